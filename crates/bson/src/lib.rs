@@ -1,0 +1,15 @@
+//! BSON bytes, and nothing else: an appending [`Writer`] for documents that are built once or per operation, and a
+//! bounded [`Reader`] that walks bytes from a peer that may lie.
+//!
+//! Source: BSON specification 1.1, <https://bsonspec.org/spec.html>. Only the parts that brimline writes itself have a
+//! writing method; every type can be skipped when reading.
+
+#![forbid(unsafe_code)]
+
+mod element_type;
+mod reader;
+mod writer;
+
+pub use element_type::ElementType;
+pub use reader::{Element, Reader, ReadError, Value};
+pub use writer::{OpenDocument, Writer};

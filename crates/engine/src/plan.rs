@@ -1,0 +1,169 @@
+//! The plan: everything a run does, with every default filled in. Python writes it as JSON, the engine reads it; unknown
+//! keys are errors on both sides. Rates are in operations per second, times in nanoseconds.
+
+use brimline_datagen::{ChooserSpec, DocumentSpec, LengthSpec};
+use brimline_testserver::Script;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Version of the plan's format that this engine reads.
+pub const PLAN_VERSION: u32 = 1;
+/// Upper bound of connections in one run; far above what one machine's generator can keep busy.
+pub const CONNECTION_COUNT_MAX: u32 = 50_000;
+/// Upper bound of engine threads in one run.
+pub const THREAD_COUNT_MAX: u32 = 256;
+/// Upper bound of an offered rate. Due times are whole nanoseconds, so a higher rate has no meaning.
+pub const RATE_OPS_PER_S_MAX: f64 = 1e9;
+
+/// A complete, seeded description of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Always [`PLAN_VERSION`].
+    pub version: u32,
+    /// Name that people gave the workload.
+    pub name: String,
+    /// Operation *i* is a function of (seed, *i*).
+    pub seed: u64,
+    /// What the operations are sent to.
+    pub target: TargetPlan,
+    /// Database and collection.
+    pub namespace: Namespace,
+    /// Keys and documents.
+    pub data: DocumentSpec,
+    /// What is done: a mix of operations, or loading.
+    pub work: Work,
+    /// When operations are due.
+    pub pacer: PacerPlan,
+    /// Connections, shared out evenly over the threads.
+    pub connections: u32,
+    /// Engine threads; at most one per connection is used.
+    pub threads: u32,
+    /// Warm-up before the measured window.
+    pub warmup_ns: u64,
+    /// Length of the measured window; `None`: until `operation_count` is done.
+    pub duration_ns: Option<u64>,
+    /// Operations to send in all, warm-up included; `None`: until `duration_ns` is over.
+    pub operation_count: Option<u64>,
+    /// Length of a sample interval.
+    pub interval_ns: u64,
+    /// How long operations in flight may take after the last was sent.
+    pub drain_timeout_ns: u64,
+    /// After how long without a reply an operation counts as timed out and its connection is replaced.
+    pub operation_timeout_ns: u64,
+    /// How long connecting may take, and how long a target may stay unreachable before the run ends.
+    pub connect_timeout_ns: u64,
+}
+
+/// What the operations are sent to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum TargetPlan {
+    /// A server that speaks MongoDB's protocol.
+    Wire {
+        /// `host:port`, an IPv6 host in brackets.
+        address: String,
+        /// Write concern sent with every write; `None` leaves it to the server's default.
+        write_concern: Option<WriteConcern>,
+    },
+    /// Answers at once: the generator's own ceiling.
+    Null,
+    /// The scripted server on a virtual clock: exact, and as fast as the machine.
+    Simulated {
+        /// Its service times, capacity, stalls and faults.
+        script: Script,
+        /// Time the generator itself takes per operation on the virtual clock.
+        generator_ns: u64,
+    },
+}
+
+/// Write concern of every write.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteConcern {
+    /// Number of members or `"majority"`.
+    pub w: Acknowledgement,
+    /// Whether the journal must hold the write; `None` leaves it to the server.
+    pub journal: Option<bool>,
+}
+
+/// The `w` of a write concern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Acknowledgement {
+    /// That many members.
+    Members(u32),
+    /// A tag, such as `majority`.
+    Tag(String),
+}
+
+/// Where the documents are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Namespace {
+    /// Database.
+    pub database: String,
+    /// Collection.
+    pub collection: String,
+}
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Work {
+    /// A mix of operations on loaded records.
+    Mix {
+        /// Shares of the operations; they are normalised by their sum.
+        proportions: Proportions,
+        /// Which loaded record an operation takes.
+        keys: ChooserSpec,
+        /// How many documents a scan asks for.
+        scan_length: LengthSpec,
+        /// Reads return the whole document, else one field.
+        read_all_fields: bool,
+        /// Updates replace every field, else one.
+        write_all_fields: bool,
+    },
+    /// Inserts the records `insert_start .. insert_start + record_count` of the data, each once.
+    Load {
+        /// Documents per insert command.
+        batch_size: u32,
+        /// Whether a command stops at its first failed document.
+        ordered: bool,
+    },
+}
+
+/// Shares of the operations of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the operation kinds document themselves")]
+pub struct Proportions {
+    pub read: f64,
+    pub update: f64,
+    pub insert: f64,
+    pub scan: f64,
+    pub read_modify_write: f64,
+}
+
+/// When operations are due.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum PacerPlan {
+    /// An operation is due as soon as a connection is free.
+    Closed,
+    /// Operation *i* is due at *i* / rate, whatever the target does.
+    Constant {
+        /// Offered rate.
+        rate_ops_per_s: f64,
+    },
+}
+
+/// What is wrong with a plan, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{path}: {message}")]
+pub struct PlanError {
+    /// Dotted path into the plan.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+}
