@@ -11,8 +11,7 @@ class TargetError(OSError):
 class Progress(TypedDict):
     """The latest state of a run; figures are totals since its start."""
 
-    state: str  # "connecting" | "running" | "draining" | "finished"
-    phase: str  # "warmup" | "measure" | "drain"
+    stage: str  # "connecting" | "running" | "finished"
     elapsed_ns: int
     sent: int
     ok: int
@@ -29,8 +28,8 @@ class SampleRow(TypedDict):
     loop `response` and `lag` are None: response time is service time there, and lag is zero by definition.
     """
 
-    phase: str  # "warmup" | "measure" | "drain"
-    start_ns: int
+    phase: str  # "warmup" | "measure": the phase in which the operations were due (sent, in a closed loop)
+    start_ns: int  # the interval in which they were sent or finished; it may lie in the drain
     end_ns: int
     operation: str  # "read" "update" "insert" "scan" "read_modify_write" "load"
     sent: int
@@ -143,10 +142,13 @@ def validate_plan(plan_json: str) -> str:
     """The plan as the engine understood it, as canonical JSON. Raises PlanError."""
 
 def preview(plan_json: str, count: int) -> list[dict[str, Any]]:
-    """The first `count` operations: {"index", "operation", "key", "command": BSON bytes of each command it would send}."""
+    """The first `count` operations: {"index", "operation", "record", "messages": the OP_MSG of each command it would send}."""
 
 def generate_documents(plan_json: str, first: int, count: int) -> list[bytes]:
     """BSON of the records with index first .. first + count of the plan's data."""
+
+def generate_keys(plan_json: str, first: int, count: int) -> list[str]:
+    """Keys of the records with index first .. first + count of the plan's data."""
 
 def start(plan_json: str) -> Run:
     """Starts a run and returns at once. Raises PlanError; connection trouble is reported by poll and join."""

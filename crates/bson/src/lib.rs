@@ -6,10 +6,12 @@
 
 #![forbid(unsafe_code)]
 
+mod element;
 mod element_type;
 mod reader;
 mod writer;
 
+pub use element::{Element, RawElement, Value};
 pub use element_type::ElementType;
-pub use reader::{Element, Reader, ReadError, Value};
+pub use reader::{ReadError, Reader, split_document};
 pub use writer::{OpenDocument, Writer};

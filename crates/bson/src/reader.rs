@@ -2,7 +2,13 @@
 
 use thiserror::Error;
 
-use crate::ElementType;
+use crate::element::RawElement;
+use crate::{Element, ElementType, Value};
+
+/// Every length field is a 32-bit integer.
+pub(crate) const LENGTH_BYTES: usize = 4;
+/// Length of the empty document: its length field and its closing NUL.
+const DOCUMENT_BYTES_MIN: usize = LENGTH_BYTES + 1;
 
 /// Why bytes are no BSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -29,76 +35,14 @@ pub struct Reader<'a> {
     rest: &'a [u8],
 }
 
-/// One element: its name as bytes (a peer may send invalid UTF-8) and its value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Element<'a> {
-    /// Name without its NUL.
-    pub name: &'a [u8],
-    /// Value.
-    pub value: Value<'a>,
-}
-
-/// A value as far as brimline tells values apart; the rest is kept as raw bytes under [`Value::Other`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// Double.
-    Double(f64),
-    /// String bytes without the closing NUL; not checked to be UTF-8.
-    String(&'a [u8]),
-    /// A whole document, length field included, itself unchecked.
-    Document(&'a [u8]),
-    /// A whole array, length field included, itself unchecked.
-    Array(&'a [u8]),
-    /// Binary payload and subtype.
-    Binary(&'a [u8], u8),
-    /// Boolean; any byte but 0 is true.
-    Boolean(bool),
-    /// Milliseconds since 1970.
-    DateTime(i64),
-    /// Null.
-    Null,
-    /// 32-bit integer.
-    Int32(i32),
-    /// 64-bit integer.
-    Int64(i64),
-    /// Any other type: its type and its raw bytes.
-    Other(ElementType, &'a [u8]),
-}
-
-impl Value<'_> {
-    /// The value as a number, whichever numeric type holds it; booleans count as 0 and 1, as in `ok: true`.
-    pub fn as_f64(&self) -> Option<f64> {
-        match *self {
-            Self::Double(value) => Some(value),
-            Self::Int32(value) => Some(f64::from(value)),
-            Self::Int64(value) => Some(value as f64),
-            Self::Boolean(value) => Some(f64::from(u8::from(value))),
-            _ => None,
-        }
-    }
-
-    /// The value as an integer; a double is cut towards zero.
-    pub fn as_i64(&self) -> Option<i64> {
-        match *self {
-            Self::Double(value) => Some(value as i64),
-            Self::Int32(value) => Some(i64::from(value)),
-            Self::Int64(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
 impl<'a> Reader<'a> {
-    /// Reads the document that `bytes` begin with; what follows it is ignored.
+    /// Reads the document that `bytes` begin with; what follows it is ignored. See [`split_document`].
     ///
     /// # Errors
     /// When the length field does not fit the bytes or the closing NUL is missing.
     pub fn new(bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let length = document_length(bytes)?;
-        if bytes[length - 1] != 0 {
-            return Err(ReadError::Unterminated);
-        }
-        Ok(Self { rest: &bytes[4..length] })
+        let (document, _) = split_document(bytes)?;
+        Ok(Self { rest: &document[LENGTH_BYTES..] })
     }
 
     /// The next element, `None` at the end of the document.
@@ -106,15 +50,28 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When the bytes are no element. The reader must not be used after an error.
     pub fn next_element(&mut self) -> Result<Option<Element<'a>>, ReadError> {
+        let raw = self.next_raw()?;
+        Ok(raw.map(|raw| Element { name: raw.name, value: raw.value() }))
+    }
+
+    /// Like [`Reader::next_element`], but the value is only told apart when it is asked for.
+    ///
+    /// # Errors
+    /// When the bytes are no element. The reader must not be used after an error.
+    #[expect(clippy::inline_always, reason = "out of line it costs a reply scan a third more instructions")]
+    #[inline(always)]
+    pub fn next_raw(&mut self) -> Result<Option<RawElement<'a>>, ReadError> {
         let (&type_byte, after_type) = self.rest.split_first().ok_or(ReadError::Unterminated)?;
         if type_byte == 0 {
             return if after_type.is_empty() { Ok(None) } else { Err(ReadError::BadLength) };
         }
-        let element_type = ElementType::from_byte(type_byte).ok_or(ReadError::UnknownType(type_byte))?;
         let (name, after_name) = split_cstring(after_type)?;
-        let (value, rest) = split_value(element_type, after_name)?;
+        let (bytes, rest) = split(after_name, value_length(type_byte, after_name)?)?;
+        if type_byte == ElementType::String as u8 && bytes.last() != Some(&0) {
+            return Err(ReadError::Unterminated);
+        }
         self.rest = rest;
-        Ok(Some(Element { name, value }))
+        Ok(Some(RawElement { name, type_byte, bytes }))
     }
 
     /// The value of the first element called `name`.
@@ -122,127 +79,227 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When the bytes before it are no BSON.
     pub fn find(mut self, name: &str) -> Result<Option<Value<'a>>, ReadError> {
-        while let Some(element) = self.next_element()? {
+        while let Some(element) = self.next_raw()? {
             if element.name == name.as_bytes() {
-                return Ok(Some(element.value));
+                return Ok(Some(element.value()));
             }
         }
         Ok(None)
     }
 }
 
-fn read_i32(bytes: &[u8]) -> Result<i32, ReadError> {
-    let head = bytes.first_chunk::<4>().ok_or(ReadError::Truncated)?;
-    Ok(i32::from_le_bytes(*head))
-}
-
-fn document_length(bytes: &[u8]) -> Result<usize, ReadError> {
-    let length = usize::try_from(read_i32(bytes)?).map_err(|_| ReadError::BadLength)?;
-    match length {
-        0..5 => Err(ReadError::BadLength),
-        _ if length > bytes.len() => Err(ReadError::Truncated),
-        _ => Ok(length),
-    }
-}
-
-fn split(bytes: &[u8], length: usize) -> Result<(&[u8], &[u8]), ReadError> {
-    bytes.split_at_checked(length).ok_or(ReadError::Truncated)
-}
-
-fn split_cstring(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
-    let end = bytes.iter().position(|&byte| byte == 0).ok_or(ReadError::Unterminated)?;
-    Ok((&bytes[..end], &bytes[end + 1..]))
-}
-
-fn split_string(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
-    let length = usize::try_from(read_i32(bytes)?).map_err(|_| ReadError::BadLength)?;
-    if length == 0 {
-        return Err(ReadError::BadLength);
-    }
-    let (string, rest) = split(&bytes[4..], length)?;
-    match string.split_last() {
-        Some((0, text)) => Ok((text, rest)),
+/// Splits `bytes` into the document they begin with, length field included, and what follows it.
+///
+/// # Errors
+/// When the length field does not fit the bytes or the closing NUL is missing.
+#[inline]
+pub fn split_document(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
+    let (document, rest) = split(bytes, document_length(bytes)?)?;
+    match document.last() {
+        Some(0) => Ok((document, rest)),
         _ => Err(ReadError::Unterminated),
     }
 }
 
-fn split_value(element_type: ElementType, bytes: &[u8]) -> Result<(Value<'_>, &[u8]), ReadError> {
-    use ElementType as T;
-    let fixed = |length: usize| split(bytes, length);
-    Ok(match element_type {
-        T::Double => {
-            let (head, rest) = fixed(8)?;
-            (Value::Double(f64::from_le_bytes(array(head))), rest)
-        }
-        T::Int64 => {
-            let (head, rest) = fixed(8)?;
-            (Value::Int64(i64::from_le_bytes(array(head))), rest)
-        }
-        T::DateTime => {
-            let (head, rest) = fixed(8)?;
-            (Value::DateTime(i64::from_le_bytes(array(head))), rest)
-        }
-        T::Int32 => {
-            let (head, rest) = fixed(4)?;
-            (Value::Int32(i32::from_le_bytes(array(head))), rest)
-        }
-        T::Boolean => {
-            let (head, rest) = fixed(1)?;
-            (Value::Boolean(head[0] != 0), rest)
-        }
-        T::Null => (Value::Null, bytes),
-        T::String => {
-            let (text, rest) = split_string(bytes)?;
-            (Value::String(text), rest)
-        }
-        T::Document => {
-            let (document, rest) = split(bytes, document_length(bytes)?)?;
-            (Value::Document(document), rest)
-        }
-        T::Array => {
-            let (document, rest) = split(bytes, document_length(bytes)?)?;
-            (Value::Array(document), rest)
-        }
-        T::Binary => {
-            let length = usize::try_from(read_i32(bytes)?).map_err(|_| ReadError::BadLength)?;
-            let (&subtype, after) = bytes[4..].split_first().ok_or(ReadError::Truncated)?;
-            let (payload, rest) = split(after, length)?;
-            (Value::Binary(payload, subtype), rest)
-        }
-        other => {
-            let (raw, rest) = fixed(other_length(other, bytes)?)?;
-            (Value::Other(other, raw), rest)
-        }
-    })
+#[inline]
+fn split(bytes: &[u8], length: usize) -> Result<(&[u8], &[u8]), ReadError> {
+    bytes.split_at_checked(length).ok_or(ReadError::Truncated)
 }
 
-/// Length of the value of a type that is only skipped.
-fn other_length(element_type: ElementType, bytes: &[u8]) -> Result<usize, ReadError> {
+#[inline]
+fn split_cstring(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
+    let end = find_nul(bytes).ok_or(ReadError::Unterminated)?;
+    Ok((&bytes[..end], &bytes[end + 1..]))
+}
+
+/// Looks at eight bytes at once, since most names are that short. In `zeros`, the lowest bit set marks the first NUL.
+#[inline(always)]
+fn find_nul(bytes: &[u8]) -> Option<usize> {
+    const LOW_BITS: u64 = 0x0101_0101_0101_0101;
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    if let Some(word) = bytes.first_chunk::<8>() {
+        let word = u64::from_le_bytes(*word);
+        let zeros = word.wrapping_sub(LOW_BITS) & !word & HIGH_BITS;
+        if zeros != 0 {
+            return Some(zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    find_nul_slow(bytes)
+}
+
+#[inline(never)] // so that the loop stays out of every caller
+fn find_nul_slow(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|&byte| byte == 0)
+}
+
+#[inline]
+fn document_length(bytes: &[u8]) -> Result<usize, ReadError> {
+    declared_length(bytes, DOCUMENT_BYTES_MIN)
+}
+
+/// The length field that `bytes` begin with, which must be at least `min`.
+#[inline]
+fn declared_length(bytes: &[u8], min: usize) -> Result<usize, ReadError> {
+    let head = bytes.first_chunk::<4>().ok_or(ReadError::Truncated)?;
+    match usize::try_from(i32::from_le_bytes(*head)) {
+        Ok(length) if length >= min => Ok(length),
+        _ => Err(ReadError::BadLength),
+    }
+}
+
+/// How many of `bytes` a value of this type takes, its length field included. It may be more than there are.
+#[inline(always)]
+fn value_length(type_byte: u8, bytes: &[u8]) -> Result<usize, ReadError> {
     use ElementType as T;
-    let consumed = |rest: &[u8]| bytes.len() - rest.len();
+    let element_type = ElementType::from_byte(type_byte).ok_or(ReadError::UnknownType(type_byte))?;
     Ok(match element_type {
+        T::Undefined | T::Null | T::MinKey | T::MaxKey => 0,
+        T::Boolean => 1,
+        T::Int32 => 4,
+        T::Double | T::Int64 | T::DateTime | T::Timestamp => 8,
         T::ObjectId => 12,
-        T::Timestamp => 8,
         T::Decimal128 => 16,
-        T::Code | T::Symbol => consumed(split_string(bytes)?.1),
-        T::DbPointer => consumed(split_string(bytes)?.1) + 12,
-        T::Regex => {
-            let (_, options) = split_cstring(bytes)?;
-            consumed(split_cstring(options)?.1)
-        }
-        T::CodeWithScope => {
-            let length = usize::try_from(read_i32(bytes)?).map_err(|_| ReadError::BadLength)?;
-            if length < 14 {
-                return Err(ReadError::BadLength);
-            }
-            length
-        }
-        _ => 0, // Undefined, MinKey, MaxKey and the types split_value has handled
+        T::Document | T::Array => document_length(bytes)?,
+        T::String | T::Code | T::Symbol => LENGTH_BYTES + declared_length(bytes, 1)?,
+        T::Binary => LENGTH_BYTES + 1 + declared_length(bytes, 0)?,
+        T::DbPointer => LENGTH_BYTES + declared_length(bytes, 1)? + 12,
+        T::CodeWithScope => declared_length(bytes, LENGTH_BYTES + LENGTH_BYTES + 1 + DOCUMENT_BYTES_MIN)?,
+        T::Regex => regex_length(bytes)?,
     })
 }
 
-fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    let mut out = [0; N];
-    out.copy_from_slice(bytes);
-    out
+/// Pattern and options, each up to its NUL.
+#[cold]
+fn regex_length(bytes: &[u8]) -> Result<usize, ReadError> {
+    let (_, options) = split_cstring(bytes)?;
+    let (_, rest) = split_cstring(options)?;
+    Ok(bytes.len() - rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A document of one element `a` with the type byte and the value bytes given.
+    fn document(type_byte: u8, value: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; LENGTH_BYTES];
+        bytes.extend_from_slice(&[type_byte, b'a', 0]);
+        bytes.extend_from_slice(value);
+        bytes.push(0);
+        let length = bytes.len() as u32;
+        bytes[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Result<Option<Value<'_>>, ReadError> {
+        Reader::new(bytes)?.find("a")
+    }
+
+    #[test]
+    fn every_type_has_the_length_the_specification_gives_it() {
+        use ElementType as T;
+        let cases: [(T, &[u8]); 11] = [
+            (T::Undefined, b""),
+            (T::ObjectId, b"123456789012"),
+            (T::Regex, b"^a.*z$\0im\0"),
+            (T::DbPointer, b"\x03\0\0\0ab\0abcdefghijkl"),
+            (T::Code, b"\x03\0\0\0ab\0"),
+            (T::Symbol, b"\x03\0\0\0ab\0"),
+            (T::CodeWithScope, b"\x10\0\0\0\x03\0\0\0ab\0\x05\0\0\0\0"),
+            (T::Timestamp, b"12345678"),
+            (T::Decimal128, b"1234567890123456"),
+            (T::MaxKey, b""),
+            (T::MinKey, b""),
+        ];
+        for (element_type, value) in cases {
+            let bytes = document(element_type as u8, value);
+            assert_eq!(read(&bytes), Ok(Some(Value::Other(element_type, value))), "{element_type:?}");
+            let mut elements = Reader::new(&bytes).unwrap();
+            assert!(elements.next_element().unwrap().is_some());
+            assert_eq!(
+                elements.next_element(),
+                Ok(None),
+                "{element_type:?} must end where the document ends"
+            );
+        }
+    }
+
+    #[test]
+    fn names_of_every_length_are_found() {
+        for length in 0..40 {
+            let name = "n".repeat(length);
+            let mut bytes = Vec::new();
+            let mut writer = crate::Writer::new(&mut bytes);
+            let document = writer.begin_document();
+            writer.null(&name);
+            writer.end_document(document);
+            let element = Reader::new(&bytes).unwrap().next_element().unwrap().unwrap();
+            assert_eq!(element.name, name.as_bytes());
+        }
+    }
+
+    #[test]
+    fn impossible_lengths_are_errors() {
+        let bad = ReadError::BadLength;
+        for (declared, error) in [(0, bad), (4, bad), (-1, bad), (i32::MIN, bad), (6, ReadError::Truncated)] {
+            let mut bytes = [0; 5];
+            bytes[..4].copy_from_slice(&i32::to_le_bytes(declared));
+            assert_eq!(Reader::new(&bytes).err(), Some(error), "document of {declared}");
+        }
+        assert_eq!(Reader::new(b"\x05\0\0").err(), Some(ReadError::Truncated));
+        assert_eq!(Reader::new(b"\x05\0\0\0\x01").err(), Some(ReadError::Unterminated));
+
+        let cases: [(u8, &[u8], ReadError); 9] = [
+            (0x02, b"\0\0\0\0", bad),                            // string without room for its NUL
+            (0x02, b"\x02\0\0\0ab", ReadError::Unterminated),    // string that does not end with a NUL
+            (0x02, b"\xff\xff\xff\xff\0", bad),                  // negative length
+            (0x03, b"\x04\0\0\0", bad),                          // document shorter than the empty one
+            (0x05, b"\xff\xff\xff\x7f\0", ReadError::Truncated), // binary of 2 GiB
+            (0x0B, b"a", ReadError::Unterminated),               // regex with one NUL, the document's
+            (0x0F, b"\x0d\0\0\0", bad),                          // code with scope, too short for both
+            (0x12, b"1234567", ReadError::Unterminated),         // takes the document's NUL for its own byte
+            (0x14, b"", ReadError::UnknownType(0x14)),
+        ];
+        for (type_byte, value, error) in cases {
+            let bytes = document(type_byte, value);
+            let mut elements = Reader::new(&bytes).unwrap();
+            let end = loop {
+                match elements.next_element() {
+                    Ok(Some(_)) => {}
+                    end => break end,
+                }
+            };
+            assert_eq!(end, Err(error), "type 0x{type_byte:02x}, value {value:?}");
+        }
+    }
+
+    #[test]
+    fn a_nul_before_the_end_is_an_error() {
+        assert_eq!(Reader::new(b"\x06\0\0\0\0\0").unwrap().next_element(), Err(ReadError::BadLength));
+    }
+
+    #[test]
+    fn numbers_are_read_whatever_type_holds_them() {
+        let as_integer =
+            |type_byte: u8, value: &[u8]| read(&document(type_byte, value)).unwrap().unwrap().as_i64();
+        let as_double =
+            |type_byte: u8, value: &[u8]| read(&document(type_byte, value)).unwrap().unwrap().as_f64();
+        for (type_byte, value) in [
+            (0x01, 7.0f64.to_le_bytes().to_vec()),
+            (0x10, vec![7, 0, 0, 0]),
+            (0x12, vec![7, 0, 0, 0, 0, 0, 0, 0]),
+        ] {
+            assert_eq!(as_integer(type_byte, &value), Some(7));
+            assert_eq!(as_double(type_byte, &value), Some(7.0));
+        }
+        assert_eq!(as_double(0x08, &[1]), Some(1.0));
+        assert_eq!(as_integer(0x0A, &[]), None);
+    }
+
+    #[test]
+    fn documents_are_split_one_after_another() {
+        let bytes = b"\x05\0\0\0\0rest";
+        assert_eq!(split_document(bytes), Ok((&bytes[..5], &bytes[5..])));
+        assert_eq!(split_document(b""), Err(ReadError::Truncated));
+    }
 }

@@ -19,8 +19,16 @@ pub struct Writer<'a> {
 }
 
 /// A document whose length is still to be patched: the offset of its length field.
+#[derive(Debug)]
 #[must_use = "a document that is not ended has a wrong length"]
 pub struct OpenDocument(usize);
+
+impl OpenDocument {
+    /// Where the document's length field is in the buffer.
+    pub fn offset(&self) -> usize {
+        self.0
+    }
+}
 
 impl<'a> Writer<'a> {
     /// Appends to `out`, whatever it already holds.
@@ -48,10 +56,10 @@ impl<'a> Writer<'a> {
     }
 
     /// Closes a document or array and patches its length.
-    pub fn end_document(&mut self, document: OpenDocument) {
+    pub fn end_document(&mut self, OpenDocument(offset): OpenDocument) {
         self.out.push(0);
-        let length = (self.out.len() - document.0) as u32;
-        self.out[document.0..document.0 + 4].copy_from_slice(&length.to_le_bytes());
+        let length = (self.out.len() - offset) as u32;
+        self.out[offset..offset + 4].copy_from_slice(&length.to_le_bytes());
     }
 
     /// Appends a UTF-8 string.
@@ -142,5 +150,27 @@ impl<'a> Writer<'a> {
         self.out.push(element_type as u8);
         self.out.extend_from_slice(name.as_bytes());
         self.out.push(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "must fill the length it declares")]
+    fn a_binary_value_that_is_filled_short_panics() {
+        Writer::new(&mut Vec::new()).binary_with("a", 3, |out| out.push(0));
+    }
+
+    #[test]
+    fn writing_appends_to_what_is_there() {
+        let mut bytes = b"before".to_vec();
+        let mut writer = Writer::new(&mut bytes);
+        let document = writer.begin_document();
+        assert_eq!(document.offset(), 6);
+        writer.end_document(document);
+        assert_eq!(writer.position(), 11);
+        assert_eq!(bytes, b"before\x05\0\0\0\0");
     }
 }

@@ -1,1 +1,43 @@
-//! Skeleton.
+//! Keys and documents from (seed, index): which record an operation takes, what it is called and what it holds.
+//!
+//! Everything here is a pure function of a seed and an index, so that any thread or machine can make any record or
+//! operation without asking another. Layers, each using those before it:
+//!
+//! - [`OpRng`]: random numbers of one operation; [`Permutation`]: a seeded shuffle that needs no table
+//! - [`KeyChooser`]: which record, one popularity law per file; [`LengthChooser`]: how long
+//! - [`Documents`]: YCSB's keys and documents as BSON bytes
+//!
+//! Compatible with the core workload of YCSB (Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", `SoCC` 2010)
+//! in key text, document shape and laws; where YCSB approximates a law, the law itself is drawn from.
+
+#![forbid(unsafe_code)]
+
+mod chooser;
+mod document_spec;
+mod documents;
+mod key;
+mod length;
+mod permutation;
+mod rng;
+mod spec_error;
+mod value;
+
+pub use chooser::{ChooserSpec, KeyChooser, THETA_MAX};
+pub use document_spec::{DOCUMENT_BYTES_MAX, DocumentSpec, InsertOrder, RECORD_INDEX_MAX, ZERO_PADDING_MAX};
+pub use documents::Documents;
+pub use length::{HISTOGRAM_ENTRIES_MAX, LENGTH_MAX, LengthChooser, LengthSpec};
+pub use permutation::Permutation;
+pub use rng::OpRng;
+pub use spec_error::SpecError;
+
+/// Streams of [`OpRng`] that this crate draws from itself. Callers take small numbers; these start at 2^63.
+mod stream {
+    /// Lengths and values of the document of a record; the index is the record.
+    pub const DOCUMENT: u64 = 1 << 63;
+    /// Round keys of the scatter permutation; the index is 0.
+    pub const PERMUTATION: u64 = (1 << 63) + 1;
+    /// Lengths drawn to estimate the size of a document; the index is 0.
+    pub const ESTIMATE: u64 = (1 << 63) + 2;
+    /// Length and value of one updated field: this plus the field; the index is the operation.
+    pub const UPDATE: u64 = (1 << 63) + (1 << 32);
+}

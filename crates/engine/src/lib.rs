@@ -1,1 +1,28 @@
-//! Skeleton.
+//! Executes a plan: paces operations, sends them, records what comes back.
+//!
+//! A [`Run`] is one plan on threads of its own. Each [worker](worker) thread owns a shard of the operations, a share of
+//! the connections and a [recorder]; the workers share no lock while they work. Time is read in [`clock`] only, and
+//! [targets](target) time their replies on a clock of their own, so that a simulated target makes whole runs exact.
+
+#![forbid(unsafe_code)]
+
+pub mod clock;
+mod collector;
+pub mod commands;
+pub mod failure;
+mod intervals;
+pub mod operation;
+pub mod pacer;
+pub mod plan;
+mod poller;
+pub mod preview;
+pub mod recorder;
+mod run;
+mod shared;
+pub mod target;
+mod validate;
+pub mod worker;
+pub mod workload;
+
+pub use collector::Interval;
+pub use run::{EndedBy, Progress, Run, RunError, Stage, Summary};

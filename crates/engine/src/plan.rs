@@ -67,7 +67,8 @@ pub enum TargetPlan {
         write_concern: Option<WriteConcern>,
     },
     /// Answers at once: the generator's own ceiling.
-    Null,
+    // Braces, because serde lets unknown keys pass on a variant without them.
+    Null {},
     /// The scripted server on a virtual clock: exact, and as fast as the machine.
     Simulated {
         /// Its service times, capacity, stalls and faults.
@@ -150,7 +151,7 @@ pub struct Proportions {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PacerPlan {
     /// An operation is due as soon as a connection is free.
-    Closed,
+    Closed {},
     /// Operation *i* is due at *i* / rate, whatever the target does.
     Constant {
         /// Offered rate.
@@ -166,4 +167,24 @@ pub struct PlanError {
     pub path: String,
     /// What is wrong.
     pub message: String,
+}
+
+impl PlanError {
+    /// An error at `path`.
+    pub(crate) fn new(path: &str, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), message: message.into() }
+    }
+
+    /// An error of a part of the plan that another crate has checked.
+    pub(crate) fn inside(path: &str, error: &brimline_datagen::SpecError) -> Self {
+        let path = if error.path.is_empty() { path.to_owned() } else { format!("{path}.{}", error.path) };
+        Self { path, message: error.message.clone() }
+    }
+}
+
+impl Proportions {
+    /// The shares in the order of [`OperationKind::ALL`](crate::operation::OperationKind::ALL).
+    pub(crate) fn shares(&self) -> [f64; 5] {
+        [self.read, self.update, self.insert, self.scan, self.read_modify_write]
+    }
 }

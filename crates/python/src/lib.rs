@@ -1,1 +1,82 @@
-//! Skeleton.
+//! `brimline._native`: the engine as a Python module. Only conversion lives here: JSON and numbers in, rows out, the
+//! interpreter lock released while waiting, errors mapped. Nothing starts at import.
+
+mod convert;
+mod histogram;
+mod run;
+
+use brimline_engine::plan::Plan;
+use brimline_engine::preview;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+pyo3::create_exception!(_native, PlanError, PyValueError, "A plan the engine refuses: (path, message).");
+pyo3::create_exception!(_native, TargetError, PyOSError, "The target can't be reached.");
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("PlanError", module.py().get_type::<PlanError>())?;
+    module.add("TargetError", module.py().get_type::<TargetError>())?;
+    module.add_class::<histogram::Histogram>()?;
+    module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(validate_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(preview_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(generate_documents, module)?)?;
+    module.add_function(wrap_pyfunction!(generate_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(run::start, module)?)
+}
+
+/// The plan as the engine understood it.
+#[pyfunction]
+fn validate_plan(plan_json: &str) -> PyResult<String> {
+    let plan = parse(plan_json)?;
+    plan.validate().map_err(|error| plan_error(&error))?;
+    serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The first operations and their messages.
+#[pyfunction(name = "preview")]
+fn preview_plan<'py>(py: Python<'py>, plan_json: &str, count: u64) -> PyResult<Bound<'py, PyList>> {
+    let operations = preview::preview(&parse(plan_json)?, count).map_err(|error| plan_error(&error))?;
+    let rows = PyList::empty(py);
+    for previewed in operations {
+        let row = PyDict::new(py);
+        row.set_item("index", previewed.operation.index)?;
+        row.set_item("operation", previewed.operation.kind.name())?;
+        row.set_item("record", previewed.record)?;
+        let messages = previewed.messages.iter().map(|message| PyBytes::new(py, message));
+        row.set_item("messages", PyList::new(py, messages)?)?;
+        rows.append(row)?;
+    }
+    Ok(rows)
+}
+
+/// Records of the plan's data as BSON.
+#[pyfunction]
+fn generate_documents<'py>(
+    py: Python<'py>,
+    plan_json: &str,
+    first: u64,
+    count: u64,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let documents =
+        preview::documents(&parse(plan_json)?, first, count).map_err(|error| plan_error(&error))?;
+    Ok(documents.iter().map(|document| PyBytes::new(py, document)).collect())
+}
+
+/// Keys of records of the plan's data.
+#[pyfunction]
+fn generate_keys(plan_json: &str, first: u64, count: u64) -> PyResult<Vec<String>> {
+    preview::keys(&parse(plan_json)?, first, count).map_err(|error| plan_error(&error))
+}
+
+fn parse(plan_json: &str) -> PyResult<Plan> {
+    serde_json::from_str(plan_json)
+        .map_err(|error| PlanError::new_err(("plan".to_owned(), error.to_string())))
+}
+
+fn plan_error(error: &brimline_engine::plan::PlanError) -> PyErr {
+    PlanError::new_err((error.path.clone(), error.message.clone()))
+}

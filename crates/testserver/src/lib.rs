@@ -1,1 +1,18 @@
-//! Skeleton.
+//! A scripted server whose answers are known in advance: service time, capacity, stalls and faults are stated in a
+//! [`Script`], played by a pure [`ServiceModel`], and served over mongod's wire protocol by [`Server`].
+
+#![forbid(unsafe_code)]
+
+mod clock;
+mod commands;
+mod model;
+mod random;
+mod script;
+mod server;
+mod store;
+mod work_clock;
+
+pub use commands::{Counts, Opcounters};
+pub use model::{Admission, Fate, ServiceModel};
+pub use script::{Data, Fault, FaultKind, Script, ScriptError, ServiceTime, Stall, When};
+pub use server::Server;

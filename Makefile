@@ -1,0 +1,80 @@
+# Developer commands. `make demo` and `make test` need git, make, Python 3.11 and Rust; they install the rest into .venv.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+NATIVE := $(VENV)/.native
+TESTSERVER := target/release/brimline-testserver
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
+	$(BIN)/brimline capacity ycsb-b --quick
+
+.PHONY: test
+test: test-rust test-python ## Run everything that proves that it works
+
+.PHONY: test-rust
+test-rust: ## Run the engine's tests
+	cargo test --locked --workspace --exclude brimline-python
+
+.PHONY: test-python
+test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: $(NATIVE) ## Check form, types and the one-way flow
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python tests benchmarks
+	$(BIN)/ruff format --check python tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(VENV)/.installed ## Bring all code into form
+	cargo fmt --all
+	$(BIN)/ruff check --fix python tests benchmarks
+	$(BIN)/ruff format python tests benchmarks
+
+.PHONY: bench
+bench: $(NATIVE) $(TESTSERVER) ## Measure client CPU and instructions per operation
+	$(BIN)/python benchmarks/bench.py
+
+.PHONY: build
+build: $(NATIVE) ## Build and install brimline into .venv
+
+.PHONY: lock
+lock: $(VENV)/.installed ## Pin the newest versions of all Python packages
+	$(BIN)/pip-compile --quiet --upgrade --extra server --extra frames --extra dev --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.txt pyproject.toml
+
+.PHONY: browser
+browser: ## Install headless Chromium for the browser tests (Debian, Ubuntu; needs root)
+	command -v chromium || command -v chromium-browser || (apt-get update -q && apt-get install -qy --no-install-recommends chromium)
+
+.PHONY: clean
+clean: ## Remove everything that was built or installed
+	rm -rf $(VENV) target python/brimline/_native*.so
+
+$(VENV)/.installed: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo 'error: brimline needs Python 3.11 or newer' >&2; exit 1)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	touch $@
+
+$(NATIVE): $(VENV)/.installed $(RUST_SOURCES) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --locked --skip-install
+	touch $@
+
+$(TESTSERVER): $(RUST_SOURCES)
+	cargo build --quiet --release --locked --package brimline-testserver
+	touch $@

@@ -1,0 +1,48 @@
+//! The only place that reads time. Everything else gets instants as numbers, so that it can run on a virtual clock.
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds: an instant counted from the start of the run, or a length of time.
+pub type Nanos = u64;
+
+/// Nanoseconds in a second.
+pub const NANOS_PER_S: Nanos = 1_000_000_000;
+
+/// A monotonic clock with an agreed zero: the start of the run. Copies share the zero, so that the instants of all
+/// threads can be compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start_ns: u64,
+}
+
+impl Clock {
+    /// A clock whose zero is now.
+    pub fn start() -> Self {
+        Self { start_ns: nanos(clock_gettime(ClockId::Monotonic)) }
+    }
+
+    /// Time since the zero.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        nanos(clock_gettime(ClockId::Monotonic)) - self.start_ns
+    }
+}
+
+/// Wall-clock time in nanoseconds since 1970, for labels only; never subtracted.
+pub fn unix_now_ns() -> u64 {
+    nanos(clock_gettime(ClockId::Realtime))
+}
+
+/// CPU time the calling thread has used, user and system.
+pub fn thread_cpu_ns() -> Nanos {
+    nanos(clock_gettime(ClockId::ThreadCPUTime))
+}
+
+/// CPU time the whole process has used, user and system.
+pub fn process_cpu_ns() -> Nanos {
+    nanos(clock_gettime(ClockId::ProcessCPUTime))
+}
+
+fn nanos(time: Timespec) -> u64 {
+    time.tv_sec as u64 * NANOS_PER_S + time.tv_nsec as u64
+}

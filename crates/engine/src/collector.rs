@@ -1,0 +1,118 @@
+//! Merges the intervals of all workers. An interval is handed on once every worker has delivered its part or is done.
+
+use std::collections::VecDeque;
+
+use crate::clock::{Nanos, process_cpu_ns};
+use crate::recorder::{Phase, Tallies};
+use crate::worker::WorkerInterval;
+
+/// One interval of a run, all workers merged.
+pub struct Interval {
+    /// Phase at the interval's start.
+    pub phase: Phase,
+    /// Start.
+    pub start_ns: Nanos,
+    /// End.
+    pub end_ns: Nanos,
+    /// Operations in flight at its end.
+    pub in_flight: u64,
+    /// Connections that are up at its end.
+    pub connections_up: u64,
+    /// Operations due and not sent at its end.
+    pub backlog: u64,
+    /// CPU time of all worker threads.
+    pub engine_cpu_ns: Nanos,
+    /// CPU time of the busiest worker thread.
+    pub busiest_thread_cpu_ns: Nanos,
+    /// CPU time of the whole process since the interval before was merged.
+    pub process_cpu_ns: Nanos,
+    /// Counts and times.
+    pub tallies: Tallies,
+}
+
+/// Collects the parts of intervals.
+pub struct Collector {
+    /// Intervals that miss a part, oldest first.
+    pending: VecDeque<Interval>,
+    /// How many intervals have been handed on.
+    handed_on: usize,
+    /// How many parts each worker has delivered; `None` once it is done.
+    delivered: Vec<Option<usize>>,
+    process_cpu_ns: Nanos,
+}
+
+impl Collector {
+    /// Collects the parts of `worker_count` workers.
+    pub fn new(worker_count: usize) -> Self {
+        Self {
+            pending: VecDeque::new(),
+            handed_on: 0,
+            delivered: vec![Some(0); worker_count],
+            process_cpu_ns: process_cpu_ns(),
+        }
+    }
+
+    /// Takes a part and returns its emptied tallies for use in another.
+    pub fn add(&mut self, worker: usize, part: WorkerInterval) -> Option<Tallies> {
+        let number = self.delivered[worker]?;
+        self.delivered[worker] = Some(number + 1);
+        let Some(interval) = self.pending.get_mut(number - self.handed_on) else {
+            self.pending.push_back(Interval::from(part));
+            return None;
+        };
+        interval.merge(&part);
+        let mut tallies = part.tallies;
+        tallies.clear();
+        Some(tallies)
+    }
+
+    /// Notes that `worker` delivers no more.
+    pub fn finish(&mut self, worker: usize) {
+        self.delivered[worker] = None;
+    }
+
+    /// The next interval that is complete.
+    pub fn next_complete(&mut self) -> Option<Interval> {
+        let is_complete = self.delivered.iter().flatten().all(|&delivered| delivered > self.handed_on);
+        if !is_complete {
+            return None;
+        }
+        let mut interval = self.pending.pop_front()?;
+        self.handed_on += 1;
+        let process_cpu_ns = process_cpu_ns();
+        interval.process_cpu_ns = process_cpu_ns - self.process_cpu_ns;
+        self.process_cpu_ns = process_cpu_ns;
+        Some(interval)
+    }
+}
+
+impl From<WorkerInterval> for Interval {
+    fn from(part: WorkerInterval) -> Self {
+        Self {
+            phase: part.phase,
+            start_ns: part.start_ns,
+            end_ns: part.end_ns,
+            in_flight: part.in_flight,
+            connections_up: part.connections_up,
+            backlog: part.backlog,
+            engine_cpu_ns: part.cpu_ns,
+            busiest_thread_cpu_ns: part.cpu_ns,
+            process_cpu_ns: 0,
+            tallies: part.tallies,
+        }
+    }
+}
+
+impl Interval {
+    /// Adds the part of another worker. Only the last interval of a run may end at different times.
+    fn merge(&mut self, part: &WorkerInterval) {
+        debug_assert_eq!(self.start_ns, part.start_ns, "all workers cut at the same instants");
+        self.end_ns = self.end_ns.max(part.end_ns);
+        self.in_flight += part.in_flight;
+        self.connections_up += part.connections_up;
+        self.backlog += part.backlog;
+        self.engine_cpu_ns += part.cpu_ns;
+        self.busiest_thread_cpu_ns = self.busiest_thread_cpu_ns.max(part.cpu_ns);
+        self.tallies.merge(&part.tallies);
+    }
+}

@@ -1,0 +1,280 @@
+//! The commands that operations are made of: encoded once as templates, filled per operation.
+
+use brimline_bson::Writer;
+use brimline_datagen::Documents;
+use brimline_wire::template::{Template, TemplateBuilder};
+
+use crate::operation::{Operation, OperationKind};
+use crate::plan::{Acknowledgement, Plan, PlanError, TargetPlan, Work, WriteConcern};
+
+/// One command of an operation. Most operations are one command; a read-modify-write is two, and a scan whose documents
+/// don't fit one reply goes on with `getMore`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `find` of one document by key.
+    Find,
+    /// `find` of documents in key order.
+    Scan,
+    /// `getMore` of a scan, with its cursor.
+    GetMore(i64),
+    /// `update` of one document by key.
+    Update,
+    /// `insert` of one or several documents.
+    Insert,
+}
+
+impl Command {
+    /// The command that an operation of this kind starts with.
+    pub fn first(kind: OperationKind) -> Self {
+        match kind {
+            OperationKind::Read | OperationKind::ReadModifyWrite => Self::Find,
+            OperationKind::Scan => Self::Scan,
+            OperationKind::Update => Self::Update,
+            OperationKind::Insert | OperationKind::Load => Self::Insert,
+        }
+    }
+
+    /// The counter of `serverStatus.opcounters` that this command moves.
+    pub fn opcounter(self) -> Opcounter {
+        match self {
+            Self::Find | Self::Scan => Opcounter::Query,
+            Self::GetMore(_) => Opcounter::Getmore,
+            Self::Update => Opcounter::Update,
+            Self::Insert => Opcounter::Insert,
+        }
+    }
+}
+
+/// Counters of `serverStatus.opcounters` that brimline's operations move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are MongoDB's")]
+pub enum Opcounter {
+    Query,
+    Insert,
+    Update,
+    Getmore,
+}
+
+impl Opcounter {
+    /// All of them, in the order of their discriminants.
+    pub const ALL: [Self; 4] = [Self::Query, Self::Insert, Self::Update, Self::Getmore];
+
+    /// The counter's name in `serverStatus`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Insert => "insert",
+            Self::Update => "update",
+            Self::Getmore => "getmore",
+        }
+    }
+}
+
+/// The templates of a plan, and the documents that go into them.
+pub struct Commands {
+    documents: Documents,
+    find: Template,
+    scan: Template,
+    get_more: Template,
+    update: Template,
+    insert: Template,
+    read_all_fields: bool,
+    write_all_fields: bool,
+    field_count: u32,
+}
+
+impl Commands {
+    /// The commands of `plan`.
+    ///
+    /// # Errors
+    /// When the description of the documents is out of range.
+    pub fn new(plan: &Plan) -> Result<Self, PlanError> {
+        let documents =
+            Documents::new(&plan.data, plan.seed).map_err(|error| PlanError::inside("data", &error))?;
+        let (read_all_fields, write_all_fields, ordered) = match plan.work {
+            Work::Mix { read_all_fields, write_all_fields, .. } => (read_all_fields, write_all_fields, true),
+            Work::Load { ordered, .. } => (true, true, ordered),
+        };
+        let write_concern = match &plan.target {
+            TargetPlan::Wire { write_concern, .. } => write_concern.as_ref(),
+            TargetPlan::Null {} | TargetPlan::Simulated { .. } => None,
+        };
+        let database = plan.namespace.database.as_str();
+        let collection = plan.namespace.collection.as_str();
+        Ok(Self {
+            documents,
+            find: find_template(database, collection, read_all_fields),
+            scan: scan_template(database, collection, read_all_fields),
+            get_more: get_more_template(database, collection),
+            update: update_template(database, collection, write_concern),
+            insert: insert_template(database, collection, ordered, write_concern),
+            read_all_fields,
+            write_all_fields,
+            field_count: plan.data.field_count,
+        })
+    }
+
+    /// The documents of the plan.
+    pub fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
+    /// Appends the OP_MSG of `command` of `operation` on `record`.
+    pub fn render(
+        &self,
+        command: Command,
+        operation: &Operation,
+        record: u64,
+        request_id: i32,
+        out: &mut Vec<u8>,
+    ) {
+        match command {
+            Command::Find => self.find.render(request_id, out, |slot, writer| match slot {
+                0 => self.documents.append_key("_id", record, writer),
+                _ => self.project(operation, writer),
+            }),
+            Command::Scan => self.scan.render(request_id, out, |slot, writer| match slot {
+                0 => self.documents.append_key("$gte", record, writer),
+                1 => {
+                    writer.int32("limit", operation.documents as i32);
+                    writer.int32("batchSize", operation.documents as i32);
+                }
+                _ => self.project(operation, writer),
+            }),
+            Command::GetMore(cursor) => {
+                self.get_more.render(request_id, out, |_, writer| writer.int64("getMore", cursor));
+            }
+            Command::Update => self.update.render(request_id, out, |slot, writer| match slot {
+                0 => self.documents.append_key("_id", record, writer),
+                _ => self.assign(operation, writer),
+            }),
+            Command::Insert => self.insert.render_with_documents(
+                request_id,
+                out,
+                |_, _| (),
+                "documents",
+                |out| {
+                    for record in record..record + u64::from(operation.documents) {
+                        self.documents.append_document(record, out);
+                    }
+                },
+            ),
+        }
+    }
+
+    /// Names the field that a partial read returns.
+    fn project(&self, operation: &Operation, writer: &mut Writer<'_>) {
+        debug_assert!(!self.read_all_fields, "only a partial read has a slot for its projection");
+        writer.int32(self.documents.field_name(operation.field), 1);
+    }
+
+    /// New values for the fields that an update sets.
+    fn assign(&self, operation: &Operation, writer: &mut Writer<'_>) {
+        let fields =
+            if self.write_all_fields { 0..self.field_count } else { operation.field..operation.field + 1 };
+        for field in fields {
+            self.documents.append_field(field, operation.index, writer);
+        }
+    }
+}
+
+fn find_template(database: &str, collection: &str, read_all_fields: bool) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.string("find", collection));
+    builder.begin_subdocument("filter");
+    builder.slot();
+    builder.end();
+    builder.fixed(|writer| {
+        writer.int32("limit", 1);
+        writer.boolean("singleBatch", true);
+    });
+    append_projection(&mut builder, read_all_fields);
+    finish(builder, database)
+}
+
+fn scan_template(database: &str, collection: &str, read_all_fields: bool) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.string("find", collection));
+    builder.begin_subdocument("filter");
+    builder.begin_subdocument("_id");
+    builder.slot();
+    builder.end();
+    builder.end();
+    builder.begin_subdocument("sort");
+    builder.fixed(|writer| writer.int32("_id", 1));
+    builder.end();
+    builder.slot();
+    append_projection(&mut builder, read_all_fields);
+    finish(builder, database)
+}
+
+fn get_more_template(database: &str, collection: &str) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.slot();
+    builder.fixed(|writer| writer.string("collection", collection));
+    finish(builder, database)
+}
+
+fn update_template(database: &str, collection: &str, write_concern: Option<&WriteConcern>) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.string("update", collection));
+    builder.begin_array("updates");
+    builder.begin_subdocument("0");
+    builder.begin_subdocument("q");
+    builder.slot();
+    builder.end();
+    builder.begin_subdocument("u");
+    builder.begin_subdocument("$set");
+    builder.slot();
+    builder.end();
+    builder.end();
+    builder.end();
+    builder.end();
+    append_write_concern(&mut builder, write_concern);
+    finish(builder, database)
+}
+
+fn insert_template(
+    database: &str,
+    collection: &str,
+    ordered: bool,
+    write_concern: Option<&WriteConcern>,
+) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| {
+        writer.string("insert", collection);
+        writer.boolean("ordered", ordered);
+    });
+    append_write_concern(&mut builder, write_concern);
+    finish(builder, database)
+}
+
+fn append_projection(builder: &mut TemplateBuilder, read_all_fields: bool) {
+    if !read_all_fields {
+        builder.begin_subdocument("projection");
+        builder.slot();
+        builder.end();
+    }
+}
+
+fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
+    let Some(WriteConcern { w, journal }) = write_concern else {
+        return;
+    };
+    builder.begin_subdocument("writeConcern");
+    builder.fixed(|writer| {
+        match w {
+            Acknowledgement::Members(members) => writer.int32("w", *members as i32),
+            Acknowledgement::Tag(tag) => writer.string("w", tag),
+        }
+        if let Some(journal) = journal {
+            writer.boolean("j", *journal);
+        }
+    });
+    builder.end();
+}
+
+fn finish(mut builder: TemplateBuilder, database: &str) -> Template {
+    builder.fixed(|writer| writer.string("$db", database));
+    builder.finish(0)
+}

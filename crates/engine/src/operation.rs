@@ -1,0 +1,116 @@
+//! What an operation is: its kind and the choices that make it, before anything is encoded or sent.
+
+use serde::{Deserialize, Serialize};
+
+/// Kinds of operations, each recorded apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationKind {
+    /// Finds one document by key.
+    Read,
+    /// Sets one field, or all, of one document by key.
+    Update,
+    /// Inserts one new document.
+    Insert,
+    /// Reads documents in key order from a key on.
+    Scan,
+    /// Reads a document, then updates it: two commands, one operation.
+    ReadModifyWrite,
+    /// Inserts one batch of the records to be loaded.
+    Load,
+}
+
+impl OperationKind {
+    /// All kinds, in the order of their discriminants.
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite, Self::Load];
+    /// How many kinds there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The kind's name in plans, records and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Insert => "insert",
+            Self::Scan => "scan",
+            Self::ReadModifyWrite => "read_modify_write",
+            Self::Load => "load",
+        }
+    }
+}
+
+/// Which record an operation takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The record with this index.
+    Record(u64),
+    /// The record so many places behind the newest one. Bound to a record when it is sent, through the number of
+    /// inserts acknowledged by then; the distance itself is a pure draw.
+    BehindNewest(u64),
+}
+
+/// One operation, a function of (seed, index).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Its number in the run, over all shards.
+    pub index: u64,
+    /// What it does.
+    pub kind: OperationKind,
+    /// What it does it to; for a load, the first record of the batch.
+    pub key: Key,
+    /// The field a partial read or update takes.
+    pub field: u32,
+    /// Documents a scan asks for or a load writes; 1 otherwise.
+    pub documents: u32,
+}
+
+impl Operation {
+    /// A 64-bit digest. Digests of a set of operations are added up (wrapping), so that equal sets have equal sums in
+    /// whatever order and on however many threads they were sent.
+    pub fn digest(&self) -> u64 {
+        let (tag, key) = match self.key {
+            Key::Record(record) => (0, record),
+            Key::BehindNewest(distance) => (1, distance),
+        };
+        let choices =
+            (self.kind as u64) << 60 | tag << 56 | u64::from(self.field) << 28 | u64::from(self.documents);
+        mix(mix(mix(self.index) ^ key) ^ choices)
+    }
+}
+
+/// The finaliser of `SplitMix64` (Steele, Lea, Flood 2014): every input bit changes each output bit with probability 1/2.
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn discriminants_index_the_list_of_kinds() {
+        for (index, kind) in OperationKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
+        }
+    }
+
+    #[test]
+    fn every_choice_changes_the_digest() {
+        let operation =
+            Operation { index: 1, kind: OperationKind::Read, key: Key::Record(0), field: 0, documents: 1 };
+        let others = [
+            Operation { index: 2, ..operation },
+            Operation { kind: OperationKind::Update, ..operation },
+            Operation { key: Key::Record(1), ..operation },
+            Operation { key: Key::BehindNewest(0), ..operation },
+            Operation { field: 1, ..operation },
+            Operation { documents: 2, ..operation },
+        ];
+        for other in others {
+            assert_ne!(other.digest(), operation.digest(), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Waiting: for sockets, for an instant, or for whichever comes first. Nothing here has millisecond grain.
+//!
+//! `epoll_pwait2` takes its timeout in nanoseconds, and a timer slack of 1 ns keeps the kernel from rounding it (the
+//! default slack adds 50 µs). Both need Linux 5.11 or newer.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::epoll;
+use rustix::time::Timespec;
+
+use crate::clock::{NANOS_PER_S, Nanos};
+
+/// Ready sockets taken from the kernel at once. More only delays the first of them.
+const BATCH: usize = 64;
+
+/// What a socket is watched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// Bytes to read.
+    Readable,
+    /// Room to write; bytes to read as well.
+    Writable,
+}
+
+/// An epoll instance that hands out the tokens of ready sockets one at a time.
+pub struct Poller {
+    epoll: OwnedFd,
+    events: [MaybeUninit<epoll::Event>; BATCH],
+    tokens: [u32; BATCH],
+    ready: usize,
+    taken: usize,
+}
+
+impl Poller {
+    /// A poller for the calling thread, whose timer slack becomes 1 ns.
+    ///
+    /// # Errors
+    /// When the kernel gives no epoll instance.
+    pub fn new() -> io::Result<Self> {
+        rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
+        Ok(Self {
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            events: [MaybeUninit::uninit(); BATCH],
+            tokens: [0; BATCH],
+            ready: 0,
+            taken: 0,
+        })
+    }
+
+    /// Starts watching `socket`, level-triggered.
+    ///
+    /// # Errors
+    /// When the kernel refuses, for instance for lack of memory.
+    pub fn add(&self, socket: BorrowedFd<'_>, token: u32, interest: Interest) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(u64::from(token));
+        Ok(epoll::add(&self.epoll, socket, data, flags(interest))?)
+    }
+
+    /// Changes what `socket` is watched for.
+    ///
+    /// # Errors
+    /// When the socket is not watched.
+    pub fn modify(&self, socket: BorrowedFd<'_>, token: u32, interest: Interest) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(u64::from(token));
+        Ok(epoll::modify(&self.epoll, socket, data, flags(interest))?)
+    }
+
+    /// Waits at most `timeout_ns` for a ready socket. Returns early without one when a signal arrives.
+    ///
+    /// # Errors
+    /// When the kernel lacks `epoll_pwait2`.
+    pub fn wait(&mut self, timeout_ns: Nanos) -> io::Result<()> {
+        let timeout = Timespec {
+            tv_sec: (timeout_ns / NANOS_PER_S) as i64,
+            tv_nsec: (timeout_ns % NANOS_PER_S) as i64,
+        };
+        self.ready = 0;
+        self.taken = 0;
+        match epoll::wait(self.epoll.as_fd(), &mut self.events, Some(&timeout)) {
+            Ok((events, _)) => {
+                self.ready = events.len();
+                for (token, event) in self.tokens.iter_mut().zip(events) {
+                    *token = event.data.u64() as u32;
+                }
+                Ok(())
+            }
+            Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The next socket the last [`wait`](Self::wait) found ready.
+    #[inline]
+    pub fn next_ready(&mut self) -> Option<u32> {
+        let token = *self.tokens[..self.ready].get(self.taken)?;
+        self.taken += 1;
+        Some(token)
+    }
+}
+
+fn flags(interest: Interest) -> epoll::EventFlags {
+    match interest {
+        Interest::Readable => epoll::EventFlags::IN,
+        Interest::Writable => epoll::EventFlags::IN | epoll::EventFlags::OUT,
+    }
+}

@@ -1,0 +1,85 @@
+//! The first operations of a plan with the commands they would send, for people and for tests.
+
+use crate::commands::{Command, Commands};
+use crate::operation::{Operation, OperationKind};
+use crate::plan::{Plan, PlanError};
+use crate::workload::Workload;
+
+/// An operation and its commands.
+pub struct PreviewedOperation {
+    /// The operation.
+    pub operation: Operation,
+    /// The record it takes when no insert of the run is acknowledged yet.
+    pub record: u64,
+    /// The OP_MSG of each command, without a `getMore`, which depends on the server.
+    pub messages: Vec<Vec<u8>>,
+}
+
+/// The first `count` operations of `plan`.
+///
+/// # Errors
+/// When the plan is out of bounds.
+pub fn preview(plan: &Plan, count: u64) -> Result<Vec<PreviewedOperation>, PlanError> {
+    plan.validate()?;
+    let workload = Workload::new(plan)?;
+    let commands = Commands::new(plan)?;
+    let count = workload.operation_count().map_or(count, |bound| bound.min(count));
+    let mut stream = workload.stream(0, 1);
+    Ok((0..count)
+        .map(|_| {
+            let operation = stream.next();
+            let record = workload.resolve(operation.key, 0);
+            let messages = commands_of(operation.kind)
+                .iter()
+                .map(|&command| {
+                    let mut message = Vec::new();
+                    commands.render(command, &operation, record, 1, &mut message);
+                    message
+                })
+                .collect();
+            PreviewedOperation { operation, record, messages }
+        })
+        .collect())
+}
+
+/// The BSON of records `first .. first + count` of the plan's data.
+///
+/// # Errors
+/// When the plan is out of bounds.
+pub fn documents(plan: &Plan, first: u64, count: u64) -> Result<Vec<Vec<u8>>, PlanError> {
+    plan.validate()?;
+    let commands = Commands::new(plan)?;
+    Ok((first..first.saturating_add(count))
+        .map(|record| {
+            let mut document = Vec::new();
+            commands.documents().append_document(record, &mut document);
+            document
+        })
+        .collect())
+}
+
+/// The keys of records `first .. first + count` of the plan's data.
+///
+/// # Errors
+/// When the plan is out of bounds.
+pub fn keys(plan: &Plan, first: u64, count: u64) -> Result<Vec<String>, PlanError> {
+    plan.validate()?;
+    let commands = Commands::new(plan)?;
+    Ok((first..first.saturating_add(count))
+        .map(|record| {
+            let mut key = Vec::new();
+            commands.documents().write_key(record, &mut key);
+            String::from_utf8_lossy(&key).into_owned()
+        })
+        .collect())
+}
+
+fn commands_of(kind: OperationKind) -> &'static [Command] {
+    match kind {
+        OperationKind::Read => &[Command::Find],
+        OperationKind::Update => &[Command::Update],
+        OperationKind::Insert | OperationKind::Load => &[Command::Insert],
+        OperationKind::Scan => &[Command::Scan],
+        OperationKind::ReadModifyWrite => &[Command::Find, Command::Update],
+    }
+}

@@ -1,0 +1,84 @@
+//! What operations are sent to. One trait: an encoded command goes in, the facts of a reply come out. A target owns the
+//! clock its replies are timed on, so that a simulated one can run on a virtual clock.
+
+mod null;
+mod simulated;
+mod wire;
+
+pub use null::NullTarget;
+pub use simulated::SimulatedTarget;
+pub use wire::WireTarget;
+
+use std::io;
+
+use crate::clock::{Clock, Nanos};
+use crate::failure::Failure;
+
+/// Index of a connection within its worker.
+pub type ConnectionIndex = usize;
+
+/// What the worker needs to know of a reply.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ReplyFacts {
+    /// Why the command failed, if it did. Boxed: failures are rare, replies are many.
+    pub failure: Option<Box<Failure>>,
+    /// Documents in the batch of a find or getMore.
+    pub documents: u64,
+    /// Documents a write matched or inserted.
+    pub n: u64,
+    /// Cursor with more documents, 0 where there are none.
+    pub cursor: i64,
+    /// Bytes of the reply.
+    pub bytes: u64,
+}
+
+/// What happened on a connection.
+#[derive(Debug)]
+pub enum Event {
+    /// It is ready for its first request, or again.
+    Up(ConnectionIndex),
+    /// A whole reply is there since `done`.
+    Reply {
+        /// Which connection.
+        connection: ConnectionIndex,
+        /// When the last byte was read.
+        done: Nanos,
+        /// What it says.
+        reply: ReplyFacts,
+    },
+    /// It broke or could not be made; the target tries again by itself.
+    Down(ConnectionIndex, Failure),
+}
+
+/// Something operations can be sent to, over a fixed number of connections with one request in flight each.
+pub trait Target {
+    /// Time on the target's clock.
+    fn now(&self) -> Nanos;
+
+    /// Makes `clock` the target's clock: the run begins.
+    fn begin(&mut self, clock: Clock);
+
+    /// Waits for events until `until`, or until it knows better.
+    ///
+    /// # Errors
+    /// When waiting itself fails; the run can't go on.
+    fn wait(&mut self, until: Nanos) -> io::Result<()>;
+
+    /// The next event the last [`wait`](Self::wait) brought.
+    fn next_event(&mut self) -> Option<Event>;
+
+    /// The emptied buffer that the next request of `connection` is rendered into.
+    fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8>;
+
+    /// Sends the rendered request. `documents` is how many documents a faithful reply is about.
+    ///
+    /// # Errors
+    /// When the connection broke; it counts as down then.
+    fn send(&mut self, connection: ConnectionIndex, request_id: i32, documents: u32) -> Result<(), Failure>;
+
+    /// Gives up a connection whose reply is no longer waited for, and makes a new one.
+    fn reset(&mut self, connection: ConnectionIndex);
+
+    /// CPU time the generator has used on this worker's thread.
+    fn cpu_ns(&self) -> Nanos;
+}

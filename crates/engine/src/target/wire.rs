@@ -1,0 +1,324 @@
+//! A server that speaks MongoDB's protocol: one socket per connection, all of a worker's sockets in one epoll instance, a
+//! handshake before the first request, a new connection for each that breaks.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+
+use brimline_wire::connection::{Connection, ConnectionError, SendState};
+use brimline_wire::hello;
+use brimline_wire::reply::{self, Reply};
+
+use super::{ConnectionIndex, Event, ReplyFacts, Target};
+use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
+use crate::failure::{Failure, FailureClass};
+use crate::poller::{Interest, Poller};
+
+/// How long a connection that broke, or could not be made, rests before the next try.
+const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
+/// Request id of the handshake.
+const HELLO_REQUEST_ID: i32 = 0;
+
+/// A server behind one address.
+pub struct WireTarget {
+    clock: Clock,
+    poller: Poller,
+    address: SocketAddr,
+    lanes: Vec<Lane>,
+    /// Connections that are down and when each is tried again, earliest first.
+    resting: Vec<(Nanos, ConnectionIndex)>,
+    /// Events that did not come from a socket.
+    events: Vec<Event>,
+    /// Where requests are rendered while a lane has no socket.
+    spare: Vec<u8>,
+}
+
+/// One connection through all its lives.
+struct Lane {
+    state: LaneState,
+    connection: Option<Connection>,
+    awaited: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LaneState {
+    Down,
+    Connecting,
+    Greeting,
+    Idle,
+    Sending,
+    Waiting,
+}
+
+impl WireTarget {
+    /// Starts connecting to `address`; each connection reports when it is up.
+    ///
+    /// # Errors
+    /// When the system gives no poller.
+    pub fn new(address: SocketAddr, connections: usize) -> io::Result<Self> {
+        let mut target = Self {
+            clock: Clock::start(),
+            poller: Poller::new()?,
+            address,
+            lanes: Vec::with_capacity(connections),
+            resting: Vec::new(),
+            events: Vec::new(),
+            spare: Vec::new(),
+        };
+        for index in 0..connections {
+            target.lanes.push(Lane { state: LaneState::Down, connection: None, awaited: HELLO_REQUEST_ID });
+            target.open(index);
+        }
+        Ok(target)
+    }
+
+    fn open(&mut self, index: ConnectionIndex) {
+        let opened = Connection::open(self.address).and_then(|connection| {
+            self.poller.add(connection.as_fd(), index as u32, Interest::Writable)?;
+            Ok(connection)
+        });
+        match opened {
+            Ok(connection) => {
+                self.lanes[index].connection = Some(connection);
+                self.lanes[index].state = LaneState::Connecting;
+            }
+            Err(error) => {
+                let failure = self.close(index, FailureClass::ConnectionLost, &error.to_string());
+                self.events.push(Event::Down(index, failure));
+            }
+        }
+    }
+
+    /// Drops the socket, which also ends its being watched, and schedules the next try.
+    fn close(&mut self, index: ConnectionIndex, class: FailureClass, message: &str) -> Failure {
+        let lane = &mut self.lanes[index];
+        lane.connection = None;
+        lane.state = LaneState::Down;
+        self.resting.push((self.clock.now() + RECONNECT_AFTER_NS, index));
+        Failure::new(class, message)
+    }
+
+    fn reopen_rested(&mut self) {
+        let now = self.clock.now();
+        while let Some(&(at, index)) = self.resting.first() {
+            if at > now {
+                return;
+            }
+            self.resting.remove(0);
+            self.open(index);
+        }
+    }
+
+    /// Follows what a ready socket has to say.
+    fn advance(&mut self, index: ConnectionIndex) -> Option<Event> {
+        let outcome = match self.lanes[index].state {
+            LaneState::Down | LaneState::Idle if self.lanes[index].connection.is_none() => return None,
+            LaneState::Connecting => self.greet(index).map(|()| None),
+            LaneState::Sending => self.resume(index).map(|()| None),
+            LaneState::Greeting => self.welcome(index),
+            LaneState::Down | LaneState::Idle | LaneState::Waiting => self.take_reply(index),
+        };
+        match outcome {
+            Ok(event) => event,
+            Err(Broken { class, message }) => Some(Event::Down(index, self.close(index, class, &message))),
+        }
+    }
+
+    fn greet(&mut self, index: ConnectionIndex) -> Result<(), Broken> {
+        let connection = self.lanes[index].connection()?;
+        connection.finish_connect()?;
+        hello::request(connection.request(), HELLO_REQUEST_ID);
+        self.lanes[index].awaited = HELLO_REQUEST_ID;
+        self.transmit(index, LaneState::Greeting)
+    }
+
+    /// Sends what the connection's buffer holds; `then` is the state once all of it is out.
+    fn transmit(&mut self, index: ConnectionIndex, then: LaneState) -> Result<(), Broken> {
+        let lane = &mut self.lanes[index];
+        let was_watched_for_room = matches!(lane.state, LaneState::Connecting | LaneState::Sending);
+        let connection = lane.connection.as_mut().ok_or_else(Broken::no_socket)?;
+        let needs_room = connection.send()? == SendState::Blocked;
+        if needs_room != was_watched_for_room {
+            let interest = if needs_room { Interest::Writable } else { Interest::Readable };
+            self.poller.modify(connection.as_fd(), index as u32, interest)?;
+        }
+        lane.state = if needs_room { LaneState::Sending } else { then };
+        Ok(())
+    }
+
+    fn resume(&mut self, index: ConnectionIndex) -> Result<(), Broken> {
+        let then = if self.lanes[index].awaited == HELLO_REQUEST_ID {
+            LaneState::Greeting
+        } else {
+            LaneState::Waiting
+        };
+        self.transmit(index, then)
+    }
+
+    fn welcome(&mut self, index: ConnectionIndex) -> Result<Option<Event>, Broken> {
+        let Some(message) = self.lanes[index].connection()?.receive()? else {
+            return Ok(None);
+        };
+        hello::parse(message).map_err(|error| Broken::bad(&error))?;
+        self.lanes[index].state = LaneState::Idle;
+        Ok(Some(Event::Up(index)))
+    }
+
+    fn take_reply(&mut self, index: ConnectionIndex) -> Result<Option<Event>, Broken> {
+        let clock = self.clock;
+        let lane = &mut self.lanes[index];
+        let (awaited, waiting) = (lane.awaited, lane.state == LaneState::Waiting);
+        let Some(message) = lane.connection()?.receive()? else {
+            return Ok(None);
+        };
+        let done = clock.now();
+        if !waiting {
+            return Err(Broken::bad(&"the server sent a message nobody asked for"));
+        }
+        let reply = reply::scan(message).map_err(|error| Broken::bad(&error))?;
+        if reply.response_to != awaited {
+            return Err(Broken::bad(&"the server answered another request"));
+        }
+        let reply = facts(&reply, message.len());
+        lane.state = LaneState::Idle;
+        Ok(Some(Event::Reply { connection: index, done, reply }))
+    }
+}
+
+impl Lane {
+    fn connection(&mut self) -> Result<&mut Connection, Broken> {
+        self.connection.as_mut().ok_or_else(Broken::no_socket)
+    }
+}
+
+impl Target for WireTarget {
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn begin(&mut self, clock: Clock) {
+        self.clock = clock;
+        for (at, _) in &mut self.resting {
+            *at = 0;
+        }
+    }
+
+    fn wait(&mut self, until: Nanos) -> io::Result<()> {
+        let mut until = until;
+        if let Some(&(at, _)) = self.resting.first() {
+            self.reopen_rested();
+            until = until.min(at);
+        }
+        let timeout_ns = if self.events.is_empty() { until.saturating_sub(self.clock.now()) } else { 0 };
+        self.poller.wait(timeout_ns)
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<Event> {
+        if let Some(event) = self.events.pop() {
+            return Some(event);
+        }
+        while let Some(token) = self.poller.next_ready() {
+            if let Some(event) = self.advance(token as ConnectionIndex) {
+                return Some(event);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8> {
+        if let Some(connection) = &mut self.lanes[connection].connection {
+            return connection.request();
+        }
+        self.spare.clear();
+        &mut self.spare
+    }
+
+    #[inline]
+    fn send(&mut self, connection: ConnectionIndex, request_id: i32, _documents: u32) -> Result<(), Failure> {
+        self.lanes[connection].awaited = request_id;
+        self.transmit(connection, LaneState::Waiting)
+            .map_err(|Broken { class, message }| self.close(connection, class, &message))
+    }
+
+    fn reset(&mut self, connection: ConnectionIndex) {
+        self.close(connection, FailureClass::Timeout, "");
+    }
+
+    fn cpu_ns(&self) -> Nanos {
+        thread_cpu_ns()
+    }
+}
+
+/// Why a connection can't be used any more.
+struct Broken {
+    class: FailureClass,
+    message: String,
+}
+
+impl Broken {
+    fn bad(error: &dyn std::fmt::Display) -> Self {
+        Self { class: FailureClass::BadReply, message: error.to_string() }
+    }
+
+    fn no_socket() -> Self {
+        Self { class: FailureClass::ConnectionLost, message: "the connection is down".to_owned() }
+    }
+}
+
+impl From<ConnectionError> for Broken {
+    fn from(error: ConnectionError) -> Self {
+        let class = match error {
+            ConnectionError::Io(_) | ConnectionError::Closed => FailureClass::ConnectionLost,
+            _ => FailureClass::BadReply,
+        };
+        Self { class, message: error.to_string() }
+    }
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Self {
+        Self { class: FailureClass::ConnectionLost, message: error.to_string() }
+    }
+}
+
+/// What the worker needs of a reply. Texts are copied only when the command failed.
+fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
+    ReplyFacts {
+        failure: failure(reply).map(Box::new),
+        documents: u64::from(reply.documents),
+        n: reply.n.max(0) as u64,
+        cursor: reply.cursor_id,
+        bytes: bytes as u64,
+    }
+}
+
+fn failure(reply: &Reply<'_>) -> Option<Failure> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if !reply.ok {
+        let label = match reply.labels.names().next() {
+            Some(label) if reply.code_name.is_empty() => label.to_owned(),
+            _ => text(reply.code_name),
+        };
+        let message = text(reply.message);
+        return Some(Failure { class: FailureClass::ServerError, code: reply.code, label, message });
+    }
+    if let Some(error) = reply.first_write_error {
+        let message = text(error.message);
+        return Some(Failure {
+            class: FailureClass::WriteError,
+            code: error.code,
+            label: String::new(),
+            message,
+        });
+    }
+    let error = reply.write_concern_error?;
+    Some(Failure {
+        class: FailureClass::WriteConcernError,
+        code: error.code,
+        label: text(error.code_name),
+        message: text(error.message),
+    })
+}

@@ -1,0 +1,633 @@
+//! One thread of a run: its share of the operations, its connections, its recorder. Workers share nothing while they
+//! work; what they have in common is computed, not agreed upon.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::clock::{Clock, NANOS_PER_S, Nanos};
+use crate::commands::{Command, Commands, Opcounter};
+use crate::failure::{Failure, FailureClass, FailureTally};
+use crate::intervals::Intervals;
+use crate::operation::{Operation, OperationKind};
+use crate::pacer::{Due, Pacer};
+use crate::recorder::{Ending, Finished, Phase, Recorder, Tallies};
+use crate::shared::{Control, WorkerProgress};
+use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
+use crate::workload::{OperationStream, Workload};
+
+/// Longest wait without a look at the controls.
+const LOOK_UP_NS: Nanos = NANOS_PER_S / 50;
+/// Most events followed before the clock and the controls are looked at again. A target that answers at once would
+/// otherwise never let the worker go.
+const EVENTS_PER_TURN: usize = 256;
+/// How often operations in flight are checked for their time-out.
+const TIMEOUT_CHECK_NS: Nanos = NANOS_PER_S / 10;
+
+/// What all workers of a run know.
+pub struct Mission<'r> {
+    /// Which operations.
+    pub workload: &'r Workload,
+    /// How they are encoded.
+    pub commands: &'r Commands,
+    /// When they are due.
+    pub pacer: Pacer,
+    /// Where samples are cut.
+    pub intervals: Intervals,
+    /// Operations of the run, all shards together; `None`: no bound.
+    pub operation_count: Option<u64>,
+    /// Number of shards.
+    pub shard_count: u64,
+    /// See [`Plan`](crate::plan::Plan).
+    pub drain_timeout_ns: Nanos,
+    /// See [`Plan`](crate::plan::Plan).
+    pub operation_timeout_ns: Nanos,
+    /// See [`Plan`](crate::plan::Plan).
+    pub connect_timeout_ns: Nanos,
+    /// Requests to end early.
+    pub control: &'r Control,
+    /// Progress of all workers.
+    pub progress: &'r [WorkerProgress],
+}
+
+/// One interval of one worker.
+pub struct WorkerInterval {
+    /// Phase at the interval's start.
+    pub phase: Phase,
+    /// Start.
+    pub start_ns: Nanos,
+    /// End.
+    pub end_ns: Nanos,
+    /// Operations in flight at its end.
+    pub in_flight: u64,
+    /// Connections that are up at its end.
+    pub connections_up: u64,
+    /// Operations due and not sent at its end.
+    pub backlog: u64,
+    /// CPU time of the worker's thread.
+    pub cpu_ns: Nanos,
+    /// Counts and times.
+    pub tallies: Tallies,
+}
+
+/// Totals of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the counters are the recorder's")]
+pub struct Totals {
+    pub sent: u64,
+    pub ok: u64,
+    pub miss: u64,
+    pub failed: u64,
+    pub unfinished: u64,
+}
+
+/// Totals of one worker, or of a run when merged.
+#[derive(Debug, Default)]
+pub struct WorkerSummary {
+    /// Operations that became due.
+    pub due: u64,
+    /// Due and never sent.
+    pub overdue: u64,
+    /// Age of the oldest of them.
+    pub oldest_overdue_ns: Nanos,
+    /// Age of the oldest operation that was sent and never finished.
+    pub oldest_unfinished_ns: Nanos,
+    /// By kind.
+    pub kinds: [Totals; OperationKind::COUNT],
+    /// Commands the server has answered, by opcounter.
+    pub commands: [u64; Opcounter::ALL.len()],
+    /// Commands whose effect on the server's counters is not known.
+    pub commands_uncertain: [u64; Opcounter::ALL.len()],
+    /// Wrapping sum of the digests of all operations sent.
+    pub digest: u64,
+    /// Failures.
+    pub failures: FailureTally,
+    /// When the worker was done.
+    pub elapsed_ns: Nanos,
+}
+
+/// Where a worker leaves its intervals.
+pub trait Sink {
+    /// Takes an interval and returns empty tallies for the next.
+    fn take(&mut self, interval: WorkerInterval) -> Tallies;
+}
+
+/// An operation on its way.
+#[derive(Clone, Copy)]
+struct InFlight {
+    operation: Operation,
+    record: u64,
+    command: Command,
+    due: Option<Nanos>,
+    sent: Nanos,
+    /// When the current command was sent, for the time-out.
+    command_sent: Nanos,
+    documents: u64,
+    bytes_out: u64,
+    bytes_in: u64,
+    /// Inserts of the run before this operation.
+    inserts_before: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Slot {
+    Down,
+    Free,
+    Busy(InFlight),
+}
+
+/// One worker.
+pub struct Worker<'r, T: Target, S: Sink> {
+    mission: &'r Mission<'r>,
+    target: T,
+    sink: S,
+    shard: u64,
+    stream: OperationStream<'r>,
+    slots: Vec<Slot>,
+    /// Free connections, the one used last on top: its cache lines are warm.
+    free: Vec<ConnectionIndex>,
+    /// When a connection became free after none had been: what was due before was held back.
+    freed_at: Nanos,
+    up_count: u64,
+    in_flight: u64,
+    down_since: Option<Nanos>,
+    request_id: i32,
+    recorder: Recorder,
+    summary: WorkerSummary,
+    interval_start: Nanos,
+    next_cut: Nanos,
+    next_timeout_check: Nanos,
+    cpu_at_cut: Nanos,
+}
+
+impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
+    /// A worker for shard `shard` on a target with `connections` connections.
+    pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, connections: usize, sink: S) -> Self {
+        Self {
+            mission,
+            target,
+            sink,
+            shard,
+            stream: mission.workload.stream(shard, mission.shard_count),
+            slots: vec![Slot::Down; connections],
+            free: Vec::with_capacity(connections),
+            freed_at: 0,
+            up_count: 0,
+            in_flight: 0,
+            down_since: None,
+            request_id: 0,
+            recorder: Recorder::default(),
+            summary: WorkerSummary::default(),
+            interval_start: 0,
+            next_cut: mission.intervals.next_cut(0),
+            next_timeout_check: TIMEOUT_CHECK_NS,
+            cpu_at_cut: 0,
+        }
+    }
+
+    /// Waits until every connection is up.
+    ///
+    /// # Errors
+    /// The last reason why one is not, once the time to connect is over.
+    pub fn connect(&mut self) -> Result<(), String> {
+        let deadline = self.target.now() + self.mission.connect_timeout_ns;
+        let mut reason = "no answer to the handshake".to_owned();
+        while self.up_count < self.slots.len() as u64 {
+            if self.mission.control.stopped() {
+                return Err("stopped while connecting".to_owned());
+            }
+            if self.target.now() >= deadline {
+                let (up, wanted) = (self.up_count, self.slots.len());
+                return Err(format!("{reason} ({up} of {wanted} connections are up)"));
+            }
+            let until = deadline.min(self.target.now() + LOOK_UP_NS);
+            self.target.wait(until).map_err(|error| error.to_string())?;
+            while let Some(event) = self.target.next_event() {
+                match event {
+                    Event::Up(connection) => self.connection_up(connection, 0),
+                    Event::Down(connection, failure) => {
+                        reason = failure.message;
+                        self.connection_down(connection, 0);
+                    }
+                    Event::Reply { .. } => {}
+                }
+            }
+            self.progress().connections_up.store(self.up_count, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Offers operations until the plan or the controls end it, drains, and returns the totals.
+    ///
+    /// # Errors
+    /// When waiting for sockets fails.
+    pub fn run(mut self, clock: Clock) -> io::Result<WorkerSummary> {
+        self.target.begin(clock);
+        self.cpu_at_cut = self.target.cpu_ns();
+        while let Some(now) = self.offering_at() {
+            self.send_due(now);
+            if self.is_exhausted() {
+                break;
+            }
+            let until = self.next_look(now);
+            self.turn(until, true)?;
+        }
+        self.close_offer();
+        self.drain()?;
+        self.settle_unfinished();
+        Ok(self.summary)
+    }
+
+    /// The time, as long as operations are still offered.
+    fn offering_at(&self) -> Option<Nanos> {
+        let now = self.target.now();
+        self.offers_at(now).then_some(now)
+    }
+
+    fn offers_at(&self, now: Nanos) -> bool {
+        !self.mission.control.stopped() && self.mission.intervals.end().is_none_or(|end| now < end)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.mission.operation_count.is_some_and(|count| self.stream.peek_index() >= count)
+    }
+
+    /// When the next operation of an open loop is due; `None` when nothing more will be.
+    fn next_due(&self) -> Option<Due> {
+        (!self.is_exhausted()).then(|| self.mission.pacer.due(self.stream.peek_index()))
+    }
+
+    /// Sends what is due at `now` as long as connections are free.
+    fn send_due(&mut self, now: Nanos) {
+        while let Some(&connection) = self.free.last() {
+            let due = match self.next_due() {
+                Some(Due::At(due)) if due <= now && self.is_offered(due) => Some(due),
+                Some(Due::WhenFree) => None,
+                _ => return,
+            };
+            self.free.pop();
+            self.start(connection, due);
+        }
+    }
+
+    fn is_offered(&self, due: Nanos) -> bool {
+        self.mission.intervals.end().is_none_or(|end| due < end)
+    }
+
+    /// How long to wait for events.
+    fn next_look(&self, now: Nanos) -> Nanos {
+        let mut until = self.next_cut.min(now + LOOK_UP_NS);
+        if !self.free.is_empty()
+            && let Some(Due::At(due)) = self.next_due()
+        {
+            until = until.min(due);
+        }
+        until
+    }
+
+    /// Waits once, follows every event, and does what the time asks for. Connections that become free get the next
+    /// operation at once while `offering`.
+    fn turn(&mut self, until: Nanos, offering: bool) -> io::Result<()> {
+        self.target.wait(until)?;
+        for _ in 0..EVENTS_PER_TURN {
+            let Some(event) = self.target.next_event() else {
+                break;
+            };
+            match event {
+                Event::Reply { connection, done, reply } => self.reply(connection, done, reply, offering),
+                Event::Up(connection) => self.connection_up(connection, self.target.now()),
+                Event::Down(connection, failure) => self.fail_connection(connection, failure),
+            }
+        }
+        let now = self.target.now();
+        self.check_timeouts(now);
+        self.check_reachable(now);
+        while now >= self.next_cut {
+            self.cut(self.next_cut);
+        }
+        self.publish();
+        Ok(())
+    }
+
+    fn start(&mut self, connection: ConnectionIndex, due: Option<Nanos>) {
+        let operation = self.stream.next();
+        let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
+        let command = Command::first(operation.kind);
+        let request_id = self.next_request_id();
+        let request = self.target.request(connection);
+        self.mission.commands.render(command, &operation, record, request_id, request);
+        let bytes_out = request.len() as u64;
+        let sent = self.target.now();
+        let held_back = due.is_some_and(|due| due < self.freed_at);
+        let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
+        self.recorder.sent(phase, operation.kind, due, sent, held_back);
+        self.summary.kinds[operation.kind as usize].sent += 1;
+        self.summary.digest = self.summary.digest.wrapping_add(operation.digest());
+        self.in_flight += 1;
+        self.slots[connection] = Slot::Busy(InFlight {
+            operation,
+            record,
+            command,
+            due,
+            sent,
+            command_sent: sent,
+            documents: 0,
+            bytes_out,
+            bytes_in: 0,
+            inserts_before: self.stream.inserts_before_next(),
+        });
+        if let Err(failure) = self.target.send(connection, request_id, operation.documents) {
+            self.fail_connection(connection, failure);
+        }
+    }
+
+    /// Sends the next command of the operation on `connection`.
+    fn go_on(&mut self, connection: ConnectionIndex, mut flight: InFlight, command: Command) {
+        let request_id = self.next_request_id();
+        let request = self.target.request(connection);
+        self.mission.commands.render(command, &flight.operation, flight.record, request_id, request);
+        flight.bytes_out += request.len() as u64;
+        flight.command = command;
+        flight.command_sent = self.target.now();
+        self.slots[connection] = Slot::Busy(flight);
+        if let Err(failure) = self.target.send(connection, request_id, flight.operation.documents) {
+            self.fail_connection(connection, failure);
+        }
+    }
+
+    fn reply(&mut self, connection: ConnectionIndex, done: Nanos, reply: ReplyFacts, offering: bool) {
+        let Slot::Busy(mut flight) = self.slots[connection] else {
+            return;
+        };
+        flight.bytes_in += reply.bytes;
+        self.count_command(&flight, &reply);
+        match judge(&flight, &reply) {
+            Step::Next(command) => {
+                flight.documents += reply.documents;
+                self.go_on(connection, flight, command);
+            }
+            Step::Finished(ending, documents) => {
+                flight.documents += documents;
+                self.finish(&flight, done, ending);
+                if let Some(failure) = reply.failure {
+                    self.summary.failures.add(flight.operation.kind, *failure);
+                }
+                self.release(connection, done, offering);
+            }
+        }
+    }
+
+    /// Counts what the server's counters must show for the command just answered.
+    fn count_command(&mut self, flight: &InFlight, reply: &ReplyFacts) {
+        let statements = match flight.command {
+            Command::Insert => u64::from(flight.operation.documents),
+            _ => 1,
+        };
+        let opcounter = flight.command.opcounter() as usize;
+        let counted = match &reply.failure {
+            None => &mut self.summary.commands,
+            Some(failure) if failure.class == FailureClass::WriteConcernError => &mut self.summary.commands,
+            Some(_) => &mut self.summary.commands_uncertain,
+        };
+        counted[opcounter] += statements;
+    }
+
+    fn count_unanswered(&mut self, flight: &InFlight) {
+        let statements = match flight.command {
+            Command::Insert => u64::from(flight.operation.documents),
+            _ => 1,
+        };
+        self.summary.commands_uncertain[flight.command.opcounter() as usize] += statements;
+    }
+
+    fn finish(&mut self, flight: &InFlight, done: Nanos, ending: Ending) {
+        let InFlight { operation, due, sent, documents, bytes_out, bytes_in, .. } = *flight;
+        let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
+        let finished = Finished { due, sent, done, ending, documents, bytes_out, bytes_in };
+        self.recorder.finished(phase, operation.kind, &finished);
+        let totals = &mut self.summary.kinds[operation.kind as usize];
+        match ending {
+            Ending::Ok => totals.ok += 1,
+            Ending::Miss => totals.miss += 1,
+            Ending::Failed => totals.failed += 1,
+        }
+        let progress = self.progress();
+        add(&progress.documents, documents);
+        self.in_flight -= 1;
+    }
+
+    /// Gives a connection its next operation, or frees it.
+    fn release(&mut self, connection: ConnectionIndex, now: Nanos, offering: bool) {
+        self.slots[connection] = Slot::Free;
+        if self.free.is_empty() {
+            self.freed_at = now;
+        }
+        self.free.push(connection);
+        if offering && self.offers_at(now) {
+            self.send_due(now);
+        }
+    }
+
+    fn connection_up(&mut self, connection: ConnectionIndex, now: Nanos) {
+        if self.free.is_empty() {
+            self.freed_at = now;
+        }
+        self.slots[connection] = Slot::Free;
+        self.free.push(connection);
+        self.up_count += 1;
+        self.down_since = None;
+    }
+
+    /// Marks a connection as down. Its operation, if any, is the caller's to settle.
+    fn connection_down(&mut self, connection: ConnectionIndex, now: Nanos) {
+        if !matches!(self.slots[connection], Slot::Down) {
+            self.up_count -= 1;
+            self.free.retain(|&free| free != connection);
+        }
+        self.slots[connection] = Slot::Down;
+        if self.up_count == 0 {
+            self.down_since.get_or_insert(now);
+        }
+    }
+
+    fn fail_connection(&mut self, connection: ConnectionIndex, failure: Failure) {
+        let now = self.target.now();
+        if let Slot::Busy(flight) = self.slots[connection] {
+            self.count_unanswered(&flight);
+            self.finish(&flight, now, Ending::Failed);
+            self.summary.failures.add(flight.operation.kind, failure);
+        }
+        self.connection_down(connection, now);
+    }
+
+    fn check_timeouts(&mut self, now: Nanos) {
+        if now < self.next_timeout_check {
+            return;
+        }
+        self.next_timeout_check = now + TIMEOUT_CHECK_NS;
+        let timeout_ns = self.mission.operation_timeout_ns;
+        for connection in 0..self.slots.len() {
+            if let Slot::Busy(flight) = self.slots[connection]
+                && now.saturating_sub(flight.command_sent) > timeout_ns
+            {
+                let message = format!("no reply within {} ms", timeout_ns / 1_000_000);
+                self.fail_connection(connection, Failure::new(FailureClass::Timeout, message));
+                self.target.reset(connection);
+            }
+        }
+    }
+
+    fn check_reachable(&mut self, now: Nanos) {
+        if let Some(since) = self.down_since
+            && now.saturating_sub(since) > self.mission.connect_timeout_ns
+        {
+            let message = format!("no connection to the target for {} ms", (now - since) / 1_000_000);
+            self.mission.control.lose_target(message);
+        }
+    }
+
+    /// Settles what was offered: operations due before the end that no connection was free for stay overdue.
+    fn close_offer(&mut self) {
+        let now = self.target.now();
+        let end = self.mission.intervals.end().map_or(now, |end| end.min(now));
+        if !self.mission.control.stopped() && !self.mission.pacer.is_closed() {
+            self.send_due(end);
+        }
+        let sent = self.summary.kinds.iter().map(|totals| totals.sent).sum();
+        self.summary.due = self.due_before(end).map_or(sent, |due| due.max(sent));
+        self.summary.overdue = self.summary.due - sent;
+        if self.summary.overdue > 0
+            && let Some(Due::At(due)) = self.next_due()
+        {
+            self.summary.oldest_overdue_ns = end.saturating_sub(due);
+        }
+    }
+
+    /// How many of this shard's operations are due before `end`; `None` in a closed loop.
+    fn due_before(&self, end: Nanos) -> Option<u64> {
+        let due = self.mission.pacer.due_before(end)?;
+        let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
+        Some((offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count)
+    }
+
+    /// Waits for the replies that are still missing.
+    fn drain(&mut self) -> io::Result<()> {
+        let deadline = self.target.now() + self.mission.drain_timeout_ns;
+        while self.in_flight > 0 && !self.mission.control.aborted() {
+            let now = self.target.now();
+            if now >= deadline {
+                break;
+            }
+            self.turn(deadline.min(self.next_cut).min(now + LOOK_UP_NS), false)?;
+        }
+        let now = self.target.now();
+        self.cut(now.max(self.interval_start));
+        self.publish();
+        self.summary.elapsed_ns = now;
+        Ok(())
+    }
+
+    /// Operations whose reply never came are unfinished, with their age.
+    fn settle_unfinished(&mut self) {
+        let now = self.summary.elapsed_ns;
+        for connection in 0..self.slots.len() {
+            if let Slot::Busy(flight) = self.slots[connection] {
+                self.count_unanswered(&flight);
+                self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
+                let age = now.saturating_sub(flight.due.unwrap_or(flight.sent));
+                self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
+            }
+        }
+    }
+
+    fn cut(&mut self, end: Nanos) {
+        let cpu_ns = self.target.cpu_ns();
+        let sent = self.summary.kinds.iter().map(|totals| totals.sent).sum();
+        let offered_until = self.mission.intervals.end().map_or(end, |offer_end| offer_end.min(end));
+        let tallies = self.recorder.cut(Tallies::default());
+        let empty = self.sink.take(WorkerInterval {
+            phase: self.mission.intervals.phase(self.interval_start),
+            start_ns: self.interval_start,
+            end_ns: end,
+            in_flight: self.in_flight,
+            connections_up: self.up_count,
+            backlog: self.due_before(offered_until).map_or(0, |due| due.saturating_sub(sent)),
+            cpu_ns: cpu_ns - self.cpu_at_cut,
+            tallies,
+        });
+        self.recorder.cut(empty);
+        self.interval_start = end;
+        self.next_cut = self.mission.intervals.next_cut(end);
+        self.cpu_at_cut = cpu_ns;
+    }
+
+    /// Inserts of the whole run that are settled without a gap: what `latest` counts back from.
+    fn inserts_settled(&self) -> u64 {
+        if !self.mission.workload.reads_newest() {
+            return 0;
+        }
+        let settled = |progress: &WorkerProgress| progress.inserts_settled.load(Relaxed);
+        self.mission.progress.iter().map(settled).min().unwrap_or(0)
+    }
+
+    /// Makes this worker's progress visible.
+    fn publish(&self) {
+        let progress = self.progress();
+        let sum = |of: fn(&Totals) -> u64| self.summary.kinds.iter().map(of).sum();
+        progress.sent.store(sum(|totals| totals.sent), Relaxed);
+        progress.ok.store(sum(|totals| totals.ok), Relaxed);
+        progress.miss.store(sum(|totals| totals.miss), Relaxed);
+        progress.failed.store(sum(|totals| totals.failed), Relaxed);
+        progress.in_flight.store(self.in_flight, Relaxed);
+        progress.connections_up.store(self.up_count, Relaxed);
+        if self.mission.workload.reads_newest() {
+            let in_flight = self.slots.iter().filter_map(|slot| match slot {
+                Slot::Busy(flight) => Some(flight.inserts_before),
+                Slot::Down | Slot::Free => None,
+            });
+            let settled = in_flight.min().unwrap_or(self.stream.inserts_before_next());
+            progress.inserts_settled.store(settled, Relaxed);
+        }
+    }
+
+    fn progress(&self) -> &'r WorkerProgress {
+        &self.mission.progress[self.shard as usize]
+    }
+
+    /// Request ids count up from 1; 0 is the handshake's.
+    fn next_request_id(&mut self) -> i32 {
+        self.request_id = self.request_id.checked_add(1).unwrap_or(1);
+        self.request_id
+    }
+}
+
+/// What follows from a reply.
+enum Step {
+    Next(Command),
+    Finished(Ending, u64),
+}
+
+/// Judges a reply to the current command of `flight`: did the operation do what it should, or does it go on?
+fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
+    if reply.failure.is_some() {
+        return Step::Finished(Ending::Failed, 0);
+    }
+    let found = |documents: u64| {
+        let ending = if documents > 0 { Ending::Ok } else { Ending::Miss };
+        Step::Finished(ending, documents)
+    };
+    match flight.command {
+        Command::Find if reply.documents > 0 && flight.operation.kind == OperationKind::ReadModifyWrite => {
+            Step::Next(Command::Update)
+        }
+        Command::Scan | Command::GetMore(_) if reply.cursor != 0 => {
+            Step::Next(Command::GetMore(reply.cursor))
+        }
+        Command::Find | Command::Scan => found(reply.documents),
+        Command::GetMore(_) => Step::Finished(Ending::Ok, reply.documents),
+        Command::Update | Command::Insert => found(reply.n),
+    }
+}
+
+fn add(counter: &AtomicU64, value: u64) {
+    counter.store(counter.load(Relaxed) + value, Relaxed);
+}

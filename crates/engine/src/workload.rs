@@ -1,0 +1,189 @@
+//! Which operations a run offers. Operation *i* is a pure function of (seed, *i*), so that the same plan offers the same
+//! operations on any number of threads.
+
+use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, OpRng};
+
+use crate::operation::{Key, Operation, OperationKind};
+use crate::plan::{Plan, PlanError, Proportions, Work};
+
+/// Random streams of the engine; the generators of keys and documents have their own.
+const STREAM_KIND: u64 = 0x6b69_6e64;
+const STREAM_CHOICE: u64 = 0x6368_6f69;
+
+/// The operations of a plan.
+pub struct Workload {
+    seed: u64,
+    insert_start: u64,
+    record_count: u64,
+    field_count: u32,
+    work: Choices,
+}
+
+enum Choices {
+    Mix(Box<Mix>),
+    Load { batch_size: u32, operation_count: u64 },
+}
+
+struct Mix {
+    thresholds: [f64; 5],
+    chooser: KeyChooser,
+    scan_length: LengthChooser,
+    has_inserts: bool,
+}
+
+impl Workload {
+    /// The operations of `plan`.
+    ///
+    /// # Errors
+    /// When a chooser's parameters are out of range.
+    pub fn new(plan: &Plan) -> Result<Self, PlanError> {
+        let DocumentSpec { record_count, insert_start, field_count, .. } = plan.data;
+        let work = match &plan.work {
+            Work::Mix { proportions, keys, scan_length, .. } => Choices::Mix(Box::new(Mix {
+                thresholds: thresholds(proportions),
+                chooser: KeyChooser::new(keys, record_count, plan.seed)
+                    .map_err(|error| PlanError::inside("work.keys", &error))?,
+                scan_length: LengthChooser::new(scan_length)
+                    .map_err(|error| PlanError::inside("work.scan_length", &error))?,
+                has_inserts: proportions.insert > 0.0,
+            })),
+            Work::Load { batch_size, .. } => Choices::Load {
+                batch_size: *batch_size,
+                operation_count: record_count.div_ceil(u64::from(*batch_size)),
+            },
+        };
+        Ok(Self { seed: plan.seed, insert_start, record_count, field_count, work })
+    }
+
+    /// How many operations there are at most; `None`: no end.
+    pub fn operation_count(&self) -> Option<u64> {
+        match self.work {
+            Choices::Mix(_) => None,
+            Choices::Load { operation_count, .. } => Some(operation_count),
+        }
+    }
+
+    /// Whether keys are bound to the number of inserts acknowledged so far.
+    pub fn reads_newest(&self) -> bool {
+        matches!(&self.work, Choices::Mix(mix) if mix.chooser.is_latest())
+    }
+
+    /// The index of the first record an insert of the run adds.
+    pub fn first_new_record(&self) -> u64 {
+        self.insert_start + self.record_count
+    }
+
+    /// The record that `key` means when `inserts` inserts of the run are acknowledged.
+    pub fn resolve(&self, key: Key, inserts: u64) -> u64 {
+        match key {
+            Key::Record(record) => record,
+            Key::BehindNewest(distance) => self.first_new_record() + inserts - 1 - distance,
+        }
+    }
+
+    /// The operations of shard `shard` of `shard_count`: those whose index is `shard` modulo `shard_count`.
+    pub fn stream(&self, shard: u64, shard_count: u64) -> OperationStream<'_> {
+        OperationStream { workload: self, next: shard, step: shard_count, counted: 0, inserts: 0 }
+    }
+
+    fn kind(&self, mix: &Mix, index: u64) -> OperationKind {
+        let draw = OpRng::new(self.seed, STREAM_KIND, index).next_f64();
+        let position = mix.thresholds.iter().position(|&threshold| draw < threshold).unwrap_or(0);
+        OperationKind::ALL[position]
+    }
+
+    fn load(&self, index: u64, batch_size: u32) -> Operation {
+        let first = index * u64::from(batch_size);
+        Operation {
+            index,
+            kind: OperationKind::Load,
+            key: Key::Record(self.insert_start + first),
+            field: 0,
+            documents: u64::from(batch_size).min(self.record_count - first) as u32,
+        }
+    }
+}
+
+/// Walks the operations of one shard in order.
+pub struct OperationStream<'w> {
+    workload: &'w Workload,
+    next: u64,
+    step: u64,
+    /// Operations of the whole run whose kind has been looked at, and how many of them insert. An insert's record is its
+    /// number among all inserts, so each shard counts those of the others as well: a few nanoseconds each.
+    counted: u64,
+    inserts: u64,
+}
+
+impl OperationStream<'_> {
+    /// The index of the operation that [`next`](Self::next) returns.
+    #[inline]
+    pub fn peek_index(&self) -> u64 {
+        self.next
+    }
+
+    /// How many inserts of the run come before the next operation.
+    pub fn inserts_before_next(&self) -> u64 {
+        self.inserts
+    }
+
+    /// The shard's next operation.
+    #[expect(clippy::should_implement_trait, reason = "the stream has no end, so it is no iterator")]
+    pub fn next(&mut self) -> Operation {
+        let index = self.next;
+        self.next += self.step;
+        match &self.workload.work {
+            Choices::Load { batch_size, .. } => self.workload.load(index, *batch_size),
+            Choices::Mix(mix) => {
+                if mix.has_inserts {
+                    self.count_inserts(mix, index);
+                }
+                self.choose(index, mix)
+            }
+        }
+    }
+
+    /// Counts the inserts among the operations before `index`.
+    fn count_inserts(&mut self, mix: &Mix, index: u64) {
+        for earlier in self.counted..index {
+            if self.workload.kind(mix, earlier) == OperationKind::Insert {
+                self.inserts += 1;
+            }
+        }
+        self.counted = index;
+    }
+
+    fn choose(&self, index: u64, mix: &Mix) -> Operation {
+        let workload = self.workload;
+        let Mix { chooser, scan_length, .. } = mix;
+        let kind = workload.kind(mix, index);
+        let mut rng = OpRng::new(workload.seed, STREAM_CHOICE, index);
+        let key = match kind {
+            OperationKind::Insert => Key::Record(workload.first_new_record() + self.inserts),
+            _ if chooser.is_latest() => Key::BehindNewest(chooser.draw(&mut rng, index)),
+            _ => Key::Record(workload.insert_start + chooser.draw(&mut rng, index)),
+        };
+        let field = match workload.field_count {
+            0 | 1 => 0,
+            count => rng.below(u64::from(count)) as u32,
+        };
+        let documents = if kind == OperationKind::Scan { scan_length.draw(&mut rng).max(1) } else { 1 };
+        Operation { index, kind, key, field, documents }
+    }
+}
+
+/// Cumulative shares, in the order of [`OperationKind::ALL`]. The last kind with a share ends at exactly 1, so that
+/// rounding can't leave a gap.
+fn thresholds(proportions: &Proportions) -> [f64; 5] {
+    let shares = proportions.shares();
+    let sum: f64 = shares.iter().sum();
+    let mut cumulative = 0.0;
+    let mut thresholds = shares.map(|share| {
+        cumulative += share;
+        cumulative / sum
+    });
+    if let Some(last) = shares.iter().rposition(|&share| share > 0.0) {
+        thresholds[last..].fill(1.0);
+    }
+    thresholds
+}

@@ -1,0 +1,120 @@
+//! Plans and merged results for the engine's tests.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::time::Duration;
+
+use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec};
+use brimline_engine::plan::{Namespace, PacerPlan, Plan, Proportions, TargetPlan, Work};
+use brimline_engine::recorder::{Tally, TimeHistogram, new_histogram};
+use brimline_engine::{Interval, Run, Stage, Summary};
+use brimline_testserver::Script;
+
+pub const MS: u64 = 1_000_000;
+pub const S: u64 = 1_000 * MS;
+
+pub const READS: Proportions =
+    Proportions { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };
+
+/// A second of reads in a closed loop of ten connections on the null target.
+pub fn plan() -> Plan {
+    Plan {
+        version: 1,
+        name: "test".to_owned(),
+        seed: 1,
+        target: TargetPlan::Null {},
+        namespace: Namespace { database: "ycsb".to_owned(), collection: "usertable".to_owned() },
+        data: DocumentSpec {
+            record_count: 1_000,
+            insert_start: 0,
+            field_count: 10,
+            field_length: LengthSpec::Constant { length: 100 },
+            field_name_prefix: "field".to_owned(),
+            key_prefix: "user".to_owned(),
+            insert_order: InsertOrder::Hashed,
+            zero_padding: 1,
+        },
+        work: mix(READS, ChooserSpec::Zipfian { theta: 0.99 }),
+        pacer: PacerPlan::Closed {},
+        connections: 10,
+        threads: 1,
+        warmup_ns: 0,
+        duration_ns: Some(S),
+        operation_count: None,
+        interval_ns: S,
+        drain_timeout_ns: 5 * S,
+        operation_timeout_ns: 30 * S,
+        connect_timeout_ns: 3 * S,
+    }
+}
+
+pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
+    Work::Mix {
+        proportions,
+        keys,
+        scan_length: LengthSpec::Uniform { min: 1, max: 100 },
+        read_all_fields: true,
+        write_all_fields: false,
+    }
+}
+
+pub fn constant(rate_ops_per_s: f64) -> PacerPlan {
+    PacerPlan::Constant { rate_ops_per_s }
+}
+
+/// The plan's operations against a scripted server on a virtual clock.
+pub fn simulated(script: Script) -> TargetPlan {
+    TargetPlan::Simulated { script, generator_ns: 1_000 }
+}
+
+/// A finished run.
+pub struct Outcome {
+    pub summary: Summary,
+    pub intervals: Vec<Interval>,
+    pub service: TimeHistogram,
+    pub response: TimeHistogram,
+    pub lag: TimeHistogram,
+}
+
+/// Runs `plan` to its end and checks what must hold of every run.
+pub fn execute(plan: &Plan) -> Outcome {
+    let run = Run::start(plan.clone()).expect("the plan is valid");
+    let mut intervals = Vec::new();
+    loop {
+        let progress = run.poll(Duration::from_secs(1));
+        intervals.extend(run.take_intervals());
+        if progress.stage == Stage::Finished {
+            break;
+        }
+    }
+    let summary = run.join().expect("the target is there");
+    let outcome = merge(summary, intervals);
+    assert_conserved(&outcome);
+    outcome
+}
+
+pub fn merge(summary: Summary, intervals: Vec<Interval>) -> Outcome {
+    let [mut service, mut response, mut lag] = [new_histogram(), new_histogram(), new_histogram()];
+    for (_, _, tally) in intervals.iter().flat_map(|interval| interval.tallies.non_empty()) {
+        service.add(&tally.service).expect("histograms grow");
+        response.add(&tally.response).expect("histograms grow");
+        lag.add(&tally.lag).expect("histograms grow");
+    }
+    Outcome { summary, intervals, service, response, lag }
+}
+
+/// due = sent + overdue, sent = ok + miss + failed + unfinished, and the samples add up to the totals.
+pub fn assert_conserved(outcome: &Outcome) {
+    let Outcome { summary, intervals, .. } = outcome;
+    let sent: u64 = summary.kinds.iter().map(|totals| totals.sent).sum();
+    assert_eq!(summary.due, sent + summary.overdue);
+    for totals in summary.kinds {
+        assert_eq!(totals.sent, totals.ok + totals.miss + totals.failed + totals.unfinished);
+    }
+    let tallies =
+        || intervals.iter().flat_map(|interval| interval.tallies.non_empty()).map(|(_, _, tally)| tally);
+    assert_eq!(tallies().map(|tally| tally.sent).sum::<u64>(), sent);
+    let unfinished: u64 = summary.kinds.iter().map(|totals| totals.unfinished).sum();
+    assert_eq!(tallies().map(Tally::finished).sum::<u64>(), sent - unfinished);
+    assert_eq!(outcome.service.len(), sent - unfinished);
+}

@@ -1,0 +1,60 @@
+//! The same plan offers the same operations, on any number of threads.
+
+mod common;
+
+use brimline_datagen::ChooserSpec;
+use brimline_engine::operation::OperationKind;
+use brimline_engine::plan::{Plan, Proportions, Work};
+use common::{READS, constant, execute, mix, plan};
+
+fn ycsb() -> [(&'static str, Work); 6] {
+    let zipfian = ChooserSpec::Zipfian { theta: 0.99 };
+    let latest = ChooserSpec::Latest { theta: 0.99 };
+    [
+        ("a", mix(Proportions { read: 0.5, update: 0.5, ..READS }, zipfian.clone())),
+        ("b", mix(Proportions { read: 0.95, update: 0.05, ..READS }, zipfian.clone())),
+        ("c", mix(READS, zipfian.clone())),
+        ("d", mix(Proportions { read: 0.95, insert: 0.05, ..READS }, latest)),
+        ("e", mix(Proportions { read: 0.0, scan: 0.95, insert: 0.05, ..READS }, zipfian.clone())),
+        ("f", mix(Proportions { read: 0.5, read_modify_write: 0.5, ..READS }, zipfian)),
+    ]
+}
+
+#[test]
+fn threads_share_the_same_operations() {
+    for (name, work) in ycsb() {
+        let plan = Plan { work, operation_count: Some(20_001), duration_ns: None, ..plan() };
+        let alone = execute(&plan).summary;
+        for threads in [2, 3, 7] {
+            let together = execute(&Plan { threads, ..plan.clone() }).summary;
+            assert_eq!(together.digest, alone.digest, "workload {name} on {threads} threads");
+            assert_eq!(together.kinds, alone.kinds, "workload {name} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn an_open_loop_offers_them_as_well() {
+    let plan = Plan { pacer: constant(50_000.0), operation_count: Some(5_000), duration_ns: None, ..plan() };
+    let alone = execute(&plan).summary;
+    let together = execute(&Plan { threads: 2, ..plan }).summary;
+    assert_eq!(together.digest, alone.digest);
+    assert_eq!(together.due, 5_000);
+}
+
+#[test]
+fn another_seed_offers_others() {
+    let plan = Plan { operation_count: Some(1_000), duration_ns: None, ..plan() };
+    let other = Plan { seed: 2, ..plan.clone() };
+    assert_ne!(execute(&plan).summary.digest, execute(&other).summary.digest);
+}
+
+#[test]
+fn a_load_inserts_each_record_once() {
+    let mut plan =
+        Plan { work: Work::Load { batch_size: 7, ordered: false }, duration_ns: None, threads: 3, ..plan() };
+    plan.data.record_count = 1_000;
+    let summary = execute(&plan).summary;
+    assert_eq!(summary.kinds[OperationKind::Load as usize].ok, 143);
+    assert_eq!(summary.commands.iter().sum::<u64>(), 1_000);
+}

@@ -1,0 +1,158 @@
+//! The engine's results as plain Python values, named and typed as in `_native.pyi`.
+
+use brimline_engine::clock::Nanos;
+use brimline_engine::commands::Opcounter;
+use brimline_engine::operation::OperationKind;
+use brimline_engine::recorder::{Phase, Tally, TimeHistogram};
+use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::histogram::encode;
+
+pub fn progress<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
+    let stage = match progress.stage {
+        Stage::Connecting => "connecting",
+        Stage::Running => "running",
+        Stage::Finished => "finished",
+    };
+    let row = PyDict::new(py);
+    row.set_item("stage", stage)?;
+    row.set_item("elapsed_ns", progress.elapsed_ns)?;
+    row.set_item("sent", progress.sent)?;
+    row.set_item("ok", progress.ok)?;
+    row.set_item("miss", progress.miss)?;
+    row.set_item("failed", progress.failed)?;
+    row.set_item("documents", progress.documents)?;
+    row.set_item("in_flight", progress.in_flight)?;
+    row.set_item("connections_up", progress.connections_up)?;
+    Ok(row)
+}
+
+pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'py, PyDict>> {
+    let operation_rows = PyList::empty(py);
+    let interval_rows = PyList::empty(py);
+    for interval in intervals {
+        for (phase, kind, tally) in interval.tallies.non_empty() {
+            operation_rows.append(sample(py, interval, phase, kind, tally)?)?;
+        }
+        let row = PyDict::new(py);
+        span(&row, interval.phase, interval.start_ns, interval.end_ns)?;
+        row.set_item("in_flight", interval.in_flight)?;
+        row.set_item("connections_up", interval.connections_up)?;
+        row.set_item("backlog", interval.backlog)?;
+        row.set_item("engine_cpu_ns", interval.engine_cpu_ns)?;
+        row.set_item("busiest_thread_cpu_ns", interval.busiest_thread_cpu_ns)?;
+        row.set_item("process_cpu_ns", interval.process_cpu_ns)?;
+        interval_rows.append(row)?;
+    }
+    let samples = PyDict::new(py);
+    samples.set_item("operations", operation_rows)?;
+    samples.set_item("intervals", interval_rows)?;
+    Ok(samples)
+}
+
+fn sample<'py>(
+    py: Python<'py>,
+    interval: &Interval,
+    phase: Phase,
+    kind: OperationKind,
+    tally: &Tally,
+) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    span(&row, phase, interval.start_ns, interval.end_ns)?;
+    row.set_item("operation", kind.name())?;
+    row.set_item("sent", tally.sent)?;
+    row.set_item("ok", tally.ok)?;
+    row.set_item("miss", tally.miss)?;
+    row.set_item("failed", tally.failed)?;
+    row.set_item("held_back", tally.held_back)?;
+    row.set_item("documents", tally.documents)?;
+    row.set_item("bytes_out", tally.bytes_out)?;
+    row.set_item("bytes_in", tally.bytes_in)?;
+    row.set_item("in_flight_ns", tally.in_flight_ns)?;
+    row.set_item("service", histogram(&tally.service)?)?;
+    row.set_item("response", histogram(&tally.response)?)?;
+    row.set_item("lag", histogram(&tally.lag)?)?;
+    Ok(row)
+}
+
+fn span(row: &Bound<'_, PyDict>, phase: Phase, start_ns: Nanos, end_ns: Nanos) -> PyResult<()> {
+    row.set_item("phase", phase.name())?;
+    row.set_item("start_ns", start_ns)?;
+    row.set_item("end_ns", end_ns)
+}
+
+fn histogram(histogram: &TimeHistogram) -> PyResult<Option<String>> {
+    if histogram.is_empty() { Ok(None) } else { encode(histogram).map(Some) }
+}
+
+pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let (ended_by, message) = match &summary.ended_by {
+        EndedBy::Completed => ("completed", ""),
+        EndedBy::Stopped => ("stopped", ""),
+        EndedBy::Aborted => ("aborted", ""),
+        EndedBy::TargetLost(reason) => ("target_lost", reason.as_str()),
+    };
+    let row = PyDict::new(py);
+    row.set_item("ended_by", ended_by)?;
+    row.set_item("message", message)?;
+    row.set_item("started_unix_ns", summary.started_unix_ns)?;
+    row.set_item("elapsed_ns", summary.elapsed_ns)?;
+    row.set_item("due", summary.due)?;
+    row.set_item("sent", summary.kinds.iter().map(|totals| totals.sent).sum::<u64>())?;
+    row.set_item("overdue", summary.overdue)?;
+    row.set_item("oldest_overdue_ns", summary.oldest_overdue_ns)?;
+    row.set_item("ok", summary.kinds.iter().map(|totals| totals.ok).sum::<u64>())?;
+    row.set_item("miss", summary.kinds.iter().map(|totals| totals.miss).sum::<u64>())?;
+    row.set_item("failed", summary.kinds.iter().map(|totals| totals.failed).sum::<u64>())?;
+    row.set_item("unfinished", summary.kinds.iter().map(|totals| totals.unfinished).sum::<u64>())?;
+    row.set_item("oldest_unfinished_ns", summary.oldest_unfinished_ns)?;
+    row.set_item("operations", operations(py, summary)?)?;
+    row.set_item("commands", commands(py, &summary.commands)?)?;
+    row.set_item("commands_uncertain", commands(py, &summary.commands_uncertain)?)?;
+    row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
+    row.set_item("errors", errors(py, summary)?)?;
+    row.set_item("threads", summary.threads)?;
+    row.set_item("virtual_clock", summary.virtual_clock)?;
+    Ok(row)
+}
+
+fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let rows = PyDict::new(py);
+    for (kind, totals) in OperationKind::ALL.into_iter().zip(summary.kinds) {
+        if totals.sent > 0 {
+            let row = PyDict::new(py);
+            row.set_item("sent", totals.sent)?;
+            row.set_item("ok", totals.ok)?;
+            row.set_item("miss", totals.miss)?;
+            row.set_item("failed", totals.failed)?;
+            row.set_item("unfinished", totals.unfinished)?;
+            rows.set_item(kind.name(), row)?;
+        }
+    }
+    Ok(rows)
+}
+
+fn commands<'py>(py: Python<'py>, counts: &[u64]) -> PyResult<Bound<'py, PyDict>> {
+    let rows = PyDict::new(py);
+    for (counter, count) in Opcounter::ALL.into_iter().zip(counts) {
+        rows.set_item(counter.name(), count)?;
+    }
+    Ok(rows)
+}
+
+fn errors<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyList>> {
+    let rows = PyList::empty(py);
+    for failure in &summary.failures {
+        let row = PyDict::new(py);
+        row.set_item("operation", failure.kind.name())?;
+        row.set_item("outcome", failure.first.class.name())?;
+        row.set_item("code", failure.first.code)?;
+        row.set_item("label", &failure.first.label)?;
+        row.set_item("count", failure.count)?;
+        row.set_item("example", &failure.first.message)?;
+        rows.append(row)?;
+    }
+    Ok(rows)
+}

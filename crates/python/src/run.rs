@@ -1,0 +1,54 @@
+//! A started run.
+
+use std::time::Duration;
+
+use brimline_engine::RunError;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::{TargetError, convert, parse, plan_error};
+
+/// Longest wait of a poll, so that Ctrl-C is seen soon.
+const POLL_S_MAX: f64 = 60.0;
+
+/// Handle of a run.
+#[pyclass(module = "brimline._native", frozen)]
+pub struct Run(brimline_engine::Run);
+
+/// Starts a run and returns at once.
+#[pyfunction]
+pub fn start(plan_json: &str) -> PyResult<Run> {
+    brimline_engine::Run::start(parse(plan_json)?).map(Run).map_err(|error| plan_error(&error))
+}
+
+#[pymethods]
+impl Run {
+    fn poll<'py>(&self, py: Python<'py>, timeout_s: f64) -> PyResult<Bound<'py, PyDict>> {
+        let timeout = Duration::try_from_secs_f64(timeout_s.clamp(0.0, POLL_S_MAX)).unwrap_or_default();
+        let progress = py.detach(|| self.0.poll(timeout));
+        convert::progress(py, &progress)
+    }
+
+    fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let intervals = py.detach(|| self.0.take_intervals());
+        convert::samples(py, &intervals)
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    fn abort(&self) {
+        self.0.abort();
+    }
+
+    fn join<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match py.detach(|| self.0.join()) {
+            Ok(summary) => convert::summary(py, &summary),
+            Err(RunError::Plan(error)) => Err(plan_error(&error)),
+            Err(RunError::Target(message)) => Err(TargetError::new_err(message)),
+            Err(error @ RunError::Internal(_)) => Err(PyRuntimeError::new_err(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Commands and their replies: a whole message in, when and how it is answered out. Knows no sockets.
+
+mod backend;
+mod collections;
+mod command;
+mod counts;
+mod error;
+mod legacy;
+mod read;
+mod request;
+mod server_info;
+mod write;
+
+pub use backend::{Answer, Backend, Ending};
+pub use command::Command;
+pub use counts::{Counts, Opcounters};
+pub use error::CommandError;
+pub use request::Request;

@@ -1,0 +1,149 @@
+//! The handshake: the first request on every connection, and what its reply says about the server.
+//!
+//! Source: handshake specification,
+//! <https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md>. The command is `hello`,
+//! which servers have had since 4.4.2; older servers refuse it with code 59.
+
+use brimline_bson::{Element, Reader, Value};
+use thiserror::Error;
+
+use crate::frame::MESSAGE_BYTES_MAX;
+use crate::op_msg;
+use crate::reply::{self, ReplyError};
+
+/// Longest document of a server that does not say.
+const DOCUMENT_BYTES_DEFAULT: usize = 16 * 1024 * 1024;
+/// Most writes in one command of a server that does not say.
+const WRITE_BATCH_DEFAULT: usize = 100_000;
+
+/// What a server says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// Oldest wire protocol version it speaks.
+    pub wire_version_min: i32,
+    /// Newest wire protocol version it speaks: 9 is server version 4.4, 17 is 6.0, 25 is 8.0.
+    pub wire_version_max: i32,
+    /// Longest message it takes (`maxMessageSizeBytes`), at most [`MESSAGE_BYTES_MAX`].
+    pub message_bytes_max: usize,
+    /// Longest document it stores (`maxBsonObjectSize`), at most [`MESSAGE_BYTES_MAX`].
+    pub document_bytes_max: usize,
+    /// Most writes it takes in one command (`maxWriteBatchSize`).
+    pub write_batch_max: usize,
+    /// Name of its replica set.
+    pub set_name: Option<String>,
+    /// Whether it takes writes.
+    pub is_writable_primary: bool,
+    /// Whether it is a secondary of a replica set.
+    pub is_secondary: bool,
+    /// Whether it is a mongos, the router of a sharded cluster.
+    pub is_mongos: bool,
+}
+
+/// Why a handshake failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum HelloError {
+    /// The answer is no reply.
+    #[error(transparent)]
+    Reply(#[from] ReplyError),
+    /// The server answered with an error.
+    #[error("server refuses the handshake: {message} (code {code} {code_name})")]
+    Refused {
+        /// Error code.
+        code: i32,
+        /// Name of the error code, empty when the server gives none.
+        code_name: String,
+        /// Error message.
+        message: String,
+    },
+}
+
+/// Appends the handshake request to `out`. The client metadata show up in the server's log and `currentOp`.
+pub fn request(out: &mut Vec<u8>, request_id: i32) {
+    op_msg::request(out, request_id, |writer| {
+        writer.int32("hello", 1);
+        let client = writer.begin_subdocument("client");
+        let driver = writer.begin_subdocument("driver");
+        writer.string("name", "brimline");
+        writer.string("version", env!("CARGO_PKG_VERSION"));
+        writer.end_document(driver);
+        let os = writer.begin_subdocument("os");
+        writer.string("type", std::env::consts::OS);
+        writer.string("architecture", std::env::consts::ARCH);
+        writer.end_document(os);
+        writer.string("platform", "Rust");
+        writer.end_document(client);
+        writer.string("$db", "admin");
+    });
+}
+
+/// Reads the reply to [`request`].
+///
+/// # Errors
+/// When the bytes are no reply, or when the server answered `ok: 0`.
+pub fn parse(message: &[u8]) -> Result<Hello, HelloError> {
+    let reply = reply::scan(message)?;
+    if !reply.ok {
+        return Err(HelloError::Refused {
+            code: reply.code,
+            code_name: String::from_utf8_lossy(reply.code_name).into_owned(),
+            message: String::from_utf8_lossy(reply.message).into_owned(),
+        });
+    }
+    let body = op_msg::parse(message).map_err(ReplyError::from)?.body;
+    let mut hello = Hello::unsaid();
+    let mut elements = Reader::new(body).map_err(ReplyError::from)?;
+    while let Some(element) = elements.next_element().map_err(ReplyError::from)? {
+        hello.take(element);
+    }
+    Ok(hello)
+}
+
+impl Hello {
+    /// A server that says nothing about itself.
+    fn unsaid() -> Self {
+        Self {
+            wire_version_min: 0,
+            wire_version_max: 0,
+            message_bytes_max: MESSAGE_BYTES_MAX,
+            document_bytes_max: DOCUMENT_BYTES_DEFAULT,
+            write_batch_max: WRITE_BATCH_DEFAULT,
+            set_name: None,
+            is_writable_primary: false,
+            is_secondary: false,
+            is_mongos: false,
+        }
+    }
+
+    fn take(&mut self, Element { name, value }: Element<'_>) {
+        match (name, value) {
+            (b"minWireVersion", value) => self.wire_version_min = version(value),
+            (b"maxWireVersion", value) => self.wire_version_max = version(value),
+            (b"maxMessageSizeBytes", value) => {
+                self.message_bytes_max = size(value, self.message_bytes_max).min(MESSAGE_BYTES_MAX);
+            }
+            (b"maxBsonObjectSize", value) => {
+                self.document_bytes_max = size(value, self.document_bytes_max).min(MESSAGE_BYTES_MAX);
+            }
+            (b"maxWriteBatchSize", value) => self.write_batch_max = size(value, self.write_batch_max),
+            (b"setName", Value::String(text)) => {
+                self.set_name = Some(String::from_utf8_lossy(text).into_owned());
+            }
+            (b"isWritablePrimary", Value::Boolean(yes)) => self.is_writable_primary = yes,
+            (b"secondary", Value::Boolean(yes)) => self.is_secondary = yes,
+            (b"msg", Value::String(text)) => self.is_mongos = text == b"isdbgrid",
+            _ => {}
+        }
+    }
+}
+
+fn version(value: Value<'_>) -> i32 {
+    value.as_i64().and_then(|version| i32::try_from(version).ok()).unwrap_or(0)
+}
+
+/// A positive size, or `unsaid` when it is none.
+fn size(value: Value<'_>, unsaid: usize) -> usize {
+    match value.as_i64().map(usize::try_from) {
+        Some(Ok(size)) if size > 0 => size,
+        _ => unsaid,
+    }
+}

@@ -1,0 +1,5 @@
+"""`python -m brimline`."""
+
+from brimline.cli import main
+
+main()

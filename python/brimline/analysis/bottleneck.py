@@ -1,0 +1,119 @@
+"""Owns the bottleneck: what was full when load could not grow any more, with the numbers that show it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brimline.analysis.finding import Standing
+from brimline.analysis.observation import Observation
+from brimline.analysis.validity import (
+    GENERATOR_CHECKS,
+    generator_headroom,
+    server_fills_shared_host,
+)
+from brimline.units import format_percentage
+
+SERVER_CPU_SHARE_FULL = 0.90
+"""Share of the CPUs it may use from which the server counts as full."""
+HELD_BACK_SHARE_FULL = 0.05
+"""Share of operations that waited for a connection from which connections count as full."""
+
+
+class BottleneckKind(StrEnum):
+    """Where the limit was."""
+
+    GENERATOR = "generator"
+    CONNECTIONS = "connections"
+    SERVER_CPU = "server_cpu"
+    UNDETERMINED = "undetermined"
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """What was full. `text` names it in a few words with its figure; `evidence` are further lines."""
+
+    kind: BottleneckKind
+    text: str
+    evidence: tuple[str, ...] = ()
+
+
+def bottleneck(
+    observation: Observation,
+    *,
+    null_ceiling_ops_per_s: float | None = None,
+    plateau_connections: int | None = None,
+) -> Bottleneck:
+    """What limited a run that was pushed to its limit.
+
+    `plateau_connections`: number of connections beyond which a sweep showed no more throughput; with at least
+    as many, connections can't be the limit, however busy they are.
+    """
+    evidence = _evidence(observation)
+    limits = generator_limits(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+    if limits:
+        return Bottleneck(BottleneckKind.GENERATOR, f"the generator ({limits[0]})", evidence)
+    server_share = observation.server.server_share
+    if server_share is not None and server_share >= SERVER_CPU_SHARE_FULL:
+        return Bottleneck(
+            BottleneckKind.SERVER_CPU, f"server CPU {format_percentage(server_share)}", evidence
+        )
+    if server_fills_shared_host(observation.server):
+        return Bottleneck(BottleneckKind.SERVER_CPU, _shared_host_text(observation), evidence)
+    enough_connections = plateau_connections is not None and observation.connections >= plateau_connections
+    if observation.held_back_share >= HELD_BACK_SHARE_FULL and not enough_connections:
+        held_back = format_percentage(observation.held_back_share)
+        text = f"connections ({held_back} of the operations waited for one of {observation.connections})"
+        return Bottleneck(BottleneckKind.CONNECTIONS, text, evidence)
+    return Bottleneck(BottleneckKind.UNDETERMINED, "undetermined", evidence)
+
+
+def generator_limits(
+    observation: Observation, *, null_ceiling_ops_per_s: float | None = None
+) -> tuple[str, ...]:
+    """Why the generator and not the target was the limit; empty when it was not.
+
+    `null_ceiling_ops_per_s` counts where the observation was made without knowing it.
+    """
+    found = [
+        each.evidence
+        for each in observation.findings
+        if each.name in GENERATOR_CHECKS and each.verdict is Standing.FAIL
+    ]
+    headroom = generator_headroom(observation.throughput_ops_per_s, null_ceiling_ops_per_s)
+    if headroom.verdict is Standing.FAIL and headroom.evidence not in found:
+        found.append(headroom.evidence)
+    return tuple(found)
+
+
+def _shared_host_text(observation: Observation) -> str:
+    server = observation.server
+    whole = server.host_cpu_count or 1
+    ours = observation.generator.process_share / whole
+    theirs = (server.server_cpus_used or 0) / whole
+    return (
+        f"CPU {format_percentage(server.host_share or 0)} of a host shared with the generator "
+        f"(server {format_percentage(theirs)}, generator {format_percentage(ours)})"
+    )
+
+
+def _evidence(observation: Observation) -> tuple[str, ...]:
+    """What is known of every candidate, so that a verdict can be questioned."""
+    server = observation.server
+    lines = [
+        f"busiest generator thread {format_percentage(observation.generator.busiest_thread_share)} of a CPU"
+    ]
+    if server.server_share is None:
+        lines.append("server CPU unknown")
+    else:
+        lines.append(
+            f"server CPU {format_percentage(server.server_share)} of {server.server_cpu_count:g} CPUs"
+        )
+    if server.host_share is not None:
+        lines.append(f"host CPU {format_percentage(server.host_share)} of {server.host_cpu_count:g} CPUs")
+    if not observation.closed_loop:
+        lines.append(
+            f"{format_percentage(observation.held_back_share)} of the operations waited for a connection"
+        )
+    lines.append(
+        f"{observation.mean_in_flight:.1f} operations in flight over {observation.connections} connections"
+    )
+    return tuple(lines)

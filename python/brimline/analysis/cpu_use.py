@@ -1,0 +1,95 @@
+"""Owns CPU use over the measured window: the generator's from its own rows, server and host from the monitor.
+
+Columns of a monitor row that are read here, all optional: `at_ns` (the run's clock), `server_cpu_ns` (CPU
+time of the server process, growing), `server_cpu_count` (CPUs that process may use), `host_busy_ns` (CPU time
+of all processes of the server's host, growing), `host_cpu_count`, `shared_host` (whether the generator runs
+on that host).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brimline.record.model import IntervalRow, ServerRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorCpu:
+    """CPU of the generator. Shares are of one CPU: a process with two busy threads has 2.0."""
+
+    busiest_thread_share: float
+    engine_share: float
+    process_share: float
+    engine_cpu_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerCpu:
+    """CPU of the server process and of its host; None: the monitor couldn't see it."""
+
+    server_cpus_used: float | None = None
+    server_cpu_count: float | None = None
+    host_cpus_busy: float | None = None
+    host_cpu_count: float | None = None
+    shared_host: bool | None = None
+
+    @property
+    def server_share(self) -> float | None:
+        """The server's part of the CPUs that it may use."""
+        return _ratio(self.server_cpus_used, self.server_cpu_count)
+
+    @property
+    def host_share(self) -> float | None:
+        """The busy part of the host's CPUs."""
+        return _ratio(self.host_cpus_busy, self.host_cpu_count)
+
+    @property
+    def server_is_main_consumer(self) -> bool:
+        """Whether at least half of the host's busy time is the server's."""
+        if self.server_cpus_used is None or self.host_cpus_busy is None:
+            return False
+        return self.server_cpus_used >= self.host_cpus_busy / 2
+
+
+def generator_cpu(measured: Sequence[IntervalRow]) -> GeneratorCpu:
+    """CPU of the generator over the measured intervals; zeros when there are none."""
+    wall_ns = max(sum(row["end_ns"] - row["start_ns"] for row in measured), 1)
+    engine_cpu_ns = sum(row["engine_cpu_ns"] for row in measured)
+    return GeneratorCpu(
+        busiest_thread_share=sum(row["busiest_thread_cpu_ns"] for row in measured) / wall_ns,
+        engine_share=engine_cpu_ns / wall_ns,
+        process_share=sum(row["process_cpu_ns"] for row in measured) / wall_ns,
+        engine_cpu_ns=engine_cpu_ns,
+    )
+
+
+def server_cpu(rows: Sequence[ServerRow], *, start_ns: int, end_ns: int) -> ServerCpu:
+    """CPU of the server between the monitor's first and last row in the window; unknown without two rows."""
+    inside = [row for row in rows if start_ns <= (_number(row, "at_ns") or -1) <= end_ns]
+    if len(inside) < 2:
+        return ServerCpu()
+    first, last = inside[0], inside[-1]
+    shared = _number(last, "shared_host")
+    return ServerCpu(
+        server_cpus_used=_rate(first, last, "server_cpu_ns"),
+        server_cpu_count=_number(last, "server_cpu_count"),
+        host_cpus_busy=_rate(first, last, "host_busy_ns"),
+        host_cpu_count=_number(last, "host_cpu_count"),
+        shared_host=None if shared is None else bool(shared),
+    )
+
+
+def _rate(first: ServerRow, last: ServerRow, column: str) -> float | None:
+    before, after = _number(first, column), _number(last, column)
+    elapsed_ns = (_number(last, "at_ns") or 0) - (_number(first, "at_ns") or 0)
+    if before is None or after is None or after < before or elapsed_ns <= 0:
+        return None
+    return (after - before) / elapsed_ns
+
+
+def _number(row: ServerRow, column: str) -> float | None:
+    value = row.get(column)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _ratio(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None

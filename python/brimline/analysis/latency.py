@@ -1,0 +1,59 @@
+"""Owns latency over all operation kinds of a run: merged histograms in, quantiles with an interval out."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from brimline.record.model import Clock, IntervalHistogram, RunRecord
+from brimline.stats.quantile_interval import (
+    Buckets,
+    QuantileInterval,
+    merge_buckets,
+    quantile_interval,
+    quantile_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Quantiles over the measured window in ns; `p99` is the same figure as `p99_ns`, with its interval."""
+
+    count: int
+    mean_ns: float
+    p50_ns: int
+    p95_ns: int
+    p99_ns: int
+    p999_ns: int
+    max_ns: int
+    p99: QuantileInterval
+
+
+def latency(record: RunRecord, clock: Clock, batches: Iterable[IntervalHistogram]) -> Latency | None:
+    """What `clock` (service, response or lag) shows over all operations; None where it recorded nothing.
+
+    `batches` are the record's interval histograms; they tell how far the p99 can be trusted.
+    """
+    merged = merge_buckets([each.buckets() for (_, of), each in record.histograms.items() if of == clock])
+    if not merged:
+        return None
+    p99 = quantile_interval(merged, 0.99, batches=_by_interval(batches, clock), seed=record.plan.seed)
+    count = p99.count
+    return Latency(
+        count=count,
+        mean_ns=sum(value * each for value, each in merged) / count,
+        p50_ns=quantile_of(merged, 0.5),
+        p95_ns=quantile_of(merged, 0.95),
+        p99_ns=p99.value_ns,
+        p999_ns=quantile_of(merged, 0.999),
+        max_ns=merged[-1][0],
+        p99=p99,
+    )
+
+
+def _by_interval(batches: Iterable[IntervalHistogram], clock: Clock) -> list[Buckets]:
+    """One histogram per measured interval, all operations merged, in the order of time."""
+    intervals: dict[int, list[Buckets]] = defaultdict(list)
+    for batch in batches:
+        if batch.phase == "measure" and batch.clock == clock:
+            intervals[batch.start_ns].append(batch.histogram.buckets())
+    return [merge_buckets(intervals[start_ns]) for start_ns in sorted(intervals)]

@@ -1,0 +1,143 @@
+"""Owns the observation: the figures of one run that experiments decide by and reports show."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
+from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.latency import Latency, latency
+from brimline.analysis.validity import RunFigures, validity
+from brimline.record.model import IntervalRow, OperationRow, RunRecord
+from brimline.stats.batch_means import mean_interval
+from brimline.stats.estimate import Estimate
+from brimline.stats.trend import growth_rate
+
+GROWTH_POINTS_MIN = 5
+"""Samples of the backlog below which nothing is said about its growth."""
+THROUGHPUT_INTERVALS_MIN = 5
+"""Sample intervals below which a throughput gets no interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One run over its measured window. Rates in ops/s, shares of 1; None: not defined or not seen.
+
+    Throughput counts the operations that were answered without failure. In a closed loop there is no offered
+    rate, no response time and no lag.
+    """
+
+    target: str
+    connections: int
+    closed_loop: bool
+    ended_by: str
+    message: str
+    measured_s: float
+    offered_ops_per_s: float | None
+    throughput_ops_per_s: float
+    throughput: Estimate | None
+    completed_share: float | None
+    mean_in_flight: float
+    service: Latency | None
+    response: Latency | None
+    lag: Latency | None
+    error_rate: float
+    miss_rate: float
+    overdue: int
+    backlog_growth: Estimate | None
+    held_back_share: float
+    generator: GeneratorCpu
+    server: ServerCpu
+    client_cpu_ns_per_op: float | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether no finding forbids to draw conclusions from the run."""
+        return all(finding.verdict is not Standing.FAIL for finding in self.findings)
+
+
+def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -> Observation:
+    """What `record` shows. `null_ceiling_ops_per_s`: throughput of the null target on this host, if known."""
+    operations = [row for row in record.operations if row["phase"] == "measure"]
+    intervals = [row for row in record.intervals if row["phase"] == "measure"]
+    batches = record.interval_histograms()
+    service, response, lag = (latency(record, clock, batches) for clock in ("service", "response", "lag"))
+    measured_s = record.measured_s
+    finished = sum(row["ok"] + row["miss"] + row["failed"] for row in operations)
+    answered = sum(row["ok"] + row["miss"] for row in operations)
+    sent = sum(row["sent"] for row in operations)
+    offered = record.plan.pacer.rate_ops_per_s if record.plan.pacer.kind == "constant" else None
+    generator = generator_cpu(intervals)
+    server = server_cpu(
+        record.server,
+        start_ns=intervals[0]["start_ns"] if intervals else 0,
+        end_ns=intervals[-1]["end_ns"] if intervals else 0,
+    )
+    throughput_ops_per_s = answered / measured_s if measured_s else 0.0
+    held_back_share = sum(row["held_back"] for row in operations) / max(sent, 1)
+    figures = RunFigures(
+        throughput_ops_per_s=throughput_ops_per_s,
+        held_back_share=held_back_share,
+        error_rate=_share(sum(row["failed"] for row in operations), finished),
+        miss_rate=_share(sum(row["miss"] for row in operations), finished),
+        service=service,
+        response=response,
+        lag=lag,
+        generator=generator,
+        server=server,
+    )
+    return Observation(
+        target=record.plan.target.kind,
+        connections=record.plan.connections,
+        closed_loop=record.closed_loop,
+        ended_by=record.ended_by,
+        message=record.message,
+        measured_s=measured_s,
+        offered_ops_per_s=offered,
+        throughput_ops_per_s=throughput_ops_per_s,
+        throughput=_throughput(operations, intervals, throughput_ops_per_s),
+        completed_share=finished / (offered * measured_s) if offered and measured_s else None,
+        mean_in_flight=sum(row["in_flight_ns"] for row in operations) / (measured_s * 1e9)
+        if measured_s
+        else 0.0,
+        service=service,
+        response=response,
+        lag=lag,
+        error_rate=figures.error_rate,
+        miss_rate=figures.miss_rate,
+        overdue=record.summary["overdue"] if record.summary else 0,
+        backlog_growth=None if record.closed_loop else _backlog_growth(intervals),
+        held_back_share=held_back_share,
+        generator=generator,
+        server=server,
+        client_cpu_ns_per_op=generator.engine_cpu_ns / finished if finished else None,
+        findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
+    )
+
+
+def _throughput(
+    operations: Sequence[OperationRow], intervals: Sequence[IntervalRow], mean: float
+) -> Estimate | None:
+    """Throughput with its interval from batch means over the sample intervals."""
+    answered: dict[int, int] = defaultdict(int)
+    for row in operations:
+        answered[row["start_ns"]] += row["ok"] + row["miss"]
+    rates = [answered[row["start_ns"]] * 1e9 / (row["end_ns"] - row["start_ns"]) for row in intervals]
+    if len(rates) < THROUGHPUT_INTERVALS_MIN:
+        return None
+    spread = mean_interval(rates, unit="ops/s")
+    half = (spread.high - spread.low) / 2
+    return Estimate(value=mean, low=max(mean - half, 0.0), high=mean + half, unit="ops/s")
+
+
+def _backlog_growth(intervals: Sequence[IntervalRow]) -> Estimate | None:
+    """Growth of what was due and isn't done: not yet sent, or in flight."""
+    if len(intervals) < GROWTH_POINTS_MIN:
+        return None
+    times_s = [row["end_ns"] / 1e9 for row in intervals]
+    return growth_rate(times_s, [row["backlog"] + row["in_flight"] for row in intervals], unit="ops/s")
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,187 @@
+"""Owns the question that is asked first: does the run prove anything? One function per check."""
+
+from dataclasses import dataclass
+
+from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
+from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.latency import Latency
+from brimline.record.model import RunRecord, Summary
+from brimline.stats.quantile_interval import TAIL_COUNT_MIN
+from brimline.units import format_count, format_duration, format_percentage, format_rate
+
+GENERATOR_CPU_SHARE_MAX = 0.90
+"""Share of wall time from which the busiest engine thread counts as full."""
+HEADROOM_MIN = 2.0
+"""How much faster the null target must be than what was measured."""
+HELD_BACK_SHARE_MAX = 0.01
+"""Share of operations that waited for a connection, above which lag is no longer the generator's own."""
+LAG_PART_OF_RESPONSE_MAX = 0.25
+"""Share of response p99 above which the generator's lag p99 decides the figure."""
+MISS_RATE_MAX = 0.01
+"""Share of operations without their document, above which keys and data don't belong together."""
+HOST_BUSY_SHARE = 0.90
+"""Share of a host's CPUs from which it counts as full."""
+
+GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", "generator_lag"})
+"""Names of the findings which say that the generator was the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures:
+    """What the checks look at, besides the record."""
+
+    throughput_ops_per_s: float
+    held_back_share: float
+    error_rate: float
+    miss_rate: float
+    service: Latency | None
+    response: Latency | None
+    lag: Latency | None
+    generator: GeneratorCpu
+    server: ServerCpu
+
+
+def validity(
+    record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None
+) -> tuple[Finding, ...]:
+    """Every check of one run, the most serious first. A run against the null target is its own ceiling."""
+    findings = [ended(record), conservation(record)]
+    if record.plan.target.kind != "null":
+        findings += [
+            opcounters(record),
+            generator_cpu_finding(figures.generator),
+            generator_headroom(figures.throughput_ops_per_s, null_ceiling_ops_per_s),
+        ]
+        if not record.closed_loop:
+            findings.append(generator_lag(figures))
+    findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
+    findings.append(samples(figures.service if record.closed_loop else figures.response))
+    return tuple(findings)
+
+
+def ended(record: RunRecord) -> Finding:
+    """The run went to its planned end."""
+    if record.ended_by == "completed":
+        return Finding("ended", Standing.PASS, "the run went to its planned end")
+    verdict = Standing.WARN if record.ended_by in ("stopped", "interrupt") else Standing.FAIL
+    because = f": {record.message}" if record.message else ""
+    return Finding("ended", verdict, f"the run ended early ({record.ended_by}){because}")
+
+
+def conservation(record: RunRecord) -> Finding:
+    """Due = sent + overdue, sent = ok + miss + failed + unfinished, rows = totals."""
+    summary = record.summary
+    if summary is None:
+        return Finding("conservation", Standing.UNKNOWN, "the run was not sealed, so its totals are missing")
+    problems = list(record.imbalances)
+    if summary["due"] != summary["sent"] + summary["overdue"]:
+        problems.append(f"due {summary['due']} is not sent {summary['sent']} + overdue {summary['overdue']}")
+    accounted = summary["ok"] + summary["miss"] + summary["failed"] + summary["unfinished"]
+    if summary["sent"] != accounted:
+        problems.append(f"sent {summary['sent']} is not the {accounted} that ended or are unfinished")
+    if problems:
+        return Finding(
+            "conservation", Standing.FAIL, "operations got lost: " + "; ".join(dict.fromkeys(problems))
+        )
+    return Finding(
+        "conservation", Standing.PASS, f"all {format_count(summary['due'])} operations are accounted for"
+    )
+
+
+def opcounters(record: RunRecord) -> Finding:
+    """The server counted the same operations as we did."""
+    if record.opcounters is None or record.summary is None:
+        return Finding("opcounters", Standing.UNKNOWN, "the server's opcounters were not read")
+    before, after = record.opcounters["before"], record.opcounters["after"]
+    sure, unsure = record.summary["commands"], record.summary["commands_uncertain"]
+    differences = []
+    for kind in sorted(sure.keys() | unsure.keys()):
+        counted = after.get(kind, 0) - before.get(kind, 0)
+        low = sure.get(kind, 0)
+        high = low + unsure.get(kind, 0)
+        if not low <= counted <= high:
+            ours = str(low) if low == high else f"{low} to {high}"
+            differences.append(f"{kind} {counted} on the server, {ours} here")
+    if differences:
+        return Finding(
+            "opcounters", Standing.FAIL, "server and generator disagree: " + "; ".join(differences)
+        )
+    return Finding("opcounters", Standing.PASS, "the server's opcounters equal the generator's counts")
+
+
+def generator_cpu_finding(generator: GeneratorCpu) -> Finding:
+    """The busiest engine thread had time to spare."""
+    full = generator.busiest_thread_share >= GENERATOR_CPU_SHARE_MAX
+    evidence = f"busiest engine thread {format_percentage(generator.busiest_thread_share)} of a CPU"
+    return Finding("generator_cpu", Standing.FAIL if full else Standing.PASS, evidence)
+
+
+def generator_headroom(throughput_ops_per_s: float, null_ceiling_ops_per_s: float | None) -> Finding:
+    """The generator could have sent at least twice as much."""
+    name = "generator_headroom"
+    if not null_ceiling_ops_per_s or not throughput_ops_per_s:
+        return Finding(name, Standing.UNKNOWN, "the generator's ceiling on this host was not measured")
+    headroom = null_ceiling_ops_per_s / throughput_ops_per_s
+    verdict = Standing.PASS if headroom >= HEADROOM_MIN else Standing.FAIL
+    ceiling = format_rate(null_ceiling_ops_per_s)
+    return Finding(name, verdict, f"the null target takes {ceiling}, {headroom:.1f} times what was measured")
+
+
+def generator_lag(figures: RunFigures) -> Finding:
+    """The generator sent when operations were due.
+
+    Lag counts against the generator when it exceeds the median service time and makes up a good part of the
+    response time. Not when operations waited for a free connection, and not when the server itself took the
+    CPUs of a shared host: then the host is what is full.
+    """
+    name, service, response, lag = "generator_lag", figures.service, figures.response, figures.lag
+    if service is None or response is None or lag is None:
+        return Finding(name, Standing.UNKNOWN, "no lag was recorded")
+    if figures.held_back_share > HELD_BACK_SHARE_MAX:
+        share = format_percentage(figures.held_back_share)
+        return Finding(name, Standing.PASS, f"{share} of the operations waited for a free connection")
+    evidence = f"lag p99 {format_duration(lag.p99_ns)}, service p50 {format_duration(service.p50_ns)}"
+    if lag.p99_ns <= service.p50_ns:
+        return Finding(name, Standing.PASS, evidence)
+    if lag.p99_ns <= LAG_PART_OF_RESPONSE_MAX * response.p99_ns:
+        return Finding(name, Standing.WARN, evidence)
+    if server_fills_shared_host(figures.server):
+        return Finding(name, Standing.WARN, f"{evidence}; the server filled the host that both share")
+    return Finding(name, Standing.FAIL, evidence)
+
+
+def server_fills_shared_host(server: ServerCpu) -> bool:
+    """Whether generator and server share a host whose CPUs are full, most of it with the server."""
+    full = (server.host_share or 0) >= HOST_BUSY_SHARE
+    return bool(server.shared_host) and full and server.server_is_main_consumer
+
+
+def errors(summary: Summary | None, error_rate: float) -> Finding:
+    """No operation failed."""
+    if not error_rate:
+        return Finding("errors", Standing.PASS, "no operation failed")
+    kinds = sorted(summary["errors"], key=lambda row: -row["count"]) if summary else []
+    most = f"; most often {kinds[0]['label'] or kinds[0]['outcome']}" if kinds else ""
+    code = f" ({kinds[0]['code']})" if kinds and kinds[0]["code"] else ""
+    return Finding(
+        "errors", Standing.WARN, f"{format_percentage(error_rate)} of the operations failed{most}{code}"
+    )
+
+
+def misses(miss_rate: float) -> Finding:
+    """The operations found their documents."""
+    evidence = f"{format_percentage(miss_rate)} of the operations found no document"
+    if miss_rate > MISS_RATE_MAX:
+        return Finding("misses", Standing.WARN, f"{evidence}; do keys and loaded data belong together?")
+    return Finding("misses", Standing.PASS, evidence)
+
+
+def samples(latency: Latency | None) -> Finding:
+    """Enough operations lie above the p99 to print it as a figure."""
+    if latency is None:
+        return Finding("samples", Standing.UNKNOWN, "no operation finished in the measured window")
+    tail = format_count(round(latency.count * 0.01))
+    if latency.p99.enough:
+        return Finding("samples", Standing.PASS, f"{tail} operations lie above the p99")
+    evidence = f"only {tail} operations lie above the p99, {TAIL_COUNT_MIN} are needed; it is a bound"
+    return Finding("samples", Standing.WARN, evidence)

@@ -1,0 +1,103 @@
+"""Owns the verdict: whether a run met its objective, missed it, left it open, or proves nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brimline.analysis.finding import Standing
+from brimline.analysis.observation import Observation
+from brimline.units import format_duration, format_percentage, format_rate
+
+HYSTERESIS = 0.05
+"""Around the target, a p99 this close to it decides nothing: the next run could fall on the other side."""
+GROWTH_SHARE_MIN = 0.001
+"""Growth of the backlog, as a share of the offered rate, below which it doesn't matter."""
+
+
+class Verdict(StrEnum):
+    """`invalid` is asked first and outranks the rest: "it failed" and "we can't tell" are different words."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    INVALID = "invalid"
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of a command that ends with this verdict: 3, a gate failed; 4, the run proves nothing."""
+        return {Verdict.PASS: 0, Verdict.FAIL: 3, Verdict.INCONCLUSIVE: 4, Verdict.INVALID: 4}[self]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slo:
+    """What counts as sustained."""
+
+    response_p99_ns: int = 10_000_000
+    error_rate_max: float = 0.001
+    completed_share_min: float = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict and why; no reasons for a pass."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+
+
+def judge(observation: Observation, slo: Slo) -> Judgement:
+    """Validity first, then the objective."""
+    invalid = tuple(each.evidence for each in observation.findings if each.verdict is Standing.FAIL)
+    if invalid:
+        return Judgement(Verdict.INVALID, invalid)
+    return judge_objective(observation, slo)
+
+
+def judge_objective(observation: Observation, slo: Slo) -> Judgement:
+    """Whether an open-loop run met `slo`, whatever its validity."""
+    failures = tuple(_failures(observation, slo))
+    if failures:
+        return Judgement(Verdict.FAIL, failures)
+    doubts = tuple(_doubts(observation, slo))
+    return Judgement(Verdict.INCONCLUSIVE, doubts) if doubts else Judgement(Verdict.PASS)
+
+
+def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
+    if observation.error_rate > slo.error_rate_max:
+        limit = format_percentage(slo.error_rate_max)
+        yield f"{format_percentage(observation.error_rate)} of the operations failed, {limit} are allowed"
+    if observation.completed_share is not None and observation.completed_share < slo.completed_share_min:
+        yield f"only {format_percentage(observation.completed_share)} of the offered operations completed"
+    growth = observation.backlog_growth
+    if (
+        growth is not None
+        and growth.low > 0
+        and growth.value > GROWTH_SHARE_MIN * (observation.offered_ops_per_s or 0)
+    ):
+        yield f"the backlog grows by {format_rate(growth.value)}"
+    response = observation.response
+    if response is None:
+        return
+    # A tail of few values is no evidence for a failure either, unless even its lower bound exceeds the
+    # target.
+    surely_above = response.p99.low_ns is not None and response.p99.low_ns >= slo.response_p99_ns
+    enough = response.p99.high_ns is not None
+    if response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and (enough or surely_above):
+        yield _p99_text(response.p99_ns, slo)
+
+
+def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
+    response = observation.response
+    if response is None:
+        yield "no response time: " + (
+            "a closed loop has none" if observation.closed_loop else "nothing finished"
+        )
+        return
+    if response.p99_ns > (1 - HYSTERESIS) * slo.response_p99_ns:
+        yield f"{_p99_text(response.p99_ns, slo)}: too close to tell"
+    elif response.p99.high_ns is None:
+        yield f"{response.count} operations are too few for a p99"
+
+
+def _p99_text(p99_ns: int, slo: Slo) -> str:
+    return f"response p99 {format_duration(p99_ns)}, target {format_duration(slo.response_p99_ns)}"

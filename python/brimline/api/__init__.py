@@ -1,0 +1,26 @@
+"""Owns the functions behind every verb: spec in, result out. The command line is a thin shell over them."""
+
+from brimline.api.capacity import capacity, time_estimate
+from brimline.api.checkup import checkup
+from brimline.api.load import load
+from brimline.api.options import Options
+from brimline.api.reopen import open_result
+from brimline.api.results import CapacityResult, LoadResult, Result, RunResult, SweepResult
+from brimline.api.run import run
+from brimline.api.sweep import sweep
+
+__all__ = [
+    "CapacityResult",
+    "LoadResult",
+    "Options",
+    "Result",
+    "RunResult",
+    "SweepResult",
+    "capacity",
+    "checkup",
+    "load",
+    "open_result",
+    "run",
+    "sweep",
+    "time_estimate",
+]

@@ -1,0 +1,37 @@
+"""Owns what every verb can be told about its surroundings: which server, where records go, who listens."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from brimline.run import DataPolicy, ProgressSink, Silence
+from brimline.servers.bundled import CACHE_GB_DEFAULT
+
+RUNS_DIRECTORY_VARIABLE = "BRIMLINE_RUNS_DIR"
+URI_VARIABLE = "BRIMLINE_URI"
+
+
+def default_runs_directory() -> Path:
+    """`runs` below the working directory, unless the environment names another."""
+    return Path(os.environ.get(RUNS_DIRECTORY_VARIABLE) or "runs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Surroundings of a run.
+
+    `uri`: the server to use; None: the spec's, the environment's (BRIMLINE_URI), else the bundled mongod. `mongod`: the
+    binary to start instead of the bundled one. `data`: what to do about missing data; None: `load` on a server that
+    brimline starts, `check` on any other. `drop`: replace documents that brimline did not load. `null`: no server at
+    all, which shows the generator's own ceiling. `command`: the command line, for the record.
+    """
+
+    uri: str | None = None
+    mongod: Path | None = None
+    cache_gb: float = CACHE_GB_DEFAULT
+    data: DataPolicy | None = None
+    drop: bool = False
+    null: bool = False
+    runs_directory: Path = field(default_factory=default_runs_directory)
+    progress: ProgressSink = field(default_factory=Silence)
+    command: tuple[str, ...] | None = None

@@ -1,0 +1,71 @@
+"""Owns opening a stored record again: any analysis can be repeated, with today's code, on last year's run."""
+
+from pathlib import Path
+
+from brimline.api.capacity import capacity_result
+from brimline.api.results import Result
+from brimline.api.run import run_result
+from brimline.api.sweep import sweep_result
+from brimline.api.workload import objective
+from brimline.errors import BrimlineError, RecordError, UsageError
+from brimline.experiments.stored import (
+    stored_capacity_settings,
+    stored_seed,
+    stored_sweep_settings,
+    stored_trials,
+)
+from brimline.record import RunRecord, list_records, read_experiment, read_record
+from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
+from brimline.analysis.verdict import Slo
+from brimline.spec import load_spec
+
+
+def open_result(name_or_path: str | Path, *, runs_directory: Path) -> Result:
+    """The result in a directory, analysed anew. A name is looked for in `runs_directory`; `latest` is the last one.
+
+    Raises UsageError and RecordError.
+    """
+    directory = find_record(name_or_path, runs_directory=runs_directory)
+    if (directory / EXPERIMENT_FILE).exists():
+        return _open_experiment(directory)
+    record = read_record(directory)
+    return run_result(record, _objective_of(record))
+
+
+def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
+    """The directory of a record. Raises UsageError when there is none, or more than one that fits."""
+    if str(name_or_path) == "latest":
+        entries = list_records(runs_directory)
+        if not entries:
+            raise UsageError(f"there is no run in {runs_directory}", hint="run something first, or give --runs-dir")
+        return entries[-1].directory
+    given = Path(name_or_path)
+    for directory in (given, runs_directory / given):
+        if (directory / RECORD_FILE).exists() or (directory / EXPERIMENT_FILE).exists():
+            return directory
+    matches = [entry.directory for entry in list_records(runs_directory) if str(given) in entry.directory.name]
+    if len(matches) == 1:
+        return matches[0]
+    problem = "more than one run is" if matches else "no run is"
+    raise UsageError(
+        f'{problem} called "{given}" in {runs_directory}', hint="brimline list shows what there is; latest is the last one"
+    )
+
+
+def _open_experiment(directory: Path) -> Result:
+    experiment = read_experiment(directory)
+    trials = stored_trials(experiment)
+    seed = stored_seed(experiment)
+    if experiment.kind == "capacity":
+        return capacity_result(experiment, trials, stored_capacity_settings(experiment), seed)
+    if experiment.kind == "sweep":
+        return sweep_result(experiment, trials, stored_sweep_settings(experiment), seed)
+    raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")
+
+
+def _objective_of(record: RunRecord) -> Slo | None:
+    """The objective in the stored spec; none when the spec can't be read any more."""
+    try:
+        return objective(load_spec(record.directory / SPEC_FILE).spec)
+    except BrimlineError:
+        return None

@@ -1,0 +1,131 @@
+"""Owns what a verb hands back: the record, what the analysis made of it, and the report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brimline.analysis.observation import Observation
+from brimline.analysis.verdict import Judgement, Slo, Verdict
+from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError
+from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.sweep import SweepConclusion, SweepEnd
+from brimline.experiments.trial import Trial
+from brimline.record import ExperimentRecord, RunRecord
+from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
+from brimline.report import Report, write_html, write_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A finished verb. `interrupted` is set when a signal ended it; what was measured is there all the same."""
+
+    report: Report
+    directory: Path
+    interrupted: Interrupted | None = None
+
+    @property
+    def html(self) -> Path:
+        """The report for people."""
+        return self.directory / REPORT_FILE
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Why the result is not what was asked for; None when it is."""
+        return self.interrupted
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command line."""
+        return 0 if self.error is None else self.error.exit_code
+
+    def write(self) -> None:
+        """Writes what is derived beside the record: `analysis.json` and `report.html`. Raises RecordError."""
+        write_json(self.report, self.directory / ANALYSIS_FILE)
+        write_html(self.report, self.directory / REPORT_FILE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult(Result):
+    """One run. `judgement` is None when the workload has no objective."""
+
+    record: RunRecord
+    observation: Observation
+    slo: Slo | None
+    judgement: Judgement | None
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost, invalid, or objective missed: the first that holds."""
+        if self.interrupted is not None:
+            return self.interrupted
+        if self.record.ended_by == "target_lost":
+            return TargetError(
+                f"the target went away: {self.record.message}",
+                hint=f"what was measured until then is kept in {self.directory}",
+            )
+        if not self.observation.valid:
+            reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
+            return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}")
+        if self.judgement is None or self.judgement.verdict is Verdict.PASS:
+            return None
+        reasons_text = "; ".join(self.judgement.reasons)
+        if self.judgement.verdict is Verdict.FAIL:
+            return GateFailed(f"the objective was missed: {reasons_text}")
+        return InvalidRun(f"inconclusive: {reasons_text}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadResult(RunResult):
+    """One load, with what the server counted after it."""
+
+    document_count: int
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepResult(Result):
+    """One sweep."""
+
+    experiment: ExperimentRecord
+    trials: Sequence[Trial]
+    conclusion: SweepConclusion
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost, or no plateau."""
+        if self.interrupted is not None:
+            return self.interrupted
+        if self.conclusion.ended_by is SweepEnd.BROKEN_OFF:
+            return TargetError(f"the sweep broke off: {_last_message(self.trials)}")
+        return None if self.conclusion.exit_code == 0 else InvalidRun(self.conclusion.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityResult(Result):
+    """One capacity search."""
+
+    experiment: ExperimentRecord
+    trials: Sequence[Trial]
+    settings: CapacitySettings
+    conclusion: CapacityConclusion
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost, no number, or an objective that can't be met."""
+        if self.interrupted is not None:
+            return self.interrupted
+        match self.conclusion.kind:
+            case ConclusionKind.SUSTAINED:
+                return None
+            case ConclusionKind.TARGET_LOST:
+                return TargetError(f"the target went away: {_last_message(self.trials)}")
+            case ConclusionKind.SLO_UNREACHABLE:
+                return GateFailed(self.conclusion.reason)
+            case _:
+                return InvalidRun(f"no capacity: {self.conclusion.reason}")
+
+
+def _last_message(trials: Sequence[Trial]) -> str:
+    last = trials[-1].observation if trials else None
+    return (last.message or last.ended_by) if last else "nothing was measured"

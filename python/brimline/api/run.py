@@ -1,0 +1,73 @@
+"""Owns the verb `run`: one run of a workload, observed and reported."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from brimline.analysis.observation import observe
+from brimline.analysis.verdict import Slo, judge
+from brimline.api.options import Options
+from brimline.api.results import RunResult
+from brimline.api.workload import load_workload, objective
+from brimline.api.workplace import workplace
+from brimline.errors import Interrupted
+from brimline.plan import resolve
+from brimline.record import RunRecord
+from brimline.report import run_report
+from brimline.run import StopToken, execute, restore_data
+from brimline.spec import LoadedSpec
+
+
+def run(
+    workload: str | Path | None = None,
+    *,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    overrides: Mapping[str, object] | None = None,
+    options: Options | None = None,
+) -> RunResult:
+    """Runs a workload once and writes its record and report.
+
+    `workload` is a shipped name or a file; `overrides` maps dotted spec paths to values ({"connections": 64}).
+
+    Raises BrimlineError where nothing was measured; a run that was measured and is no good has `RunResult.error`.
+    """
+    loaded = load_workload(
+        workload, property_files=property_files, properties=properties, overrides=overrides
+    )
+    return run_loaded(loaded, options or Options())
+
+
+def run_loaded(loaded: LoadedSpec, options: Options) -> RunResult:
+    """`run` for a spec that is read already."""
+    with workplace(loaded, options) as place:
+        plan = resolve(place.spec, target=place.target)
+        place.ensure_data(plan)
+        place.stop.raise_if_requested()
+        directory = place.directory(plan)
+        record = execute(plan, directory=directory, title=plan.name, context=place.context)
+        if record.complete:
+            place.context.progress.step("restoring the data")
+            restore_data(plan, deployment=place.context.deployment)
+    result = run_result(record, objective(place.spec), interrupted=interruption(place.stop, directory))
+    result.write()
+    return result
+
+
+def interruption(stop: StopToken, directory: Path) -> Interrupted | None:
+    """The error of a verb that a signal ended."""
+    return stop.error(kept=str(directory)) if stop.requested else None
+
+
+def run_result(record: RunRecord, slo: Slo | None, *, interrupted: Interrupted | None = None) -> RunResult:
+    """What a record shows, now or years later."""
+    observation = observe(record)
+    judgement = judge(observation, slo) if slo is not None and not observation.closed_loop else None
+    return RunResult(
+        report=run_report(record, observation, slo=slo, judgement=judgement),
+        directory=record.directory,
+        interrupted=interrupted,
+        record=record,
+        observation=observation,
+        slo=slo,
+        judgement=judgement,
+    )

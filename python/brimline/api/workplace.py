@@ -1,0 +1,156 @@
+"""Owns the surroundings of a verb while it works: the server that is up, the stop token, the environment."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from brimline.api.options import URI_VARIABLE, Options
+from brimline.errors import UsageError
+from brimline.plan import NullTarget, Plan, TargetPlan, load_plan, wire_target
+from brimline.record import capture_environment, create_run_directory
+from brimline.run import (
+    DataPolicy,
+    LoadReport,
+    RunContext,
+    StopToken,
+    ensure_data,
+    interruptible,
+)
+from brimline.servers import (
+    BUNDLED_LICENCE,
+    Deployment,
+    bundled,
+    control_client,
+    external,
+    find_mongod,
+    server_documents,
+)
+from brimline.spec import LoadedSpec, Spec
+from brimline.spec.target import TargetSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """A target that is ready, and everything a run needs besides its plan."""
+
+    loaded: LoadedSpec
+    target: TargetPlan
+    context: RunContext
+    options: Options
+    policy: DataPolicy
+
+    @property
+    def spec(self) -> Spec:
+        """The workload."""
+        return self.loaded.spec
+
+    @property
+    def stop(self) -> StopToken:
+        """The request to end."""
+        return self.context.stop
+
+    def directory(self, plan: Plan, *, kind: str = "") -> Path:
+        """A new directory for a record of `plan`."""
+        return create_run_directory(
+            self.options.runs_directory, name=self.spec.name, plan_hash=plan.hash8(), kind=kind
+        )
+
+    def ensure_data(self, plan: Plan) -> LoadReport | None:
+        """Sees to it that the data of `plan` is there; see `run.ensure_data`."""
+        load = load_plan(self.spec, target=self.target)
+        if self.context.deployment is None:
+            return None
+        self.context.progress.step("looking for the data")
+        return ensure_data(
+            plan,
+            load,
+            policy=self.policy,
+            directory=self.directory(load, kind="load"),
+            context=self.context,
+            drop=self.options.drop,
+        )
+
+
+@contextmanager
+def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
+    """Brings the target up for the length of the `with` block. Raises UsageError and TargetError."""
+    uri = _uri(loaded.spec, options)
+    with interruptible() as stop, _deployment(uri, options) as deployment:
+        stop.raise_if_requested()
+        target: TargetPlan = NullTarget()
+        if deployment is not None:
+            target = wire_target(_with_uri(loaded.spec, uri), address=deployment.address)
+        own_server = deployment is not None and deployment.binary is not None
+        yield Workplace(
+            loaded=loaded,
+            target=target,
+            context=RunContext(
+                deployment=deployment,
+                spec_text=loaded.text,
+                environment=_environment(deployment, options),
+                progress=options.progress,
+                stop=stop,
+            ),
+            options=options,
+            policy=options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK),
+        )
+
+
+def _uri(spec: Spec, options: Options) -> str | None:
+    """The connection string that was given, the nearest first: option, spec, environment."""
+    if options.null:
+        if options.uri is not None:
+            raise UsageError("the null target has no address", hint="give --uri or --null, not both")
+        return None
+    in_spec = None if spec.target.uri is None else spec.target.uri.get_secret_value()
+    return options.uri or in_spec or os.environ.get(URI_VARIABLE) or None
+
+
+def _with_uri(spec: Spec, uri: str | None) -> Spec:
+    """`spec` with the address in use, whose options may ask for a write concern."""
+    if uri is None:
+        return spec
+    try:
+        target = TargetSpec.model_validate({"uri": uri, "write_concern": spec.target.write_concern})
+    except ValidationError as error:
+        raise UsageError(f"target: {error.errors()[0]['msg']}") from None
+    return spec.model_copy(update={"target": target})
+
+
+@contextmanager
+def _deployment(uri: str | None, options: Options) -> Iterator[Deployment | None]:
+    if options.null:
+        yield None
+        return
+    if uri is not None:
+        yield external(uri)
+        return
+    binary = find_mongod(flag=options.mongod)
+    options.progress.step(f"starting {binary.path.name} ({binary.source})")
+    with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
+        yield deployment
+
+
+def _environment(deployment: Deployment | None, options: Options) -> dict[str, Any]:
+    server: Mapping[str, Any] | None = None
+    uri = None
+    if deployment is not None:
+        uri = deployment.uri_redacted
+        with control_client(deployment.address) as client:
+            server = {
+                "engine": deployment.engine,
+                "kind": deployment.kind,
+                "version": deployment.version,
+                "git_version": deployment.git_version,
+                "same_host": deployment.local,
+                "started_by_brimline": deployment.binary is not None,
+                **server_documents(client),
+            }
+        if deployment.binary is not None and deployment.binary.source == "bundled":
+            server = {**server, "licence": BUNDLED_LICENCE}
+    return capture_environment(uri=uri, server=server, command=options.command)

@@ -1,0 +1,98 @@
+"""Owns the program: its verbs, and the one place where errors become text and exit codes."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+
+import typer
+
+from brimline.cli import capacity, doctor, list_, load, report, run, show, sweep, workloads
+from brimline.errors import BrimlineError, redact_text
+from brimline.record import brimline_version
+
+EXIT_INTERNAL = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="brimline",
+    help="Finds how much load a MongoDB deployment can take, why it stops there, and how sure that is.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+_VERBS: dict[str, Callable[..., int]] = {
+    "capacity": capacity.capacity,
+    "run": run.run,
+    "load": load.load,
+    "sweep": sweep.sweep,
+    "report": report.report,
+    "show": show.show,
+    "list": list_.list_runs,
+    "workloads": workloads.workloads,
+    "doctor": doctor.doctor,
+}
+for _name, _verb in _VERBS.items():
+    app.command(_name)(_verb)
+
+
+@app.callback()
+def _root(
+    _version: bool = typer.Option(
+        False, "--version", help="Print the version.", is_eager=True, callback=lambda asked: _print_version(asked)
+    ),
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and ends the process with its exit code."""
+    sys.exit(_exit_code(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _exit_code(arguments: list[str]) -> int:
+    """Data goes to stdout, talk and errors to stderr; nothing but a bug prints a traceback."""
+    try:
+        result = app(args=arguments or ["--help"], prog_name="brimline", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except typer.Exit as error:
+        return error.exit_code
+    except BrimlineError as error:
+        return _fail(error.message, hint=error.hint, exit_code=error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", hint=None, exit_code=EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has enough, as in `brimline list | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        # Errors of the command line's own parser: their class is private to typer, their methods are not.
+        if hasattr(error, "format_message"):
+            return _fail(_lower_first(error.format_message()), hint=_help_of(error), exit_code=EXIT_USAGE)
+        print(redact_text("".join(traceback.format_exception(error))), file=sys.stderr)  # noqa: T201
+        text = f"{type(error).__name__}: {error}"
+        return _fail(f"internal: {text}", hint="this is a defect of brimline: please report it", exit_code=EXIT_INTERNAL)
+
+
+def _fail(message: str, *, hint: str | None, exit_code: int) -> int:
+    print(f"error: {redact_text(message).rstrip('.')}", file=sys.stderr)  # noqa: T201
+    if hint:
+        print(f"\nhint: {redact_text(hint)}", file=sys.stderr)  # noqa: T201
+    return exit_code
+
+
+def _help_of(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    return f"see {context.command_path if context is not None else 'brimline'} --help"
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"brimline {brimline_version()}")  # noqa: T201
+        raise typer.Exit

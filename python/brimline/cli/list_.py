@@ -1,0 +1,39 @@
+"""Owns `brimline list`. The trailing underscore keeps Python's own `list` usable."""
+
+import json
+import sys
+
+from brimline.cli.output import console
+from rich.table import Table
+
+from brimline.api.options import default_runs_directory
+from brimline.cli import options as opt
+from brimline.record import RecordEntry, list_records
+
+
+def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
+    """List stored runs and experiments, oldest first."""
+    entries = list_records(runs_dir or default_runs_directory())
+    if as_json:
+        sys.stdout.write(json.dumps([_document(entry) for entry in entries], indent=2, ensure_ascii=False) + "\n")
+        return 0
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("Started (UTC)", "Kind", "Name", "Ended", "Directory"):
+        table.add_column(column, overflow="fold")
+    for entry in entries:
+        started = entry.started_at.strftime("%Y-%m-%d %H:%M:%S") if entry.started_at else ""
+        table.add_row(started, entry.kind, entry.name, entry.problem or entry.ended_by, str(entry.directory))
+    console().print(table if entries else "no runs yet")
+    return 0
+
+
+def _document(entry: RecordEntry) -> dict[str, str | None]:
+    return {
+        "directory": str(entry.directory),
+        "kind": entry.kind,
+        "name": entry.name,
+        "started_at": entry.started_at.isoformat() if entry.started_at else None,
+        "ended_by": entry.ended_by,
+        "message": entry.message,
+        "problem": entry.problem,
+    }

@@ -1,0 +1,80 @@
+"""Owns how long work looks on stderr: a bar with rate, ETA and errors on a terminal, a line now and then elsewhere."""
+
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+
+from brimline.plan import Plan
+from brimline.run import Tick
+from brimline.units import format_count, format_rate
+
+_PLAIN_EVERY_S = 5.0
+
+
+class TerminalProgress:
+    """Shows a run as it goes on."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._title = ""
+        self._total_s: float | None = None
+        self._total_operations: int | None = None
+        self._said_at = 0.0
+
+    def step(self, text: str) -> None:
+        """Something short begins."""
+        self._console.print(f"[dim]{text} …[/dim]", markup=True)
+
+    def begin(self, title: str, plan: Plan) -> None:
+        """A run begins."""
+        self._title = title
+        self._total_operations = plan.operation_count
+        self._total_s = None if plan.duration_ns is None else (plan.warmup_ns + plan.duration_ns) / 1e9
+        self._said_at = time.monotonic()
+        if self._console.is_terminal:
+            self._bar = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=24),
+                TextColumn("{task.percentage:>3.0f} %  {task.fields[state]}"),
+                TimeRemainingColumn(compact=True),
+                console=self._console,
+                transient=True,
+            )
+            self._task = self._bar.add_task(title, total=1.0, state="")
+            self._bar.start()
+
+    def tick(self, tick: Tick) -> None:
+        """The run goes on."""
+        share = self._share(tick)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=share, state=self._state(tick))
+        elif time.monotonic() - self._said_at >= _PLAIN_EVERY_S:
+            self._said_at = time.monotonic()
+            self._console.print(f"{self._title}: {share * 100:.0f} %, {self._state(tick)}", soft_wrap=True)
+
+    def end(self) -> None:
+        """The run is over."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = self._task = None
+
+    def note(self, text: str) -> None:
+        """The outcome of a probe."""
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    def _share(self, tick: Tick) -> float:
+        """How much is done: by time or by operations, whichever is further."""
+        by_time = tick.elapsed_s / self._total_s if self._total_s else 0.0
+        by_count = tick.finished / self._total_operations if self._total_operations else 0.0
+        return min(1.0, max(by_time, by_count))
+
+    @staticmethod
+    def _state(tick: Tick) -> str:
+        if tick.stage == "connecting":
+            return "connecting"
+        failed = f", {format_count(tick.failed)} failed" if tick.failed else ""
+        return f"{format_rate(tick.rate_ops_per_s)}{failed}"

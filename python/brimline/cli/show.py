@@ -1,0 +1,26 @@
+"""Owns `brimline show`."""
+
+import sys
+from typing import Annotated
+
+import typer
+from brimline.cli.output import console
+
+from brimline import api
+from brimline.api.options import default_runs_directory
+from brimline.cli import options as opt
+from brimline.report import print_report, render_json
+
+
+def show(
+    record: Annotated[str, typer.Argument(help="A record: its directory, a part of its name, or latest.")] = "latest",
+    runs_dir: opt.RunsDir = None,
+    as_json: opt.Json = False,
+) -> int:
+    """Show a stored record on the terminal."""
+    result = api.open_result(record, runs_directory=runs_dir or default_runs_directory())
+    if as_json:
+        sys.stdout.write(render_json(result.report))
+    else:
+        print_report(result.report, console())
+    return 0

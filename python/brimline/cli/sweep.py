@@ -1,0 +1,64 @@
+"""Owns `brimline sweep`."""
+
+from typing import Annotated
+
+import typer
+
+from brimline import api
+from brimline.cli import options as opt
+from brimline.cli.output import show_result
+from brimline.errors import UsageError
+from brimline.experiments.settings import SweepSettings
+from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.units import NS_PER_S, parse_duration
+
+_DEFAULTS = SweepSettings()
+
+
+def sweep(
+    workload: opt.Workload = None,
+    property_files: opt.PropertyFiles = None,
+    properties: opt.Properties = None,
+    uri: opt.Uri = None,
+    connections_max: Annotated[
+        int, typer.Option("--connections-max", help="Most connections to try.")
+    ] = _DEFAULTS.connections_max,
+    repeats: Annotated[int, typer.Option("--repeats", help="How often each level is measured.")] = _DEFAULTS.repeats,
+    duration: Annotated[str, typer.Option("--duration", help="Measured window of each level.")] = "10s",
+    warmup: Annotated[str, typer.Option("--warmup", help="Warm-up of each level.")] = "2s",
+    records: opt.Records = None,
+    threads: opt.Threads = None,
+    seed: opt.Seed = None,
+    data: opt.Data = None,
+    drop: opt.Drop = False,
+    null: opt.Null = False,
+    mongod: opt.Mongod = None,
+    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
+    runs_dir: opt.RunsDir = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising."""
+    result = api.sweep(
+        workload,
+        settings=_settings(connections_max, repeats, duration, warmup),
+        property_files=property_files or (),
+        properties=properties or (),
+        overrides=opt.spec_overrides(records=records, threads=threads, seed=seed),
+        options=opt.surroundings(
+            uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+        ),
+    )
+    return show_result(result, as_json=as_json, full=True)
+
+
+def _settings(connections_max: int, repeats: int, duration: str, warmup: str) -> SweepSettings:
+    try:
+        return SweepSettings(
+            connections_max=connections_max,
+            repeats=repeats,
+            duration_s=parse_duration(duration) / NS_PER_S,
+            warmup_s=parse_duration(warmup) / NS_PER_S,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from error

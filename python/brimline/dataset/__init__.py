@@ -1,0 +1,34 @@
+"""Owns what surrounds loading: an empty collection before it, proof of count and a manifest after it.
+
+The documents themselves are inserted by the engine. The manifest lies beside the data, so that a later run
+can tell whether the collection holds what its plan expects.
+"""
+
+from brimline.dataset.collection import CountProof, complete, prepare, prove_count
+from brimline.dataset.inspection import Inspection, State, inspect
+from brimline.dataset.manifest import (
+    MANIFEST_COLLECTION,
+    Manifest,
+    delete_manifest,
+    differences,
+    manifest_for,
+    read_manifest,
+    write_manifest,
+)
+
+__all__ = [
+    "MANIFEST_COLLECTION",
+    "CountProof",
+    "Inspection",
+    "Manifest",
+    "State",
+    "complete",
+    "delete_manifest",
+    "differences",
+    "inspect",
+    "manifest_for",
+    "prepare",
+    "prove_count",
+    "read_manifest",
+    "write_manifest",
+]

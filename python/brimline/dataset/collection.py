@@ -1,0 +1,78 @@
+"""Owns the collection around a load: emptied and created before, counted after.
+
+The collection is created before the engine starts, because servers serialise the implicit creation by
+concurrent first inserts, which would be measured as slow inserts.
+"""
+
+from dataclasses import dataclass
+
+from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.manifest import Manifest, read_manifest, write_manifest
+from brimline.errors import InvalidRun, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountProof:
+    """How many documents were intended, and how many the server counted one by one."""
+
+    intended: int
+    counted: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the collection holds exactly the intended number."""
+        return self.counted == self.intended
+
+
+def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> None:
+    """Makes `manifest.collection` empty and existing, with a manifest in state "loading".
+
+    What brimline loaded before, whole or in part, is replaced. Documents of somebody else are only dropped
+    when told so.
+
+    Raises:
+        UsageError: the collection holds documents, has no manifest, and `drop` is False.
+        TargetError: the server doesn't answer or refuses.
+    """
+    name = manifest.collection
+    if not drop and _holds_documents(database, name) and read_manifest(database, name) is None:
+        raise UsageError(
+            f"the collection {database.name}.{name} holds documents that brimline did not load",
+            hint="name another collection in the workload, or give --drop to have them deleted",
+        )
+    # First the word that the data is not whole: whoever looks after an interruption here finds "loading".
+    write_manifest(database, manifest)
+    with target_errors("preparing the collection"):
+        database.drop_collection(name)
+        database.create_collection(name)
+
+
+def prove_count(database: DataDatabase, manifest: Manifest) -> CountProof:
+    """Has the server count every document; takes time in proportion to their number. Raises TargetError."""
+    with target_errors("counting the documents"):
+        counted = database[manifest.collection].count_documents({})
+    return CountProof(intended=len(manifest.records), counted=counted)
+
+
+def complete(database: DataDatabase, manifest: Manifest) -> Manifest:
+    """Proves the count and writes the manifest as complete.
+
+    Raises:
+        InvalidRun: the collection does not hold exactly the intended documents; the manifest stays "loading".
+        TargetError: the server doesn't answer or refuses.
+    """
+    proof = prove_count(database, manifest)
+    if not proof.holds:
+        raise InvalidRun(
+            f"the collection {database.name}.{manifest.collection} holds {proof.counted} documents "
+            f"and not the intended {proof.intended}",
+            hint="load again; if another client writes there, name another collection",
+        )
+    finished = manifest.completed(count=proof.counted)
+    write_manifest(database, finished)
+    return finished
+
+
+def _holds_documents(database: DataDatabase, name: str) -> bool:
+    with target_errors("looking into the collection"):
+        return database[name].find_one({}, {"_id": 1}) is not None

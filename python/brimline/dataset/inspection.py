@@ -1,0 +1,64 @@
+"""Owns the look before a run: whether the collection holds the data that the plan expects."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.manifest import Manifest, differences, read_manifest
+
+
+class State(StrEnum):
+    """What was found in place of the wanted data."""
+
+    READY = "ready"  # just that
+    ABSENT = "absent"  # nothing
+    FOREIGN = "foreign"  # documents without a manifest
+    UNFINISHED = "unfinished"  # a load that did not end
+    OTHER = "other"  # data of another seed or shape
+    CHANGED = "changed"  # that data once; documents came or went since
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """What a collection holds compared with what a plan expects. `explanation` is for people."""
+
+    state: State
+    explanation: str
+    document_count: int
+    manifest: Manifest | None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a run may use the collection as it is."""
+        return self.state is State.READY
+
+
+def inspect(database: DataDatabase, wanted: Manifest) -> Inspection:
+    """Compares a collection with `wanted`; quick at any size.
+
+    The number of documents comes from the server's metadata. It is exact unless a server crashed or a sharded
+    cluster holds orphans; `prove_count` counts one by one.
+
+    Raises:
+        TargetError: the server doesn't answer or refuses.
+    """
+    name = f"{database.name}.{wanted.collection}"
+    found = read_manifest(database, wanted.collection)
+    with target_errors("looking into the collection"):
+        count = database[wanted.collection].estimated_document_count()
+    state, explanation = _judge(name, found, wanted, count)
+    return Inspection(state=state, explanation=explanation, document_count=count, manifest=found)
+
+
+def _judge(name: str, found: Manifest | None, wanted: Manifest, count: int) -> tuple[State, str]:
+    if found is None:
+        if count == 0:
+            return State.ABSENT, f"{name} is empty"
+        return State.FOREIGN, f"{name} holds {count} documents that brimline did not load"
+    if found.state == "loading":
+        return State.UNFINISHED, f"loading {name} did not end: {count} documents of {len(found.records)}"
+    if others := differences(found, wanted):
+        return State.OTHER, f"{name} holds other data: " + "; ".join(others)
+    if count != found.count:
+        return State.CHANGED, f"{name} held {found.count} documents after loading and holds {count} now"
+    return State.READY, f"{name} holds the expected {count} documents, loaded {found.loaded_at}"

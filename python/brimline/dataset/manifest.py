@@ -1,0 +1,143 @@
+"""Owns the manifest: what was loaded into a collection, written down in the same database.
+
+One document per loaded collection in `brimline_manifest`, `_id` = the collection's name. `data` is JSON text:
+a seed may be larger than the largest integer of BSON, and text keeps it exact.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal, Self
+
+from brimline.dataset.access import DataDatabase, target_errors
+from brimline.plan import Plan
+from brimline.record import brimline_version
+
+MANIFEST_COLLECTION = "brimline_manifest"
+_FORMAT_VERSION = 1
+
+_WORDS = {
+    "seed": "the seed",
+    "record_count": "the number of records",
+    "insert_start": "the first record",
+    "field_count": "the number of fields",
+    "field_length": "the length of a field",
+    "field_name_prefix": "the prefix of field names",
+    "key_prefix": "the prefix of keys",
+    "insert_order": "the order of keys",
+    "zero_padding": "the zero padding of keys",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a collection holds, or is being loaded with.
+
+    `data` is what the documents are a function of: the seed and the fields of the plan's `DocumentPlan`.
+    `count` is the proven number of documents, None while loading. Times are ISO 8601 in UTC.
+    """
+
+    collection: str
+    data: dict[str, Any]
+    state: Literal["loading", "complete"]
+    count: int | None
+    loaded_at: str | None
+    brimline_version: str
+
+    @property
+    def seed(self) -> int:
+        """Seed of keys and documents."""
+        return int(self.data["seed"])
+
+    @property
+    def records(self) -> range:
+        """Indices of the records, `insert_start .. insert_start + record_count`."""
+        first = int(self.data["insert_start"])
+        return range(first, first + int(self.data["record_count"]))
+
+    def completed(self, *, count: int) -> Self:
+        """The same manifest once all documents are proven to be there."""
+        return replace(self, state="complete", count=count, loaded_at=_now())
+
+    def to_document(self) -> dict[str, Any]:
+        """The document that is stored."""
+        return {
+            "_id": self.collection,
+            "format_version": _FORMAT_VERSION,
+            "state": self.state,
+            "data": json.dumps(self.data, sort_keys=True),
+            "count": self.count,
+            "loaded_at": self.loaded_at,
+            "brimline_version": self.brimline_version,
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Self | None:
+        """Reads a stored manifest; None when it is of another format or damaged."""
+        try:
+            data = json.loads(document["data"])
+            if document["format_version"] != _FORMAT_VERSION or set(data) != set(_WORDS):
+                return None
+            return cls(
+                collection=document["_id"],
+                data=data,
+                state="complete" if document["state"] == "complete" else "loading",
+                count=document["count"],
+                loaded_at=document["loaded_at"],
+                brimline_version=document["brimline_version"],
+            )
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def manifest_for(plan: Plan) -> Manifest:
+    """The manifest of the data that `plan` loads or expects, in state "loading"."""
+    return Manifest(
+        collection=plan.namespace.collection,
+        data={"seed": plan.seed, **plan.data.model_dump(mode="json")},
+        state="loading",
+        count=None,
+        loaded_at=None,
+        brimline_version=brimline_version(),
+    )
+
+
+def read_manifest(database: DataDatabase, collection: str) -> Manifest | None:
+    """The manifest of a collection; None when it has none that can be read. Raises TargetError."""
+    with target_errors("reading the manifest"):
+        document = database[MANIFEST_COLLECTION].find_one({"_id": collection})
+    return None if document is None else Manifest.from_document(document)
+
+
+def write_manifest(database: DataDatabase, manifest: Manifest) -> None:
+    """Stores the manifest in place of an older one. Raises TargetError."""
+    with target_errors("writing the manifest"):
+        database[MANIFEST_COLLECTION].replace_one(
+            {"_id": manifest.collection}, manifest.to_document(), upsert=True
+        )
+
+
+def delete_manifest(database: DataDatabase, collection: str) -> None:
+    """Removes the manifest of a collection, if there is one. Raises TargetError."""
+    with target_errors("removing the manifest"):
+        database[MANIFEST_COLLECTION].delete_one({"_id": collection})
+
+
+def differences(found: Manifest, wanted: Manifest) -> tuple[str, ...]:
+    """In words, each way in which `found` is other data than `wanted`; empty when it is the same."""
+    return tuple(
+        f"{words} is {_text(found.data[key])} there and {_text(wanted.data[key])} in the plan"
+        for key, words in _WORDS.items()
+        if found.data[key] != wanted.data[key]
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        details = ", ".join(f"{key} {_text(part)}" for key, part in value.items() if key != "kind")
+        return f"{value.get('kind', '')} ({details})" if details else str(value.get("kind", ""))
+    return str(value)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,117 @@
+"""Owns the search for the sustained rate: which probe comes next.
+
+Calibrate against the null target, sweep connections in a closed loop, bracket the plateau in an open loop,
+close in by probabilistic bisection, verify. Every step follows from the trials alone, so that a search can be
+resumed from its trials, and tested without a server.
+"""
+
+from collections.abc import Sequence
+
+from brimline.experiments.bracket import BracketState, probe_rate
+from brimline.experiments.conclusion import CapacityConclusion, conclude
+from brimline.experiments.outcome import to_repeat
+from brimline.experiments.search_state import SearchState
+from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.sweep import Sweep
+from brimline.experiments.trial import Probe, Stage, Trial, broken_off, of_stage
+
+BISECT_CONFIDENCE = 0.8
+"""Bisection ends when this much of the posterior lies within the resolution."""
+
+
+class Capacity:
+    """Asks for probes until the sustained rate is found, or it is clear that it can't be.
+
+    `settings.budget_s` bounds the probe time: bisection leaves enough for verification, verification stops at
+    it.
+    """
+
+    def __init__(self, settings: CapacitySettings, seed: int) -> None:
+        self._settings = settings
+        self._seed = seed
+        self._sweep = Sweep(settings.sweep, seed)
+
+    def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
+        """The next probe, or None when the search is over."""
+        if broken_off(trials):
+            return None
+        if not of_stage(trials, "calibrate"):
+            return self._calibration()
+        return self._sweep.next_probe(trials) or self._next_open_loop(self._state(trials))
+
+    def conclude(self, trials: Sequence[Trial]) -> CapacityConclusion:
+        """What the trials so far show; also of a search that was broken off."""
+        return conclude(
+            trials, self._state(trials), finished=self.next_probe(trials) is None, seed=self._seed
+        )
+
+    def _state(self, trials: Sequence[Trial]) -> SearchState:
+        return SearchState.of(trials, self._settings, self._sweep)
+
+    def _next_open_loop(self, state: SearchState) -> Probe | None:
+        if state.plateau_ops_per_s <= 0 or state.spoilt is not None:
+            return None
+        probe = to_repeat(state.judged) or self._next_search(state)
+        return probe if probe is not None and self._affordable(state, probe.cost_s) else None
+
+    def _next_search(self, state: SearchState) -> Probe | None:
+        if not state.judged_in("verify"):
+            if state.bracket.next_rate_ops_per_s is not None:
+                return self._probe(
+                    state, "bracket", state.bracket.next_rate_ops_per_s, self._settings.bracket_s
+                )
+            if state.bracket.state is not BracketState.CLOSED:
+                return None
+            if self._bisection_pays(state):
+                rate = probe_rate(state.posterior("bracket", "bisect").quantile(0.5))
+                return self._probe(state, "bisect", rate, self._settings.bisect_s)
+        return self._next_verification(state)
+
+    def _bisection_pays(self, state: SearchState) -> bool:
+        settings = self._settings
+        if len(state.judged_in("bisect")) >= settings.bisections_max:
+            return False
+        # Two more than a candidate needs, for one step down.
+        reserve_s = (settings.verifications + 4) * (settings.warmup_s + settings.verify_s)
+        if not self._affordable(state, settings.warmup_s + settings.bisect_s + reserve_s):
+            return False
+        low, high = state.posterior("bracket", "bisect").interval(BISECT_CONFIDENCE)
+        return high / low > 1 + settings.resolution
+
+    def _next_verification(self, state: SearchState) -> Probe | None:
+        settings = self._settings
+        verification = state.verification()
+        wanted = verification.next()
+        if wanted is None:
+            return None
+        extended_s = 2 * settings.verify_s
+        extend = wanted.extended and self._affordable(state, settings.warmup_s + extended_s)
+        return self._probe(
+            state, "verify", verification.rate(wanted.level), extended_s if extend else settings.verify_s
+        )
+
+    def _affordable(self, state: SearchState, cost_s: float) -> bool:
+        # A microsecond of slack: sums of tenths of seconds are not exact.
+        return self._settings.budget_s is None or state.spent_s + cost_s <= self._settings.budget_s + 1e-6
+
+    def _calibration(self) -> Probe:
+        return Probe(
+            stage="calibrate",
+            label="null",
+            target="null",
+            connections=self._settings.calibrate_connections,
+            rate_ops_per_s=None,
+            warmup_s=0.0,
+            duration_s=self._settings.calibrate_s,
+        )
+
+    def _probe(self, state: SearchState, stage: Stage, rate: float, duration_s: float) -> Probe:
+        return Probe(
+            stage=stage,
+            label=f"{rate:.10g}-per-s",
+            target="server",
+            connections=state.open_loop_connections,
+            rate_ops_per_s=rate,
+            warmup_s=self._settings.warmup_s,
+            duration_s=duration_s,
+        )

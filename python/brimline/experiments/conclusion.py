@@ -1,0 +1,300 @@
+"""Owns what a capacity search concludes: the number with its interval and reason, or why there is none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck
+from brimline.analysis.verdict import Slo
+from brimline.experiments.bracket import BracketState
+from brimline.experiments.outcome import Judged, TrialOutcome, contradicted_range
+from brimline.experiments.search_state import SearchState
+from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
+from brimline.experiments.sweep import SweepConclusion
+from brimline.experiments.trial import Trial, broken_off, of_stage
+from brimline.stats.batch_means import mean_interval
+from brimline.stats.estimate import Estimate
+from brimline.units import (
+    NS_PER_MS,
+    format_count,
+    format_percentage,
+    format_rate,
+    percentage_text,
+)
+
+
+class ConclusionKind(StrEnum):
+    """How a search ended. Only `sustained` carries a number."""
+
+    SUSTAINED = "sustained"
+    SLO_UNREACHABLE = "slo_unreachable"
+    CLIENT_LIMITED = "client_limited"
+    INCONCLUSIVE = "inconclusive"
+    INVALID = "invalid"
+    TARGET_LOST = "target_lost"
+    INCOMPLETE = "incomplete"
+
+    @property
+    def exit_code(self) -> int:
+        """0 a number, 3 the objective can't be met, 5 the target went away, 4 nothing is proven."""
+        return {
+            ConclusionKind.SUSTAINED: 0,
+            ConclusionKind.SLO_UNREACHABLE: 3,
+            ConclusionKind.TARGET_LOST: 5,
+        }.get(self, 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityConclusion:
+    """What a search found.
+
+    `headline` is one line for people; `reason` says why there is no number, "" where there is one.
+    `highest_passed` and `lowest_failed` are rates in ops/s of single probes. `definitions` are to be printed
+    with the figures.
+    """
+
+    kind: ConclusionKind
+    headline: str
+    reason: str
+    sustained: Estimate | None
+    saturation: Estimate | None
+    knee_connections: int | None
+    sweep: SweepConclusion
+    bottleneck: Bottleneck | None
+    quotable: bool
+    reasons_not_quotable: tuple[str, ...]
+    null_ceiling_ops_per_s: float | None
+    highest_passed_ops_per_s: float | None
+    lowest_failed_ops_per_s: float | None
+    open_loop_connections: int | None
+    verified_ops_per_s: float | None
+    verifications: int
+    spent_s: float
+    definitions: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command line."""
+        return self.kind.exit_code
+
+
+def conclude(trials: Sequence[Trial], state: SearchState, *, finished: bool, seed: int) -> CapacityConclusion:
+    """What `trials`, whose state is `state`, show. `finished`: the search has no further probe to ask for."""
+    settings = state.settings
+    kind, reason = _ending(trials, state, finished=finished)
+    sustained = None
+    if kind is ConclusionKind.SUSTAINED:
+        sustained = _sustained(trials, state, seed)
+        if sustained.relative_width > settings.width_max:
+            kind, reason = ConclusionKind.INCONCLUSIVE, _too_wide(sustained, settings)
+            sustained = None
+    limit = _bottleneck(state)
+    not_quotable = _reasons_not_quotable(state, kind)
+    level = state.verification().verified_level() if sustained is not None else None
+    passed = [each.rate for each in state.judged if each.outcome is TrialOutcome.PASS]
+    failed = [each.rate for each in state.judged if each.outcome is TrialOutcome.FAIL]
+    return CapacityConclusion(
+        kind=kind,
+        headline=_headline(kind, reason, sustained, state, limit, not_quotable),
+        reason=reason,
+        sustained=sustained,
+        saturation=None if kind is ConclusionKind.CLIENT_LIMITED else state.sweep.saturation,
+        knee_connections=state.sweep.knee_connections,
+        sweep=state.sweep,
+        bottleneck=limit,
+        quotable=not not_quotable,
+        reasons_not_quotable=not_quotable,
+        null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,
+        highest_passed_ops_per_s=max(passed, default=None),
+        lowest_failed_ops_per_s=min(failed, default=None),
+        open_loop_connections=state.open_loop_connections if state.judged else None,
+        verified_ops_per_s=None if level is None else state.verification().rate(level),
+        verifications=0 if level is None else state.verification().passes(level),
+        spent_s=state.spent_s,
+        definitions=definitions(settings),
+    )
+
+
+def definitions(settings: CapacitySettings) -> tuple[str, ...]:
+    """What the figures mean."""
+    slo = settings.slo
+    window = f"{settings.verify_s:g} s"
+    return (
+        f"sustained: largest offered rate at which, over {window}, {_slo_text(slo)}, "
+        f"at most {percentage_text(slo.error_rate_max)} of the operations fail, "
+        f"at least {percentage_text(slo.completed_share_min)} of the offered ones complete "
+        f"and the backlog doesn't grow; "
+        f"seen in at least {settings.verifications} windows",
+        "saturation throughput: plateau of throughput when each connection sends as soon as it is answered",
+        "knee: the fewest connections that reach 95 % of the plateau",
+    )
+
+
+def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> tuple[ConclusionKind, str]:
+    """How the search ended, before the interval is known, and why there is no number."""
+    broken = broken_off(trials)
+    if broken is not None:
+        return _broken_off(broken)
+    if not finished:
+        return ConclusionKind.INCOMPLETE, f"ended after {len(trials)} probes, before it was done"
+    if state.plateau_ops_per_s <= 0:
+        return ConclusionKind.INVALID, "no operation was answered"
+    if state.spoilt is not None:
+        limited = state.spoilt.outcome is TrialOutcome.CLIENT_LIMITED
+        kind = ConclusionKind.CLIENT_LIMITED if limited else ConclusionKind.INVALID
+        return kind, f"at {format_rate(state.spoilt.rate)}: {'; '.join(state.spoilt.reasons)}"
+    if state.bracket.state is BracketState.UNREACHABLE:
+        lowest = min(state.judged, key=lambda each: each.rate)
+        return (
+            ConclusionKind.SLO_UNREACHABLE,
+            f"at {format_rate(lowest.rate)} already: {'; '.join(lowest.reasons)}",
+        )
+    if state.bracket.state is BracketState.UNLIMITED:
+        highest = max(each.rate for each in state.judged)
+        return ConclusionKind.INCONCLUSIVE, f"no limit found up to {format_rate(highest)}"
+    if state.bracket.state is BracketState.OPEN:
+        return ConclusionKind.INCONCLUSIVE, "the time ran out before the limit was bracketed"
+    if state.verification().verified_level() is None:
+        return ConclusionKind.INCONCLUSIVE, _unverified(state)
+    return ConclusionKind.SUSTAINED, ""
+
+
+def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
+    observation = trial.observation
+    what = f"the {trial.probe.stage} probe {trial.probe.label}"
+    because = f": {observation.message}" if observation.message else ""
+    if observation.ended_by in ("stopped", "interrupt"):
+        return ConclusionKind.INCOMPLETE, f"interrupted during {what}"
+    return ConclusionKind.TARGET_LOST, f"{what} did not end ({observation.ended_by}){because}"
+
+
+def _unverified(state: SearchState) -> str:
+    verification = state.verification()
+    if verification.exhausted():
+        down = format_percentage(
+            1 - verification.rate(state.settings.steps_down_max) / verification.rate(0), digits=2
+        )
+        return (
+            f"too noisy: no rate down to {down} below the candidate held {state.settings.verifications} times"
+        )
+    best = verification.most_passes()
+    return f"the time ran out with {best} of {state.settings.verifications} verifications"
+
+
+def _too_wide(sustained: Estimate, settings: CapacitySettings) -> str:
+    width = format_percentage(sustained.relative_width, digits=2)
+    allowed = percentage_text(settings.width_max)
+    return f"too noisy: the interval {_range(sustained)} is {width} wide, {allowed} are allowed"
+
+
+def _sustained(trials: Sequence[Trial], state: SearchState, seed: int) -> Estimate:
+    """The threshold that fits all probes, held to what was verified, with its interval over resampled probes.
+
+    Passing several times in a row is more than passing half the time, so that the verified rate alone would
+    be too low. But the estimate never exceeds it by more than one level, and the interval is never narrower
+    than the grid: it reaches at least from the level below the verified rate to the level above, and over all
+    rates at which probes contradicted each other. Nor is it narrower than the interval of the throughput that the
+    same server showed when it was saturated: where that varies from run to run, so does the sustained rate.
+    """
+    verification = state.verification()
+    level = verification.verified_level() or 0
+    below, verified, above = (verification.rate(each) for each in (level + 1, level, level - 1))
+    posterior = state.posterior("bracket", "bisect", "verify")
+    low, high = posterior.bootstrap_interval(seed=seed)
+    value = min(max(posterior.quantile(0.5), verified), above)
+    contradicted = contradicted_range(state.judged) or (value, value)
+    spread = _saturated_spread(trials, state)
+    return Estimate(
+        value=value,
+        low=min(low, below, contradicted[0], value * (1 - spread)),
+        high=max(high, above, contradicted[1], value * (1 + spread)),
+        unit="ops/s",
+    )
+
+
+def _saturated_spread(trials: Sequence[Trial], state: SearchState) -> float:
+    """Half the interval of the throughput of saturated runs, as a share of it; 0 with fewer than 3 of them.
+
+    Saturated are the closed-loop runs from the knee on, and the open-loop ones that could not complete what was
+    offered.
+    """
+    knee = state.sweep.knee_connections or state.sweep.levels[-1].connections
+    swept = [trial for trial in of_stage(trials, "sweep") if trial.probe.connections >= knee]
+    overloaded = [
+        each.trial
+        for each in state.judged
+        if (each.trial.observation.completed_share or 1.0) < state.settings.slo.completed_share_min
+    ]
+    rates = [trial.observation.throughput_ops_per_s for trial in (*swept, *overloaded)]
+    if len(rates) < 3:
+        return 0.0
+    mean = mean_interval(rates, unit="ops/s", independent=True)
+    return min((mean.high - mean.value) / mean.value, 1.0)
+
+
+def _bottleneck(state: SearchState) -> Bottleneck | None:
+    """What was full at the lowest rates that failed; where that tells nothing, at the plateau."""
+    for each in sorted((each for each in state.judged if _exceeded(each)), key=lambda each: each.rate):
+        found = bottleneck(
+            each.trial.observation,
+            null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,
+            plateau_connections=state.sweep.knee_connections,
+        )
+        if found.kind is not BottleneckKind.UNDETERMINED:
+            return found
+    return state.sweep.bottleneck
+
+
+def _exceeded(judged: Judged) -> bool:
+    return judged.outcome in (TrialOutcome.FAIL, TrialOutcome.CLIENT_LIMITED)
+
+
+def _reasons_not_quotable(state: SearchState, kind: ConclusionKind) -> tuple[str, ...]:
+    reasons = []
+    if kind is not ConclusionKind.SUSTAINED:
+        reasons.append("no sustained rate was found")
+    if not state.settings.windows_span_checkpoints:
+        window = f"{state.settings.verify_s:g} s"
+        reasons.append(f"windows of {window} are shorter than the {CHECKPOINT_S:g} s between checkpoints")
+    if any(each.trial.observation.server.shared_host for each in state.judged):
+        reasons.append("generator and server share a host")
+    return tuple(reasons)
+
+
+def _headline(
+    kind: ConclusionKind,
+    reason: str,
+    sustained: Estimate | None,
+    state: SearchState,
+    limit: Bottleneck | None,
+    not_quotable: Sequence[str],
+) -> str:
+    if sustained is None:
+        return f"{_NO_NUMBER[kind]}: {reason}"
+    parts = [f"sustained {sustained} at {_slo_text(state.settings.slo)}"]
+    if state.sweep.knee_connections is not None:
+        parts.append(f"knee at {format_count(state.sweep.knee_connections)} connections")
+    if limit is not None:
+        undetermined = limit.kind is BottleneckKind.UNDETERMINED
+        parts.append("bottleneck undetermined" if undetermined else f"stopped by {limit.text}")
+    if not_quotable:
+        parts.append("quick look, not quotable" if state.settings.preset == "quick" else "not quotable")
+    return "; ".join(parts)
+
+
+_NO_NUMBER = {
+    ConclusionKind.SLO_UNREACHABLE: "the objective can't be met",
+    ConclusionKind.CLIENT_LIMITED: "no capacity: the generator was the limit",
+    ConclusionKind.INCONCLUSIVE: "no capacity: inconclusive",
+    ConclusionKind.INVALID: "no capacity: the probes are invalid",
+    ConclusionKind.TARGET_LOST: "no capacity: the target was lost",
+    ConclusionKind.INCOMPLETE: "no capacity: the search was not finished",
+}
+
+
+def _slo_text(slo: Slo) -> str:
+    return f"response p99 ≤ {slo.response_p99_ns / NS_PER_MS:g} ms"
+
+
+def _range(estimate: Estimate) -> str:
+    return f"{format_rate(estimate.low)} to {format_rate(estimate.high)}"

@@ -1,0 +1,96 @@
+"""Owns making an experiment's probes happen: the one place where experiments have effects."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Protocol
+
+from brimline.analysis.observation import Observation, observe
+from brimline.experiments.trial import Probe, Trial, of_stage
+from brimline.plan import NullTarget, Plan, TargetPlan, resolve
+from brimline.record import ExperimentWriter
+from brimline.run import RunContext, execute, restore_data
+from brimline.spec import Spec
+from brimline.spec.model import ClosedLoad, ConstantLoad
+from brimline.units import NS_PER_S, format_duration, format_rate
+
+_INTERVALS_PER_WINDOW = 16
+_INTERVAL_NS_MIN = NS_PER_S // 10
+_INTERVAL_NS_MAX = NS_PER_S
+
+
+class Experiment(Protocol):
+    """A pure state machine: which probe comes next follows from the trials alone."""
+
+    def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
+        """The next probe, or None when there is nothing more to ask."""
+
+
+def run_trials(
+    experiment: Experiment, *, spec: Spec, target: TargetPlan, writer: ExperimentWriter, context: RunContext
+) -> list[Trial]:
+    """Executes probes until `experiment` has no more, or something ends it early; returns the trials so far.
+
+    A trial whose run was cut short is the last one. Raises what `execute` raises.
+    """
+    trials: list[Trial] = []
+    while not context.stop.requested and (probe := experiment.next_probe(trials)) is not None:
+        plan = probe_plan(probe, spec=spec, target=target)
+        directory = writer.begin_trial(asdict(probe), stage=probe.stage, label=probe.label)
+        record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
+        trial = Trial(
+            probe=probe, observation=observe(record, null_ceiling_ops_per_s=null_ceiling(trials))
+        )
+        trials.append(trial)
+        writer.event(
+            "trial",
+            directory=directory.name,
+            throughput_ops_per_s=trial.observation.throughput_ops_per_s,
+        )
+        context.progress.note(f"{describe_probe(probe)}: {describe_outcome(trial.observation)}")
+        if not record.complete:
+            break
+        if probe.target == "server":
+            restore_data(plan, deployment=context.deployment)
+    return trials
+
+
+def probe_plan(probe: Probe, *, spec: Spec, target: TargetPlan) -> Plan:
+    """The plan of one probe: the spec's operations with the probe's load and window."""
+    rate = probe.rate_ops_per_s
+    duration_ns = round(probe.duration_s * NS_PER_S)
+    varied = spec.model_copy(
+        update={
+            "load": ClosedLoad() if rate is None else ConstantLoad(rate=rate),
+            "connections": probe.connections,
+            "warmup_ns": round(probe.warmup_s * NS_PER_S),
+            "duration_ns": duration_ns,
+            "operation_count": None,
+            "interval_ns": min(max(duration_ns // _INTERVALS_PER_WINDOW, _INTERVAL_NS_MIN), _INTERVAL_NS_MAX),
+        }
+    )
+    return resolve(varied, target=NullTarget() if probe.target == "null" else target)
+
+
+def null_ceiling(trials: Sequence[Trial]) -> float | None:
+    """Throughput of the null target, once it was measured."""
+    calibrations = of_stage(trials, "calibrate")
+    return calibrations[0].observation.throughput_ops_per_s if calibrations else None
+
+
+def describe_probe(probe: Probe) -> str:
+    """One line: what is asked."""
+    if probe.target == "null":
+        return f"{probe.stage}: null target"
+    if probe.rate_ops_per_s is None:
+        return f"{probe.stage}: {probe.connections} connections, closed loop"
+    return f"{probe.stage}: {format_rate(probe.rate_ops_per_s)} offered"
+
+
+def describe_outcome(observation: Observation) -> str:
+    """One line: what came of it."""
+    throughput = format_rate(observation.throughput_ops_per_s)
+    latency = observation.response or observation.service
+    if latency is None:
+        return throughput
+    clock = "service" if observation.closed_loop else "response"
+    return f"{throughput}, {clock} p99 {format_duration(latency.p99_ns)}"

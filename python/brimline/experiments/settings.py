@@ -1,0 +1,130 @@
+"""Owns how long and how finely experiments probe: the presets `quick` and `standard`, and their time."""
+
+from dataclasses import dataclass, field
+
+from brimline.analysis.verdict import Slo
+
+CHECKPOINT_S = 60.0
+"""WiredTiger's default time between checkpoints: a shorter window can miss what a checkpoint does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSettings:
+    """A closed-loop sweep over 1, 2, 4 … `connections_max` connections, each level `repeats` times."""
+
+    connections_max: int = 256
+    gain_min: float = 0.05
+    flat_levels: int = 2  # so many levels in a row without that gain end the sweep
+    repeats: int = 1
+    warmup_s: float = 2.0
+    duration_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.connections_max < 1 or self.repeats < 1 or self.flat_levels < 1 or self.duration_s <= 0:
+            raise ValueError("a sweep needs at least one connection, one repeat, one level and some time")
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The connections it may try, ascending; the last is `connections_max` itself."""
+        doubled = [1 << power for power in range(self.connections_max.bit_length())]
+        return (*doubled,) if doubled[-1] == self.connections_max else (*doubled, self.connections_max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacitySettings:
+    """A search for the sustained rate. Times are of probes; `resolution` and `step` are shares of a rate."""
+
+    preset: str
+    slo: Slo = field(default_factory=Slo)
+    sweep: SweepSettings = field(default_factory=SweepSettings)
+    calibrate_connections: int = 64
+    calibrate_s: float = 5.0
+    warmup_s: float = 5.0
+    bracket_s: float = 15.0
+    bisect_s: float = 60.0
+    verify_s: float = 60.0
+    bisections_max: int = 8
+    resolution: float = 0.01  # bisection ends when the threshold is known this well
+    verifications: int = 3
+    step: float = 0.02  # distance of the levels that are verified
+    steps_down_max: int = 5
+    steps_up_max: int = 3
+    width_max: float = 0.10  # an interval wider than this share of its value is no result
+    connections_min: int = 64
+    connections_max: int = 512
+    budget_s: float | None = None  # probe time of the whole search
+
+    def __post_init__(self) -> None:
+        if self.verifications < 3:
+            raise ValueError("a capacity needs at least 3 verifications")
+        if not (0 < self.resolution < 0.5 and 0 < self.step < 0.5):
+            raise ValueError("resolution and step are shares between 0 and 0.5")
+
+    @property
+    def windows_span_checkpoints(self) -> bool:
+        """Whether what decides was long enough to see a checkpoint."""
+        return min(self.bisect_s, self.verify_s) >= CHECKPOINT_S
+
+
+def quick(slo: Slo | None = None) -> CapacitySettings:
+    """A look: a whole search in 85 s of probe time, in windows too short to be quoted."""
+    return CapacitySettings(
+        preset="quick",
+        slo=slo or Slo(),
+        sweep=SweepSettings(warmup_s=0.3, duration_s=2.0),
+        calibrate_s=2.0,
+        warmup_s=0.5,
+        bracket_s=2.5,
+        bisect_s=4.0,
+        verify_s=4.0,
+        bisections_max=4,
+        resolution=0.02,
+        width_max=0.25,
+        budget_s=85.0,
+    )
+
+
+def standard(slo: Slo | None = None) -> CapacitySettings:
+    """A result: every window that decides spans a checkpoint, and noise has room to be averaged out."""
+    return CapacitySettings(preset="standard", slo=slo or Slo())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeEstimate:
+    """Probe time of a search: of one without surprises, and the most it can take."""
+
+    typical_s: float
+    max_s: float
+
+
+def sweep_time(settings: SweepSettings) -> TimeEstimate:
+    """Time of a sweep that flattens after 32 connections, and of one that never does."""
+    level_s = (settings.warmup_s + settings.duration_s) * settings.repeats
+    typical = min(len(settings.levels), 6 + settings.flat_levels)
+    return TimeEstimate(typical_s=typical * level_s, max_s=len(settings.levels) * level_s)
+
+
+def capacity_time(settings: CapacitySettings) -> TimeEstimate:
+    """Time of a capacity search, to be printed before it starts.
+
+    Typical: four probes find the bracket, four more the threshold, and the first candidate is verified.
+    """
+    sweep = sweep_time(settings.sweep)
+    bracket_s = settings.warmup_s + settings.bracket_s
+    bisect_s = settings.warmup_s + settings.bisect_s
+    verify_s = settings.warmup_s + settings.verify_s
+    typical_s = settings.calibrate_s + sweep.typical_s + 4 * bracket_s + 4 * bisect_s
+    typical_s += (settings.verifications + 2) * verify_s
+    level_count = settings.steps_down_max + settings.steps_up_max + 3
+    # Per level one more than the passes it needs, and for the borderline one a window of double length.
+    verify_max_s = level_count * ((settings.verifications + 1) * verify_s + settings.verify_s)
+    max_s = (
+        settings.calibrate_s
+        + sweep.max_s
+        + 16 * bracket_s
+        + settings.bisections_max * bisect_s
+        + verify_max_s
+    )
+    if settings.budget_s is not None:
+        return TimeEstimate(typical_s=min(typical_s, settings.budget_s), max_s=min(max_s, settings.budget_s))
+    return TimeEstimate(typical_s=typical_s, max_s=max_s)

@@ -1,0 +1,17 @@
+"""Owns watching the server on the run's clock, and comparing its command counters with brimline's."""
+
+from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
+from brimline.monitor.opcounters import Opcounters, read_opcounters
+from brimline.monitor.row import ServerRow
+from brimline.monitor.sampler import SamplerCost, ServerSampler
+
+__all__ = [
+    "Agreement",
+    "CounterCheck",
+    "Opcounters",
+    "SamplerCost",
+    "ServerRow",
+    "ServerSampler",
+    "check_agreement",
+    "read_opcounters",
+]

@@ -1,0 +1,114 @@
+"""Owns the question whether the server counted the same operations as brimline. Pure.
+
+For each kind the server's increase must lie within [acknowledged, acknowledged + uncertain + tolerance]:
+
+- Below: operations were acknowledged that the server did not execute, so one of the two counts is wrong.
+  There is no tolerance: an operation whose answer never came is not among the acknowledged ones and can't
+  explain a deficit.
+- Above: another client was at work. A few operations of others, such as a monitoring tool's, are let pass:
+  max(10, 0.1 % of the acknowledged).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from brimline.monitor.opcounters import KINDS, Opcounters
+
+_EXCESS_TOLERATED = 10
+_EXCESS_SHARE_TOLERATED = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterCheck:
+    """One kind of operation: acknowledged, without a known answer, and counted by the server."""
+
+    kind: str
+    acknowledged: int
+    uncertain: int
+    counted: int
+
+    @property
+    def deficit(self) -> int:
+        """Operations that were acknowledged and not counted."""
+        return max(0, self.acknowledged - self.counted)
+
+    @property
+    def excess(self) -> int:
+        """Operations that were counted and can't be brimline's."""
+        return max(0, self.counted - self.acknowledged - self.uncertain)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both counts can be of the same operations."""
+        return self.deficit == 0 and self.excess <= max(
+            _EXCESS_TOLERATED, self.acknowledged * _EXCESS_SHARE_TOLERATED
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """The verdict over all kinds; `unknown` without counters, or when the server was started again."""
+
+    verdict: Literal["pass", "fail", "unknown"]
+    evidence: str
+    checks: tuple[CounterCheck, ...] = ()
+
+
+def check_agreement(
+    *,
+    before: Opcounters | None,
+    after: Opcounters | None,
+    acknowledged: Mapping[str, int],
+    uncertain: Mapping[str, int],
+) -> Agreement:
+    """Compares the server's counters around a run with the run's own.
+
+    `acknowledged` is `Summary.commands`, `uncertain` is `Summary.commands_uncertain`.
+    """
+    if before is None or after is None:
+        return Agreement(verdict="unknown", evidence="the server has no opcounters")
+    if after.restarted_since(before):
+        return Agreement(verdict="unknown", evidence="the server was started again during the run")
+    counted = after.since(before)
+    checks = tuple(
+        CounterCheck(
+            kind=kind,
+            acknowledged=acknowledged.get(kind, 0),
+            uncertain=uncertain.get(kind, 0),
+            counted=counted[kind],
+        )
+        for kind in KINDS
+    )
+    wrong = [check for check in checks if not check.agrees]
+    if wrong:
+        return Agreement(verdict="fail", evidence="; ".join(map(_explain, wrong)), checks=checks)
+    return Agreement(verdict="pass", evidence=_summary(checks), checks=checks)
+
+
+def _explain(check: CounterCheck) -> str:
+    if check.deficit:
+        return (
+            f"{check.kind}: the server counted {check.counted}, {check.deficit} fewer than the "
+            f"{check.acknowledged} it acknowledged"
+        )
+    return (
+        f"{check.kind}: the server counted {check.counted}, {check.excess} more than brimline sent: "
+        "another client was at work"
+    )
+
+
+def _summary(checks: tuple[CounterCheck, ...]) -> str:
+    used = [check for check in checks if check.acknowledged or check.uncertain]
+    if not used:
+        return "no operation was acknowledged and the server counted none"
+    return "the server counted the same operations: " + ", ".join(
+        f"{check.kind} {check.counted}"
+        if check.counted == check.acknowledged
+        else f"{check.kind} {_both(check)}"
+        for check in used
+    )
+
+
+def _both(check: CounterCheck) -> str:
+    return f"{check.counted} of {check.acknowledged} + {check.uncertain} uncertain"

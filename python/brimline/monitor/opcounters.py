@@ -1,0 +1,71 @@
+"""Owns the server's own count of commands: `serverStatus.opcounters`."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from pymongo.errors import PyMongoError
+
+from brimline.errors import TargetError
+from brimline.servers.deployment import Client
+
+KINDS = ("insert", "query", "update", "delete", "getmore")
+"""What is compared. Each inserted document counts once, each update statement once, each find as one `query`.
+`command` is left out: it holds everything else, also what drivers and monitoring send by themselves.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opcounters:
+    """Operations since the server's start, by kind, and how long it has been running, in ms."""
+
+    insert: int
+    query: int
+    update: int
+    delete: int
+    getmore: int
+    command: int
+    uptime_ms: int
+
+    @classmethod
+    def from_status(cls, status: Mapping[str, Any]) -> Self | None:
+        """Reads a `serverStatus` answer; None when the server has no such counters."""
+        counters = status.get("opcounters")
+        if not isinstance(counters, Mapping) or not all(kind in counters for kind in KINDS):
+            return None
+        return cls(
+            **{kind: int(counters[kind]) for kind in KINDS},
+            command=int(counters.get("command", 0)),
+            uptime_ms=int(status.get("uptimeMillis", 0)),
+        )
+
+    def count(self, kind: str) -> int:
+        """The counter called `kind`."""
+        return int(getattr(self, kind))
+
+    def since(self, earlier: "Opcounters") -> dict[str, int]:
+        """What was counted since `earlier`, by kind; nonsense after a restart in between."""
+        return {kind: self.count(kind) - earlier.count(kind) for kind in (*KINDS, "command")}
+
+    def restarted_since(self, earlier: "Opcounters") -> bool:
+        """Whether the server was started again after `earlier` was read."""
+        return self.uptime_ms < earlier.uptime_ms
+
+    def to_dict(self) -> dict[str, int]:
+        """For the run record."""
+        return asdict(self)
+
+
+def read_opcounters(client: Client) -> Opcounters | None:
+    """The counters now; None when this server has none.
+
+    Raises:
+        TargetError: the server doesn't answer or refuses.
+    """
+    try:
+        status = client.admin.command(
+            {"serverStatus": 1, "wiredTiger": 0, "metrics": 0, "locks": 0, "tcmalloc": 0}
+        )
+    except PyMongoError as error:
+        raise TargetError("the server's counters can't be read: it doesn't answer any more") from error
+    return Opcounters.from_status(status)

@@ -1,0 +1,157 @@
+"""Owns the plan in prose: one line per aspect, for people who want to know beforehand what a run will do."""
+
+from brimline import units
+from brimline.plan import model
+
+_OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
+_BSON_FIELD_BYTES = 7
+_BSON_KEY_BYTES = 35
+
+
+def explain(plan: model.Plan) -> list[str]:
+    """What `plan` does, one line per aspect: "data: …", "operations: …"."""
+    lines = [
+        f"plan: {plan.name}, seed {plan.seed}, hash {plan.hash8()}",
+        f"target: {_target(plan.target)}",
+        f"data: {_data(plan)}",
+    ]
+    if isinstance(plan.work, model.MixWork):
+        lines += [f"operations: {_operations(plan.work)}", f"keys: {_keys(plan.work.keys)}"]
+    else:
+        lines += [f"operations: {_loading(plan.work, plan.data)}"]
+    return [*lines, f"load: {_load(plan)}", f"time: {_time(plan)}"]
+
+
+def _target(target: model.TargetPlan) -> str:
+    match target:
+        case model.NullTarget():
+            return "none; every operation is answered at once, which shows the generator's own ceiling"
+        case model.SimulatedTarget():
+            return "a scripted server on a virtual clock"
+        case model.WireTarget():
+            return f"{target.address}, {_write_concern(target.write_concern)}"
+
+
+def _write_concern(concern: model.WriteConcern | None) -> str:
+    if concern is None:
+        return "write concern left to the server"
+    journal = {None: "", True: ", journaled", False: ", not journaled"}[concern.journal]
+    return f"write concern w: {concern.w}{journal}"
+
+
+def _data(plan: model.Plan) -> str:
+    data = plan.data
+    mean_bytes = _BSON_KEY_BYTES + data.field_count * (
+        _BSON_FIELD_BYTES + len(data.field_name_prefix) + 1 + _mean_length(data.field_length)
+    )
+    bytes_text = units.format_bytes(mean_bytes * data.record_count, digits=2)
+    first = f" from record {units.format_count(data.insert_start)} on" if data.insert_start else ""
+    return (
+        f"{_plural(data.record_count, 'document')}{first} in "
+        f"{plan.namespace.database}.{plan.namespace.collection}, "
+        f"{_plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each, "
+        f"about {bytes_text} in all; keys {data.insert_order}"
+    )
+
+
+def _operations(work: model.MixWork) -> str:
+    shares = work.proportions.model_dump()
+    total = sum(shares.values())
+    parts = [
+        f"{units.format_percentage(share / total)} {_OPERATION_NAMES.get(name, name)}"
+        for name, share in shares.items()
+        if share
+    ]
+    sentence = ", ".join(parts)
+    if work.proportions.scan:
+        sentence += f"; a scan asks for {_length(work.scan_length, 'document')}"
+    if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan:
+        sentence += f"; reads return {'the whole document' if work.read_all_fields else 'one field'}"
+    if work.proportions.update or work.proportions.read_modify_write:
+        sentence += f"; updates replace {'every field' if work.write_all_fields else 'one field'}"
+    return sentence
+
+
+def _loading(work: model.LoadWork, data: model.DocumentPlan) -> str:
+    batch = _plural(min(work.batch_size, data.record_count), "document")
+    return f"insert every document once, {batch} per {'ordered' if work.ordered else 'unordered'} command"
+
+
+def _keys(keys: model.KeysPlan) -> str:
+    match keys:
+        case model.UniformKeys():
+            return "uniform, every record equally often"
+        case model.SequentialKeys():
+            return "sequential, one record after the other"
+        case model.ZipfianKeys():
+            return f"zipfian with theta {keys.theta:g}, a few records take most operations"
+        case model.LatestKeys():
+            return f"latest with theta {keys.theta:g}, mostly the newest records"
+        case model.HotspotKeys():
+            hot, share = (
+                units.format_percentage(keys.data_fraction),
+                units.format_percentage(keys.operation_fraction),
+            )
+            return f"hotspot, {hot} of the records take {share} of the operations"
+        case model.ExponentialKeys():
+            first = units.format_percentage(keys.fraction)
+            return f"exponential, {keys.percentile:g} % of the operations go to {first} of the records"
+
+
+def _load(plan: model.Plan) -> str:
+    workers = f"{_plural(plan.connections, 'connection')} on {_plural(plan.threads, 'thread')}"
+    match plan.pacer:
+        case model.ClosedPacer():
+            return f"closed loop, {workers}; each sends its next operation when the last is answered"
+        case model.ConstantPacer():
+            rate = units.rate_text(plan.pacer.rate_ops_per_s)
+            return f"constant rate of {rate}, whatever the target does, over {workers}"
+
+
+def _time(plan: model.Plan) -> str:
+    parts = [f"{units.duration_text(plan.warmup_ns)} warm-up" if plan.warmup_ns else "no warm-up"]
+    ends = []
+    if plan.duration_ns is not None:
+        ends.append(f"{units.duration_text(plan.duration_ns)} measured")
+    if plan.operation_count is not None:
+        ends.append(f"{_plural(plan.operation_count, 'operation')} in all")
+    parts.append(" or ".join(ends) + (", whichever comes first" if len(ends) > 1 else ""))
+    return f"{', then '.join(parts)}; a sample every {units.duration_text(plan.interval_ns)}"
+
+
+def _length(length: model.LengthPlan, noun: str) -> str:
+    match length:
+        case model.ConstantLength():
+            return _plural(length.length, noun)
+        case model.UniformLength():
+            return f"{length.min} to {_plural(length.max, noun)}"
+        case model.ZipfianLength():
+            return f"{length.min} to {_plural(length.max, noun)}, mostly few"
+        case model.HistogramLength():
+            return f"{len(length.weights)} different lengths in {noun}s"
+
+
+def _mean_length(length: model.LengthPlan) -> float:
+    match length:
+        case model.ConstantLength():
+            return length.length
+        case model.UniformLength():
+            return (length.min + length.max) / 2
+        case model.ZipfianLength():
+            return _zipfian_mean(length.min, length.max)
+        case model.HistogramLength():
+            total = sum(weight for _, weight in length.weights)
+            return sum(value * weight for value, weight in length.weights) / total
+
+
+def _zipfian_mean(minimum: int, maximum: int, theta: float = 0.99) -> float:
+    """By the integrals of k^-theta and k^(1-theta), which is near enough for a line of prose."""
+    count = maximum - minimum + 1
+    power = 1 - theta
+    weight: float = 1 + (count**power - 1) / power
+    weighted: float = 1 + (count ** (power + 1) - 1) / (power + 1)
+    return minimum - 1 + weighted / weight
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{units.format_count(count)} {noun}{'' if count == 1 else 's'}"

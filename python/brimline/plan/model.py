@@ -1,0 +1,249 @@
+"""Owns the plan's types, which mirror `crates/engine/src/plan.rs` and `crates/datagen` field by field.
+
+The engine checks every bound again; here the shape is checked, so that a stored plan of another version or
+with unknown keys is refused before anything reads it.
+"""
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PLAN_VERSION: Literal[1] = 1
+_HASH_DIGITS = 8
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+Count = Annotated[int, Field(ge=0, le=2**64 - 1)]
+Number = Annotated[int, Field(ge=0, le=2**32 - 1)]
+
+
+class ConstantLength(_Part):
+    """Always the same."""
+
+    kind: Literal["constant"] = "constant"
+    length: Number
+
+
+class UniformLength(_Part):
+    """Every length from `min` to `max`, both included, equally often."""
+
+    kind: Literal["uniform"] = "uniform"
+    min: Number
+    max: Number
+
+
+class ZipfianLength(_Part):
+    """Zipfian with theta 0.99 over `min` to `max`, both included."""
+
+    kind: Literal["zipfian"] = "zipfian"
+    min: Number
+    max: Number
+
+
+class HistogramLength(_Part):
+    """Pairs of length and weight."""
+
+    kind: Literal["histogram"] = "histogram"
+    weights: Annotated[tuple[tuple[Number, float], ...], Field(strict=False)]
+
+
+LengthPlan = Annotated[
+    ConstantLength | UniformLength | ZipfianLength | HistogramLength, Field(discriminator="kind")
+]
+
+
+class UniformKeys(_Part):
+    """Every record equally often."""
+
+    kind: Literal["uniform"] = "uniform"
+
+
+class ZipfianKeys(_Part):
+    """Rank k in proportion to k^-theta."""
+
+    kind: Literal["zipfian"] = "zipfian"
+    theta: float
+
+
+class LatestKeys(_Part):
+    """The k-th newest record in proportion to k^-theta."""
+
+    kind: Literal["latest"] = "latest"
+    theta: float
+
+
+class HotspotKeys(_Part):
+    """A hot set of records takes a share of the operations."""
+
+    kind: Literal["hotspot"] = "hotspot"
+    data_fraction: float
+    operation_fraction: float
+
+
+class ExponentialKeys(_Part):
+    """`percentile` percent of the operations go to the first `fraction` of the records."""
+
+    kind: Literal["exponential"] = "exponential"
+    percentile: float
+    fraction: float
+
+
+class SequentialKeys(_Part):
+    """Operation i takes record i modulo n."""
+
+    kind: Literal["sequential"] = "sequential"
+
+
+KeysPlan = Annotated[
+    UniformKeys | ZipfianKeys | LatestKeys | HotspotKeys | ExponentialKeys | SequentialKeys,
+    Field(discriminator="kind"),
+]
+
+
+class DocumentPlan(_Part):
+    """Keys and documents: the records `insert_start .. insert_start + record_count`."""
+
+    record_count: Count
+    insert_start: Count
+    field_count: Number
+    field_length: LengthPlan
+    field_name_prefix: str
+    key_prefix: str
+    insert_order: Literal["hashed", "ordered"]
+    zero_padding: Number
+
+
+class WriteConcern(_Part):
+    """Write concern of every write; `w` is a number of members, "majority" or a tag."""
+
+    w: int | str
+    journal: bool | None
+
+
+class WireTarget(_Part):
+    """A server that speaks MongoDB's protocol at `host:port`."""
+
+    kind: Literal["wire"] = "wire"
+    address: str
+    write_concern: WriteConcern | None
+
+
+class NullTarget(_Part):
+    """Answers at once: the generator's own ceiling."""
+
+    kind: Literal["null"] = "null"
+
+
+class SimulatedTarget(_Part):
+    """The scripted server on a virtual clock. `script` is the test server's own JSON and is checked by it."""
+
+    kind: Literal["simulated"] = "simulated"
+    script: dict[str, Any]
+    generator_ns: Count
+
+
+TargetPlan = Annotated[WireTarget | NullTarget | SimulatedTarget, Field(discriminator="kind")]
+
+
+class Namespace(_Part):
+    """Database and collection."""
+
+    database: str
+    collection: str
+
+
+class Proportions(_Part):
+    """Shares of the operations; they are normalised by their sum."""
+
+    read: float
+    update: float
+    insert: float
+    scan: float
+    read_modify_write: float
+
+
+class MixWork(_Part):
+    """A mix of operations on loaded records."""
+
+    kind: Literal["mix"] = "mix"
+    proportions: Proportions
+    keys: KeysPlan
+    scan_length: LengthPlan
+    read_all_fields: bool
+    write_all_fields: bool
+
+
+class LoadWork(_Part):
+    """Inserts every record of the data once, `batch_size` documents per command."""
+
+    kind: Literal["load"] = "load"
+    batch_size: Number
+    ordered: bool
+
+
+WorkPlan = Annotated[MixWork | LoadWork, Field(discriminator="kind")]
+
+
+class ClosedPacer(_Part):
+    """An operation is due as soon as a connection is free."""
+
+    kind: Literal["closed"] = "closed"
+
+
+class ConstantPacer(_Part):
+    """Operation i is due at i / rate, whatever the target does."""
+
+    kind: Literal["constant"] = "constant"
+    rate_ops_per_s: float
+
+
+PacerPlan = Annotated[ClosedPacer | ConstantPacer, Field(discriminator="kind")]
+
+
+class Plan(_Part):
+    """A complete, seeded description of a run. Rates are operations per second, times nanoseconds."""
+
+    version: Literal[1] = PLAN_VERSION
+    name: str
+    seed: Count
+    target: TargetPlan
+    namespace: Namespace
+    data: DocumentPlan
+    work: WorkPlan
+    pacer: PacerPlan
+    connections: Number
+    threads: Number
+    warmup_ns: Count
+    duration_ns: Count | None
+    operation_count: Count | None
+    interval_ns: Count
+    drain_timeout_ns: Count
+    operation_timeout_ns: Count
+    connect_timeout_ns: Count
+
+    def canonical_json(self) -> str:
+        """The plan as JSON with sorted keys and no blanks: equal plans have equal texts."""
+        return _canonical(self.model_dump())
+
+    def hash8(self) -> str:
+        """8 hex digits of the SHA-256 of the canonical JSON, the target's address left out.
+
+        A bundled server gets another port each time; the same work on it keeps its hash.
+        """
+        values = self.model_dump()
+        values["target"].pop("address", None)
+        return hashlib.sha256(_canonical(values).encode()).hexdigest()[:_HASH_DIGITS]
+
+    @classmethod
+    def from_json(cls, text: str) -> "Plan":
+        """Reads what `canonical_json` wrote. Raises pydantic.ValidationError (a ValueError)."""
+        return cls.model_validate_json(text)
+
+
+def _canonical(values: dict[str, Any]) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,150 @@
+"""Owns the step from spec to plan. Pure: the same spec and target give the same plan."""
+
+from brimline.plan import model
+from brimline.spec import data as spec_data
+from brimline.spec.model import ConstantLoad, Spec
+from brimline.spec.readers import MESSAGE_BYTES_MAX
+
+# Documents per insert command unless the spec says: MongoDB's own tools send 1000.
+_BATCH_SIZE_DEFAULT = 1000
+# A command stays this far below the largest message.
+_BATCH_BYTES_MAX = MESSAGE_BYTES_MAX // 3
+
+
+def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
+    """The plan of a run of `spec` against `target`."""
+    shares = spec.operations.shares
+    work = model.MixWork(
+        proportions=model.Proportions(**shares),
+        keys=_keys(spec.keys),
+        scan_length=_length(spec.scan_length),
+        read_all_fields=spec.read_all_fields,
+        write_all_fields=spec.write_all_fields,
+    )
+    duration_ns = spec.effective_duration_ns
+    return _plan(
+        spec,
+        target=target,
+        work=work,
+        pacer=_pacer(spec),
+        connections=spec.connections,
+        warmup_ns=spec.warmup_ns,
+        duration_ns=duration_ns,
+        operation_count=spec.operation_count,
+        # An interval longer than the window would only make the last row look short.
+        interval_ns=spec.interval_ns if duration_ns is None else min(spec.interval_ns, duration_ns),
+    )
+
+
+def load_plan(spec: Spec, *, target: model.TargetPlan, connections: int | None = None) -> model.Plan:
+    """The plan that inserts every record of `spec` once, as fast as the target takes them.
+
+    Batches are unordered, so that one refused document doesn't hold up the others. Connections are
+    `connections`, else those of the spec, and never more than there are batches.
+    """
+    batch_size = spec.data.batch_size or default_batch_size(spec.data)
+    batch_count = -(-spec.data.records // batch_size)
+    return _plan(
+        spec,
+        target=target,
+        work=model.LoadWork(batch_size=batch_size, ordered=False),
+        pacer=model.ClosedPacer(),
+        connections=min(connections or spec.connections, batch_count),
+        warmup_ns=0,
+        duration_ns=None,
+        operation_count=batch_count,
+        interval_ns=spec.interval_ns,
+    )
+
+
+def wire_target(spec: Spec, *, address: str) -> model.WireTarget:
+    """The server at `address` ("host:port") with the write concern that `spec` asks for."""
+    asked = spec.target.effective_write_concern
+    concern = None if asked is None else model.WriteConcern(w=asked.w, journal=asked.journal)
+    return model.WireTarget(address=address, write_concern=concern)
+
+
+def default_batch_size(data: spec_data.DataSpec) -> int:
+    """1000 documents per command, fewer when they are large."""
+    return max(1, min(_BATCH_SIZE_DEFAULT, _BATCH_BYTES_MAX // data.document_bytes_max))
+
+
+def _plan(
+    spec: Spec,
+    *,
+    target: model.TargetPlan,
+    work: model.WorkPlan,
+    pacer: model.PacerPlan,
+    connections: int,
+    warmup_ns: int,
+    duration_ns: int | None,
+    operation_count: int | None,
+    interval_ns: int,
+) -> model.Plan:
+    return model.Plan(
+        name=spec.name,
+        seed=spec.seed,
+        target=target,
+        namespace=model.Namespace(database=spec.data.database, collection=spec.data.collection),
+        data=_documents(spec.data),
+        work=work,
+        pacer=pacer,
+        connections=connections,
+        threads=min(spec.threads, connections),
+        warmup_ns=warmup_ns,
+        duration_ns=duration_ns,
+        operation_count=operation_count,
+        interval_ns=interval_ns,
+        drain_timeout_ns=spec.drain_timeout_ns,
+        operation_timeout_ns=spec.operation_timeout_ns,
+        connect_timeout_ns=spec.connect_timeout_ns,
+    )
+
+
+def _documents(data: spec_data.DataSpec) -> model.DocumentPlan:
+    return model.DocumentPlan(
+        record_count=data.records,
+        insert_start=data.insert_start,
+        field_count=data.fields,
+        field_length=_length(data.field_length),
+        field_name_prefix=data.field_name_prefix,
+        key_prefix=data.key_prefix,
+        insert_order=data.insert_order,
+        zero_padding=data.zero_padding,
+    )
+
+
+def _pacer(spec: Spec) -> model.PacerPlan:
+    if isinstance(spec.load, ConstantLoad):
+        return model.ConstantPacer(rate_ops_per_s=spec.load.rate_ops_per_s)
+    return model.ClosedPacer()
+
+
+def _length(length: spec_data.Length) -> model.LengthPlan:
+    match length:
+        case spec_data.ConstantLength():
+            return model.ConstantLength(length=length.length)
+        case spec_data.UniformLength():
+            return model.UniformLength(min=length.min, max=length.max)
+        case spec_data.ZipfianLength():
+            return model.ZipfianLength(min=length.min, max=length.max)
+        case spec_data.HistogramLength():
+            return model.HistogramLength(weights=length.weights)
+
+
+def _keys(keys: spec_data.Keys) -> model.KeysPlan:
+    match keys:
+        case spec_data.UniformKeys():
+            return model.UniformKeys()
+        case spec_data.SequentialKeys():
+            return model.SequentialKeys()
+        case spec_data.ZipfianKeys():
+            return model.ZipfianKeys(theta=keys.theta)
+        case spec_data.LatestKeys():
+            return model.LatestKeys(theta=keys.theta)
+        case spec_data.HotspotKeys():
+            return model.HotspotKeys(
+                data_fraction=keys.data_fraction, operation_fraction=keys.operation_fraction
+            )
+        case spec_data.ExponentialKeys():
+            return model.ExponentialKeys(percentile=keys.percentile, fraction=keys.fraction)

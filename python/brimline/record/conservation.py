@@ -1,0 +1,82 @@
+"""Owns conservation: due = sent + overdue, sent = ok + miss + failed + unfinished, rows = totals."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from brimline.record.model import OperationRow, OperationTotals, Summary
+
+
+class RowTotals:
+    """Sums of the rows written so far, by operation; memory doesn't grow with the run."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, row: OperationRow) -> None:
+        """Counts a row."""
+        operation = row["operation"]
+        self._counts[operation, "sent"] += row["sent"]
+        self._counts[operation, "ok"] += row["ok"]
+        self._counts[operation, "miss"] += row["miss"]
+        self._counts[operation, "failed"] += row["failed"]
+
+    def get(self, operation: str, column: str) -> int:
+        """Sum of one column over one operation's rows."""
+        return self._counts[operation, column]
+
+    def operations(self) -> set[str]:
+        """Operations that had a row."""
+        return {operation for operation, _ in self._counts}
+
+
+def imbalances(summary: Summary, rows: RowTotals) -> list[str]:
+    """Every equation that doesn't hold, in words; empty when all hold."""
+    return [*_summary_imbalances(summary), *_row_imbalances(summary["operations"], rows)]
+
+
+def _summary_imbalances(summary: Summary) -> list[str]:
+    problems = []
+    if summary["due"] != summary["sent"] + summary["overdue"]:
+        problems.append(f"due {summary['due']} is not sent {summary['sent']} + overdue {summary['overdue']}")
+    if summary["sent"] != summary["ok"] + summary["miss"] + summary["failed"] + summary["unfinished"]:
+        problems.append(
+            f"sent {summary['sent']} is not ok {summary['ok']} + miss {summary['miss']}"
+            f" + failed {summary['failed']} + unfinished {summary['unfinished']}"
+        )
+    totals = {
+        "sent": (summary["sent"], sum(of["sent"] for of in summary["operations"].values())),
+        "ok": (summary["ok"], sum(of["ok"] for of in summary["operations"].values())),
+        "miss": (summary["miss"], sum(of["miss"] for of in summary["operations"].values())),
+        "failed": (summary["failed"], sum(of["failed"] for of in summary["operations"].values())),
+        "unfinished": (summary["unfinished"], sum(of["unfinished"] for of in summary["operations"].values())),
+    }
+    problems += [
+        f"{name} {total} is not the sum {by_operation} over the operations"
+        for name, (total, by_operation) in totals.items()
+        if total != by_operation
+    ]
+    counted_failures = sum(row["count"] for row in summary["errors"])
+    if counted_failures != summary["failed"]:
+        problems.append(
+            f"failed {summary['failed']} is not the sum {counted_failures} over the kinds of error"
+        )
+    return problems
+
+
+def _row_imbalances(operations: Mapping[str, OperationTotals], rows: RowTotals) -> list[str]:
+    none = OperationTotals(sent=0, ok=0, miss=0, failed=0, unfinished=0)
+    problems = []
+    for operation in sorted(operations.keys() | rows.operations()):
+        totals = operations.get(operation, none)
+        expected = {
+            "sent": totals["sent"],
+            "ok": totals["ok"],
+            "miss": totals["miss"],
+            "failed": totals["failed"],
+        }
+        problems += [
+            f"{operation}: the rows hold {rows.get(operation, column)} {column}, the totals {count}"
+            for column, count in expected.items()
+            if rows.get(operation, column) != count
+        ]
+    return problems

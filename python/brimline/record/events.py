@@ -1,0 +1,44 @@
+"""What happened around a run or an experiment, one JSON object a line, stamped with the wall clock."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from brimline.errors import RecordError
+from brimline.record.files import AppendOnlyFile, read_lines
+from brimline.record.model import Event
+from brimline.record.redaction import redact
+
+
+class EventLog:
+    """A new `events.jsonl`. Raises RecordError when it can't be written."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = AppendOnlyFile(path)
+
+    def append(self, kind: str, **fields: Any) -> None:
+        """Adds an event that happens now; secrets in `fields` are masked."""
+        entry = {"unix_ns": time.time_ns(), "kind": kind, "fields": redact(fields)}
+        self._file.append(json.dumps(entry, ensure_ascii=False) + "\n")
+
+    def sync(self) -> None:
+        """Waits until the events are on the disk."""
+        self._file.sync()
+
+    def close(self) -> None:
+        """Closes the file; idempotent."""
+        self._file.close()
+
+
+def read_events(path: Path) -> list[Event]:
+    """Every whole event of a log, none when it isn't there. Raises RecordError."""
+    return [_event(line, path) for line in read_lines(path)]
+
+
+def _event(line: str, path: Path) -> Event:
+    try:
+        entry = json.loads(line)
+        return Event(unix_ns=entry["unix_ns"], kind=entry["kind"], fields=entry["fields"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(f"{path} is damaged near {line[:60]!r}") from error

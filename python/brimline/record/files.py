@@ -1,0 +1,147 @@
+"""Writes files so that a crash or a full disk leaves what was there.
+
+Appended whole or cut back, replaced atomically.
+"""
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from brimline.errors import RecordError
+from brimline.record.layout import DIRECTORY_MODE, FILE_MODE, unreadable, unwritable
+
+
+class AppendOnlyFile:
+    """A new file that only grows. Each `append` reaches the kernel before it returns.
+
+    When an append fails half-way, for instance on a full disk, the file is cut back to the end of the last
+    whole one. Raises RecordError.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size_bytes = 0
+        try:
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, FILE_MODE)
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+    def append(self, text: str) -> None:
+        """Adds `text` whole or not at all."""
+        data = text.encode()
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._descriptor, data[written:])
+        except OSError as error:
+            with suppress(OSError):
+                None
+            raise unwritable(self._path, error) from error
+        self._size_bytes += written
+
+    def sync(self) -> None:
+        """Waits until the content is on the disk."""
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise unwritable(self._path, error) from error
+
+    def close(self) -> None:
+        """Closes the file; idempotent."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def make_directory(directory: Path) -> None:
+    """Makes a private directory, and private ones above it, where they are missing. Raises RecordError."""
+    try:
+        for missing in (*reversed(directory.parents), directory):
+            if not missing.is_dir():
+                missing.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
+    except FileExistsError as error:
+        raise unwritable(directory, NotADirectoryError(errno.ENOTDIR, "")) from error
+    except OSError as error:
+        raise unwritable(directory, error) from error
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replaces a file, or makes it.
+
+    Readers see the old content or the new one, also after a crash. Raises RecordError.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with AppendOnlyFile(temporary) as file:
+            file.append(text)
+            file.sync()
+        temporary.replace(path)
+        _sync_directory(path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def replace_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Replaces a file by `value` as indented JSON. Raises RecordError."""
+    replace_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_lines(path: Path) -> list[str]:
+    """The whole lines of a file, none when it isn't there.
+
+    A last one without its line break was torn by a crash and is left out. Raises RecordError.
+    """
+    if not path.exists():
+        return []
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return lines if not lines or lines[-1].endswith("\n") else lines[:-1]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A file that holds one JSON object. Raises RecordError."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:
+        raise RecordError(f"{path} is damaged: it is not JSON") from error
+    if not isinstance(value, dict):
+        raise RecordError(f"{path} is damaged: it is not a JSON object")
+    return value
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's content, in hex. Raises RecordError."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,92 @@
+"""Histogram logs: HdrHistogram's log format 1.3, read and written.
+
+One line per interval, operation, clock and phase: `Tag=read.response,start s,length s,max ms,payload`.
+Operations of the measured window have the plain tag, so that a public reader which is asked for
+`read.response` gets what reports quote; those of the warm-up have `read.response.warmup`. Values are ns, the
+interval maximum is in ms (the format's customary divisor of 10^6), and times are relative to `BaseTime`.
+Times have nine decimals, so that an interval is found again to the nanosecond; the public readers parse any
+number of them.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from brimline.errors import RecordError
+
+MAX_VALUE_DIVISOR = 1e6
+MEASURED_PHASE = "measure"
+_LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """One interval of one tag; `text` is the histogram as base64 of HdrHistogram V2 + deflate."""
+
+    phase: str
+    operation: str
+    clock: str
+    start_ns: int
+    end_ns: int
+    text: str
+
+
+def header(started_unix_ns: int) -> str:
+    """The lines before the first interval. Times in the log count from `started_unix_ns`."""
+    started_s = f"{started_unix_ns / 1e9:.3f}"
+    started_at = datetime.fromtimestamp(started_unix_ns / 1e9, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+    return (
+        "#[Histogram log format version 1.3]\n"
+        "#[Values are nanoseconds; tags are operation.clock]\n"
+        "#[service = done - sent, response = done - due, lag = sent - due]\n"
+        f"#[StartTime: {started_s} (seconds since epoch), {started_at}]\n"
+        f"#[BaseTime: {started_s} (seconds since epoch)]\n"
+        f"#[MaxValueDivisor: {MAX_VALUE_DIVISOR:.1f}]\n"
+        f"{_LEGEND}\n"
+    )
+
+
+def line(entry: LogLine, *, max_ns: int) -> str:
+    """One interval as a line of the log."""
+    tag = f"{entry.operation}.{entry.clock}"
+    if entry.phase != MEASURED_PHASE:
+        tag += f".{entry.phase}"
+    start = _seconds(entry.start_ns)
+    length = _seconds(entry.end_ns - entry.start_ns)
+    return f"Tag={tag},{start},{length},{max_ns / MAX_VALUE_DIVISOR:.3f},{entry.text}\n"
+
+
+def parse(lines: Iterable[str]) -> Iterator[LogLine]:
+    """The intervals of a log, in order. Raises RecordError at a line that is none."""
+    for number, text in enumerate(lines, start=1):
+        content = text.rstrip("\r\n")
+        if content and not content.startswith(("#", '"')):
+            yield _parse_line(content, number)
+
+
+def _parse_line(content: str, number: int) -> LogLine:
+    parts = content.split(",")
+    try:
+        tag, start, length, _, payload = parts
+        operation, clock, *phase = tag.removeprefix("Tag=").split(".")
+        start_ns = _nanoseconds(start)
+        return LogLine(
+            phase=phase[0] if phase else MEASURED_PHASE,
+            operation=operation,
+            clock=clock,
+            start_ns=start_ns,
+            end_ns=start_ns + _nanoseconds(length),
+            text=payload,
+        )
+    except ValueError as error:
+        raise RecordError(
+            f"line {number} of the histogram log is not an interval: {content[:60]!r}"
+        ) from error
+
+
+def _seconds(time_ns: int) -> str:
+    return f"{time_ns // 1_000_000_000}.{time_ns % 1_000_000_000:09d}"
+
+
+def _nanoseconds(seconds: str) -> int:
+    return round(float(seconds) * 1e9)

@@ -1,0 +1,78 @@
+"""Where things are in a runs directory: the names of files, and names of directories that never collide."""
+
+import errno
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from brimline.errors import RecordError
+
+FORMAT_VERSION = 1
+"""Version of the run directory's format; a reader refuses a newer one."""
+
+RECORD_FILE = "record.json"
+EXPERIMENT_FILE = "experiment.json"
+TRIAL_FILE = "trial.json"
+TRIALS_DIRECTORY = "trials"
+SPEC_FILE = "spec.yaml"
+PLAN_FILE = "plan.json"
+ENVIRONMENT_FILE = "environment.json"
+OPERATIONS_FILE = "operations.csv"
+INTERVALS_FILE = "intervals.csv"
+LATENCY_FILE = "latency.hlog"
+SERVER_FILE = "server.csv"
+EVENTS_FILE = "events.jsonl"
+ANALYSIS_FILE = "analysis.json"
+REPORT_FILE = "report.html"
+
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+
+_NAME_BYTES_MAX = 80
+_ATTEMPTS_MAX = 1000
+
+
+def slug(name: str) -> str:
+    """`name` as part of a file name: letters and digits of any script, `.`, `_` and `-`, at most 80 bytes."""
+    text = re.sub(r"[^\w.]+", "-", name.strip().lower()).strip("-.")
+    return text.encode()[:_NAME_BYTES_MAX].decode(errors="ignore") or "unnamed"
+
+
+def create_run_directory(
+    runs_directory: Path, *, name: str, plan_hash: str, kind: str = "", now: datetime | None = None
+) -> Path:
+    """Makes `<UTC time>-[<kind>-]<name>-<hash>` in `runs_directory`, which is made too when missing.
+
+    Two runs that start in the same second get different directories: making a directory is atomic, and the
+    second one to try appends `-2`. Raises RecordError when nothing can be made there.
+    """
+    time = (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ").lower()
+    stem = "-".join(part for part in (time, kind, slug(name), plan_hash) if part)
+    try:
+        runs_directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+        for attempt in range(1, _ATTEMPTS_MAX):
+            directory = runs_directory / (stem if attempt == 1 else f"{stem}-{attempt}")
+            try:
+                directory.mkdir(mode=DIRECTORY_MODE)
+            except FileExistsError:
+                continue
+            return directory
+    except OSError as error:
+        raise unwritable(runs_directory, error) from error
+    raise RecordError(f"too many runs named {stem} in {runs_directory}")
+
+
+def unwritable(path: Path, error: OSError) -> RecordError:
+    """The error for a place that can't be written."""
+    reason = os.strerror(error.errno).lower() if error.errno else str(error)
+    hint = "choose another place with --runs-dir"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = "free some space, or choose another place with --runs-dir"
+    return RecordError(f"can't write {path}: {reason}", hint=hint)
+
+
+def unreadable(path: Path, error: OSError) -> RecordError:
+    """The error for a file that can't be read."""
+    reason = os.strerror(error.errno).lower() if error.errno else str(error)
+    return RecordError(f"can't read {path}: {reason}")

@@ -1,0 +1,82 @@
+"""Lists the runs and experiments of a runs directory without reading their rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from brimline.errors import RecordError
+from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
+from brimline.record.reader import read_state
+
+_TIME_FORMAT = "%Y%m%dt%H%M%Sz"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordEntry:
+    """One line of the listing. `problem` is why the record can't be read, "" when it can."""
+
+    directory: Path
+    kind: str  # "run", "capacity", "sweep" …; "" when it can't be read
+    name: str
+    started_at: datetime | None  # UTC
+    ended_by: str
+    message: str
+    problem: str
+
+
+def list_records(runs_directory: Path) -> list[RecordEntry]:
+    """Every run and experiment directly in `runs_directory`, oldest first.
+
+    Empty when there is no such directory.
+    """
+    if not runs_directory.is_dir():
+        return []
+    entries = [entry for path in runs_directory.iterdir() if (entry := _entry(path)) is not None]
+    return sorted(
+        entries,
+        key=lambda entry: (entry.started_at or datetime.min.replace(tzinfo=UTC), entry.directory.name),
+    )
+
+
+def _entry(directory: Path) -> RecordEntry | None:
+    """The record in `directory`, None when there is none."""
+    name = next((name for name in (EXPERIMENT_FILE, RECORD_FILE) if (directory / name).exists()), None)
+    if name is None:
+        return None
+    try:
+        return _readable_entry(directory, read_state(directory, name))
+    except RecordError as error:
+        return RecordEntry(
+            directory=directory,
+            kind="",
+            name="",
+            started_at=_started_at(directory, {}),
+            ended_by="",
+            message="",
+            problem=error.message,
+        )
+
+
+def _readable_entry(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
+    return RecordEntry(
+        directory=directory,
+        kind=str(state.get("kind", "run")),
+        name=str(state.get("name", "")),
+        started_at=_started_at(directory, state),
+        ended_by=str(state.get("ended_by") or "killed"),
+        message=str(state.get("message", "")),
+        problem="",
+    )
+
+
+def _started_at(directory: Path, state: Mapping[str, Any]) -> datetime | None:
+    """From the summary where there is one, else from the directory's name."""
+    started_unix_ns = (state.get("summary") or {}).get("started_unix_ns")
+    if isinstance(started_unix_ns, int):
+        return datetime.fromtimestamp(started_unix_ns / 1e9, UTC)
+    try:
+        return datetime.strptime(directory.name.partition("-")[0], _TIME_FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return None

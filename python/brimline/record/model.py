@@ -1,0 +1,272 @@
+"""What a run directory holds, as types: rows, totals, and the record that ties them together.
+
+The row types mirror `brimline._native` so that a row goes from the engine to disk and back unchanged; they
+exist at run time as well, because the reader takes its columns from them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypedDict
+
+from brimline.plan import Plan
+
+Clock: TypeAlias = Literal["service", "response", "lag"]
+CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
+"""service = done - sent, response = done - due, lag = sent - due."""
+
+Scalar: TypeAlias = int | float | str | None
+ServerRow: TypeAlias = Mapping[str, Scalar]
+"""What the monitor saw at one instant. `at_ns` is on the run's clock; the other columns are the monitor's."""
+
+Environment: TypeAlias = Mapping[str, Any]
+"""`environment.json`.
+
+`captured_at`, `brimline`, `python`, `host`, `container`, and what was handed in, such as `server`.
+"""
+
+
+class OperationRow(TypedDict):
+    """One operation kind in one interval.
+
+    `SampleRow` of the engine without its histograms, which are in `latency.hlog`.
+
+    The interval in which a phase ends can have two rows of an operation: `phase` is that of the operations'
+    due time, the interval is the one in which they were sent or finished, and may lie in the drain.
+    """
+
+    phase: str  # "warmup" | "measure"
+    start_ns: int
+    end_ns: int
+    operation: str
+    sent: int
+    ok: int
+    miss: int
+    failed: int
+    held_back: int  # operations that were due while every connection was busy
+    documents: int
+    bytes_out: int
+    bytes_in: int
+    in_flight_ns: int  # sum over finished operations of done - sent
+
+
+class SampleRow(OperationRow):
+    """An operation row with its histograms.
+
+    Base64 of HdrHistogram V2 + deflate, ns; None where nothing was recorded.
+    """
+
+    service: str | None
+    response: str | None
+    lag: str | None
+
+
+class IntervalRow(TypedDict):
+    """The generator itself in one interval."""
+
+    phase: str  # "warmup" | "measure" | "drain"
+    start_ns: int
+    end_ns: int
+    in_flight: int
+    connections_up: int
+    backlog: int  # due by end_ns and not sent; 0 in a closed loop
+    engine_cpu_ns: int
+    busiest_thread_cpu_ns: int
+    process_cpu_ns: int
+
+
+class Samples(TypedDict):
+    """What the engine hands out at once."""
+
+    operations: list[SampleRow]
+    intervals: list[IntervalRow]
+
+
+class ErrorRow(TypedDict):
+    """Failures of one kind."""
+
+    operation: str
+    outcome: str  # "server_error" "write_error" "write_concern_error" "timeout" "connection_lost" "bad_reply"
+    code: int  # 0 where there is none
+    label: str  # code name or error label, "" where there is none
+    count: int
+    example: str  # first message seen
+
+
+class OperationTotals(TypedDict):
+    """Outcomes of one operation kind over the whole run: sent = ok + miss + failed + unfinished."""
+
+    sent: int
+    ok: int
+    miss: int
+    failed: int
+    unfinished: int
+
+
+class Summary(TypedDict):
+    """Totals of a whole run, warm-up and drain included."""
+
+    ended_by: str  # "completed" | "stopped" | "aborted" | "target_lost"
+    message: str
+    started_unix_ns: int
+    elapsed_ns: int
+    due: int
+    sent: int
+    overdue: int
+    oldest_overdue_ns: int
+    ok: int
+    miss: int
+    failed: int
+    unfinished: int
+    oldest_unfinished_ns: int
+    operations: dict[str, OperationTotals]
+    commands: dict[str, int]  # by serverStatus.opcounters name, acknowledged ones only
+    commands_uncertain: dict[str, int]  # sent, answer unknown: the server may have counted them
+    operations_hash: str
+    errors: list[ErrorRow]
+    threads: int
+    virtual_clock: bool
+
+
+class Opcounters(TypedDict):
+    """`serverStatus.opcounters` around the run."""
+
+    before: dict[str, int]
+    after: dict[str, int]
+
+
+class Histogram(Protocol):
+    """HdrHistogram of nanoseconds, 3 significant digits, 1 ns to 1 h; `brimline._native.Histogram` is one."""
+
+    def encode(self) -> str:
+        """Base64 of HdrHistogram V2 + deflate."""
+        ...
+
+    def merge(self, other: Self) -> None:
+        """Adds all values of `other`."""
+        ...
+
+    def record(self, value_ns: int, count: int = 1) -> None:
+        """Adds a value."""
+        ...
+
+    def quantile(self, quantile: float) -> int:
+        """Smallest value that this share of all values does not exceed."""
+        ...
+
+    def count(self) -> int:
+        """Number of values."""
+        ...
+
+    def count_above(self, value_ns: int) -> int:
+        """Number of values above `value_ns`."""
+        ...
+
+    def mean(self) -> float:
+        """Mean of all values, 0 without any."""
+        ...
+
+    def stddev(self) -> float:
+        """Standard deviation of all values."""
+        ...
+
+    def min(self) -> int:
+        """Smallest value, 0 without any."""
+        ...
+
+    def max(self) -> int:
+        """Largest value, 0 without any."""
+        ...
+
+    def buckets(self) -> list[tuple[int, int]]:
+        """Non-empty buckets as (value in ns, count), ascending."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistogramCodec:
+    """How histograms are made and read from text; by default the compiled one's way."""
+
+    empty: Callable[[], Histogram]
+    decode: Callable[[str], Histogram]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalHistogram:
+    """One line of `latency.hlog`; `phase` is that of the operations, as in `OperationRow`."""
+
+    phase: str
+    start_ns: int
+    end_ns: int
+    operation: str
+    clock: str
+    histogram: Histogram
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One line of `events.jsonl`.
+
+    `unix_ns` is the wall clock: events also happen before and after the run's own clock.
+    """
+
+    unix_ns: int
+    kind: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One run as it lies on disk.
+
+    `ended_by` is what the sealing wrote: a Summary's `ended_by`, `interrupt`, `error`, or `killed` when
+    nothing was sealed; a record without a summary is a prefix. `histograms` are merged over the phase
+    "measure", by (operation, clock), for each pair that has values there.
+    """
+
+    directory: Path
+    name: str
+    plan: Plan
+    ended_by: str
+    message: str
+    summary: Summary | None
+    environment: Environment
+    opcounters: Opcounters | None
+    operations: Sequence[OperationRow]
+    intervals: Sequence[IntervalRow]
+    server: Sequence[ServerRow]
+    events: Sequence[Event]
+    histograms: Mapping[tuple[str, str], Histogram]
+    brimline_version: str
+    load_interval_histograms: Callable[[], Sequence[IntervalHistogram]] = field(repr=False)
+    imbalances: Sequence[str] = ()  # what the sealing found not to add up; empty in a sound record
+    files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run went to its planned end."""
+        return self.ended_by == "completed"
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether due = sent by definition, so that only service time exists."""
+        return self.plan.pacer.kind == "closed"
+
+    @property
+    def measured_s(self) -> float:
+        """Length of the measured window in seconds, from its first to its last interval."""
+        measured = [row for row in self.intervals if row["phase"] == "measure"]
+        return (measured[-1]["end_ns"] - measured[0]["start_ns"]) / 1e9 if measured else 0.0
+
+    def interval_histograms(self) -> Sequence[IntervalHistogram]:
+        """Every histogram of the run, interval by interval; read from disk when asked for."""
+        return self.load_interval_histograms()
+
+    def frames(self) -> "dict[str, Any]":
+        """The rows as pandas data frames `operations`, `intervals` and `server`, and `quantiles`.
+
+        Raises UsageError when pandas isn't installed.
+        """
+        from brimline.record.frames import frames
+
+        return frames(self)

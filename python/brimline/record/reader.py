@@ -1,0 +1,196 @@
+"""Reads a run directory, whole or cut short: a killed run is a prefix whose last line may be torn."""
+
+import csv
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from brimline.errors import RecordError
+from brimline.plan import Plan
+from brimline.record import hlog
+from brimline.record.events import read_events
+from brimline.record.files import digest, read_json, read_lines
+from brimline.record.histograms import native_codec
+from brimline.record.layout import (
+    ENVIRONMENT_FILE,
+    EVENTS_FILE,
+    EXPERIMENT_FILE,
+    FORMAT_VERSION,
+    INTERVALS_FILE,
+    LATENCY_FILE,
+    OPERATIONS_FILE,
+    PLAN_FILE,
+    RECORD_FILE,
+    SERVER_FILE,
+    unreadable,
+)
+from brimline.record.model import (
+    Histogram,
+    HistogramCodec,
+    IntervalHistogram,
+    IntervalRow,
+    Opcounters,
+    OperationRow,
+    RunRecord,
+    Scalar,
+    ServerRow,
+    Summary,
+)
+
+_Row = TypeVar("_Row", OperationRow, IntervalRow)
+_KILLED = "killed"
+_KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
+
+
+def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunRecord:
+    """The run in `directory`. Raises RecordError when there is none, or one of a newer format."""
+    codec = codec or native_codec()
+    state = read_state(directory, RECORD_FILE)
+    plan = _read_plan(directory / PLAN_FILE)
+    intervals = _read_rows(directory / INTERVALS_FILE, IntervalRow)
+    # Intervals are written last: what a killed run had written beyond the last one isn't whole.
+    whole_until_ns = intervals[-1]["end_ns"] if intervals else 0
+    load = functools.partial(_read_interval_histograms, directory / LATENCY_FILE, whole_until_ns, codec)
+    ended_by = state.get("ended_by")
+    return RunRecord(
+        directory=directory,
+        name=str(state.get("name", "")),
+        plan=plan,
+        ended_by=ended_by or _KILLED,
+        message=str(state.get("message", "")) if ended_by else _KILLED_MESSAGE,
+        summary=_read_summary(state.get("summary")),
+        environment=read_environment(directory / ENVIRONMENT_FILE),
+        opcounters=cast("Opcounters | None", state.get("opcounters")),
+        operations=[
+            row
+            for row in _read_rows(directory / OPERATIONS_FILE, OperationRow)
+            if row["end_ns"] <= whole_until_ns
+        ],
+        intervals=intervals,
+        server=_read_server(directory / SERVER_FILE),
+        events=read_events(directory / EVENTS_FILE),
+        histograms=_merge_measured(load(), codec),
+        brimline_version=str(state.get("brimline_version", "unknown")),
+        load_interval_histograms=load,
+        imbalances=tuple(state.get("imbalances", ())),
+        files_changed=_changed_files(directory, state.get("files", {})),
+    )
+
+
+def read_state(directory: Path, name: str) -> Mapping[str, Any]:
+    """`record.json` or `experiment.json` of a directory, its format version checked. Raises RecordError."""
+    path = directory / name
+    if not path.exists():
+        raise _no_record(directory, name)
+    state = read_json(path)
+    version = state.get("format_version")
+    if not isinstance(version, int):
+        raise RecordError(f"{path} is not a record of brimline: it has no format_version")
+    if version > FORMAT_VERSION:
+        raise RecordError(
+            f"{directory} has format version {version}, this brimline reads up to {FORMAT_VERSION}",
+            hint="it was written by a newer brimline: update this one",
+        )
+    return state
+
+
+def _no_record(directory: Path, name: str) -> RecordError:
+    if not directory.is_dir():
+        return RecordError(
+            f"there is no directory {directory}", hint="`brimline list` shows the records there are"
+        )
+    hint = "`brimline list` shows the records there are"
+    if name == RECORD_FILE and (directory / EXPERIMENT_FILE).exists():
+        hint = "it is an experiment; its runs are in the directory trials below it"
+    return RecordError(f"{directory} is not a run: it has no {name}", hint=hint)
+
+
+def _read_plan(path: Path) -> Plan:
+    try:
+        return Plan.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RecordError(f"{path} is damaged: {place}: {first['msg'].lower()}") from error
+
+
+def _read_summary(value: Any) -> Summary | None:
+    if value is None:
+        return None
+    if missing := Summary.__required_keys__ - value.keys():
+        raise RecordError(f"the summary in {RECORD_FILE} lacks {', '.join(sorted(missing))}")
+    return cast(Summary, value)
+
+
+def read_environment(path: Path) -> Mapping[str, Any]:
+    """`environment.json`; empty when it isn't there. Raises RecordError."""
+    return read_json(path) if path.exists() else {}
+
+
+def _read_rows(path: Path, row_type: type[_Row]) -> list[_Row]:
+    return [_typed_row(row, row_type, path) for row in csv.DictReader(read_lines(path))]
+
+
+def _typed_row(row: Mapping[str, str], row_type: type[_Row], path: Path) -> _Row:
+    try:
+        return cast(_Row, {column: of(row[column]) for column, of in row_type.__annotations__.items()})
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"{path} is damaged near {','.join(map(str, row.values()))[:60]!r}") from error
+
+
+def _read_server(path: Path) -> list[ServerRow]:
+    return [
+        {column: _scalar(text) for column, text in row.items()} for row in csv.DictReader(read_lines(path))
+    ]
+
+
+def _scalar(text: str) -> Scalar:
+    if text == "":
+        return None
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _read_interval_histograms(
+    path: Path, whole_until_ns: int, codec: HistogramCodec
+) -> list[IntervalHistogram]:
+    return [
+        IntervalHistogram(
+            phase=entry.phase,
+            start_ns=entry.start_ns,
+            end_ns=entry.end_ns,
+            operation=entry.operation,
+            clock=entry.clock,
+            histogram=codec.decode(entry.text),
+        )
+        for entry in hlog.parse(read_lines(path))
+        if entry.end_ns <= whole_until_ns
+    ]
+
+
+def _merge_measured(
+    intervals: Sequence[IntervalHistogram], codec: HistogramCodec
+) -> dict[tuple[str, str], Histogram]:
+    merged: dict[tuple[str, str], Histogram] = {}
+    for interval in intervals:
+        if interval.phase == "measure":
+            key = (interval.operation, interval.clock)
+            merged.setdefault(key, codec.empty()).merge(interval.histogram)
+    return merged
+
+
+def _changed_files(directory: Path, digests: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, sealed in digests.items()
+        if not (directory / name).exists() or digest(directory / name) != sealed
+    )

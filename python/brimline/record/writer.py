@@ -1,0 +1,258 @@
+"""Writes a run directory while the run goes on, so that a killed run keeps what it had measured."""
+
+import csv
+import io
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from brimline.errors import RecordError, redact_text
+from brimline.plan import Plan
+from brimline.record import hlog
+from brimline.record.conservation import RowTotals, imbalances
+from brimline.record.environment import brimline_version
+from brimline.record.events import EventLog
+from brimline.record.files import AppendOnlyFile, digest, make_directory, replace_json, replace_text
+from brimline.record.histograms import native_codec
+from brimline.record.layout import (
+    ENVIRONMENT_FILE,
+    EVENTS_FILE,
+    FORMAT_VERSION,
+    INTERVALS_FILE,
+    LATENCY_FILE,
+    OPERATIONS_FILE,
+    PLAN_FILE,
+    RECORD_FILE,
+    SERVER_FILE,
+    SPEC_FILE,
+)
+from brimline.record.model import (
+    CLOCKS,
+    Environment,
+    HistogramCodec,
+    IntervalRow,
+    Opcounters,
+    OperationRow,
+    SampleRow,
+    Samples,
+    ServerRow,
+    Summary,
+)
+from brimline.record.redaction import redact
+
+_SEALED_FILES = (
+    SPEC_FILE,
+    PLAN_FILE,
+    ENVIRONMENT_FILE,
+    OPERATIONS_FILE,
+    INTERVALS_FILE,
+    LATENCY_FILE,
+    SERVER_FILE,
+    EVENTS_FILE,
+)
+
+
+class RecordWriter:
+    """Writes one run directory; a context manager.
+
+    The directory is made when missing and must not hold a record. `append` and friends reach the kernel
+    before they return; `seal` makes everything durable and says how the run ended. Leaving the context
+    without a `seal` leaves a record that reads as `killed`. Every method raises RecordError when the disk is
+    full or can't be written; what was written before stays readable.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        plan: Plan,
+        spec_text: str,
+        environment: Environment,
+        *,
+        codec: HistogramCodec | None = None,
+    ) -> None:
+        self.directory = directory
+        self._plan = plan
+        self._codec = codec or native_codec()
+        self._rows = RowTotals()
+        self._measured_until_ns = 0
+        _begin(directory)
+        # Plan first: a directory with a record.json has everything that is needed to read it.
+        replace_text(directory / PLAN_FILE, plan.canonical_json() + "\n")
+        replace_text(directory / SPEC_FILE, redact_text(spec_text))
+        replace_json(directory / ENVIRONMENT_FILE, redact(environment))
+        self._operations = _CsvFile(directory / OPERATIONS_FILE, tuple(OperationRow.__annotations__))
+        self._intervals = _CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__))
+        self._latency = AppendOnlyFile(directory / LATENCY_FILE)
+        self._latency_begun = False
+        self._events = EventLog(directory / EVENTS_FILE)
+        self._server: _CsvFile | None = None
+        self._server_columns: frozenset[str] = frozenset()
+        self._write_state(ended_by=None, message="", summary=None, opcounters=None, problems=[], files={})
+
+    def append(self, samples: Samples) -> None:
+        """Adds completed intervals."""
+        try:
+            # Intervals last: a row there says that the interval's other rows are whole.
+            self._operations.append(samples["operations"])
+            self._append_latency(samples["operations"])
+            self._intervals.append(samples["intervals"])
+        except RecordError as error:
+            raise self._with_what_is_kept(error) from error
+        for operation in samples["operations"]:
+            self._rows.add(operation)
+        for interval in samples["intervals"]:
+            self._measured_until_ns = max(self._measured_until_ns, interval["end_ns"])
+
+    def append_server(self, row: ServerRow) -> None:
+        """Adds what the monitor saw.
+
+        The first row decides the columns: a later one may lack some, not bring new ones.
+        """
+        if self._server is None:
+            self._server = _CsvFile(self.directory / SERVER_FILE, tuple(row))
+            self._server_columns = frozenset(row)
+        if unknown := row.keys() - self._server_columns:
+            raise ValueError(f"columns that the first server row lacked: {', '.join(sorted(unknown))}")
+        self._server.append([row])
+
+    def event(self, kind: str, **fields: Any) -> None:
+        """Adds something that happened, with the wall clock's time."""
+        self._events.append(kind, **fields)
+
+    def seal(
+        self, summary: Summary | None, opcounters: Opcounters | None, *, ended_by: str, message: str = ""
+    ) -> list[str]:
+        """Makes the record durable and final.
+
+        Returns what doesn't add up (see `conservation`), which it stores as well.
+
+        `ended_by` is the summary's, or `interrupt` or `error`; `summary` is None when the run never gave one.
+        """
+        problems = imbalances(summary, self._rows) if summary is not None else []
+        for file in (self._operations, self._intervals, self._latency, self._events, self._server):
+            if file is not None:
+                file.sync()
+        self._write_state(
+            ended_by=ended_by,
+            message=redact_text(message),
+            summary=summary,
+            opcounters=opcounters,
+            problems=problems,
+            files=_digests(self.directory),
+        )
+        return problems
+
+    def close(self) -> None:
+        """Closes the files; idempotent."""
+        for file in (self._operations, self._intervals, self._latency, self._events, self._server):
+            if file is not None:
+                file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append_latency(self, rows: Iterable[SampleRow]) -> None:
+        lines = [line for row in rows for line in self._latency_lines(row)]
+        if lines and not self._latency_begun:
+            lines.insert(0, hlog.header(self._started_unix_ns(rows)))
+            self._latency_begun = True
+        self._latency.append("".join(lines))
+
+    def _latency_lines(self, row: SampleRow) -> Iterable[str]:
+        for clock in CLOCKS:
+            text = row[clock]
+            if text is not None:
+                entry = hlog.LogLine(
+                    phase=row["phase"],
+                    operation=row["operation"],
+                    clock=clock,
+                    start_ns=row["start_ns"],
+                    end_ns=row["end_ns"],
+                    text=text,
+                )
+                yield hlog.line(entry, max_ns=self._codec.decode(text).max())
+
+    @staticmethod
+    def _started_unix_ns(rows: Iterable[SampleRow]) -> int:
+        """When the run's clock was zero: the first rows arrive just after the end of their interval.
+
+        Late by as long as nobody asked for samples; the exact instant is the summary's `started_unix_ns`.
+        """
+        return time.time_ns() - max(row["end_ns"] for row in rows)
+
+    def _write_state(
+        self,
+        *,
+        ended_by: str | None,
+        message: str,
+        summary: Summary | None,
+        opcounters: Opcounters | None,
+        problems: list[str],
+        files: Mapping[str, str],
+    ) -> None:
+        state = {
+            "format_version": FORMAT_VERSION,
+            "brimline_version": brimline_version(),
+            "name": self._plan.name,
+            "ended_by": ended_by,
+            "message": message,
+            "summary": redact(summary),
+            "opcounters": opcounters,
+            "imbalances": problems,
+            "files": files,
+        }
+        replace_json(self.directory / RECORD_FILE, state)
+
+    def _with_what_is_kept(self, error: RecordError) -> RecordError:
+        measured_s = self._measured_until_ns / 1e9
+        kept = f"what was measured in the first {measured_s:.1f} s is kept in {self.directory}"
+        return RecordError(error.message, hint=f"{kept}; {error.hint}" if error.hint else kept)
+
+
+class _CsvFile:
+    """An append-only file of rows under one header; None is an empty cell."""
+
+    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        self._file = AppendOnlyFile(path)
+        self._file.append(_csv_text([columns]))
+
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        self._file.append(_csv_text([row.get(column) for column in self._columns] for row in rows))
+
+    def sync(self) -> None:
+        self._file.sync()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
+
+
+def _begin(directory: Path) -> None:
+    make_directory(directory)
+    if (directory / RECORD_FILE).exists():
+        raise RecordError(
+            f"{directory} already holds a run", hint="records are never written twice: choose a new directory"
+        )
+
+
+def _digests(directory: Path) -> dict[str, str]:
+    """SHA-256 of every file of the record that is there, by name."""
+    digests = {}
+    for name in _SEALED_FILES:
+        path = directory / name
+        if path.exists():
+            digests[name] = digest(path)
+    return digests

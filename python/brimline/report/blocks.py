@@ -1,0 +1,209 @@
+"""Blocks that reports of every kind share: checks, environment, definitions, how to reproduce."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.record.model import Environment
+from brimline.report.view import Cell, Code, Column, Fact, Facts, Section, Table, Text, Tone
+from brimline.units import UNKNOWN_TEXT, format_bytes
+
+_CHECK_NAMES = {
+    "ended": "Ran to its end",
+    "conservation": "Nothing lost",
+    "opcounters": "Server counts agree",
+    "generator_cpu": "Generator CPU",
+    "generator_headroom": "Generator headroom",
+    "generator_lag": "Generator on time",
+    "errors": "Errors",
+    "misses": "Documents found",
+    "samples": "Enough samples",
+}
+_TONES: Mapping[Standing, Tone] = {
+    Standing.PASS: "pass",
+    Standing.WARN: "warn",
+    Standing.FAIL: "fail",
+    Standing.UNKNOWN: "muted",
+}
+
+DEFINITIONS = (
+    Fact(
+        label="Response time",
+        value="from the instant an operation was due to its answer: what a user feels. "
+        "Exists only when load is offered at a rate.",
+    ),
+    Fact(
+        label="Service time",
+        value="from sending to the answer: what server and network took. "
+        "Hides the wait before sending, so a stalled server looks fine.",
+    ),
+    Fact(
+        label="Lag",
+        value="from due to sent: what the generator, or a full set of connections, added.",
+    ),
+    Fact(
+        label="Closed loop",
+        value="each connection sends as soon as it has its answer. "
+        "Load adapts to the server; only service time exists.",
+    ),
+    Fact(
+        label="Sustained throughput",
+        value="the highest offered rate at which the objective holds, work doesn't pile up, "
+        "and at least 99 % is answered.",
+    ),
+    Fact(
+        label="Knee",
+        value="the smallest number of connections with at least 95 % of the highest throughput.",
+    ),
+    Fact(
+        label="p99",
+        value="99 % of all operations of the measured window were at most this slow; "
+        "computed from every one of them, never averaged.",
+    ),
+    Fact(
+        label="95 % CI",
+        value="confidence interval: made in a way that holds the true value in 95 of 100 repetitions "
+        "under the same conditions.",
+    ),
+)
+
+
+def definitions() -> Section:
+    """What the words of the report mean."""
+    return Section(
+        id="definitions",
+        title="What the words mean",
+        short="Definitions",
+        blocks=[Facts(title="", facts=DEFINITIONS)],
+    )
+
+
+def checks(findings: Sequence[Finding], *, subject: str) -> Section:
+    """Whether the figures may be believed."""
+    failed = [finding for finding in findings if finding.verdict is Standing.FAIL]
+    return Section(
+        id="validity",
+        title="Can the figures be believed?",
+        short="Validity",
+        intro=f"A failed check makes {subject} invalid, whatever its figures say.",
+        blocks=[
+            Table(
+                columns=[
+                    Column(label="Check", numeric=False, leading=True),
+                    Column(label="Result", numeric=False, tag=True),
+                    Column(label="Evidence", numeric=False),
+                ],
+                rows=[
+                    [
+                        Cell(
+                            text=_CHECK_NAMES.get(finding.name, finding.name.replace("_", " ").capitalize())
+                        ),
+                        Cell(text=finding.verdict.value, tone=_TONES[finding.verdict]),
+                        Cell(text=finding.evidence),
+                    ]
+                    for finding in findings
+                ],
+                caption=f"{len(findings)} checks, {len(failed)} failed",
+            )
+        ],
+    )
+
+
+def environment(environment: Environment, *, more: Sequence[Facts] = ()) -> Section:
+    """Where it ran."""
+    blocks = [
+        Facts(title="Generator host", facts=_host_facts(environment)),
+        *(
+            Facts(title="Server", facts=_server_facts(environment))
+            for _ in range(1)
+            if environment.get("server")
+        ),
+        *more,
+    ]
+    return Section(
+        id="environment",
+        title="Where it ran",
+        short="Environment",
+        blocks=[block for block in blocks if block.facts],
+    )
+
+
+def reproduce(command: str, spec_text: str, facts: Sequence[Fact]) -> Section:
+    """How to do it again."""
+    blocks: list[Code | Facts | Text] = [Code(text=command, title="Command")]
+    if facts:
+        blocks.append(Facts(title="Identity", facts=facts))
+    if spec_text.strip():
+        blocks.append(Code(text=spec_text.rstrip(), title="Workload (spec.yaml)"))
+    return Section(id="reproduce", title="Do it again", short="Reproduce", blocks=blocks)
+
+
+def _host_facts(environment: Environment) -> list[Fact]:
+    host = _mapping(environment, "host")
+    container = _mapping(environment, "container")
+    facts = [
+        _fact("CPU", _cpu_text(host)),
+        _fact("Memory", _bytes(host.get("memory_bytes"))),
+        _fact("System", _joined(host.get("system"), host.get("kernel"), host.get("architecture"))),
+        _fact("CPU governor", host.get("cpu_governor")),
+        _fact("Transparent huge pages", host.get("transparent_huge_pages")),
+        _fact("Load average at the start", host.get("load_average_1min")),
+        _fact("Container", container.get("kind")),
+        _fact("CPU limit", _unit(container.get("cpu_limit_cores"), "cores")),
+        _fact("Memory limit", _bytes(container.get("memory_limit_bytes"))),
+        _fact("brimline", _mapping(environment, "brimline").get("version")),
+        _fact("Python", _mapping(environment, "python").get("version")),
+        _fact("Captured", environment.get("captured_at")),
+    ]
+    return [fact for fact in facts if fact.value]
+
+
+def _server_facts(environment: Environment) -> list[Fact]:
+    """What the server said about itself, as far as it is known.
+
+    Replies of buildInfo, hostInfo and getCmdLineOpts.
+    """
+    server = _mapping(environment, "server")
+    build = _mapping(server, "buildInfo") or server
+    command_line = _mapping(server, "getCmdLineOpts")
+    argv = command_line.get("argv")
+    facts = [
+        _fact("Version", build.get("version")),
+        _fact("Commit", build.get("gitVersion")),
+        _fact(
+            "Storage engine", server.get("storage_engine") or _mapping(server, "storageEngine").get("name")
+        ),
+        _fact("Address", environment.get("uri")),
+        _fact("Host", _mapping(_mapping(server, "hostInfo"), "system").get("cpuArch")),
+        _fact("Command line", " ".join(map(str, argv)) if isinstance(argv, list) else None),
+    ]
+    return [fact for fact in facts if fact.value]
+
+
+def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    inner = value.get(key)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _fact(label: str, value: Any) -> Fact:
+    return Fact(label=label, value="" if value is None or value == UNKNOWN_TEXT else str(value))
+
+
+def _cpu_text(host: Mapping[str, Any]) -> str:
+    cores, usable = host.get("cpu_cores"), host.get("cpu_cores_usable")
+    count = f"{cores} cores" if cores else ""
+    if usable and usable != cores:
+        count += f", {usable} usable"
+    return _joined(host.get("cpu_model"), count, "virtual machine" if host.get("virtualised") else None)
+
+
+def _joined(*parts: Any) -> str:
+    return " · ".join(str(part) for part in parts if part)
+
+
+def _bytes(value: Any) -> str | None:
+    return format_bytes(value) if isinstance(value, int) else None
+
+
+def _unit(value: Any, unit: str) -> str | None:
+    return f"{value:g} {unit}" if isinstance(value, int | float) else None

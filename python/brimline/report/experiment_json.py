@@ -1,0 +1,115 @@
+"""An experiment's findings as JSON: stable keys, the unit in every key, times in ns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from brimline.analysis.bottleneck import Bottleneck
+from brimline.analysis.verdict import Slo
+from brimline.experiments.conclusion import CapacityConclusion
+from brimline.experiments.sweep import SweepConclusion
+from brimline.record.experiment import ExperimentRecord
+from brimline.report.probes import ProbeRow
+from brimline.report.run_json import FORMAT_VERSION, interval_document, observation_document, slo_document
+from brimline.stats.estimate import Estimate
+
+
+def capacity_document(
+    experiment: ExperimentRecord, rows: Sequence[ProbeRow], conclusion: CapacityConclusion, slo: Slo
+) -> dict[str, Any]:
+    """Everything that the report of a capacity search says, for machines."""
+    return {
+        **_experiment_document(experiment, "capacity"),
+        "conclusion": conclusion.kind.value,
+        "headline": conclusion.headline,
+        "reason": conclusion.reason,
+        "objective": slo_document(slo),
+        **_estimate_document("sustained", conclusion.sustained),
+        **_estimate_document("saturation", conclusion.saturation),
+        "quotable": conclusion.quotable,
+        "reasons_not_quotable": list(conclusion.reasons_not_quotable),
+        "knee_connections": conclusion.knee_connections,
+        "bottleneck": _bottleneck_document(conclusion.bottleneck),
+        "verifications": conclusion.verifications,
+        "highest_passed_ops_per_s": conclusion.highest_passed_ops_per_s,
+        "lowest_failed_ops_per_s": conclusion.lowest_failed_ops_per_s,
+        "null_ceiling_ops_per_s": conclusion.null_ceiling_ops_per_s,
+        "open_loop_connections": conclusion.open_loop_connections,
+        "spent_s": conclusion.spent_s,
+        "sweep": _sweep_fields(conclusion.sweep),
+        "probes": [_probe_document(row) for row in rows],
+        "definitions": list(conclusion.definitions),
+    }
+
+
+def sweep_document(
+    experiment: ExperimentRecord, rows: Sequence[ProbeRow], conclusion: SweepConclusion
+) -> dict[str, Any]:
+    """Everything that the report of a sweep says, for machines."""
+    return {
+        **_experiment_document(experiment, "sweep"),
+        **_sweep_fields(conclusion),
+        "bottleneck": _bottleneck_document(conclusion.bottleneck),
+        "probes": [_probe_document(row) for row in rows],
+    }
+
+
+def _experiment_document(experiment: ExperimentRecord, kind: str) -> dict[str, Any]:
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": kind,
+        "name": experiment.name,
+        "record": str(experiment.directory),
+        "brimline_version": experiment.brimline_version,
+        "ended_by": experiment.ended_by,
+        "message": experiment.message,
+    }
+
+
+def _estimate_document(name: str, estimate: Estimate | None) -> dict[str, Any]:
+    return {
+        f"{name}_ops_per_s": None if estimate is None else estimate.value,
+        f"{name}_interval_ops_per_s": interval_document(estimate),
+    }
+
+
+def _bottleneck_document(bottleneck: Bottleneck | None) -> dict[str, Any] | None:
+    if bottleneck is None:
+        return None
+    return {"kind": bottleneck.kind.value, "text": bottleneck.text, "evidence": list(bottleneck.evidence)}
+
+
+def _sweep_fields(conclusion: SweepConclusion) -> dict[str, Any]:
+    return {
+        "sweep_ended_by": conclusion.ended_by.value,
+        "text": conclusion.text,
+        **_estimate_document("saturation", conclusion.saturation),
+        "highest_ops_per_s": conclusion.highest_ops_per_s,
+        "knee_connections": conclusion.knee_connections,
+        "levels": [
+            {
+                "connections": level.connections,
+                "throughput_ops_per_s": level.throughput_ops_per_s,
+                "service_p50_ns": level.service_p50_ns,
+                "service_p99_ns": level.service_p99_ns,
+                "error_rate": level.error_rate,
+                "trials": level.trial_count,
+            }
+            for level in conclusion.levels
+        ],
+    }
+
+
+def _probe_document(row: ProbeRow) -> dict[str, Any]:
+    probe = row.trial.probe
+    return {
+        "number": row.number,
+        "stage": probe.stage,
+        "label": probe.label,
+        "target": probe.target,
+        "rate_ops_per_s": probe.rate_ops_per_s,
+        "warmup_s": probe.warmup_s,
+        "duration_s": probe.duration_s,
+        "result": row.outcome or None,
+        "reasons": list(row.reasons),
+        **observation_document(row.trial.observation),
+    }

@@ -1,0 +1,95 @@
+"""A report as one HTML file that needs nothing else: no network, no fonts, no second file.
+
+The content security policy forbids every load from outside and every script but the two in the file, by their
+hashes.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from plotly.offline import get_plotlyjs
+
+from brimline.record.files import replace_text
+from brimline.report.view import Chart, Report
+
+_NARROW_NO_BREAK_SPACE = "\u202f"
+_NO_BREAK_SPACE = "\u00a0"
+# Not behind a letter: "p99 418 ms" are two figures.
+_GROUPED_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?: \d{3})+(?!\d)")
+_UNITS = r"(?:ops/s|ns|µs|ms|s|min|h|d|%|B|kB|MB|GB|TB|KB/s)\b|%"
+
+
+def render_html(report: Report) -> str:
+    """The whole file as text."""
+    charts = list(_charts(report))
+    # Plotly's library is the bulk of the file: a report without charts does without it.
+    scripts = [get_plotlyjs(), _asset("charts.js")] if charts else []
+    return _template().render(
+        report=report,
+        style=_asset("style.css"),
+        policy=_policy(scripts),
+        scripts=scripts,
+        figures_json=_script_json({chart.id: chart.figure for chart in charts}),
+    )
+
+
+def write_html(report: Report, path: Path) -> None:
+    """Writes the file, replacing an older one whole. Raises RecordError."""
+    replace_text(path, render_html(report))
+
+
+def keep_figures_together(text: str) -> str:
+    """`text` with spaces that no line may break at: within `9 400` and between a number and its unit."""
+    text = _GROUPED_NUMBER.sub(lambda match: match[0].replace(" ", _NARROW_NO_BREAK_SPACE), text)
+    text = re.sub(rf"(?<=\d) (?={_UNITS})", _NO_BREAK_SPACE, text)
+    return re.sub(r"([≤≥]) (?=\d)", rf"\1{_NO_BREAK_SPACE}", text)
+
+
+def _charts(report: Report) -> Iterator[Chart]:
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, Chart):
+                yield block
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("brimline.report"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["figures"] = keep_figures_together
+    return environment.get_template("report.html.j2")
+
+
+@cache
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
+def _script_json(value: Any) -> str:
+    """JSON that can stand in a script element: no tag, comment or entity can begin in it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _policy(scripts: list[str]) -> str:
+    hashes = (
+        "'none'"
+        if not scripts
+        else " ".join(
+            f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+            for script in scripts
+        )
+    )
+    # Plotly sets style attributes; images are its own drawings, made in the page.
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )

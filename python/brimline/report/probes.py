@@ -1,0 +1,121 @@
+"""The probes of an experiment as rows, chart points and a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brimline.analysis.verdict import Slo
+from brimline.experiments.outcome import judge_trial
+from brimline.experiments.trial import Trial
+from brimline.report.probe_charts import ProbePoint
+from brimline.report.view import Cell, Column, Table, Tone
+from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage
+
+_TONES: Mapping[str, Tone] = {
+    "pass": "pass",
+    "fail": "fail",
+    "inconclusive": "warn",
+    "client_limited": "warn",
+    "invalid": "fail",
+    "": "muted",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRow:
+    """A trial, its place in the search, and how it was judged.
+
+    A closed-loop probe isn't judged, its outcome is "".
+    """
+
+    number: int
+    trial: Trial
+    outcome: str
+    reasons: tuple[str, ...]
+
+
+def probe_rows(trials: Sequence[Trial], slo: Slo, *, null_ceiling_ops_per_s: float | None) -> list[ProbeRow]:
+    """Every trial in order, judged as the search judged it."""
+    rows = []
+    for number, trial in enumerate(trials, start=1):
+        outcome = ""
+        reasons: tuple[str, ...] = ()
+        if trial.probe.rate_ops_per_s is not None:
+            judged = judge_trial(trial, slo, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+            outcome, reasons = judged.outcome.value, judged.reasons
+        elif not trial.observation.valid:
+            outcome = "invalid"
+            reasons = tuple(f.evidence for f in trial.observation.findings if f.verdict.value == "fail")
+        rows.append(ProbeRow(number=number, trial=trial, outcome=outcome, reasons=reasons))
+    return rows
+
+
+def probe_points(rows: Sequence[ProbeRow], *, closed_loop: bool = False) -> list[ProbePoint]:
+    """The probes of the server as chart points.
+
+    Open-loop ones by offered rate, closed-loop ones by connections.
+    """
+    return [
+        _point(row)
+        for row in rows
+        if row.trial.probe.target == "server" and (row.trial.probe.rate_ops_per_s is None) == closed_loop
+    ]
+
+
+def probe_table(rows: Sequence[ProbeRow]) -> Table:
+    """One row per probe."""
+    return Table(
+        columns=[
+            Column(label="Probe", leading=True),
+            Column(label="Stage", numeric=False, leading=True),
+            Column(label="Result", numeric=False, tag=True),
+            Column(label="Connections", optional=True),
+            Column(label="Offered", unit="ops/s"),
+            Column(label="Answered", unit="ops/s"),
+            Column(label="p50", optional=True),
+            Column(label="p99"),
+            Column(label="Errors"),
+            Column(label="Server CPU"),
+            Column(label="Why", numeric=False),
+        ],
+        rows=[_cells(row) for row in rows],
+        caption="p50 and p99 are response times at an offered rate, service times in a closed loop.",
+    )
+
+
+def _cells(row: ProbeRow) -> list[Cell]:
+    probe, observation = row.trial.probe, row.trial.observation
+    latency = observation.service if observation.closed_loop else observation.response
+    server = observation.server.server_share if probe.target == "server" else None
+    return [
+        Cell(text=str(row.number)),
+        Cell(text=probe.stage),
+        Cell(text=row.outcome.replace("_", " ") or "measured", tone=_TONES[row.outcome]),
+        Cell(text=format_count(probe.connections)),
+        _offered(probe.rate_ops_per_s),
+        Cell(text=format_number(observation.throughput_ops_per_s, digits=4)),
+        Cell(text=UNKNOWN_TEXT if latency is None else format_duration(latency.p50_ns)),
+        Cell(text=UNKNOWN_TEXT if latency is None else format_duration(latency.p99_ns)),
+        Cell(text=format_percentage(observation.error_rate)),
+        Cell(text=UNKNOWN_TEXT if server is None else format_percentage(server)),
+        Cell(text="; ".join(row.reasons), tone="muted"),
+    ]
+
+
+def _offered(rate_ops_per_s: float | None) -> Cell:
+    if rate_ops_per_s is None:
+        return Cell(text="closed loop", tone="muted")
+    return Cell(text=format_number(rate_ops_per_s, digits=4))
+
+
+def _point(row: ProbeRow) -> ProbePoint:
+    probe, observation = row.trial.probe, row.trial.observation
+    latency = observation.service if observation.closed_loop else observation.response
+    return ProbePoint(
+        load=float(probe.connections) if probe.rate_ops_per_s is None else probe.rate_ops_per_s,
+        throughput_ops_per_s=observation.throughput_ops_per_s,
+        p50_ns=None if latency is None else latency.p50_ns,
+        p95_ns=None if latency is None else latency.p95_ns,
+        p99_ns=None if latency is None else latency.p99_ns,
+        verdict=row.outcome,
+        label=f"Probe {row.number}, {probe.stage}, {probe.connections} connections",
+    )

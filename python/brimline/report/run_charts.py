@@ -1,0 +1,251 @@
+"""Charts of one run: throughput and latency over time, and the percentile curve."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from brimline.record.model import RunRecord
+from brimline.report import figures
+from brimline.report.series import TimeBucket, time_series
+from brimline.report.view import Chart, Key
+from brimline.stats.quantile_interval import Buckets
+from brimline.units import format_duration, format_number, format_rate
+
+TAIL_OPERATIONS_MIN = 10
+"""Operations that must lie above a point of the percentile curve; fewer make it noise."""
+
+
+def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | None:
+    """Throughput above latency on one time axis; None when the run has no intervals."""
+    buckets = _drawn(time_series(record))
+    if not buckets:
+        return None
+    clock = "service" if record.closed_loop else "response"
+    figure = _time_figure(record, buckets, clock, slo_p99_ns)
+    measured = [bucket.answered_ops_per_s for bucket in buckets if bucket.phase == "measure"]
+    spread = f"{format_number(min(measured))} to {format_rate(max(measured))}" if measured else "nothing"
+    width = buckets[0].end_s - buckets[0].start_s
+    return Chart(
+        id="over-time",
+        title="Throughput and latency over time",
+        caption=(
+            f"Each point is one interval of {width:g} s. Hatched: warm-up, and drain after the "
+            f"last operation was due; neither counts. Percentiles are of {clock} time, over all operations."
+        ),
+        summary=f"Answered operations in the measured window: {spread} per interval.",
+        figure=figure,
+        legend=_time_legend(record, buckets, clock),
+        height_px=520,
+    )
+
+
+def _drawn(buckets: Sequence[TimeBucket]) -> list[TimeBucket]:
+    """All but a drain that is over within part of an interval: too short a time for a rate."""
+    whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
+    return [
+        bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s
+    ]
+
+
+def _time_figure(
+    record: RunRecord, buckets: Sequence[TimeBucket], clock: str, slo_p99_ns: int | None
+) -> dict[str, Any]:
+    times = [bucket.middle_s for bucket in buckets]
+    end_s = buckets[-1].end_s
+    rates = [bucket.answered_ops_per_s for bucket in buckets]
+    offered = record.plan.pacer.rate_ops_per_s if record.plan.pacer.kind == "constant" else None
+    quantiles = list(zip(*(bucket.quantiles_ns for bucket in buckets), strict=True))
+    latencies = [value for series in quantiles for value in series if value is not None]
+    throughput = figures.line(
+        "answered",
+        times,
+        rates,
+        figures.THROUGHPUT,
+        yaxis="y",
+        hovertemplate="%{x:.1f} s: %{y:,.0f} ops/s<extra>answered</extra>",
+    )
+    data = [throughput]
+    if any(bucket.failed_ops_per_s for bucket in buckets):
+        failed = [bucket.failed_ops_per_s for bucket in buckets]
+        data.append(
+            figures.line(
+                "failed",
+                times,
+                failed,
+                figures.FAIL,
+                hovertemplate="%{x:.1f} s: %{y:,.1f} ops/s<extra>failed</extra>",
+            )
+        )
+    if offered is not None:
+        send_end_s = max((bucket.end_s for bucket in buckets if bucket.phase != "drain"), default=end_s)
+        data.append(
+            figures.line(
+                "offered",
+                [0, send_end_s],
+                [offered, offered],
+                figures.OFFERED,
+                line={"dash": "dash", "width": 1.4},
+            )
+            | {"hovertemplate": f"{offered:,.0f} ops/s<extra>offered</extra>"}
+        )
+    for name, color, values in zip(
+        ("p50", "p95", "p99"), (figures.P50, figures.P95, figures.P99), quantiles, strict=True
+    ):
+        data.append(
+            figures.line(name, times, values, color, yaxis="y2")
+            | {"text": [None if value is None else format_duration(value) for value in values]}
+            | {"hovertemplate": f"%{{x:.1f}} s: %{{text}}<extra>{clock} {name}</extra>"}
+        )
+    data += [
+        figures.hatch(start, end, yaxis=overlay)
+        for start, end in _uncounted(buckets)
+        for overlay in ("y3", "y4")
+    ]
+    layout = figures.layout(
+        xaxis=figures.axis("time since the start of the run, s", range=[0, end_s], anchor="y2"),
+        yaxis=figures.zero_based("throughput, ops/s", max([*rates, offered or 0.0]), domain=[0.56, 1]),
+        yaxis2=figures.latency_axis(
+            f"{clock} time", [*latencies, *([slo_p99_ns] if slo_p99_ns else [])], domain=[0, 0.46]
+        ),
+        yaxis3=_overlay("y"),
+        yaxis4=_overlay("y2"),
+    )
+    if slo_p99_ns is not None and clock == "response":
+        figures.extend(layout, _slo_line(slo_p99_ns, yref="y2"), log_label=True)
+    return {"data": data, "layout": layout}
+
+
+def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -> list[Key]:
+    keys = [Key(name="answered", color=figures.THROUGHPUT, mark="line")]
+    if any(bucket.failed_ops_per_s for bucket in buckets):
+        keys.append(Key(name="failed", color=figures.FAIL, mark="line"))
+    if not record.closed_loop:
+        keys.append(Key(name="offered", color=figures.OFFERED, mark="dash"))
+    quantiles = (("p50", figures.P50), ("p95", figures.P95), ("p99", figures.P99))
+    keys += [Key(name=f"{clock} {name}", color=color, mark="line") for name, color in quantiles]
+    if _uncounted(buckets):
+        keys.append(Key(name="not counted", color=figures.HATCH, mark="hatch"))
+    return keys
+
+
+def _slo_line(slo_p99_ns: int, *, yref: str) -> dict[str, list[Any]]:
+    text = f"objective: p99 ≤ {figures.duration_label(slo_p99_ns)}"
+    return figures.horizontal(slo_p99_ns, text, figures.FAIL, yref=yref)
+
+
+def _overlay(of: str) -> dict[str, Any]:
+    """An invisible axis from 0 to 1 over another one, for bands that fill the whole height."""
+    return {"overlaying": of, "range": [0, 1], "visible": False, "fixedrange": True}
+
+
+def _uncounted(buckets: Sequence[TimeBucket]) -> list[tuple[float, float]]:
+    """Spans of time before and after the measured window."""
+    counted = [bucket for bucket in buckets if bucket.phase == "measure"]
+    if not counted:
+        return [(buckets[0].start_s, buckets[-1].end_s)]
+    spans = [(buckets[0].start_s, counted[0].start_s), (counted[-1].end_s, buckets[-1].end_s)]
+    return [(start, end) for start, end in spans if end > start]
+
+
+def percentile_curve(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | None:
+    """Latency against percentile, per operation, the tail stretched; None when nothing was recorded."""
+    series = [
+        (operation, clock, _curve(histogram.buckets()))
+        for (operation, clock), histogram in sorted(record.histograms.items())
+        if clock in ("service", "response")
+    ]
+    series = [each for each in series if len(each[2]) > 1]
+    if not series:
+        return None
+    operations = sorted({operation for operation, _, _ in series})
+    colors = {
+        operation: figures.SERIES[index % len(figures.SERIES)] for index, operation in enumerate(operations)
+    }
+    data = [
+        figures.line(
+            f"{operation.replace('_', ' ')}, {clock}",
+            [x for x, _ in curve],
+            [y for _, y in curve],
+            colors[operation],
+            line={"dash": "solid" if clock == "response" or record.closed_loop else "dot", "shape": "hv"},
+        )
+        | {"text": [f"{(1 - 1 / x) * 100:.6g} %: {format_duration(y)}" for x, y in curve]}
+        | {"hovertemplate": f"%{{text}}<extra>{operation}, {clock}</extra>"}
+        for operation, clock, curve in series
+    ]
+    values = [y for _, _, curve in series for _, y in curve]
+    highest = max(x for _, _, curve in series for x, _ in curve)
+    layout = figures.layout(
+        xaxis=_percentile_axis(highest),
+        yaxis=figures.latency_axis("time per operation", [*values, *([slo_p99_ns] if slo_p99_ns else [])]),
+    )
+    return Chart(
+        id="percentiles",
+        title="Percentile curve",
+        caption=(
+            "How slow the slowest operations were: at 99 % one in a hundred took longer. Each curve ends "
+            f"where fewer than {TAIL_OPERATIONS_MIN} operations lie above it."
+            + ("" if record.closed_loop else " Solid: response time, what users feel. Dotted: service time.")
+        ),
+        summary=_curve_summary(series),
+        figure={"data": data, "layout": layout},
+        legend=[
+            Key(
+                name=f"{operation.replace('_', ' ')}, {clock} time",
+                color=colors[operation],
+                mark="line" if clock == "response" or record.closed_loop else "dot",
+            )
+            for operation, clock, _ in series
+        ],
+        height_px=380,
+    )
+
+
+def _curve(buckets: Buckets) -> list[tuple[float, float]]:
+    """(1 / (1 - quantile), value in ns) at every step of the distribution that enough operations exceed."""
+    total = sum(count for _, count in buckets)
+    points = [(1.0, float(buckets[0][0]))] if buckets else []
+    below = 0
+    for value_ns, count in buckets:
+        above = total - below
+        if above < TAIL_OPERATIONS_MIN:
+            break
+        points.append((total / above, float(value_ns)))
+        below += count
+    return _thinned(points)
+
+
+def _thinned(points: list[tuple[float, float]], *, count_max: int = 400) -> list[tuple[float, float]]:
+    """At most about `count_max` points, the tail whole: it is where the points are rare and matter."""
+    if len(points) <= count_max:
+        return points
+    tail = points[-count_max // 2 :]
+    step = -(-(len(points) - len(tail)) // (count_max // 2))
+    return points[: len(points) - len(tail) : step] + tail
+
+
+def _percentile_axis(highest: float) -> dict[str, Any]:
+    ticks = [2.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7]
+    shown = [tick for tick in ticks if tick <= highest * 1.05]
+    names = {
+        2.0: "50 %",
+        10.0: "90 %",
+        100.0: "99 %",
+        1e3: "99.9 %",
+        1e4: "99.99 %",
+        1e5: "99.999 %",
+    }
+    return figures.axis(
+        "percentile of operations, tail stretched",
+        type="log",
+        tickvals=shown,
+        ticktext=[names.get(tick, f"{(1 - 1 / tick) * 100:.7g} %") for tick in shown],
+        autorange=True,
+    )
+
+
+def _curve_summary(series: Sequence[tuple[str, str, list[tuple[float, float]]]]) -> str:
+    ends = [
+        f"{operation} {clock} reaches {format_duration(curve[-1][1])} at {(1 - 1 / curve[-1][0]) * 100:.6g} %"
+        for operation, clock, curve in series
+    ]
+    return "; ".join(ends) + "."

@@ -1,0 +1,171 @@
+"""A run's findings as JSON: stable keys, the unit in every key, times in ns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brimline.analysis.finding import Finding
+from brimline.analysis.latency import Latency
+from brimline.analysis.observation import Observation
+from brimline.analysis.verdict import Judgement, Slo
+from brimline.record.model import Histogram, RunRecord
+from brimline.report.statistics import OperationStatistics
+from brimline.stats.estimate import Estimate
+
+FORMAT_VERSION = 1
+"""Version of the JSON; keys are added under the same version, never renamed or removed."""
+
+_QUANTILES = {
+    "p50_ns": 0.5,
+    "p90_ns": 0.9,
+    "p95_ns": 0.95,
+    "p99_ns": 0.99,
+    "p999_ns": 0.999,
+    "p9999_ns": 0.9999,
+}
+
+
+def run_document(
+    record: RunRecord,
+    observation: Observation,
+    statistics: Sequence[OperationStatistics],
+    *,
+    slo: Slo | None,
+    judgement: Judgement | None,
+) -> dict[str, Any]:
+    """Everything that the report of a run says, for machines."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "run",
+        "name": record.name,
+        "record": str(record.directory),
+        "brimline_version": record.brimline_version,
+        "ended_by": record.ended_by,
+        "message": record.message,
+        "verdict": verdict_document(observation, judgement),
+        "objective": None if slo is None else slo_document(slo),
+        **observation_document(observation),
+        "counts": _counts(record),
+        "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},
+        "errors": record.summary["errors"] if record.summary else [],
+        "opcounters": record.opcounters,
+        "operations_hash": record.summary["operations_hash"] if record.summary else None,
+        "plan_hash": record.plan.hash8(),
+        "seed": record.plan.seed,
+    }
+
+
+def verdict_document(observation: Observation, judgement: Judgement | None) -> dict[str, Any]:
+    """`value` is pass, fail, inconclusive or invalid, null without an objective."""
+    if not observation.valid:
+        reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
+        return {"value": "invalid", "reasons": reasons}
+    if judgement is None:
+        return {"value": None, "reasons": []}
+    return {"value": judgement.verdict.value, "reasons": list(judgement.reasons)}
+
+
+def observation_document(observation: Observation) -> dict[str, Any]:
+    """The figures of one run over its measured window."""
+    return {
+        "connections": observation.connections,
+        "closed_loop": observation.closed_loop,
+        "measured_s": observation.measured_s,
+        "offered_ops_per_s": observation.offered_ops_per_s,
+        "throughput_ops_per_s": observation.throughput_ops_per_s,
+        "throughput_interval_ops_per_s": interval_document(observation.throughput),
+        "completed_share": observation.completed_share,
+        "mean_in_flight": observation.mean_in_flight,
+        "response": _latency_document(observation.response),
+        "service": _latency_document(observation.service),
+        "lag": _latency_document(observation.lag),
+        "error_rate": observation.error_rate,
+        "miss_rate": observation.miss_rate,
+        "overdue": observation.overdue,
+        "held_back_share": observation.held_back_share,
+        "client_cpu_ns_per_op": observation.client_cpu_ns_per_op,
+        "generator_busiest_thread_share": observation.generator.busiest_thread_share,
+        "server_cpu_share": observation.server.server_share,
+        "host_cpu_share": observation.server.host_share,
+        "checks": [_finding_document(finding) for finding in observation.findings],
+    }
+
+
+def slo_document(slo: Slo) -> dict[str, Any]:
+    """The objective."""
+    return {
+        "response_p99_ns": slo.response_p99_ns,
+        "error_rate_max": slo.error_rate_max,
+        "completed_share_min": slo.completed_share_min,
+    }
+
+
+def interval_document(estimate: Estimate | None) -> list[float] | None:
+    """Low and high end, null without an interval."""
+    return None if estimate is None else [estimate.low, estimate.high]
+
+
+def _latency_document(latency: Latency | None) -> dict[str, Any] | None:
+    if latency is None:
+        return None
+    return {
+        "count": latency.count,
+        "mean_ns": latency.mean_ns,
+        "p50_ns": latency.p50_ns,
+        "p95_ns": latency.p95_ns,
+        "p99_ns": latency.p99_ns,
+        "p99_interval_ns": [latency.p99.low_ns, latency.p99.high_ns],
+        "p99_enough_samples": latency.p99.enough,
+        "p999_ns": latency.p999_ns,
+        "max_ns": latency.max_ns,
+    }
+
+
+def _finding_document(finding: Finding) -> dict[str, str]:
+    return {"name": finding.name, "result": finding.verdict.value, "evidence": finding.evidence}
+
+
+def _counts(record: RunRecord) -> Mapping[str, Any] | None:
+    """Whole run, by outcome and by kind and outcome; null when the run was not sealed."""
+    summary = record.summary
+    if summary is None:
+        return None
+    return {
+        "due": summary["due"],
+        "sent": summary["sent"],
+        "overdue": summary["overdue"],
+        "oldest_overdue_ns": summary["oldest_overdue_ns"],
+        "ok": summary["ok"],
+        "miss": summary["miss"],
+        "failed": summary["failed"],
+        "unfinished": summary["unfinished"],
+        "oldest_unfinished_ns": summary["oldest_unfinished_ns"],
+        "by_operation": summary["operations"],
+    }
+
+
+def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[str, Any]:
+    clocks = {
+        clock: _histogram_document(record.histograms[row.label, clock])
+        for clock in ("response", "service", "lag")
+        if (row.label, clock) in record.histograms
+    }
+    return {
+        "samples": row.samples,
+        "miss": row.misses,
+        "failed": row.failed,
+        "error_rate": row.error_rate,
+        "throughput_ops_per_s": row.throughput_ops_per_s,
+        "received_bytes_per_s": row.received_bytes_per_s,
+        "sent_bytes_per_s": row.sent_bytes_per_s,
+        **clocks,
+    }
+
+
+def _histogram_document(histogram: Histogram) -> dict[str, Any]:
+    return {
+        "count": histogram.count(),
+        "mean_ns": histogram.mean(),
+        "min_ns": histogram.min(),
+        **{key: histogram.quantile(quantile) for key, quantile in _QUANTILES.items()},
+        "max_ns": histogram.max(),
+    }

@@ -1,0 +1,168 @@
+"""The sections that show one run: its charts, its operations, what became of them, what failed."""
+
+from collections.abc import Sequence
+
+from brimline.record.model import RunRecord
+from brimline.report.run_charts import over_time, percentile_curve
+from brimline.report.statistics import OperationStatistics, report_clock
+from brimline.report.view import Cell, Column, Section, Table, Text, Tone
+from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
+
+
+def charts(record: RunRecord, *, slo_p99_ns: int | None) -> Section:
+    """Throughput and latency over time, and the percentile curve."""
+    drawn = (over_time(record, slo_p99_ns=slo_p99_ns), percentile_curve(record, slo_p99_ns=slo_p99_ns))
+    return Section(
+        id="charts",
+        title="How it went",
+        short="Charts",
+        blocks=[chart for chart in drawn if chart is not None],
+    )
+
+
+def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> Section:
+    """Statistics per operation kind, in JMeter's columns."""
+    clock = report_clock(record)
+    group = f"{clock.capitalize()} time, ms"
+    columns = [
+        Column(label="Label", numeric=False, leading=True),
+        Column(label="Samples", group="Executions"),
+        Column(label="Fail", group="Executions"),
+        Column(label="Error %", group="Executions"),
+        *(
+            Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
+            for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
+        ),
+        Column(label="Throughput", group="ops/s", unit="ops/s"),
+        Column(label="Received", group="Network, KB/s", unit="KB/s", optional=True),
+        Column(label="Sent", group="Network, KB/s", unit="KB/s", optional=True),
+    ]
+    table = Table(
+        columns=columns,
+        rows=[_operation_cells(each) for each in statistics],
+        emphasised=frozenset({0}),
+        caption=(
+            "Measured window only. Percentiles are over every operation of it. "
+            "Throughput counts every finished operation, failed ones included."
+        ),
+    )
+    return Section(id="operations", title="Operations", short="Operations", blocks=[table])
+
+
+def _operation_cells(row: OperationStatistics) -> list[Cell]:
+    times = (row.mean_ns, row.min_ns, row.max_ns, row.p50_ns, row.p90_ns, row.p95_ns, row.p99_ns)
+    return [
+        Cell(text=row.label.replace("_", " ")),
+        Cell(text=format_count(row.samples)),
+        Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
+        Cell(text=f"{row.error_rate * 100:.2f}", tone="fail" if row.failed else ""),
+        *(Cell(text=UNKNOWN_TEXT if value is None else _milliseconds(value)) for value in times),
+        Cell(text=_two_decimals(row.throughput_ops_per_s)),
+        Cell(text=_two_decimals(row.received_bytes_per_s / 1e3)),
+        Cell(text=_two_decimals(row.sent_bytes_per_s / 1e3)),
+    ]
+
+
+def _milliseconds(value_ns: float) -> str:
+    """Two decimals as in JMeter, more below 0.1 ms, where two would be no figure at all."""
+    value_ms = value_ns / 1e6
+    return f"{value_ms:.3f}" if value_ms < 0.1 else _two_decimals(value_ms)
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:,.2f}".replace(",", " ")
+
+
+def accounting(record: RunRecord) -> Section:
+    """Planned, sent, overdue and what became of it; nothing vanishes."""
+    summary = record.summary
+    if summary is None:
+        text = Text(
+            text="The run was not sealed: its totals are missing, what it had measured is above.", tone="warn"
+        )
+        return Section(id="accounting", title="Planned against sent", short="Planned", blocks=[text])
+    rows: list[tuple[str, str, int, Tone]] = [
+        ("Planned", "due by the end of the run", summary["due"], ""),
+        ("Sent", "", summary["sent"], ""),
+        (
+            "Overdue",
+            _age("oldest was due", summary["overdue"], summary["oldest_overdue_ns"]),
+            summary["overdue"],
+            "warn",
+        ),
+        ("Answered", "with a document, or acknowledged", summary["ok"], ""),
+        ("Found nothing", "answered, but no document matched", summary["miss"], "warn"),
+        ("Failed", "see the errors below", summary["failed"], "fail"),
+        (
+            "Unfinished",
+            _age("oldest was sent", summary["unfinished"], summary["oldest_unfinished_ns"]),
+            summary["unfinished"],
+            "warn",
+        ),
+    ]
+    due = max(summary["due"], 1)
+    table = Table(
+        columns=[
+            Column(label="Operations", numeric=False, leading=True),
+            Column(label="Count"),
+            Column(label="Share of planned"),
+            Column(label="Note", numeric=False),
+        ],
+        rows=[
+            [
+                Cell(text=label),
+                Cell(text=format_count(count), tone=_tone_if(tone, count)),
+                Cell(text=format_percentage(count / due)),
+                Cell(text=note, tone="muted"),
+            ]
+            for label, note, count, tone in rows
+        ],
+        caption="Whole run, warm-up and drain included. Planned = sent + overdue; "
+        "sent = answered + found nothing + failed + unfinished.",
+    )
+    return Section(id="accounting", title="Planned against sent", short="Planned", blocks=[table])
+
+
+def _tone_if(tone: Tone, count: int) -> Tone:
+    return tone if count else ""
+
+
+def _age(what: str, count: int, age_ns: int) -> str:
+    return f"{what} {format_duration(age_ns)} before the end" if count else ""
+
+
+def errors(record: RunRecord) -> Section:
+    """What failed, by kind, each with the first message seen."""
+    if record.summary is None:
+        return Section(id="errors", title="Errors", short="Errors", blocks=[])
+    rows = sorted(record.summary["errors"], key=lambda row: -row["count"])
+    if not rows:
+        return Section(
+            id="errors", title="Errors", short="Errors", blocks=[Text(text="No operation failed.")]
+        )
+    failed, sent = max(sum(row["count"] for row in rows), 1), max(record.summary["sent"], 1)
+    table = Table(
+        columns=[
+            Column(label="Error", numeric=False, leading=True),
+            Column(label="Operation", numeric=False),
+            Column(label="Code"),
+            Column(label="Count"),
+            Column(label="% of errors"),
+            Column(label="% of all"),
+            Column(label="First example", numeric=False),
+        ],
+        rows=[
+            [
+                Cell(text=row["label"] or row["outcome"].replace("_", " ")),
+                Cell(text=row["operation"].replace("_", " ")),
+                Cell(text=str(row["code"]) if row["code"] else UNKNOWN_TEXT),
+                Cell(text=format_count(row["count"])),
+                Cell(text=format_percentage(row["count"] / failed)),
+                Cell(text=format_percentage(row["count"] / sent)),
+                Cell(text=row["example"], tone="muted"),
+            ]
+            for row in rows
+        ],
+        caption="Whole run, warm-up and drain included.",
+    )
+    return Section(id="errors", title="Errors", short="Errors", blocks=[table])

@@ -1,0 +1,86 @@
+"""The statistics of a run's operations over the measured window, in the columns that JMeter's users know."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brimline.record.model import OperationRow, RunRecord
+from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of
+
+TOTAL_LABEL = "Total"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationStatistics:
+    """One operation kind, or all of them.
+
+    Times in ns, response time in an open loop and service time in a closed one; None where nothing finished.
+    `samples` are finished operations: ok, miss and failed.
+    """
+
+    label: str
+    samples: int
+    misses: int
+    failed: int
+    mean_ns: float | None
+    min_ns: int | None
+    max_ns: int | None
+    p50_ns: int | None
+    p90_ns: int | None
+    p95_ns: int | None
+    p99_ns: int | None
+    throughput_ops_per_s: float
+    received_bytes_per_s: float
+    sent_bytes_per_s: float
+
+    @property
+    def error_rate(self) -> float:
+        """Share of the samples that failed."""
+        return self.failed / self.samples if self.samples else 0.0
+
+
+def report_clock(record: RunRecord) -> str:
+    """The clock that a report quotes: what users feel where it exists."""
+    return "service" if record.closed_loop else "response"
+
+
+def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
+    """All operations first, as `Total`, then each kind by name; percentiles over every sample."""
+    measured = [row for row in record.operations if row["phase"] == "measure"]
+    clock = report_clock(record)
+    kinds = sorted({row["operation"] for row in measured})
+    buckets = {
+        kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else []
+        for kind in kinds
+    }
+    total = _statistics(TOTAL_LABEL, measured, merge_buckets(list(buckets.values())), record.measured_s)
+    return [total] + [
+        _statistics(
+            kind, [row for row in measured if row["operation"] == kind], buckets[kind], record.measured_s
+        )
+        for kind in kinds
+    ]
+
+
+def _statistics(
+    label: str, rows: Sequence[OperationRow], buckets: Buckets, measured_s: float
+) -> OperationStatistics:
+    samples = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
+    per_s = 1 / measured_s if measured_s else 0.0
+    count = sum(each for _, each in buckets)
+    p50, p90, p95, p99 = (quantile_of(buckets, q) if count else None for q in (0.5, 0.9, 0.95, 0.99))
+    return OperationStatistics(
+        label=label,
+        samples=samples,
+        misses=sum(row["miss"] for row in rows),
+        failed=sum(row["failed"] for row in rows),
+        mean_ns=sum(value * each for value, each in buckets) / count if count else None,
+        min_ns=buckets[0][0] if buckets else None,
+        max_ns=buckets[-1][0] if buckets else None,
+        p50_ns=p50,
+        p90_ns=p90,
+        p95_ns=p95,
+        p99_ns=p99,
+        throughput_ops_per_s=samples * per_s,
+        received_bytes_per_s=sum(row["bytes_in"] for row in rows) * per_s,
+        sent_bytes_per_s=sum(row["bytes_out"] for row in rows) * per_s,
+    )

@@ -1,0 +1,96 @@
+"""A report on a terminal: the verdict, the figures behind it, and the tables that fit.
+
+Plain text without colour when the output is no terminal or `NO_COLOR` is set; rich sees to both.
+"""
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text as RichText
+
+from brimline.report.view import Cell, Column, Facts, Report, Section, Table, Text, Tone, Verdict
+
+_STYLES: dict[Tone, str] = {"": "", "pass": "green", "fail": "bold red", "warn": "yellow", "muted": "dim"}
+WIDE_COLUMNS = 110
+"""Terminal width from which tables are shown whole."""
+PIPE_COLUMNS = 160
+"""Width of a line when the output is no terminal: nothing needs to fit a screen there."""
+
+_SHOWN_SECTIONS = ("probes", "operations", "accounting", "errors", "validity", "bottleneck")
+
+
+def print_report(report: Report, console: Console, *, full: bool = True) -> None:
+    """Prints the verdict, and with `full` the tables. `console` decides on colour."""
+    console_width = console.width
+    if not console.is_terminal:
+        console.width = max(console_width, PIPE_COLUMNS)
+    console.print(_heading(report))
+    console.print(Padding(_verdict(report.verdict), (1, 0, 1, 2), expand=False))
+    for section in report.sections if full else ():
+        if section.id in _SHOWN_SECTIONS:
+            console.print(_section(section, wide=console.width >= WIDE_COLUMNS))
+    console.width = console_width
+
+
+def _heading(report: Report) -> RichText:
+    return RichText.assemble(
+        (report.kind_title, "bold"), " · ", (report.name, "bold"), "\n", (report.subtitle, "dim")
+    )
+
+
+def _verdict(verdict: Verdict) -> RenderableType:
+    style = _STYLES[verdict.tone]
+    headline = (
+        RichText(f"{verdict.caption}: ", style="bold")
+        if verdict.figure
+        else RichText(verdict.caption, style=f"bold {style}")
+    )
+    if verdict.figure:
+        headline.append(f"{verdict.figure} {verdict.unit}", style=f"bold {style}")
+        headline.append(f" ({verdict.interval})" if verdict.interval else "")
+    for badge in verdict.badges:
+        headline.append("  ")
+        headline.append(f"[{badge.text}]", style=_STYLES[badge.tone])
+    facts = RichTable.grid(padding=(0, 2, 0, 0))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for fact in verdict.facts:
+        facts.add_row(
+            fact.label,
+            RichText.assemble(
+                (fact.value, _STYLES[fact.tone]), (f"  {fact.note}" if fact.note else "", "dim")
+            ),
+        )
+    return Group(headline, RichText(verdict.sentence), RichText(""), facts)
+
+
+def _section(section: Section, *, wide: bool) -> RenderableType:
+    parts: list[RenderableType] = [RichText(section.title, style="bold")]
+    for block in section.blocks:
+        if isinstance(block, Table):
+            parts.append(_table(block, wide=wide))
+        elif isinstance(block, Text):
+            parts.append(RichText(block.text, style=_STYLES[block.tone]))
+        elif isinstance(block, Facts):
+            parts += [RichText(f"{fact.label}  {fact.value}".strip(), style="dim") for fact in block.facts]
+    return Padding(Group(*parts), (0, 0, 1, 0), expand=False)
+
+
+def _table(table: Table, *, wide: bool) -> RichTable:
+    rendered = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_edge=False)
+    shown = [index for index, column in enumerate(table.columns) if wide or not column.optional]
+    for column in (table.columns[index] for index in shown):
+        rendered.add_column(_label(column), justify="right" if column.numeric else "left", overflow="fold")
+    for index, row in enumerate(table.rows):
+        rendered.add_row(
+            *(_cell(row[place]) for place in shown), style="bold" if index in table.emphasised else ""
+        )
+    return rendered
+
+
+def _label(column: Column) -> RichText:
+    return RichText(f"{column.label} {column.unit}".strip() if not column.group else column.label)
+
+
+def _cell(cell: Cell) -> RichText:
+    return RichText(cell.text, style=_STYLES[cell.tone])

@@ -1,0 +1,169 @@
+"""The report as plain values.
+
+What every output shows, with all words and numbers ready. Templates only lay it out.
+
+A report is a verdict and sections; a section is a list of blocks: charts, tables, facts, text, code.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Tone: TypeAlias = Literal["", "pass", "fail", "warn", "muted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A short remark that must not be overlooked."""
+
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A labelled figure; `note` says what it means."""
+
+    label: str
+    value: str
+    note: str = ""
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the report says in one look. `figure` is empty when nothing may be quoted."""
+
+    tone: Tone
+    caption: str  # what the figure is: "Sustained throughput"
+    figure: str  # "9 400"
+    unit: str  # "ops/s"
+    interval: str  # "95 % CI 9 100–9 700"
+    sentence: str
+    badges: Sequence[Badge] = ()
+    facts: Sequence[Fact] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table. Wide tables become cards on a phone; a `leading` column is a card's heading."""
+
+    label: str
+    numeric: bool = True
+    unit: str = ""
+    group: str = ""
+    leading: bool = False
+    tag: bool = False  # shown as a coloured word
+    optional: bool = False  # left out on a narrow terminal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One figure or word."""
+
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of cells under columns. `emphasised` rows (totals) stand out."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+    emphasised: frozenset[int] = frozenset()
+    kind: Literal["table"] = "table"
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Headings over neighbouring columns, with how many each spans; empty when no column has one."""
+        spans: list[tuple[str, int]] = []
+        for column in self.columns:
+            if spans and spans[-1][0] == column.group:
+                spans[-1] = (column.group, spans[-1][1] + 1)
+            else:
+                spans.append((column.group, 1))
+        return spans if any(name for name, _ in spans) else []
+
+
+Mark: TypeAlias = Literal["line", "dash", "dot", "circle", "x", "diamond", "square", "cross", "hatch", "band"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One entry of a chart's legend, which stands above the chart as text and wraps on a phone."""
+
+    name: str
+    color: str
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A plotly figure as plain JSON. `summary` says in words what it shows, for readers who can't see it."""
+
+    id: str
+    title: str
+    caption: str
+    summary: str
+    figure: Mapping[str, Any]
+    legend: Sequence[Key] = ()
+    height_px: int = 320
+    kind: Literal["chart"] = "chart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Labelled values under a heading."""
+
+    title: str
+    facts: Sequence[Fact]
+    kind: Literal["facts"] = "facts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+    tone: Tone = ""
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Something to copy."""
+
+    text: str
+    title: str = ""
+    kind: Literal["code"] = "code"
+
+
+Block: TypeAlias = Table | Chart | Facts | Text | Code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the report; `short` names it in the navigation."""
+
+    id: str
+    title: str
+    short: str
+    blocks: Sequence[Block]
+    intro: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A whole report."""
+
+    kind: str  # "run" | "sweep" | "capacity"
+    kind_title: str  # "Capacity search"
+    name: str
+    subtitle: str
+    verdict: Verdict
+    sections: Sequence[Section]
+    footer: str
+    language: str = "en"
+    data: Mapping[str, Any] = field(default_factory=dict)  # the same findings with stable keys, for JSON

@@ -1,0 +1,187 @@
+"""Owns the execution of one plan: start the engine, watch, write down what comes, seal."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brimline import _native
+from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
+from brimline.monitor import ServerSampler, read_opcounters
+from brimline.plan import Plan
+from brimline.record import RecordWriter, RunRecord, read_record
+from brimline.record.model import Opcounters, Summary
+from brimline.run.progress import ProgressSink, Tick
+from brimline.run.stop import StopToken
+from brimline.servers import Deployment, control_client
+
+_POLL_S = 0.1
+_TICK_S = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """What surrounds a plan: the server behind its address, and what the record stores beside the samples.
+
+    `deployment` is None when the target is no server.
+    """
+
+    deployment: Deployment | None
+    spec_text: str
+    environment: Mapping[str, Any]
+    progress: ProgressSink
+    stop: StopToken
+
+
+def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> RunRecord:
+    """Runs `plan` to its end, or to the end that `context.stop` or the target makes, and returns the sealed record.
+
+    `RunRecord.ended_by` says how it ended; a run that was cut short is no error here.
+
+    Raises:
+        UsageError: the engine refuses the plan.
+        TargetError: no connection could be made.
+        RecordError: the record can't be written; what was written stays.
+    """
+    with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
+        before = _opcounters(context.deployment)
+        try:
+            with _sampler(context.deployment, plan) as sampler:
+                summary = _drive(plan, writer, sampler, title, context)
+        except RecordError:
+            raise
+        except BrimlineError as error:
+            writer.seal(None, None, ended_by="error", message=error.message)
+            raise
+        counters = _around(before, context.deployment)
+        if sampler is not None:
+            writer.event("monitor_cost", **_cost(sampler, summary))
+        writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
+    return read_record(directory)
+
+
+def _drive(
+    plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, title: str, context: RunContext
+) -> Summary:
+    """Starts the engine and follows it to its end. Whatever happens here, the engine has ended afterwards."""
+    run = _start(plan)
+    context.progress.begin(title, plan)
+    ticks = _Ticks(context.progress)
+    on_clock = False
+    try:
+        while True:
+            progress = run.poll(_POLL_S)
+            if not on_clock and progress["elapsed_ns"] > 0 and sampler is not None:
+                sampler.set_origin(time.monotonic_ns() - progress["elapsed_ns"])
+                on_clock = True
+            _record(run, writer, sampler)
+            ticks.show(progress)
+            if progress["stage"] == "finished":
+                return _join(run)
+            if context.stop.urgent:
+                run.abort()
+            elif context.stop.requested:
+                run.stop()
+    finally:
+        run.abort()
+        context.progress.end()
+
+
+def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | None) -> None:
+    samples = run.take_samples()
+    if samples["intervals"]:
+        writer.append(samples)
+    for row in sampler.take_rows() if sampler is not None else ():
+        writer.append_server(row.columns())
+
+
+def _start(plan: Plan) -> _native.Run:
+    try:
+        return _native.start(plan.canonical_json())
+    except _native.PlanError as error:
+        path, message = error.args
+        raise UsageError(f"{path}: {message}") from error
+
+
+def _join(run: _native.Run) -> Summary:
+    try:
+        return run.join()
+    except _native.TargetError as error:
+        raise TargetError(
+            f"the target can't be reached: {error.args[0]}",
+            hint="check that the server runs, and that it and this machine allow so many connections (ulimit -n)",
+        ) from error
+
+
+def _ended_by(summary: Summary, stop: StopToken) -> str:
+    return "interrupt" if stop.requested and summary["ended_by"] in ("stopped", "aborted") else summary["ended_by"]
+
+
+@contextmanager
+def _sampler(deployment: Deployment | None, plan: Plan) -> Iterator[ServerSampler | None]:
+    """The monitor, as often as the run takes samples."""
+    if deployment is None:
+        with nullcontext():
+            yield None
+        return
+    with ServerSampler(deployment, interval_s=plan.interval_ns / 1e9) as sampler:
+        yield sampler
+
+
+def _opcounters(deployment: Deployment | None) -> dict[str, int] | None:
+    if deployment is None:
+        return None
+    with control_client(deployment.address) as client:
+        counters = read_opcounters(client)
+    return None if counters is None else counters.to_dict()
+
+
+def _around(before: dict[str, int] | None, deployment: Deployment | None) -> Opcounters | None:
+    if before is None:
+        return None
+    try:
+        after = _opcounters(deployment)
+    except TargetError:
+        return None  # it went away during the run, which the summary says
+    return None if after is None else {"before": before, "after": after}
+
+
+def _cost(sampler: ServerSampler, summary: Summary) -> dict[str, float]:
+    cost = sampler.cost()
+    return {
+        "cpu_ns": cost.cpu_ns,
+        "commands": cost.command_count,
+        "round_trip_ns": cost.round_trip_ns,
+        "elapsed_ns": summary["elapsed_ns"],
+    }
+
+
+class _Ticks:
+    """Thins out polls to what an eye can follow, and derives the rate between two of them."""
+
+    def __init__(self, progress: ProgressSink) -> None:
+        self._progress = progress
+        self._elapsed_s = 0.0
+        self._finished = 0
+
+    def show(self, progress: "_native.Progress") -> None:
+        elapsed_s = progress["elapsed_ns"] / 1e9
+        since_s = elapsed_s - self._elapsed_s
+        if since_s < _TICK_S and progress["stage"] == "running":
+            return
+        finished = progress["ok"] + progress["miss"] + progress["failed"]
+        rate = (finished - self._finished) / since_s if since_s > 0 else 0.0
+        self._progress.tick(
+            Tick(
+                stage=progress["stage"],
+                elapsed_s=elapsed_s,
+                finished=finished,
+                failed=progress["failed"],
+                documents=progress["documents"],
+                in_flight=progress["in_flight"],
+                rate_ops_per_s=rate,
+            )
+        )
+        self._elapsed_s, self._finished = elapsed_s, finished

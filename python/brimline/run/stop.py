@@ -1,0 +1,68 @@
+"""Owns Ctrl-C and SIGTERM: the first asks a run to end and keeps what it measured, the second ends it at once."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from brimline.errors import Interrupted
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopToken:
+    """A request to end, made by a signal or by another thread."""
+
+    def __init__(self) -> None:
+        self._requests = 0
+        self._signal_number = int(signal.SIGINT)
+
+    def request(self, *, signal_number: int = signal.SIGINT) -> None:
+        """Asks to end; a second time: at once."""
+        self._requests += 1
+        self._signal_number = int(signal_number)
+
+    @property
+    def requested(self) -> bool:
+        """Whether to send nothing more and to drain."""
+        return self._requests > 0
+
+    @property
+    def urgent(self) -> bool:
+        """Whether to drop everything."""
+        return self._requests > 1
+
+    def error(self, *, kept: str | None = None) -> Interrupted:
+        """The error that ends the command; `kept` says where what was measured is."""
+        name = signal.Signals(self._signal_number).name
+        hint = None if kept is None else f"what was measured is kept in {kept}"
+        return Interrupted(f"interrupted by {name}", signal_number=self._signal_number, hint=hint)
+
+    def raise_if_requested(self) -> None:
+        """Raises Interrupted where there is nothing to keep."""
+        if self.requested:
+            raise self.error()
+
+
+@contextmanager
+def interruptible() -> Iterator[StopToken]:
+    """Turns SIGINT and SIGTERM into requests for the length of the `with` block.
+
+    Python allows signal handlers in the main thread only; elsewhere the token is there for others to use. SIGINT is
+    taken over even where it was ignored, as it is for jobs that a shell script puts in the background.
+    """
+    token = StopToken()
+    if threading.current_thread() is not threading.main_thread():
+        yield token
+        return
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        token.request(signal_number=number)
+
+    previous = {number: signal.signal(number, handle) for number in _SIGNALS}
+    try:
+        yield token
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,23 @@
+"""Owns the servers a run talks to: the bundled mongod, and any other server behind a connection string.
+
+Both ways end in a `Deployment`: an address for the engine and the facts a report needs. brimline's own
+connections for anything that is not measured are made by `control_client`.
+"""
+
+from brimline.servers.binary import BUNDLED_LICENCE, ServerBinary, find_mongod
+from brimline.servers.bundled import bundled
+from brimline.servers.deployment import Deployment, control_client, server_documents
+from brimline.servers.external import external
+from brimline.servers.state import sweep
+
+__all__ = [
+    "BUNDLED_LICENCE",
+    "Deployment",
+    "ServerBinary",
+    "bundled",
+    "control_client",
+    "external",
+    "find_mongod",
+    "server_documents",
+    "sweep",
+]

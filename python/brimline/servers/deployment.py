@@ -1,0 +1,235 @@
+"""Owns what is known about a server: its address for the engine, and the facts a report needs."""
+
+import json
+import socket
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pymongo
+from bson import json_util
+from pymongo.errors import OperationFailure, PyMongoError
+
+from brimline.errors import TargetError
+from brimline.record.redaction import redact
+from brimline.servers.binary import ServerBinary
+from brimline.servers.listening import listens
+
+Client = pymongo.MongoClient[dict[str, Any]]
+Kind = Literal["standalone", "replica-set member", "mongos", "unknown"]
+Engine = Literal["MongoDB", "FerretDB", "brimline-testserver", "unknown"]
+
+CONNECT_TIMEOUT_S = 5.0
+COMMAND_TIMEOUT_S = 30.0
+_GIT_VERSION_LENGTH = 40
+_UNAUTHORIZED_CODES = frozenset({13, 18})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """A server that answers. `address` is `host:port`, an IPv6 host in brackets.
+
+    `engine` says what it really is: other engines speak MongoDB's protocol and report an invented MongoDB
+    `version`. `pid` is set when the process runs on this machine and really is the one that listens at
+    `address`, so that its CPU time can be read; `local` is True then. `cpu_count` is the number of processors
+    that the server says it may use. `binary` is set when brimline started the server itself.
+    """
+
+    address: str
+    uri_redacted: str
+    kind: Kind
+    engine: Engine
+    version: str
+    git_version: str
+    local: bool
+    pid: int | None
+    cpu_count: int | None
+    binary: ServerBinary | None = None
+
+    @property
+    def is_mongodb(self) -> bool:
+        """Whether a report may call it MongoDB."""
+        return self.engine == "MongoDB"
+
+    @property
+    def scripted(self) -> bool:
+        """Whether it is brimline's own test server."""
+        return self.engine == "brimline-testserver"
+
+
+def control_client(
+    address: str, *, purpose: str = "control", connect_timeout_s: float = CONNECT_TIMEOUT_S
+) -> Client:
+    """A PyMongo client for what is not measured: one server, no discovery, bounded waits. Close it after use.
+
+    `purpose` ends up in the application name, so that the server's own tools can tell brimline's connections
+    apart. Retries are off: a command is sent once or it fails.
+    """
+    timeout_ms = round(connect_timeout_s * 1000)
+    return pymongo.MongoClient(
+        f"mongodb://{address}",
+        directConnection=True,
+        appname=f"brimline-{purpose}",
+        serverSelectionTimeoutMS=timeout_ms,
+        connectTimeoutMS=timeout_ms,
+        socketTimeoutMS=round(COMMAND_TIMEOUT_S * 1000),
+        retryReads=False,
+        retryWrites=False,
+        maxPoolSize=4,
+    )
+
+
+def inspect_deployment(
+    client: Client, *, address: str, uri_redacted: str, binary: ServerBinary | None = None
+) -> Deployment:
+    """Asks a reachable server what it is.
+
+    Raises:
+        TargetError: it refuses (authentication, a secondary) or goes away.
+    """
+    try:
+        hello = client.admin.command("hello")
+        build = client.admin.command("buildInfo")
+        status = client.admin.command("serverStatus")
+    except OperationFailure as error:
+        raise refusal(error, uri_redacted) from error
+    except PyMongoError as error:
+        raise unreachable(uri_redacted) from error
+    _require_writable(hello, uri_redacted)
+    engine = engine_of(build, status)
+    pid = _local_pid(address, status)
+    return Deployment(
+        address=address,
+        uri_redacted=uri_redacted,
+        kind=kind_of(hello, engine),
+        engine=engine,
+        version=str(build.get("version", "unknown")),
+        git_version=str(build.get("gitVersion", "")),
+        local=pid is not None,
+        pid=pid,
+        cpu_count=_cpu_count(client),
+        binary=binary,
+    )
+
+
+def engine_of(build: Mapping[str, Any], status: Mapping[str, Any]) -> Engine:
+    """What `buildInfo` and `serverStatus` betray.
+
+    Other engines report an invented MongoDB version, but neither its build nor its storage engine.
+    """
+    if build.get("scripted"):
+        return "brimline-testserver"
+    if "ferretdb" in build or "ferretdbVersion" in build:
+        return "FerretDB"
+    git_version = str(build.get("gitVersion", ""))
+    is_git_hash = len(git_version) == _GIT_VERSION_LENGTH and set(git_version) <= set("0123456789abcdef")
+    is_mongos = status.get("process") == "mongos" and "sharding" in status
+    return "MongoDB" if is_git_hash and ("wiredTiger" in status or is_mongos) else "unknown"
+
+
+def kind_of(hello: Mapping[str, Any], engine: Engine) -> Kind:
+    """The server's role, from its `hello`."""
+    if hello.get("msg") == "isdbgrid":
+        return "mongos"
+    if "setName" in hello:
+        return "replica-set member"
+    return "standalone" if engine in {"MongoDB", "brimline-testserver"} else "unknown"
+
+
+def server_documents(client: Client) -> dict[str, Any]:
+    """What the server says about itself, for `environment.json`.
+
+    Secrets are cut, all values are JSON types, and what the server refuses to tell is absent.
+    """
+    documents: dict[str, Any] = {}
+    for command in ("buildInfo", "getCmdLineOpts", "hostInfo", "hello"):
+        try:
+            answer = client.admin.command(command)
+        except PyMongoError:
+            continue
+        documents[command] = _plain(answer)
+    return documents
+
+
+def refusal(error: OperationFailure, uri_redacted: str) -> TargetError:
+    """The error for a server that answers and refuses."""
+    if error.code in _UNAUTHORIZED_CODES:
+        return TargetError(
+            f"the server at {uri_redacted} wants a user name and a password: not supported in this version",
+            hint="use a server without access control on a network that is closed",
+        )
+    details = error.details or {}
+    return TargetError(f"the server at {uri_redacted} refuses: {details.get('errmsg', error.code)}")
+
+
+def unreachable(uri_redacted: str, *, reason: str = "") -> TargetError:
+    """The error for a server that does not answer."""
+    return TargetError(
+        f"no server answers at {uri_redacted}{f': {reason}' if reason else ''}",
+        hint="check host and port, and that the server runs; leave --uri out to use the bundled mongod",
+    )
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Host (without brackets) and port of `host:port` or `[v6]:port`."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def is_local_host(host: str) -> bool:
+    """Whether every address of `host` belongs to this machine: only those can be bound."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    return bool(found) and all(_can_bind(family, target) for family, _, _, _, target in found)
+
+
+def _can_bind(family: int, target: Any) -> bool:
+    with closing(socket.socket(family, socket.SOCK_DGRAM)) as probe:
+        try:
+            probe.bind(target)
+        except OSError:
+            return False
+    return True
+
+
+def _local_pid(address: str, status: Mapping[str, Any]) -> int | None:
+    """The server's pid, if that process is here.
+
+    The address alone proves nothing: a tunnel or a container's port looks local too.
+    """
+    host, port = split_address(address)
+    pid = status.get("pid")
+    if not isinstance(pid, int) or not is_local_host(host):
+        return None
+    return int(pid) if listens(int(pid), port) else None
+
+
+def _require_writable(hello: Mapping[str, Any], uri_redacted: str) -> None:
+    if hello.get("isWritablePrimary", True):
+        return
+    primary = hello.get("primary")
+    raise TargetError(
+        f"the server at {uri_redacted} takes no writes: it is not the primary of its replica set",
+        hint=f"give the primary: --uri mongodb://{primary}"
+        if primary
+        else "wait until the set has elected a primary",
+    )
+
+
+def _cpu_count(client: Client) -> int | None:
+    try:
+        system = client.admin.command("hostInfo").get("system", {})
+    except PyMongoError:
+        return None
+    count = system.get("numCores")
+    return int(count) if isinstance(count, int) and count > 0 else None
+
+
+def _plain(document: Mapping[str, Any]) -> Any:
+    kept = {
+        key: value for key, value in document.items() if not key.startswith("$") and key != "operationTime"
+    }
+    return redact(json.loads(json_util.dumps(kept, json_options=json_util.RELAXED_JSON_OPTIONS)))

@@ -1,0 +1,59 @@
+"""Owns proving that a process listens on a TCP port of this machine, from /proc (proc(5))."""
+
+import os
+from pathlib import Path
+
+_PROC = Path("/proc")
+_LISTEN = "0A"
+_SERVER_NAMES = frozenset({"mongod", "mongos"})
+
+
+def listens(pid: int, port: int) -> bool:
+    """Whether process `pid` holds a listening TCP socket on `port`.
+
+    The files of another user's process can't be read; its name must do then, while something listens on the
+    port.
+    """
+    inodes = _listening_inodes(port)
+    if not inodes:
+        return False
+    try:
+        return any(socket in inodes for socket in _socket_inodes(pid))
+    except PermissionError:
+        return _name(pid) in _SERVER_NAMES
+    except OSError:
+        return False
+
+
+def _listening_inodes(port: int) -> frozenset[str]:
+    found = set()
+    for table in ("tcp", "tcp6"):
+        try:
+            rows = (_PROC / "net" / table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for row in rows:
+            fields = row.split()
+            local_address, state, inode = fields[1], fields[3], fields[9]
+            if state == _LISTEN and int(local_address.rpartition(":")[2], 16) == port:
+                found.add(inode)
+    return frozenset(found)
+
+
+def _socket_inodes(pid: int) -> list[str]:
+    inodes = []
+    for descriptor in os.listdir(_PROC / str(pid) / "fd"):  # noqa: PTH208 (names only; iterdir would stat nothing more)
+        try:
+            target = str((_PROC / str(pid) / "fd" / descriptor).readlink())
+        except FileNotFoundError:
+            continue  # closed meanwhile
+        if target.startswith("socket:["):
+            inodes.append(target[len("socket:[") : -1])
+    return inodes
+
+
+def _name(pid: int) -> str:
+    try:
+        return (_PROC / str(pid) / "comm").read_text().strip()
+    except OSError:
+        return ""

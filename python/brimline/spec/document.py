@@ -1,0 +1,209 @@
+"""Owns the text of a spec: strict YAML into plain values with their lines, and values back into YAML.
+
+The subset is what a spec needs. Scalars are read as YAML 1.2's core schema reads them, so that `on`, `no`,
+`1:30`, `0100` and `2024-01-01` stay text instead of turning into true, false, 90, 64 and a date. Refused with
+the line: a key that occurs twice, anchors and aliases (and so alias bombs), tags, several documents, and what
+is too big or too deep.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from brimline.errors import SpecError
+
+TEXT_BYTES_MAX = 256 * 1024
+DEPTH_MAX = 16
+
+_NULL = re.compile(r"~|null|Null|NULL|")
+_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
+_DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*(?:_[0-9]+)*)")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*(?:_[0-9]+)*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_DIGITS_MAX = 40
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed text. `lines` maps the path of every key and item to its line, counted from 1."""
+
+    values: dict[str, Any]
+    lines: dict[Path, int] = field(default_factory=dict)
+
+    def line_of(self, path: Path) -> int | None:
+        """The line of `path`, or of the nearest thing around it."""
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.lines:
+                return self.lines[path[:length]]
+        return None
+
+
+def dotted(path: Path) -> str:
+    """("data", "records") is "data.records"; items of a list are counted from 0: "a[0]"."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def parse_document(text: str, source: str) -> Document:
+    """Reads a spec's YAML. Raises SpecError, which names `source`, the line and the key."""
+    if len(text.encode("utf-8", "surrogatepass")) > TEXT_BYTES_MAX:
+        raise SpecError(
+            f"{source} is larger than {TEXT_BYTES_MAX // 1024} KiB", hint="a spec is a few lines of YAML"
+        )
+    reader = _Reader(source)
+    try:
+        values = reader.read(yaml.parse(text, Loader=yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise _syntax_error(error, source) from None
+    if values is None:
+        raise SpecError(f"{source} is empty", hint="a spec needs at least data.records and operations")
+    if not isinstance(values, dict):
+        raise SpecError(
+            f"{source} holds no keys", line=1, hint='a spec is a mapping, such as "operations: {read: 1}"'
+        )
+    return Document(values, reader.lines)
+
+
+def dump_document(values: dict[str, Any]) -> str:
+    """YAML that `parse_document` reads back as equal values, and a YAML 1.1 reader too."""
+    return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Reader:
+    """Builds values from events, which come one at a time, so that reading stops at what is refused."""
+
+    def __init__(self, source: str) -> None:
+        self.lines: dict[Path, int] = {}
+        self._source = source
+
+    def read(self, events: Iterator[yaml.Event]) -> Any:
+        values: Any = None
+        documents = 0
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise self._error(
+                        "a second document begins here", (), event, "a spec is one document: remove the ---"
+                    )
+            elif isinstance(event, yaml.NodeEvent):
+                self.lines[()] = _line(event)
+                values = self._node(event, events, ())
+        return values
+
+    def _node(self, event: yaml.Event, events: Iterator[yaml.Event], path: Path) -> Any:
+        self._refuse_extras(event, path)
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, path)
+        if len(path) >= DEPTH_MAX:
+            raise self._error("nested too deeply", path, event, None)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(events, path)
+        return self._sequence(events, path)
+
+    def _mapping(self, events: Iterator[yaml.Event], path: Path) -> dict[Any, Any]:
+        values: dict[Any, Any] = {}
+        first_lines: dict[Any, int] = {}
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                self._refuse_extras(event, path)
+                raise self._error(
+                    "a key is a list or a mapping", path, event, "put quotes around text that has { or ["
+                )
+            self._refuse_extras(event, path)
+            # A key stays text: `on`, `no` and `1` are names here.
+            key: str = event.value
+            line = _line(event)
+            if key in first_lines:
+                message = f"the key occurs twice; it is on line {first_lines[key]} already"
+                raise self._error(message, (*path, key), event, "remove one of the two")
+            first_lines[key] = line
+            self.lines[*path, key] = line
+            values[key] = self._node(next(events), events, (*path, key))
+        return values
+
+    def _sequence(self, events: Iterator[yaml.Event], path: Path) -> list[Any]:
+        values: list[Any] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            item_path = (*path, len(values))
+            self.lines[item_path] = _line(event)
+            values.append(self._node(event, events, item_path))
+        return values
+
+    def _scalar(self, event: yaml.ScalarEvent, path: Path) -> Any:
+        text: str = event.value
+        if not event.implicit[0]:
+            return text
+        if _NULL.fullmatch(text):
+            return None
+        if _BOOL.fullmatch(text):
+            return text.lower() == "true"
+        if _HEXADECIMAL.fullmatch(text):
+            return int(text, 16)
+        if _NOT_FINITE.fullmatch(text):
+            return float(text.replace(".", "").lower())
+        if _DECIMAL.fullmatch(text) or _FLOAT.fullmatch(text):
+            if len(text) > _DIGITS_MAX:
+                raise self._error("the number has too many digits", path, event, None)
+            return int(text) if _DECIMAL.fullmatch(text) else float(text)
+        return text
+
+    def _refuse_extras(self, event: yaml.Event, path: Path) -> None:
+        anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+        if isinstance(event, yaml.AliasEvent):
+            hint = "write the value out; text that begins with * needs quotes"
+            raise self._error(f"the alias *{anchor} is not allowed", path, event, hint)
+        if anchor:
+            hint = "write the value out; text that begins with & needs quotes"
+            raise self._error(f"the anchor &{anchor} is not allowed", path, event, hint)
+        if tag:
+            raise self._error(
+                f"the tag {tag} is not allowed", path, event, "text that begins with ! needs quotes"
+            )
+
+    def _error(self, message: str, path: Path, event: yaml.Event, hint: str | None) -> SpecError:
+        line = _line(event)
+        return SpecError(located(message, self._source, line, path), path=dotted(path), line=line, hint=hint)
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark is not None else 1
+
+
+def located(message: str, source: str, line: int | None, path: Path) -> str:
+    """`message` behind where it belongs: "my.yaml:7: data.records: …"."""
+    where = f"{source}:{line}" if line is not None else source
+    return ": ".join(part for part in (where, dotted(path), message) if part)
+
+
+def _syntax_error(error: yaml.YAMLError, source: str) -> SpecError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    line = mark.line + 1 if mark is not None else None
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
+    hint = None
+    if "\\t" in problem:
+        hint = "indent with spaces: YAML allows no tabs there"
+    elif "mapping values are not allowed" in problem:
+        hint = 'put quotes around text that has ": " in it, and check the indentation'
+    elif "expected ',' or" in problem:
+        hint = "a { or [ is not closed, or a comma is missing"
+    return SpecError(located(f"not valid YAML: {problem}", source, line, ()), line=line, hint=hint)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes text that either this module or YAML 1.1 would read as something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+for _pattern in (_NULL, _BOOL, _DECIMAL, _HEXADECIMAL, _FLOAT, _NOT_FINITE):
+    _Dumper.add_implicit_resolver("tag:brimline,2024:core", re.compile(rf"^(?:{_pattern.pattern})$"), None)

@@ -1,0 +1,192 @@
+"""Owns the way from what the user named to a checked spec and the text that is stored with the record."""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from brimline.errors import SpecError, UsageError, redact_text
+from brimline.spec import ycsb
+from brimline.spec.document import TEXT_BYTES_MAX, dotted, dump_document, parse_document
+from brimline.spec.document import Path as KeyPath
+from brimline.spec.messages import Place, spec_error
+from brimline.spec.model import Spec
+from brimline.spec.properties import FILE_BYTES_MAX, Property, parse_assignment, parse_properties
+from brimline.spec.shipped import read_shipped, shipped_workloads
+
+_YAML_SUFFIXES = (".yaml", ".yml", ".json")
+_IS_PROPERTY_FILE = re.compile(rb"^[ \t\f]*workload[ \t\f]*[=:]?[ \t\f]*[\w.]*Workload\s*$", re.MULTILINE)
+_NOT_IN_A_NAME = re.compile(r"[^\w.-]+")
+# The command line says how a run ends: an end given there replaces the other kind of end in the spec.
+_ENDS = ("duration", "operation_count")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSpec:
+    """A checked spec and the text that a record stores.
+
+    `text` is the user's YAML byte for byte (it encodes back to the same UTF-8), or, where properties or
+    overrides had a say, the effective spec. It never holds a password: one in an address is replaced by
+    `***`.
+    """
+
+    spec: Spec
+    text: str
+    source: str
+
+
+def load_spec(
+    name_or_path: str | Path | None = None,
+    *,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    overrides: Mapping[str, object] | None = None,
+) -> LoadedSpec:
+    """Reads a shipped workload, a YAML file, or YCSB properties, and applies `overrides`.
+
+    `property_files` and `properties` are YCSB's -P and -p: a later file overrides an earlier one, `k=v`
+    overrides files. `overrides` maps dotted paths to values as YAML would give them ({"data.records": "1M"});
+    None means not given. An override of `duration` or `operation_count` replaces both.
+
+    Raises SpecError, which names the key and its line and suggests what was meant, and UsageError.
+    """
+    given = {path: value for path, value in (overrides or {}).items() if value is not None}
+    if property_files or properties:
+        if name_or_path is not None:
+            raise UsageError(
+                f"{name_or_path} and YCSB properties are two workloads",
+                hint="give a workload, or -P and -p, not both",
+            )
+        return _from_properties(_read_properties(property_files, properties), _name_of(property_files), given)
+    if name_or_path is None:
+        raise UsageError(
+            "no workload is given", hint=f"name one of {', '.join(shipped_workloads())}, a file, or -P"
+        )
+    source, data = _read_named(name_or_path)
+    if Path(source).suffix not in _YAML_SUFFIXES and _IS_PROPERTY_FILE.search(data):
+        return _from_properties(parse_properties(data, source), _name_of([source]), given)
+    return _from_yaml(data, source, given)
+
+
+def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object]) -> LoadedSpec:
+    text = _decode(data, source)
+    document = parse_document(text, source)
+    values = {"name": _name_of([source]), **document.values}
+
+    def place_of(path: KeyPath) -> Place:
+        return Place(source, document.line_of(path), path)
+
+    spec = _check(values, overrides, place_of)
+    stored = dump_document(spec.to_document()) if overrides else redact_text(text)
+    return LoadedSpec(spec, stored, source)
+
+
+def _from_properties(given: Mapping[str, Property], name: str, overrides: Mapping[str, object]) -> LoadedSpec:
+    def place_of(path: KeyPath) -> Place:
+        property_name = ycsb.PROPERTY_AT.get(dotted(path), "")
+        if property_name in given:
+            return Place(given[property_name].origin, None, (property_name,))
+        return Place("YCSB properties", None, path)
+
+    spec = _check(ycsb.spec_values(given, name=name), overrides, place_of)
+    return LoadedSpec(spec, dump_document(spec.to_document()), "YCSB properties")
+
+
+def _check(
+    values: dict[str, Any], overrides: Mapping[str, object], place_of: Callable[[KeyPath], Place]
+) -> Spec:
+    overridden = [tuple(path.split(".")) for path in overrides]
+
+    def place_of_effective(path: KeyPath) -> Place:
+        """An override stands in no file."""
+        is_overridden = any(path[: len(prefix)] == prefix[: len(path)] for prefix in overridden)
+        return Place("", None, path) if path and is_overridden else place_of(path)
+
+    effective = _with_overrides(values, overrides)
+    try:
+        return Spec.model_validate(effective)
+    except ValidationError as error:
+        raise spec_error(error, effective, place_of_effective) from None
+
+
+def _with_overrides(values: dict[str, Any], overrides: Mapping[str, object]) -> dict[str, Any]:
+    result = dict(values)
+    if any(end in overrides for end in _ENDS):
+        result = {key: value for key, value in result.items() if key not in _ENDS}
+    for path, value in overrides.items():
+        _set(result, path.split("."), value)
+    return result
+
+
+def _set(values: dict[str, Any], keys: Sequence[str], value: object) -> None:
+    first, *rest = keys
+    if not rest:
+        values[first] = value
+        return
+    inner = values.get(first)
+    # `keys: zipfian` is short for a mapping; what is around the overridden key stays.
+    values[first] = (
+        dict(inner) if isinstance(inner, dict) else {"kind": inner} if isinstance(inner, str) else {}
+    )
+    _set(values[first], rest, value)
+
+
+def _read_properties(files: Sequence[str | Path], assignments: Sequence[str]) -> dict[str, Property]:
+    merged: dict[str, Property] = {}
+    for file in files:
+        merged.update(parse_properties(_read_file(Path(file), FILE_BYTES_MAX), str(file)))
+    for assignment in assignments:
+        name, value = parse_assignment(assignment)
+        merged[name] = value
+    return merged
+
+
+def _read_named(name_or_path: str | Path) -> tuple[str, bytes]:
+    name = str(name_or_path)
+    shipped = read_shipped(name) if isinstance(name_or_path, str) else None
+    if shipped is not None:
+        return f"{name}.yaml", shipped
+    path = Path(name_or_path)
+    if not path.exists() and path.name == name and not path.suffix:
+        raise SpecError(f'there is no workload "{name}"', hint=_workload_hint(name))
+    return name, _read_file(path, TEXT_BYTES_MAX)
+
+
+def _workload_hint(name: str) -> str:
+    known = shipped_workloads()
+    near = difflib.get_close_matches(name.lower().replace("workload", "ycsb-"), known, n=1)
+    names = f"shipped workloads: {', '.join(known)}; a file is named with its path"
+    return f'did you mean "{near[0]}"; {names}' if near else names
+
+
+def _read_file(path: Path, size_max: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(size_max + 1)
+    except (OSError, ValueError) as error:
+        raise SpecError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > size_max:
+        raise SpecError(f"{path} is larger than {size_max // 1024} KiB", hint="a spec is a few lines of text")
+    return data
+
+
+def _decode(data: bytes, source: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SpecError(
+            f"{source}:{line}: not UTF-8 text", line=line, hint="save the file as UTF-8"
+        ) from None
+
+
+def _name_of(files: Sequence[str | Path]) -> str:
+    """The last file's name, cut down to what a directory may be called."""
+    stem = Path(files[-1]).name.removesuffix(".properties") if files else ""
+    for suffix in _YAML_SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return _NOT_IN_A_NAME.sub("-", stem).strip(".-")[:48] or "workload"

@@ -1,0 +1,239 @@
+"""Owns the translation of a failed check into a `SpecError`: where, what, and what was probably meant."""
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from brimline.errors import SpecError
+from brimline.spec.document import Path, dotted, located
+from brimline.spec.model import Spec
+from brimline.spec.readers import shown
+
+# What other tools call things, and slips that no spelling distance finds.
+_SYNONYMS: Mapping[str, str] = {
+    "recordcount": "data.records",
+    "record_count": "data.records",
+    "documents": "data.records",
+    "fieldcount": "data.fields",
+    "fieldlength": "data.field_length",
+    "insertorder": "data.insert_order",
+    "table": "data.collection",
+    "db": "data.database",
+    "namespace": "data.database",
+    "mix": "operations",
+    "workload": "operations",
+    "proportions": "operations",
+    "find": "operations.read",
+    "query": "operations.read",
+    "rmw": "operations.read_modify_write",
+    "readmodifywrite": "operations.read_modify_write",
+    "write": "operations.update",
+    "distribution": "keys",
+    "requestdistribution": "keys",
+    "operationcount": "operation_count",
+    "count": "operation_count",
+    "clients": "connections",
+    "concurrency": "connections",
+    "workers": "connections",
+    "threadcount": "connections",
+    "time": "duration",
+    "maxexecutiontime": "duration",
+    "ramp_up": "warmup",
+    "timeout": "operation_timeout",
+    "pacer": "load",
+    "skew": "keys.theta",
+    "p50": "slo.response_p50",
+    "p95": "slo.response_p95",
+    "p99": "slo.response_p99",
+    "p999": "slo.response_p999",
+    "errors": "slo.error_rate",
+    "uri": "target.uri",
+    "url": "target.uri",
+    "host": "target.uri",
+    "j": "target.write_concern.journal",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something was written: the file ("" for the command line), the line, the key as written there."""
+
+    source: str
+    line: int | None
+    path: Path
+
+
+def spec_error(
+    error: ValidationError,
+    values: Mapping[str, Any],
+    place_of: Callable[[Path], Place],
+) -> SpecError:
+    """The first problem of `error`, by line; a missing key comes last, as it may be there under a wrong name.
+
+    `values` is what was checked, `place_of` where it stands.
+    """
+    problems = [(_path_in(values, details), details) for details in error.errors(include_url=False)]
+    path, details = min(
+        problems,
+        key=lambda problem: (
+            problem[1]["type"] == "missing",
+            place_of(problem[0]).line or 0,
+            len(problem[0]),
+        ),
+    )
+    message, hint = _describe(path, details)
+    place = place_of(path)
+    text = located(message, place.source, place.line, place.path)
+    return SpecError(text, path=dotted(place.path), line=place.line, hint=hint)
+
+
+def _path_in(values: Mapping[str, Any], details: ErrorDetails) -> Path:
+    """The path as the user wrote it: pydantic also names the branch of a union, which is no key."""
+    path: list[str | int] = []
+    value: Any = values
+    is_missing = details["type"] == "missing"
+    for number, part in enumerate(details["loc"], start=1):
+        if not isinstance(value, Mapping):
+            # A short form: what is inside it was not written, unless it is a key that should have been.
+            if is_missing and number == len(details["loc"]):
+                path.append(part)
+        elif part in value:
+            path.append(part)
+            value = value[part]
+        elif value.get("kind") != part:
+            path.append(part)
+    return tuple(path)
+
+
+def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
+    kind, given = details["type"], details["input"]
+    match kind:
+        case "extra_forbidden":
+            return "unknown key", _suggest(path)
+        case "missing":
+            return "is missing", _EXAMPLES.get(dotted(path))
+        case "value_error":
+            return _split_advice(str(details["ctx"]["error"]))
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"must be a mapping, not {shown(given)}", f"known keys: {', '.join(_keys_at(path))}"
+        case "bool_type":
+            return f"must be true or false, not {shown(given)}", None
+        case "union_tag_not_found":
+            kinds = _tags(details)
+            return "needs a kind", f"add kind: {kinds[0]}" if len(
+                kinds
+            ) == 1 else f"kinds: {', '.join(kinds)}"
+        case "union_tag_invalid" | "literal_error":
+            return _describe_choice(details)
+        case _:
+            return details["msg"][:1].lower() + details["msg"][1:], None
+
+
+def _split_advice(text: str) -> tuple[str, str | None]:
+    """A reader's sentence ends with advice behind its last semicolon, unless that is the user's text."""
+    message, separator, advice = text.rpartition("; ")
+    return (message, advice) if separator and message.count('"') % 2 == 0 else (text, None)
+
+
+def _describe_choice(details: ErrorDetails) -> tuple[str, str]:
+    """A word that is none of a few."""
+    if details["type"] == "union_tag_invalid":
+        given, what, choices = details["ctx"]["tag"], "kind", _tags(details)
+    else:
+        given, what, choices = details["input"], "value", _quoted(details["ctx"]["expected"])
+    nearest = difflib.get_close_matches(str(given).lower(), choices, n=1)
+    hint = f"{what}s: {', '.join(choices)}"
+    return f"{shown(given)} is no known {what}", f'did you mean "{nearest[0]}"; {hint}' if nearest else hint
+
+
+def _tags(details: ErrorDetails) -> list[str]:
+    expected = details.get("ctx", {}).get("expected_tags")
+    return _quoted(expected) if expected else list(_kinds_at(details))
+
+
+def _quoted(text: str) -> list[str]:
+    return text.split("'")[1::2]
+
+
+def _kinds_at(details: ErrorDetails) -> Iterator[str]:
+    for model in _models(_annotation(tuple(details["loc"]))):
+        yield str(model.model_fields["kind"].default)
+
+
+_EXAMPLES = {
+    "data": "add data: {records: 100k}",
+    "data.records": "say how many documents there are: records: 100k",
+    "operations": "add operations: {read: 0.5, update: 0.5}",
+    "load.rate": "add rate: 5000/s",
+    "target.uri": "add uri: mongodb://localhost:27017",
+}
+
+
+def _suggest(path: Path) -> str:
+    """What an unknown key probably means: a near name, the same one elsewhere, or another tool's word."""
+    wrong = str(path[-1])
+    siblings = _keys_at(path[:-1])
+    if wrong[:1].isdigit():
+        return "digits are grouped by _, not by commas: 1_000"
+    if wrong in siblings:
+        return f"{wrong} belongs to kind: {' or '.join(_kinds_with(wrong, path[:-1]))}"
+    folded = wrong.lower().replace("-", "_").replace(" ", "_")
+    near = difflib.get_close_matches(folded, siblings, n=1, cutoff=0.75)
+    if near:
+        return f'did you mean "{near[0]}"'
+    elsewhere = [known for known in _known_paths() if known.rpartition(".")[2] == folded]
+    if not elsewhere and folded in _SYNONYMS:
+        elsewhere = [_SYNONYMS[folded]]
+    if elsewhere:
+        return f'did you mean "{elsewhere[0]}"'
+    near = difflib.get_close_matches(folded, siblings, n=1)
+    known = f"known keys: {', '.join(siblings)}"
+    return f'did you mean "{near[0]}"; {known}' if near else known
+
+
+def _known_paths() -> list[str]:
+    def walk(model: type[BaseModel], prefix: str) -> Iterator[str]:
+        for name, child in _children(model).items():
+            yield f"{prefix}{name}"
+            for part in _models(child):
+                yield from walk(part, f"{prefix}{name}.")
+
+    return list(dict.fromkeys(walk(Spec, "")))
+
+
+def _keys_at(path: Path) -> list[str]:
+    """Every key that can stand at `path`, over all branches of a union."""
+    return list(dict.fromkeys(name for model in _models(_annotation(path)) for name in _children(model)))
+
+
+def _kinds_with(key: str, path: Path) -> list[str]:
+    models = [model for model in _models(_annotation(path)) if key in _children(model)]
+    return [str(model.model_fields["kind"].default) for model in models]
+
+
+def _annotation(path: Path) -> Any:
+    annotation: Any = Spec
+    for part in path:
+        children = [_children(model) for model in _models(annotation)]
+        annotation = next((known[str(part)] for known in children if str(part) in known), annotation)
+    return annotation
+
+
+def _children(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The models that a type may be: itself, or the branches of a union."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    if get_origin(annotation) is None:
+        return []
+    is_union = get_origin(annotation) in (Union, UnionType)
+    parts = get_args(annotation) if is_union else get_args(annotation)[:1]
+    return [model for part in parts for model in _models(part)]

@@ -1,0 +1,101 @@
+r"""Owns the syntax of Java's property files, as `java.util.Properties.load` defines it.
+
+Logical lines end at LF, CR or CRLF, or go on after an odd number of backslashes; `#` or `!` begins a comment;
+a key ends at the first `=`, `:` or blank that is not escaped; `\uXXXX`, `\t`, `\n`, `\r` and `\f` stand
+for characters. Bytes are Latin-1. One thing is stricter than Java: a key that occurs twice in a file is
+refused, as one of the two is a slip.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from brimline.errors import SpecError
+
+FILE_BYTES_MAX = 256 * 1024
+
+_BLANKS = " \t\f"
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<character>.))", re.DOTALL)
+_ESCAPED_CHARACTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_KEY_END = re.compile(r"(?:[^\\=: \t\f]|\\.)*", re.DOTALL)
+_SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A value and where it was given: "workloada:12" or "-p"."""
+
+    value: str
+    origin: str
+
+
+def parse_properties(data: bytes, source: str) -> dict[str, Property]:
+    """Reads a property file. Raises SpecError, which names `source` and the line."""
+    if len(data) > FILE_BYTES_MAX:
+        raise SpecError(f"{source} is larger than {FILE_BYTES_MAX // 1024} KiB")
+    properties: dict[str, Property] = {}
+    for number, line in _logical_lines(data.decode("latin-1")):
+        origin = f"{source}:{number}"
+        key, value = _split(line, origin)
+        if key in properties:
+            first = properties[key].origin
+            raise SpecError(
+                f"{origin}: {key}: the property occurs twice; it is at {first} already",
+                path=key,
+                line=number,
+                hint="remove one of the two; -p overrides a file, and a later -P an earlier one",
+            )
+        properties[key] = Property(value, origin)
+    return properties
+
+
+def parse_assignment(text: str) -> tuple[str, Property]:
+    """Reads the `k=v` of `-p k=v`. No escapes here: the shell has its own."""
+    key, separator, value = text.partition("=")
+    key = key.strip()
+    if not separator or not key:
+        raise SpecError(f'-p "{text}" is no assignment', hint="write -p name=value")
+    return key, Property(value.strip(), "-p")
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Number of the first natural line, and the line with its continuations; comments are left out."""
+    pending: str | None = None
+    first = 0
+    for number, natural in enumerate(_LINE_END.split(text), start=1):
+        line = natural.lstrip(_BLANKS)
+        if pending is None:
+            if not line or line[0] in "#!":
+                continue
+            pending, first = "", number
+        if _is_continued(line):
+            pending += line[:-1]
+            continue
+        yield first, pending + line
+        pending = None
+    if pending:
+        yield first, pending
+
+
+def _is_continued(line: str) -> bool:
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _split(line: str, origin: str) -> tuple[str, str]:
+    key_match = _KEY_END.match(line)
+    key = key_match.group() if key_match else ""
+    separator = _SEPARATOR.match(line, len(key))
+    value = line[separator.end() if separator else len(key) :]
+    return _unescape(key, origin), _unescape(value, origin)
+
+
+def _unescape(text: str, origin: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        if match["code"]:
+            return chr(int(match["code"], 16))
+        if match["character"] == "u":
+            raise SpecError(f"{origin}: \\u is not followed by four hexadecimal digits")
+        return _ESCAPED_CHARACTERS.get(match["character"], match["character"])
+
+    return _ESCAPE.sub(replace, text)

@@ -1,0 +1,123 @@
+"""Owns the part of a spec that says which server, and keeps its password out of what is printed or stored."""
+
+from typing import Annotated, Self
+from urllib.parse import parse_qsl, unquote
+
+from pydantic import BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema, model_validator
+
+from brimline.errors import redact_uri
+from brimline.spec.base import Part
+from brimline.spec.readers import shown, whole
+
+_SCHEMES = ("mongodb://", "mongodb+srv://")
+_TAG_LENGTH_MAX = 128
+_MEMBER_COUNT_MAX = 50
+
+
+def _read_uri(value: object) -> SecretStr:
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if not isinstance(value, str):
+        raise ValueError(f'must be text such as "mongodb://localhost:27017", not {shown(value)}')
+    if "://***@" in value:
+        raise ValueError(
+            "has no password: it was left out when this spec was stored; "
+            "give the address with --uri or BRIMLINE_URI"
+        )
+    if not value.startswith(_SCHEMES):
+        scheme, separator, _ = value.partition("://")
+        if separator and scheme.isalnum():
+            raise ValueError(f'has the scheme "{scheme}"; write mongodb:// or mongodb+srv://')
+        raise ValueError("has no scheme; write mongodb://HOST:PORT")
+    if any(character.isspace() for character in value):
+        raise ValueError("has a space in it")
+    return SecretStr(value)
+
+
+Uri = Annotated[
+    SecretStr,
+    BeforeValidator(_read_uri),
+    PlainSerializer(lambda uri: redact_uri(uri.get_secret_value()), return_type=str),
+    WithJsonSchema({"type": "string", "description": "mongodb:// or mongodb+srv://"}),
+]
+
+
+def _read_acknowledgement(value: object) -> int | str:
+    if isinstance(value, str) and not value.isdigit():
+        if not 0 < len(value) <= _TAG_LENGTH_MAX:
+            raise ValueError('must be a number of members, "majority" or a tag')
+        return value
+    if value in (0, "0") and not isinstance(value, bool):
+        raise ValueError("must not be 0: an unacknowledged write has no answer that could be timed")
+    return whole(1, _MEMBER_COUNT_MAX)(value)
+
+
+Acknowledgement = Annotated[
+    int | str,
+    BeforeValidator(_read_acknowledgement),
+    WithJsonSchema({"type": ["integer", "string"], "description": 'members, "majority" or a tag'}),
+]
+
+
+class WriteConcernSpec(Part):
+    """What every write waits for."""
+
+    w: Acknowledgement = 1
+    journal: bool | None = None
+
+
+def _plain_write_concern(value: object) -> object:
+    """`majority` is short for `{w: majority}`."""
+    return {"w": value} if isinstance(value, int | str) and not isinstance(value, bool) else value
+
+
+WriteConcern = Annotated[
+    WriteConcernSpec,
+    BeforeValidator(_plain_write_concern, json_schema_input_type=int | str | WriteConcernSpec),
+]
+
+
+class TargetSpec(Part):
+    """A server; without `uri` brimline's own is started."""
+
+    uri: Uri | None = None
+    write_concern: WriteConcern | None = None
+
+    @property
+    def effective_write_concern(self) -> WriteConcernSpec | None:
+        """The spec's write concern, else that of the address's options, else none: the server's default."""
+        return self.write_concern or self._write_concern_of_uri()
+
+    @model_validator(mode="after")
+    def _check_agreement(self) -> Self:
+        asked = self._write_concern_of_uri()
+        if self.write_concern is not None and asked is not None and asked != self.write_concern:
+            raise ValueError("write_concern and the options of uri ask for different write concerns")
+        return self
+
+    def _write_concern_of_uri(self) -> WriteConcernSpec | None:
+        return None if self.uri is None else write_concern_of_uri(self.uri.get_secret_value())
+
+
+def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
+    """The write concern that a connection string's `w` and `journal` ask for; None without them.
+
+    Raises ValueError when they ask for one that can't be measured.
+    """
+    options = {key.lower(): value for key, value in parse_qsl(uri.partition("?")[2])}
+    w, journal = options.get("w"), options.get("journal", options.get("j"))
+    if w is None and journal is None:
+        return None
+    if journal not in (None, "true", "false"):
+        raise ValueError(f"uri has the option journal={journal}; it is true or false")
+    try:
+        acknowledgement = _read_acknowledgement(1 if w is None else w)
+    except ValueError as error:
+        raise ValueError(f"uri has the option w={w}; it {error}") from None
+    return WriteConcernSpec(w=acknowledgement, journal=None if journal is None else journal == "true")
+
+
+def database_of_uri(uri: str) -> str | None:
+    """The database that the path of a connection string names."""
+    path = uri.partition("://")[2].partition("?")[0].partition("/")[2]
+    return unquote(path) or None

@@ -1,0 +1,286 @@
+"""Owns what YCSB's properties mean here, with YCSB's names and defaults.
+
+The core workload and the MongoDB binding: every property is either honoured or refused; nothing is ignored,
+with one exception: a property that has YCSB's default value asks for nothing and is accepted wherever it
+stands. Facts are those of YCSB's `CoreWorkload`, `Client`, `Measurements`, `MongoDbClient` and
+`OptionsSupport`. What differs on purpose:
+
+* `recordcount` must be given. YCSB takes 2147483647 when it is not, and then hits keys that don't exist.
+* `target` is an offered rate: operations are due at i / target, and what waits is counted. YCSB throttles a
+  closed loop.
+* Shares are normalised by their sum, as YCSB does.
+* Values of a length histogram are (bucket + 1) x BlockSize for every bucket. YCSB gives the last one bucket
+  less.
+* Without `operationcount` and `maxexecutiontime` a run lasts brimline's default; YCSB's never ends.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from brimline.spec.properties import Property
+from brimline.spec.target import database_of_uri
+from brimline.spec.ycsb_properties import YcsbProperties
+
+WORKLOAD_CLASSES = ("site.ycsb.workloads.CoreWorkload", "com.yahoo.ycsb.workloads.CoreWorkload")
+_BINDING_CLASSES = ("site.ycsb.db.MongoDbClient", "com.yahoo.ycsb.db.MongoDbClient", "mongodb")
+_HISTOGRAM_BYTES_MAX = 1024 * 1024
+
+_SHARES = {
+    "read": ("readproportion", 0.95),
+    "update": ("updateproportion", 0.05),
+    "insert": ("insertproportion", 0.0),
+    "scan": ("scanproportion", 0.0),
+    "read_modify_write": ("readmodifywriteproportion", 0.0),
+}
+
+_MONGODB_WRITE_CONCERNS: Mapping[str, dict[str, Any]] = {
+    "acknowledged": {"w": 1},
+    "journaled": {"w": 1, "journal": True},
+    "replica_acknowledged": {"w": 2},
+    "majority": {"w": "majority"},
+}
+
+
+# Where properties end up whose bounds the spec checks.
+PROPERTY_AT: Mapping[str, str] = {
+    "connections": "threadcount",
+    "data.batch_size": "batchsize",
+    "data.collection": "table",
+    "data.database": "mongodb.url",
+    "data.field_length.length": "fieldlength",
+    "data.field_length.max": "fieldlength",
+    "data.field_name_prefix": "fieldnameprefix",
+    "data.fields": "fieldcount",
+    "data.records": "recordcount",
+    "data.zero_padding": "zeropadding",
+    "duration": "maxexecutiontime",
+    "keys.data_fraction": "hotspotdatafraction",
+    "keys.fraction": "exponential.frac",
+    "keys.operation_fraction": "hotspotopnfraction",
+    "keys.percentile": "exponential.percentile",
+    "load.rate": "target",
+    "operation_count": "operationcount",
+    "scan_length.max": "maxscanlength",
+    "target.uri": "mongodb.url",
+}
+
+
+def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
+    """The plain values of a spec, as YAML would give them. Raises SpecError, which names the property."""
+    properties = YcsbProperties(given)
+    _check_classes(properties)
+    shares = _shares(properties)
+    values: dict[str, Any] = {
+        "name": name,
+        "data": _data(properties, has_inserts=shares["insert"] > 0),
+        "operations": {operation: share for operation, share in shares.items() if share},
+        "keys": _keys(properties),
+        "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
+        "read_all_fields": properties.flag("readallfields", default=True),
+        "write_all_fields": properties.flag("writeallfields", default=False),
+        "load": _load(properties),
+        "connections": properties.whole("threadcount", 1, minimum=1),
+        "warmup": "0s",
+        "target": _target(properties),
+        **_end(properties),
+    }
+    # Response and service time are always both recorded, so each choice is honoured.
+    properties.choice("measurement.interval", "op", ("op", "intended", "both"))
+    properties.refuse_the_rest()
+    return values
+
+
+def _check_classes(properties: YcsbProperties) -> None:
+    if not properties.is_given("workload"):
+        properties.refuse("workload", "is missing", f"add workload={WORKLOAD_CLASSES[0]}")
+    workload = properties.text("workload", "")
+    if workload not in WORKLOAD_CLASSES:
+        properties.refuse(
+            "workload",
+            f'"{workload}" is not the core workload',
+            f"brimline knows {' and '.join(WORKLOAD_CLASSES)}",
+        )
+    binding = properties.text("db", _BINDING_CLASSES[0])
+    if binding not in _BINDING_CLASSES:
+        properties.refuse(
+            "db", f'"{binding}" is not the MongoDB binding', f"remove db, or write {_BINDING_CLASSES[0]}"
+        )
+
+
+def _shares(properties: YcsbProperties) -> dict[str, float]:
+    shares = {operation: properties.number(*source) for operation, source in _SHARES.items()}
+    total = math.fsum(shares.values())
+    if total == 0:
+        properties.refuse(
+            "readproportion", "the proportions add up to 0", "give at least one operation a proportion"
+        )
+    return {operation: share / total for operation, share in shares.items()}
+
+
+def _data(properties: YcsbProperties, *, has_inserts: bool) -> dict[str, Any]:
+    record_count = _record_count(properties)
+    insert_start = properties.whole("insertstart", 0)
+    if insert_start >= record_count:
+        properties.refuse("insertstart", f"must be below recordcount {record_count}, but is {insert_start}")
+    insert_count = properties.whole("insertcount", record_count - insert_start, minimum=1)
+    _check_part(properties, record_count, insert_start + insert_count, has_inserts=has_inserts)
+    url = properties.text("mongodb.url", "")
+    database = database_of_uri(url)
+    return {
+        "records": insert_count,
+        "insert_start": insert_start,
+        "fields": properties.whole("fieldcount", 10, minimum=1),
+        "field_length": _field_length(properties),
+        "field_name_prefix": properties.text("fieldnameprefix", "field"),
+        "insert_order": properties.choice("insertorder", "hashed", ("hashed", "ordered")),
+        "zero_padding": properties.whole("zeropadding", 1),
+        "database": "ycsb" if database in (None, "admin") else database,
+        "collection": properties.text("table", "usertable"),
+        "batch_size": _batch_size(properties),
+    }
+
+
+def _record_count(properties: YcsbProperties) -> int:
+    record_count = properties.whole("recordcount", 0)
+    if record_count == 0:
+        properties.refuse(
+            "recordcount", "is missing", "say how many records there are, such as -p recordcount=100000"
+        )
+    return record_count
+
+
+def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_inserts: bool) -> None:
+    """`insertcount` cuts a part out of the records; only laws that stay inside it mean the same here."""
+    if end > record_count:
+        properties.refuse(
+            "insertcount", f"insertstart + insertcount is {end}, more than recordcount {record_count}"
+        )
+    reaches_out = properties.text("requestdistribution", "uniform") in ("latest", "exponential")
+    if end < record_count and (has_inserts or reaches_out):
+        properties.refuse(
+            "insertcount",
+            f"ends at record {end} while new records begin at {record_count}",
+            "a run with inserts, latest or exponential needs insertstart + insertcount = recordcount",
+        )
+
+
+def _batch_size(properties: YcsbProperties) -> int:
+    blocking = properties.whole("batchsize", 1, minimum=1)
+    reactive = properties.whole("mongodb.batchsize", blocking, minimum=1)
+    if properties.is_given("batchsize") and blocking != reactive:
+        properties.refuse(
+            "mongodb.batchsize", f"is {reactive} while batchsize is {blocking}", "give one of the two"
+        )
+    return reactive
+
+
+def _field_length(properties: YcsbProperties) -> dict[str, Any]:
+    kind = properties.choice(
+        "fieldlengthdistribution", "constant", ("constant", "uniform", "zipfian", "histogram")
+    )
+    when = f"with fieldlengthdistribution={kind}"
+    properties.only_when(kind in ("uniform", "zipfian"), {"minfieldlength": "1"}, when)
+    properties.only_when(kind == "histogram", {"fieldlengthhistogram": "hist.txt"}, when)
+    properties.only_when(kind != "histogram", {"fieldlength": "100"}, when)
+    if kind == "histogram":
+        return {"kind": kind, "weights": _length_weights(properties)}
+    length = properties.whole("fieldlength", 100)
+    if kind == "constant":
+        return {"kind": kind, "length": length}
+    minimum = properties.whole("minfieldlength", 1)
+    if minimum > length:
+        properties.refuse("minfieldlength", f"is {minimum}, more than fieldlength {length}")
+    return {"kind": kind, "min": minimum, "max": length}
+
+
+def _length_weights(properties: YcsbProperties) -> dict[int, float]:
+    """Reads YCSB's histogram file: "BlockSize<TAB>n", then "bucket<TAB>count" from bucket 0 on."""
+    name = "fieldlengthhistogram"
+    path = Path(properties.text(name, "hist.txt"))
+    try:
+        with path.open("rb") as file:
+            data = file.read(_HISTOGRAM_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        properties.refuse(name, f"can't read {path}: {getattr(error, 'strerror', None) or error}")
+    if len(data) > _HISTOGRAM_BYTES_MAX:
+        properties.refuse(name, f"{path} is larger than {_HISTOGRAM_BYTES_MAX // 1024} KiB")
+    try:
+        rows = [line.split("\t") for line in data.decode("ascii").splitlines()]
+        (title, block_size), buckets = rows[0], [(int(bucket), int(count)) for bucket, count in rows[1:]]
+        block = int(block_size)
+    except (ValueError, IndexError):
+        title, block, buckets = "", 0, []
+    if title != "BlockSize" or block < 1 or [bucket for bucket, _ in buckets] != list(range(len(buckets))):
+        properties.refuse(
+            name,
+            f"{path} is no length histogram",
+            '"BlockSize<TAB>n" comes first, then "0<TAB>count", "1<TAB>count" …',
+        )
+    weights = {(bucket + 1) * block: float(count) for bucket, count in buckets}
+    if min(weights.values(), default=0) < 0 or not any(weights.values()):
+        properties.refuse(name, f"{path} needs a count above 0 and none below")
+    return weights
+
+
+def _keys(properties: YcsbProperties) -> dict[str, Any]:
+    kinds = ("uniform", "zipfian", "latest", "hotspot", "exponential", "sequential")
+    kind = properties.choice("requestdistribution", "uniform", kinds)
+    when = f"with requestdistribution={kind}"
+    properties.only_when(kind == "hotspot", {"hotspotdatafraction": "0.2", "hotspotopnfraction": "0.8"}, when)
+    exponential = {"exponential.percentile": "95", "exponential.frac": "0.8571428571"}
+    properties.only_when(kind == "exponential", exponential, when)
+    match kind:
+        case "zipfian" | "latest":
+            return {"kind": kind, "theta": 0.99}
+        case "hotspot":
+            return {
+                "kind": kind,
+                "data_fraction": properties.number("hotspotdatafraction", 0.2),
+                "operation_fraction": properties.number("hotspotopnfraction", 0.8),
+            }
+        case "exponential":
+            return {
+                "kind": kind,
+                "percentile": properties.number("exponential.percentile", 95.0),
+                "fraction": properties.number("exponential.frac", 0.8571428571),
+            }
+    return {"kind": kind}
+
+
+def _scan_length(properties: YcsbProperties, *, has_scans: bool) -> dict[str, Any]:
+    defaults = {"minscanlength": "1", "maxscanlength": "1000", "scanlengthdistribution": "uniform"}
+    properties.only_when(has_scans, defaults, "with scanproportion=0")
+    kind = properties.choice("scanlengthdistribution", "uniform", ("uniform", "zipfian"))
+    minimum = properties.whole("minscanlength", 1, minimum=1)
+    maximum = properties.whole("maxscanlength", 1000, minimum=1)
+    if minimum > maximum:
+        properties.refuse("minscanlength", f"is {minimum}, more than maxscanlength {maximum}")
+    return {"kind": kind, "min": minimum, "max": maximum}
+
+
+def _load(properties: YcsbProperties) -> dict[str, Any]:
+    target = properties.whole("target", 0)
+    return {"kind": "constant", "rate": target} if target else {"kind": "closed"}
+
+
+def _end(properties: YcsbProperties) -> dict[str, Any]:
+    operation_count = properties.whole("operationcount", 0)
+    duration_s = properties.whole("maxexecutiontime", 0)
+    end: dict[str, Any] = {}
+    if operation_count:
+        end["operation_count"] = operation_count
+    if duration_s:
+        end["duration"] = f"{duration_s}s"
+    return end
+
+
+def _target(properties: YcsbProperties) -> dict[str, Any]:
+    target: dict[str, Any] = {}
+    if properties.is_given("mongodb.url"):
+        target["uri"] = properties.text("mongodb.url", "")
+    if properties.is_given("mongodb.writeConcern"):
+        word = properties.choice("mongodb.writeConcern", "acknowledged", tuple(_MONGODB_WRITE_CONCERNS))
+        target["write_concern"] = _MONGODB_WRITE_CONCERNS[word]
+    return target

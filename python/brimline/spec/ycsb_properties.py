@@ -1,0 +1,147 @@
+"""Owns typed access to YCSB properties: YCSB's defaults, and the refusal of what would have no effect."""
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NoReturn
+
+from brimline import units
+from brimline.errors import SpecError
+from brimline.spec.properties import Property
+
+# Properties that change nothing here: the values that are accepted, which are YCSB's default, and why no
+# other is.
+WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "basicdb.verbose": ((), "it belongs to another binding"),
+    "core_workload_insertion_retry_interval": (("3",), "a failed insert is counted, not repeated"),
+    "core_workload_insertion_retry_limit": (("0",), "a failed insert is counted, not repeated"),
+    "dataintegrity": (("false",), "values that were read are not compared"),
+    "dotransactions": (("true",), "`brimline load` loads and `brimline run` runs"),
+    "exporter": ((), "results have their own formats"),
+    "exportfile": ((), "use --json"),
+    "hdrhistogram.fileoutput": (("false",), "every run directory has a latency.hlog"),
+    "hdrhistogram.output.path": (("",), "every run directory has a latency.hlog"),
+    "hdrhistogram.percentiles": (("50,95,99", "95,99"), "histograms keep every percentile"),
+    "histogram.buckets": (("1000",), "latencies are kept in HdrHistograms"),
+    "label": ((), "name the workload instead"),
+    "latencytrackederrors": ((), "failures are counted by code"),
+    "measurement.histogram.verbose": (("false",), "histograms are kept in latency.hlog"),
+    "measurement.raw.no_summary": (("false",), "latencies are kept in HdrHistograms"),
+    "measurement.raw.output_file": ((), "latencies are kept in HdrHistograms"),
+    "measurement.trackjvm": (("false",), "there is no JVM"),
+    "measurementtype": (("hdrhistogram",), "latencies are kept in HdrHistograms"),
+    "mongodb.maxconnections": ((), "connections follow threadcount"),
+    "mongodb.readPreference": (("primary",), "reads go to the primary"),
+    "mongodb.threadsAllowedToBlockForConnectionMultiplier": ((), "no operation waits for a pool"),
+    "mongodb.upsert": (("false",), "inserts are inserts"),
+    "readallfieldsbyname": (("false",), "a read of all fields names none"),
+    "reportlatencyforeacherror": (("false",), "failures are counted by code"),
+    "spin.sleep": (("false",), "brimline has its own timing"),
+    "status": (("false",), "progress is always shown"),
+    "status.interval": (("10",), "progress is always shown"),
+    "timeseries.granularity": (("1000",), "samples have their own interval"),
+}
+
+# Properties that `spec.ycsb` honours.
+HONOURED: Final = (
+    "workload", "db", "table", "recordcount", "insertstart", "insertcount", "operationcount",
+    "maxexecutiontime", "threadcount", "target", "fieldcount", "fieldlength", "minfieldlength",
+    "fieldlengthdistribution", "fieldlengthhistogram", "fieldnameprefix", "readallfields", "writeallfields",
+    "readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion",
+    "requestdistribution", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile",
+    "exponential.frac", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",
+    "zeropadding", "measurement.interval", "mongodb.url", "mongodb.writeConcern", "batchsize",
+    "mongodb.batchsize",
+)  # fmt: skip
+KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
+
+
+@dataclass(slots=True)
+class YcsbProperties:
+    """The given properties, and which of them were used."""
+
+    given: Mapping[str, Property]
+    used: set[str] = field(default_factory=set)
+
+    def text(self, name: str, default: str) -> str:
+        """The value without blanks around it. Java keeps those at the end, and YCSB trips over them."""
+        self.used.add(name)
+        return self.given[name].value.strip() if name in self.given else default
+
+    def is_given(self, name: str) -> bool:
+        """Whether a file or -p says anything about `name`."""
+        return name in self.given
+
+    def whole(self, name: str, default: int, *, minimum: int = 0) -> int:
+        """A whole number from `minimum` on; also as 100k or 1_000_000, which YCSB doesn't read."""
+        if name not in self.given:
+            return default
+        text = self.text(name, "")
+        try:
+            value = units.parse_count(text)
+        except ValueError:
+            self.refuse(name, f'must be a whole number from {minimum} on, but is "{text}"')
+        if value < minimum:
+            self.refuse(name, f'must be a whole number from {minimum} on, but is "{text}"')
+        return value
+
+    def number(self, name: str, default: float) -> float:
+        """A finite number from 0 on."""
+        if name not in self.given:
+            return default
+        text = self.text(name, "")
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or value < 0:
+            self.refuse(name, f'must be a number from 0 on, but is "{text}"')
+        return value
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """True or false, and no other word."""
+        text = self.text(name, str(default)).lower()
+        if text not in ("true", "false"):
+            self.refuse(name, f'must be true or false, but is "{text}"', "YCSB reads any other word as false")
+        return text == "true"
+
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        """One of a few words."""
+        text = self.text(name, default)
+        if text not in choices:
+            near = difflib.get_close_matches(text.lower(), choices, n=1)
+            self.refuse(
+                name,
+                f'"{text}" is not one of {", ".join(choices)}',
+                f'did you mean "{near[0]}"' if near else None,
+            )
+        return text
+
+    def only_when(self, condition: bool, names: Mapping[str, str], when: str) -> None:
+        """Without `condition` the properties `names` (with their defaults) would have no effect."""
+        for name, default in names.items():
+            if not condition and name in self.given and self.text(name, default) != default:
+                self.refuse(name, f"would have no effect {when}", f"remove {name}")
+
+    def refuse_the_rest(self) -> None:
+        """Refuses every property that was given and not used: it would have no effect."""
+        for name, given in self.given.items():
+            if name in self.used:
+                continue
+            harmless, reason = WITHOUT_EFFECT.get(name, ((), ""))
+            if given.value.strip() in harmless:
+                continue
+            if reason:
+                self.refuse(name, f"would have no effect: {reason}", f"remove {name}")
+            near = difflib.get_close_matches(name.lower(), KNOWN_NAMES, n=1, cutoff=0.75)
+            self.refuse(
+                name,
+                "would have no effect: YCSB's core workload and MongoDB binding have no such property",
+                f'did you mean "{near[0]}"' if near else f"remove {name}",
+            )
+
+    def refuse(self, name: str, message: str, hint: str | None = None) -> NoReturn:
+        """Raises the error of property `name`."""
+        origin = self.given[name].origin if name in self.given else "properties"
+        raise SpecError(f"{origin}: {name}: {message}", path=name, hint=hint)

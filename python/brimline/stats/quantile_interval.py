@@ -1,0 +1,137 @@
+"""Owns quantiles of histograms and how far they can be trusted.
+
+Two intervals, each blind where the other sees: binomial ranks are exact for independent values and know how
+few values the tail holds; the bootstrap over batches of time knows that slow operations come in bursts.
+`quantile_interval` takes the hull of both.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from brimline.stats.estimate import CONFIDENCE
+
+Buckets: TypeAlias = Sequence[tuple[int, int]]
+"""A histogram: (value in ns, count), ascending by value."""
+
+TAIL_COUNT_MIN = 100
+"""Values that must lie above a quantile before it is printed as a figure and not as a bound."""
+BATCH_COUNT_MIN = 8
+"""Batches of time below which resampling them says nothing."""
+RESAMPLE_COUNT = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileInterval:
+    """A quantile in ns with its interval. A bound is None where the values are too few to give one."""
+
+    quantile: float
+    value_ns: int
+    low_ns: int | None
+    high_ns: int | None
+    count: int
+    confidence: float = CONFIDENCE
+
+    @property
+    def enough(self) -> bool:
+        """Whether enough values lie beyond the quantile to print it as a figure."""
+        tail_count = self.count * (1 - self.quantile)
+        return tail_count >= TAIL_COUNT_MIN and self.low_ns is not None and self.high_ns is not None
+
+
+def merge_buckets(histograms: Sequence[Buckets]) -> list[tuple[int, int]]:
+    """The histogram of all values of all `histograms`."""
+    merged: dict[int, int] = {}
+    for buckets in histograms:
+        for value_ns, count in buckets:
+            merged[value_ns] = merged.get(value_ns, 0) + count
+    return sorted(merged.items())
+
+
+def quantile_of(buckets: Buckets, quantile: float) -> int:
+    """The smallest value that at least `quantile` of all values don't exceed. Raises ValueError if empty."""
+    count = sum(each for _, each in buckets)
+    return _value_at_rank(buckets, max(1, math.ceil(round(quantile * count, 6))))
+
+
+def binomial_ranks(
+    count: int, quantile: float, *, confidence: float = CONFIDENCE
+) -> tuple[int | None, int | None]:
+    """Ranks (from 1) of the order statistics that enclose the quantile of `count` independent values.
+
+    Exact and distribution-free: P(X₍l₎ ≤ x_q ≤ X₍u₎) ≥ confidence, with at most half of the rest on either
+    side (David and Nagaraja, Order Statistics, §7.1). None: that many values bound the quantile on this side
+    not at all.
+    """
+    tail = (1 - confidence) / 2
+    low = int(binom.ppf(tail, count, quantile))
+    high = int(binom.ppf(1 - tail, count, quantile)) + 1
+    return (low if low >= 1 else None), (high if high <= count else None)
+
+
+def quantile_interval(
+    buckets: Buckets,
+    quantile: float,
+    *,
+    batches: Sequence[Buckets] = (),
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> QuantileInterval:
+    """The quantile of `buckets` with its interval.
+
+    `batches` are the same values cut by time, for example by sample interval. Raises ValueError without
+    values.
+    """
+    count = sum(each for _, each in buckets)
+    low_rank, high_rank = binomial_ranks(count, quantile, confidence=confidence)
+    low = None if low_rank is None else _value_at_rank(buckets, low_rank)
+    high = None if high_rank is None else _value_at_rank(buckets, high_rank)
+    if len(batches) >= BATCH_COUNT_MIN:
+        batch_low, batch_high = _batch_bounds(batches, quantile, seed=seed, confidence=confidence)
+        low = None if low is None else min(low, batch_low)
+        high = None if high is None else max(high, batch_high)
+    value = quantile_of(buckets, quantile)
+    return QuantileInterval(
+        quantile=quantile, value_ns=value, low_ns=low, high_ns=high, count=count, confidence=confidence
+    )
+
+
+def _value_at_rank(buckets: Buckets, rank: int) -> int:
+    seen = 0
+    for value_ns, count in buckets:
+        seen += count
+        if seen >= rank:
+            return value_ns
+    raise ValueError("a histogram without values has no quantile")
+
+
+def _batch_bounds(
+    batches: Sequence[Buckets], quantile: float, *, seed: int, confidence: float
+) -> tuple[int, int]:
+    """Bootstrap over whole batches, so that values which belong together stay together."""
+    values, counts = _matrix(batches)
+    rng = np.random.default_rng(seed)
+    batch_count = len(batches)
+    weights = rng.multinomial(batch_count, np.full(batch_count, 1 / batch_count), size=RESAMPLE_COUNT)
+    cumulated = np.cumsum(weights @ counts, axis=1)
+    reached = cumulated >= np.maximum(quantile * cumulated[:, -1:], 1)
+    quantiles = np.sort(values[np.argmax(reached, axis=1)])
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(quantiles, [tail, 1 - tail], method="closest_observation")
+    return int(low), int(high)
+
+
+def _matrix(batches: Sequence[Buckets]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All values ascending, and counts[batch, value]."""
+    values = np.unique(np.array([value for batch in batches for value, _ in batch], dtype=np.int64))
+    counts = np.zeros((len(batches), len(values)), dtype=np.int64)
+    for row, batch in enumerate(batches):
+        if batch:
+            pairs = np.array(batch, dtype=np.int64)
+            counts[row, np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
+    return values, counts

@@ -1,0 +1,110 @@
+"""The report in a real browser, from disk, with the network off."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.browser.chromium import Chromium, find_chromium
+from tests.unit.report.report_samples import make_reports
+
+from brimline.report import write_html
+
+pytestmark = pytest.mark.browser
+
+EXECUTABLE = find_chromium()
+if EXECUTABLE is None:
+    pytest.skip("no Chromium on this machine: install the package chromium", allow_module_level=True)
+
+KINDS = ("run", "capacity", "sweep")
+WIDTHS_PX = (390, 768, 1440)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    directory = tmp_path_factory.mktemp("reports")
+    reports = make_reports(directory)
+    paths = {kind: directory / f"{kind}.html" for kind in KINDS}
+    for kind, path in paths.items():
+        write_html(getattr(reports, kind), path)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    assert EXECUTABLE is not None
+    with Chromium(EXECUTABLE, tmp_path_factory.mktemp("profile")) as chromium:
+        yield chromium
+
+
+@pytest.mark.parametrize("width", WIDTHS_PX)
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_draws_everything_and_fits_its_window(
+    browser: Chromium, files: dict[str, Path], kind: str, width: int
+) -> None:
+    browser.problems.clear()
+    browser.requests.clear()
+
+    browser.open(files[kind], width=width)
+
+    assert browser.problems == []
+    assert {url.partition(":")[0] for url in browser.requests} <= {"file", "data", "blob"}
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    plots = browser.evaluate(
+        """[...document.querySelectorAll('.plot')].map(plot => ({
+            id: plot.id,
+            width: plot.clientWidth,
+            drawn: plot.querySelector('svg.main-svg').clientWidth,
+            marks: plot.querySelectorAll('.scatterlayer path, .points path').length,
+        }))"""
+    )
+    assert len(plots) == {"run": 2, "capacity": 4, "sweep": 1}[kind]
+    for plot in plots:
+        assert plot["drawn"] == plot["width"] > 0, plot
+        assert plot["marks"] > 0, plot
+
+
+def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Path]) -> None:
+    browser.open(files["capacity"], width=390)
+    overflowing = browser.evaluate(
+        """[...document.querySelectorAll('td, dd, p, h1, h2, h3, figcaption, pre, li')]
+            .filter(element => element.getClientRects().length && element.scrollWidth > element.clientWidth + 1)
+            .map(element => element.textContent.slice(0, 60))"""
+    )
+    assert overflowing == []
+
+
+def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: dict[str, Path]) -> None:
+    browser.open(files["sweep"], width=390)
+    browser.resize(width=844, height=390)
+    browser.wait_for(
+        "(plot => plot.querySelector('svg.main-svg').clientWidth === plot.clientWidth && plot.clientWidth > 600)"
+        "(document.querySelector('.plot'))"
+    )
+
+
+def test_policy_stops_what_is_not_in_the_file(browser: Chromium, files: dict[str, Path]) -> None:
+    browser.open(files["run"], width=1440, offline=False)
+    browser.problems.clear()
+    browser.evaluate(
+        """(() => {
+            const script = document.createElement('script');
+            script.textContent = 'window.intruder = true';
+            document.body.append(script);
+            const picture = document.createElement('img');
+            picture.src = 'http://127.0.0.1:9/x.png';
+            document.body.append(picture);
+        })()"""
+    )
+    browser.wait_for("document.querySelector('img') !== null")
+    assert browser.evaluate("window.intruder") is None
+    assert len([problem for problem in browser.problems if "Content Security Policy" in problem]) == 2
+
+
+def test_it_prints_with_its_charts(browser: Chromium, files: dict[str, Path], tmp_path: Path) -> None:
+    browser.problems.clear()
+    browser.open(files["run"], width=1440)
+    browser.print(tmp_path / "report.pdf")
+    content = (tmp_path / "report.pdf").read_bytes()
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", content)) <= 8
+    assert browser.problems == []

@@ -1,0 +1,93 @@
+"""Run records with known contents for the tests of analysis."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from brimline.record.model import IntervalHistogram, IntervalRow, OperationRow, RunRecord, Summary
+
+Buckets = list[tuple[int, int]]
+MS = 1_000_000
+S = 1_000_000_000
+
+
+class FixedHistogram:
+    def __init__(self, buckets: Buckets) -> None:
+        self._buckets = buckets
+
+    def buckets(self) -> Buckets:
+        return self._buckets
+
+
+def operation_row(
+    start_s: int, *, phase: str = "measure", operation: str = "read", **counts: int
+) -> OperationRow:
+    row = {"sent": 1000, "ok": 1000, "miss": 0, "failed": 0, "held_back": 0, "in_flight_ns": S} | counts
+    fixed = {"phase": phase, "start_ns": start_s * S, "end_ns": (start_s + 1) * S, "operation": operation}
+    return cast(OperationRow, {**fixed, "documents": 0, "bytes_out": 0, "bytes_in": 0, **row})
+
+
+def interval_row(start_s: int, *, phase: str = "measure", **values: int) -> IntervalRow:
+    row = {"in_flight": 1, "backlog": 0, "engine_cpu_ns": S // 10, "busiest_thread_cpu_ns": S // 10} | values
+    fixed = {"phase": phase, "start_ns": start_s * S, "end_ns": (start_s + 1) * S, "connections_up": 8}
+    return cast(IntervalRow, {**fixed, "process_cpu_ns": S // 5, **row})
+
+
+def summary(**changes: Any) -> Summary:
+    totals: dict[str, Any] = {
+        "due": 10_000,
+        "sent": 10_000,
+        "overdue": 0,
+        "ok": 10_000,
+        "miss": 0,
+        "failed": 0,
+    }
+    totals |= {"unfinished": 0, "commands": {"query": 10_000}, "commands_uncertain": {}, "errors": []}
+    return cast(Summary, totals | changes)
+
+
+def run_record(
+    *,
+    rate: float | None = 1000.0,
+    target: str = "wire",
+    connections: int = 8,
+    latencies: Mapping[str, Buckets] | None = None,
+    operations: Sequence[OperationRow] | None = None,
+    intervals: Sequence[IntervalRow] | None = None,
+    batches: Sequence[IntervalHistogram] = (),
+    **changes: Any,
+) -> RunRecord:
+    """Ten measured seconds at 1000 ops/s, one second of warm-up before them, nothing wrong."""
+    closed = rate is None
+    pacer = (
+        SimpleNamespace(kind="closed") if closed else SimpleNamespace(kind="constant", rate_ops_per_s=rate)
+    )
+    if latencies is None:
+        latencies = {"service": [(MS, 9900), (2 * MS, 100)]}
+        if not closed:
+            latencies = {**latencies, "response": [(MS, 9900), (2 * MS, 100)], "lag": [(10_000, 10_000)]}
+    fields: dict[str, Any] = {
+        "directory": Path("unused"),
+        "name": "test",
+        "plan": SimpleNamespace(
+            target=SimpleNamespace(kind=target), pacer=pacer, connections=connections, seed=1
+        ),
+        "ended_by": "completed",
+        "message": "",
+        "summary": summary(),
+        "environment": {},
+        "opcounters": None,
+        "operations": operations
+        if operations is not None
+        else [operation_row(0, phase="warmup", ok=5), *(operation_row(second) for second in range(1, 11))],
+        "intervals": intervals
+        if intervals is not None
+        else [interval_row(0, phase="warmup"), *(interval_row(second) for second in range(1, 11))],
+        "server": (),
+        "events": (),
+        "histograms": {("read", clock): FixedHistogram(buckets) for clock, buckets in latencies.items()},
+        "brimline_version": "test",
+        "load_interval_histograms": lambda: batches,
+    }
+    return RunRecord(**(fields | changes))

@@ -1,0 +1,157 @@
+from typing import Any
+
+import pytest
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.observation import observe
+from brimline.record.model import RunRecord
+
+from .records import MS, S, interval_row, operation_row, run_record, summary
+
+
+def finding(record: RunRecord, name: str, **known: Any) -> Finding:
+    return next(each for each in observe(record, **known).findings if each.name == name)
+
+
+def test_a_sound_run_passes_every_check_it_can() -> None:
+    counted = {"before": {"query": 5}, "after": {"query": 10_005}}
+    findings = observe(run_record(opcounters=counted), null_ceiling_ops_per_s=100_000).findings
+    names = ["ended", "conservation", "opcounters", "generator_cpu", "generator_headroom", "generator_lag"]
+    assert [each.name for each in findings] == [*names, "errors", "misses", "samples"]
+    assert {each.verdict for each in findings} == {Standing.PASS}
+    assert all(each.evidence and "\n" not in each.evidence for each in findings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"due": 10_001}, "due 10001 is not sent 10000 + overdue 0"),
+        ({"ok": 9_999}, "sent 10000 is not the 9999 that ended or are unfinished"),
+    ],
+)
+def test_lost_operations(changes: dict[str, int], text: str) -> None:
+    lost = finding(run_record(summary=summary(**changes)), "conservation")
+    assert lost.verdict is Standing.FAIL and text in lost.evidence
+
+
+def test_imbalances_of_the_sealing_count() -> None:
+    assert finding(run_record(imbalances=("read: off by 1",)), "conservation").verdict is Standing.FAIL
+
+
+@pytest.mark.parametrize(
+    ("counted", "uncertain", "verdict"),
+    [
+        (10_000, 0, Standing.PASS),
+        (10_001, 0, Standing.FAIL),  # somebody else reads, or we count wrongly
+        (9_999, 0, Standing.FAIL),
+        (10_003, 3, Standing.PASS),  # three answers were lost, the server may have counted them
+        (10_004, 3, Standing.FAIL),
+    ],
+)
+def test_opcounters(counted: int, uncertain: int, verdict: Standing) -> None:
+    counters = {"before": {"query": 7, "insert": 1}, "after": {"query": 7 + counted, "insert": 9}}
+    record = run_record(opcounters=counters, summary=summary(commands_uncertain={"query": uncertain}))
+    assert finding(record, "opcounters").verdict is verdict
+
+
+def test_a_full_engine_thread_is_a_limit() -> None:
+    def verdict(share: float) -> Standing:
+        rows = [interval_row(second, busiest_thread_cpu_ns=int(share * S)) for second in range(1, 11)]
+        return finding(run_record(intervals=rows), "generator_cpu").verdict
+
+    assert verdict(0.89) is Standing.PASS
+    assert verdict(0.91) is Standing.FAIL
+
+
+def test_headroom_over_the_null_target() -> None:
+    def verdict(ceiling: float | None) -> Standing:
+        return finding(run_record(), "generator_headroom", null_ceiling_ops_per_s=ceiling).verdict
+
+    assert verdict(2000) is Standing.PASS
+    assert verdict(1999) is Standing.FAIL
+    assert verdict(None) is Standing.UNKNOWN
+
+
+def late_record(
+    lag_ns: int, *, response_p99_ns: int = 4 * MS, held_back: int = 0, **changes: Any
+) -> RunRecord:
+    latencies = {
+        "service": [(MS, 10_000)],
+        "response": [(MS, 9_000), (response_p99_ns, 1_000)],
+        "lag": [(lag_ns, 10_000)],
+    }
+    rows = [operation_row(second, held_back=held_back) for second in range(1, 11)]
+    return run_record(latencies=latencies, operations=rows, **changes)
+
+
+def test_lag() -> None:
+    assert finding(late_record(MS), "generator_lag").verdict is Standing.PASS
+    assert finding(late_record(2 * MS), "generator_lag").verdict is Standing.FAIL
+    assert finding(late_record(2 * MS, response_p99_ns=20 * MS), "generator_lag").verdict is Standing.WARN
+
+
+def test_lag_of_full_connections_is_not_the_generators() -> None:
+    held_back = finding(late_record(2 * MS, held_back=20), "generator_lag")
+    assert held_back.verdict is Standing.PASS and "2 % of the operations waited" in held_back.evidence
+
+
+def test_lag_on_a_host_that_the_server_fills() -> None:
+    def server_rows(server_cpus: float) -> list[dict[str, int]]:
+        return [
+            {"at_ns": at * S, "server_cpu_ns": int(at * server_cpus * S), "host_busy_ns": int(at * 1.9 * S)}
+            | {"host_cpu_count": 2, "shared_host": 1}
+            for at in (1, 11)
+        ]
+
+    assert finding(late_record(2 * MS, server=server_rows(1.5)), "generator_lag").verdict is Standing.WARN
+    assert finding(late_record(2 * MS, server=server_rows(0.5)), "generator_lag").verdict is Standing.FAIL
+
+
+def test_misses_above_one_percent_are_suspect() -> None:
+    def verdict(misses: int) -> Standing:
+        rows = [operation_row(second, ok=1000 - misses, miss=misses) for second in range(1, 11)]
+        return finding(run_record(operations=rows), "misses").verdict
+
+    assert verdict(10) is Standing.PASS
+    assert verdict(11) is Standing.WARN
+
+
+def test_errors_name_the_most_frequent() -> None:
+    rows = [operation_row(second, ok=990, failed=10) for second in range(1, 11)]
+    kinds = [
+        {"operation": "read", "outcome": "timeout", "code": 0, "label": "", "count": 1, "example": ""},
+        {
+            "operation": "read",
+            "outcome": "server_error",
+            "code": 11600,
+            "label": "InterruptedAtShutdown",
+            "count": 99,
+        }
+        | {"example": ""},
+    ]
+    errors = finding(run_record(operations=rows, summary=summary(errors=kinds)), "errors")
+    assert errors.verdict is Standing.WARN
+    assert errors.evidence == "1 % of the operations failed; most often InterruptedAtShutdown (11600)"
+
+
+def test_few_samples_make_the_p99_a_bound() -> None:
+    few = finding(run_record(latencies={"service": [(MS, 100)], "response": [(MS, 100)]}), "samples")
+    assert few.verdict is Standing.WARN and "only 1 operations" in few.evidence
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "verdict"),
+    [
+        ("stopped", Standing.WARN),
+        ("interrupt", Standing.WARN),
+        ("target_lost", Standing.FAIL),
+        ("killed", Standing.FAIL),
+    ],
+)
+def test_a_run_that_ended_early(ended_by: str, verdict: Standing) -> None:
+    assert finding(run_record(ended_by=ended_by, message="gone"), "ended").verdict is verdict
+
+
+def test_the_null_target_is_no_server() -> None:
+    names = {each.name for each in observe(run_record(target="null", rate=None)).findings}
+    assert names == {"ended", "conservation", "errors", "misses", "samples"}

@@ -1,0 +1,68 @@
+import pytest
+
+from brimline.analysis.observation import Observation, observe
+from brimline.analysis.verdict import Slo, Verdict, judge
+
+from .records import MS, interval_row, operation_row, run_record, summary
+
+SLO = Slo(response_p99_ns=10 * MS)
+
+
+def with_p99(p99_ns: int, count: int = 100_000) -> Observation:
+    tail = count // 50
+    response = [(MS, count - tail), (p99_ns, tail)]
+    return observe(
+        run_record(latencies={"service": [(MS, count)], "response": response, "lag": [(1000, count)]})
+    )
+
+
+@pytest.mark.parametrize(
+    ("p99_ms", "verdict"),
+    [
+        (2.0, Verdict.PASS),
+        (9.5, Verdict.PASS),
+        (9.6, Verdict.INCONCLUSIVE),
+        (10.4, Verdict.INCONCLUSIVE),
+        (10.5, Verdict.FAIL),
+        (80.0, Verdict.FAIL),
+    ],
+)
+def test_hysteresis(p99_ms: float, verdict: Verdict) -> None:
+    assert judge(with_p99(int(p99_ms * MS)), SLO).verdict is verdict
+
+
+def test_too_few_operations_are_no_pass() -> None:
+    few = judge(with_p99(2 * MS, count=300), SLO)
+    assert few.verdict is Verdict.INCONCLUSIVE and "too few" in few.reasons[0]
+    assert judge(with_p99(2 * MS, count=400), SLO).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("failed", "verdict"), [(1, Verdict.PASS), (2, Verdict.FAIL)])
+def test_error_rate(failed: int, verdict: Verdict) -> None:
+    rows = [operation_row(second, ok=1000 - failed, failed=failed) for second in range(1, 11)]
+    assert judge(observe(run_record(operations=rows)), SLO).verdict is verdict
+
+
+@pytest.mark.parametrize(("done", "verdict"), [(990, Verdict.PASS), (989, Verdict.FAIL)])
+def test_completed_share(done: int, verdict: Verdict) -> None:
+    rows = [operation_row(second, sent=1000, ok=done) for second in range(1, 11)]
+    assert judge(observe(run_record(operations=rows)), SLO).verdict is verdict
+
+
+@pytest.mark.parametrize(("growth", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (5, Verdict.FAIL)])
+def test_a_growing_backlog_fails_before_latency_does(growth: int, verdict: Verdict) -> None:
+    rows = [interval_row(second, backlog=growth * second) for second in range(1, 11)]
+    assert judge(observe(run_record(intervals=rows)), SLO).verdict is verdict
+
+
+def test_invalid_outranks_the_objective() -> None:
+    lost = judge(observe(run_record(summary=summary(due=99_999))), SLO)
+    assert lost.verdict is Verdict.INVALID and "operations got lost" in lost.reasons[0]
+
+
+def test_a_closed_loop_has_no_response_time_to_judge() -> None:
+    assert judge(observe(run_record(rate=None)), SLO).verdict is Verdict.INCONCLUSIVE
+
+
+def test_exit_codes() -> None:
+    assert [verdict.exit_code for verdict in Verdict] == [0, 3, 4, 4]

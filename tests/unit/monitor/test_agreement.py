@@ -1,0 +1,68 @@
+"""Server counters against brimline's counts: the exact bounds of what passes."""
+
+import pytest
+
+from brimline.monitor import Opcounters, check_agreement
+
+
+def _counters(uptime_ms: int = 1000, **counts: int) -> Opcounters:
+    zero = dict.fromkeys(("insert", "query", "update", "delete", "getmore", "command"), 0)
+    return Opcounters(**zero | counts, uptime_ms=uptime_ms)
+
+
+@pytest.mark.parametrize(
+    ("acknowledged", "uncertain", "counted", "verdict"),
+    [
+        (1000, 0, 1000, "pass"),
+        (1000, 0, 999, "fail"),  # acknowledged and not executed
+        (1000, 5, 999, "fail"),  # what is uncertain can't explain a deficit
+        (1000, 0, 1010, "pass"),
+        (1000, 0, 1011, "fail"),
+        (1000, 5, 1015, "pass"),
+        (1000, 5, 1016, "fail"),
+        (1_000_000, 0, 1_001_000, "pass"),
+        (1_000_000, 0, 1_001_001, "fail"),
+        (0, 0, 10, "pass"),
+        (0, 0, 11, "fail"),
+    ],
+)
+def test_bounds(acknowledged: int, uncertain: int, counted: int, verdict: str) -> None:
+    agreement = check_agreement(
+        before=_counters(query=7),
+        after=_counters(uptime_ms=2000, query=7 + counted),
+        acknowledged={"query": acknowledged},
+        uncertain={"query": uncertain},
+    )
+    assert agreement.verdict == verdict
+    assert ("query" in agreement.evidence) == bool(acknowledged or verdict == "fail")
+
+
+def test_an_excess_names_another_client_and_a_deficit_does_not() -> None:
+    more = check_agreement(before=_counters(), after=_counters(delete=50), acknowledged={}, uncertain={})
+    assert more.evidence == (
+        "delete: the server counted 50, 50 more than brimline sent: another client was at work"
+    )
+    less = check_agreement(before=_counters(), after=_counters(), acknowledged={"insert": 3}, uncertain={})
+    assert less.evidence == "insert: the server counted 0, 3 fewer than the 3 it acknowledged"
+
+
+def test_commands_are_not_compared() -> None:
+    agreement = check_agreement(
+        before=_counters(), after=_counters(command=999), acknowledged={}, uncertain={}
+    )
+    assert agreement.verdict == "pass"
+
+
+def test_what_can_not_be_compared_is_unknown() -> None:
+    counters = _counters(query=5)
+    assert check_agreement(before=None, after=counters, acknowledged={}, uncertain={}).verdict == "unknown"
+    restarted = check_agreement(
+        before=_counters(uptime_ms=9000), after=_counters(uptime_ms=10), acknowledged={}, uncertain={}
+    )
+    assert restarted.verdict == "unknown"
+    assert "started again" in restarted.evidence
+
+
+def test_a_server_without_counters_has_none() -> None:
+    assert Opcounters.from_status({"ok": 1.0}) is None
+    assert Opcounters.from_status({"opcounters": {"insert": 1}}) is None

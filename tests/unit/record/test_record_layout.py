@@ -1,0 +1,213 @@
+"""Names of directories, the listing, experiments, the histogram log, the environment."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.unit.record.fake_histogram import FAKE_CODEC
+from tests.unit.record.samples import plan, samples, summary
+
+from brimline.errors import RecordError
+from brimline.record import (
+    ExperimentWriter,
+    RecordWriter,
+    capture_environment,
+    create_run_directory,
+    hlog,
+    list_records,
+    read_experiment,
+)
+from brimline.record.layout import slug
+from brimline.record.redaction import redact
+
+NOW = datetime(2025, 11, 21, 9, 5, 7, tzinfo=UTC)
+
+
+def test_directories_never_collide(tmp_path: Path) -> None:
+    names = [
+        create_run_directory(tmp_path / "runs", name="ycsb-a", plan_hash="0a1b2c3d", now=NOW).name
+        for _ in range(3)
+    ]
+    assert names == [f"20251121t090507z-ycsb-a-0a1b2c3d{suffix}" for suffix in ("", "-2", "-3")]
+    capacity = create_run_directory(
+        tmp_path / "runs", name="ycsb-a", plan_hash="0a1b2c3d", kind="capacity", now=NOW
+    )
+    assert capacity.name == "20251121t090507z-capacity-ycsb-a-0a1b2c3d"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("../../etc/passwd", "etc-passwd"),
+        ("Orders: read & write", "orders-read-write"),
+        ("订单服务", "订单服务"),
+        ("", "unnamed"),
+        ("..", "unnamed"),
+        ("x" * 300, "x" * 80),
+        ("订" * 100, "订" * 26),
+    ],
+)
+def test_any_name_is_one_safe_path_component(name: str, expected: str) -> None:
+    assert slug(name) == expected
+
+
+def test_listing_shows_runs_experiments_and_what_cannot_be_read(tmp_path: Path) -> None:
+    run = create_run_directory(tmp_path, name="first", plan_hash="00000000", now=NOW)
+    with RecordWriter(run, plan(), "", {}, codec=FAKE_CODEC) as writer:
+        writer.seal(None, None, ended_by="interrupt", message="stopped by SIGTERM")
+    experiment = create_run_directory(tmp_path, name="second", plan_hash="00000000", kind="capacity", now=NOW)
+    new_experiment(experiment).close()
+    newer = create_run_directory(tmp_path, name="third", plan_hash="00000000", now=NOW)
+    (newer / "record.json").write_text('{"format_version": 99}')
+    (tmp_path / "notes").mkdir()
+
+    entries = {entry.directory: entry for entry in list_records(tmp_path)}
+
+    assert set(entries) == {run, experiment, newer}
+    assert (entries[run].kind, entries[run].ended_by, entries[run].message) == (
+        "run",
+        "interrupt",
+        "stopped by SIGTERM",
+    )
+    assert entries[run].started_at == NOW
+    assert (entries[experiment].kind, entries[experiment].ended_by) == ("capacity", "killed")
+    assert "format version 99" in entries[newer].problem
+    assert list_records(tmp_path / "absent") == []
+
+
+def new_experiment(directory: Path) -> ExperimentWriter:
+    return ExperimentWriter(
+        directory,
+        kind="capacity",
+        name="ycsb-a",
+        settings={"quick": True, "uri": "mongodb://u:s3cret@h/"},
+        spec_text="name: ycsb-a\n",
+        environment={"host": {}},
+    )
+
+
+def test_experiment_keeps_its_trials_in_order(tmp_path: Path) -> None:
+    with new_experiment(tmp_path / "e") as writer:
+        for number in range(12):
+            directory = writer.begin_trial(
+                {"connections": number}, stage="sweep", label=f"{number} connections"
+            )
+            if number != 5:  # the sixth never began to run
+                with RecordWriter(directory, plan(), "", {}, codec=FAKE_CODEC) as trial:
+                    trial.seal(None, None, ended_by="completed")
+        writer.event("stage", name="sweep")
+        writer.seal(ended_by="completed", message="found")
+
+    experiment = read_experiment(tmp_path / "e")
+
+    assert (experiment.kind, experiment.name, experiment.ended_by) == ("capacity", "ycsb-a", "completed")
+    assert experiment.settings == {"quick": True, "uri": "mongodb://***@h/"}
+    assert experiment.spec_text == "name: ycsb-a\n"
+    assert [trial.probe["connections"] for trial in experiment.trials] == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]
+    assert experiment.trials[0].directory.name == "01-sweep-0-connections"
+
+
+def test_unsealed_experiment_reads_as_killed_and_is_not_a_run(tmp_path: Path) -> None:
+    from brimline.record import read_record
+
+    new_experiment(tmp_path).close()
+    assert read_experiment(tmp_path).ended_by == "killed"
+    with pytest.raises(RecordError, match="is not a run") as caught:
+        read_record(tmp_path, codec=FAKE_CODEC)
+    assert caught.value.hint == "it is an experiment; its runs are in the directory trials below it"
+
+
+def test_histogram_log_has_the_lines_that_public_readers_need(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path, plan(), "", {}, codec=FAKE_CODEC) as writer:
+        for second in range(5):
+            writer.append(samples(second))
+        writer.seal(summary(), None, ended_by="completed")
+    lines = (tmp_path / "latency.hlog").read_text().splitlines()
+
+    assert lines[0] == "#[Histogram log format version 1.3]"
+    assert lines[3].startswith("#[StartTime: ")
+    assert " (seconds since epoch), " in lines[3]
+    assert lines[4].startswith("#[BaseTime: ")
+    assert lines[4].endswith(" (seconds since epoch)]")
+    assert lines[5] == "#[MaxValueDivisor: 1000000.0]"
+    assert lines[6] == '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
+    tag, start, length, maximum, _ = lines[7].split(",")
+    assert {line.split(",")[0] for line in lines[-6:]} == {
+        f"Tag={operation}.{clock}"
+        for operation in ("read", "update")
+        for clock in ("service", "response", "lag")
+    }
+    assert (tag, start, length, maximum) == ("Tag=read.service.warmup", "0.000000000", "1.000000000", "2.000")
+
+
+def test_histogram_log_keeps_times_to_the_nanosecond() -> None:
+    entry = hlog.LogLine(
+        phase="measure",
+        operation="read_modify_write",
+        clock="lag",
+        start_ns=3_600_000_000_001,
+        end_ns=3_601_234_567_890,
+        text="HISTF",
+    )
+    text = hlog.line(entry, max_ns=1)
+    assert list(hlog.parse([text])) == [entry]
+    with pytest.raises(RecordError, match="line 1 of the histogram log"):
+        list(hlog.parse(["Tag=read.lag,0.0\n"]))
+
+
+def test_environment_of_a_known_host(tmp_path: Path) -> None:
+    files = {
+        "proc/cpuinfo": "processor: 0\nmodel name\t: Example CPU\nflags: fpu hypervisor\n\nprocessor: 1\n",
+        "proc/meminfo": "MemTotal:       16384 kB\nMemAvailable:    8192 kB\nSwapTotal:          0 kB\n",
+        "proc/loadavg": "1.25 0.5 0.1 1/100 1\n",
+        "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
+        "sys/fs/cgroup/cpu.max": "150000 100000\n",
+        "sys/fs/cgroup/memory.max": "1073741824\n",
+        "etc/os-release": 'NAME=Example\nPRETTY_NAME="Example Linux 12"\n',
+        "proc/1/cgroup": "0::/kubepods/pod1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    environment = capture_environment(
+        uri="mongodb://u:s3cret@h:1/",
+        server={"version": "6.0.5", "argv": ["--password", "s3cret"]},
+        root=tmp_path,
+    )
+
+    host = environment["host"]
+    assert (host["cpu_model"], host["virtualised"]) == ("Example CPU", True)
+    assert (host["memory_bytes"], host["swap_bytes"]) == (16384 * 1024, 0)
+    assert (host["transparent_huge_pages"], host["cpu_governor"]) == ("madvise", "performance")
+    assert (host["system"], host["load_average_1min"]) == ("Example Linux 12", 1.25)
+    assert environment["container"] == {
+        "kind": "kubepods",
+        "cpu_limit_cores": 1.5,
+        "memory_limit_bytes": 1 << 30,
+    }
+    assert environment["uri"] == "mongodb://***@h:1/"
+    assert "s3cret" not in json.dumps(environment)
+
+
+def test_environment_of_a_host_that_says_nothing(tmp_path: Path) -> None:
+    environment = capture_environment(root=tmp_path)
+    assert environment["host"]["cpu_model"] is None
+    assert environment["host"]["memory_bytes"] is None
+    assert environment["container"] == {"kind": None, "cpu_limit_cores": None, "memory_limit_bytes": None}
+    assert "server" not in environment
+
+
+def test_redaction_masks_values_not_settings() -> None:
+    value = {
+        "security": {"keyFilePassword": "s3cret", "passwordDigestor": "server", "passwords": {"keep": 1}},
+        "argv": ["--tlsCertificateKeyFilePassword=s3cret", "--port", "27017", "-password", "s3cret"],
+        "pwd": "",
+    }
+    assert redact(value) == {
+        "security": {"keyFilePassword": "***", "passwordDigestor": "server", "passwords": {"keep": 1}},
+        "argv": ["--tlsCertificateKeyFilePassword=***", "--port", "27017", "-password", "***"],
+        "pwd": "",
+    }

@@ -1,0 +1,73 @@
+"""What a user reads when mongod does not start. The log lines are of mongod 6.0.5."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.servers.failure import error_lines, start_error, start_failure
+
+_PORT_TAKEN = (
+    '{"t":{"$date":"2026-11-21T21:43:21.072+00:00"},"s":"E",  "c":"CONTROL",  "id":20568,   '
+    '"ctx":"initandlisten","msg":"Error setting up listener",'
+    '"attr":{"error":{"code":9001,"codeName":"SocketException","errmsg":"Address already in use"}}}'
+)
+_NO_PATH = (
+    '{"t":{"$date":"2026-11-21T21:43:21.099+00:00"},"s":"E",  "c":"CONTROL",  "id":20557,   '
+    '"ctx":"initandlisten","msg":"DBException in initAndListen, terminating",'
+    '"attr":{"error":"NonExistentPath: Data directory /x not found."}}'
+)
+_INFORMATION = (
+    '{"s":"I","c":"CONTROL","id":23138,"ctx":"initandlisten","msg":"Shutting down","attr":{"exitCode":48}}'
+)
+
+
+def test_errors_of_the_log_are_shown_and_the_rest_is_not() -> None:
+    log = "\n".join([_INFORMATION, _PORT_TAKEN, "not json", "[]", _NO_PATH, _INFORMATION])
+    assert error_lines(log) == [
+        "Error setting up listener: Address already in use",
+        "DBException in initAndListen, terminating: NonExistentPath: Data directory /x not found.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "log", "stderr", "taken"),
+    [(48, _PORT_TAKEN, "", True), (48, _INFORMATION, "", False), (1, _PORT_TAKEN, "", False)],
+)
+def test_a_taken_port_is_recognised(
+    tmp_path: Path, exit_code: int, log: str, stderr: str, taken: bool
+) -> None:
+    (tmp_path / "log").write_text(log)
+    failure = start_failure(exit_code=exit_code, log=tmp_path / "log", stderr=tmp_path / "none")
+    assert failure.port_was_taken is taken
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "stderr", "hint"),
+    [
+        (127, "mongod: error while loading shared libraries: libssl.so.1.1: cannot open", "library"),
+        (127, "mongod: /lib/libc.so.6: version `GLIBC_2.99' not found", "C library"),
+        (127, "/x/mongod: Exec format error", "processor"),
+        (100, "No space left on device", "free some"),
+        (100, "Permission denied: /data", "can be written"),
+        (132, "", "AVX"),
+        (137, "", "memory"),
+        (99, "", "doctor"),
+    ],
+)
+def test_each_known_cause_has_its_hint(tmp_path: Path, exit_code: int, stderr: str, hint: str) -> None:
+    (tmp_path / "stderr").write_text(stderr)
+    failure = start_failure(exit_code=exit_code, log=tmp_path / "none", stderr=tmp_path / "stderr")
+    error = start_error(failure, binary=Path("/x/mongod"), waited_s=60)
+    assert f"exit code {exit_code}" in error.message
+    assert stderr in error.message
+    assert error.hint is not None
+    assert hint in error.hint
+
+
+def test_only_the_last_lines_are_shown_and_long_ones_cut(tmp_path: Path) -> None:
+    (tmp_path / "stderr").write_text("\n".join(["first", "second", "third", "x" * 1000]))
+    failure = start_failure(exit_code=None, log=tmp_path / "none", stderr=tmp_path / "stderr")
+    assert failure.lines[:2] == ("second", "third")
+    assert len(failure.lines[2]) == 300
+    error = start_error(failure, binary=Path("/x/mongod"), waited_s=60)
+    assert "did not answer within 60 s" in error.message

@@ -1,0 +1,373 @@
+"""What users mistype: each slip gives one exact message, the line, and a hint."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import SpecError, UsageError
+from brimline.spec import load_spec
+
+BASE = "data: {records: 1000}\noperations: {read: 1}\n"
+
+# Appended to BASE as line 3: (text, message behind "spec.yaml:3: ", hint).
+SLIPS = [
+    ("conections: 3", "conections: unknown key", 'did you mean "connections"'),
+    ("records: 5", "records: unknown key", 'did you mean "data.records"'),
+    ("recordcount: 5", "recordcount: unknown key", 'did you mean "data.records"'),
+    ("threadcount: 5", "threadcount: unknown key", 'did you mean "connections"'),
+    ("rmw: 1", "rmw: unknown key", 'did you mean "operations.read_modify_write"'),
+    ("uri: x", "uri: unknown key", 'did you mean "target.uri"'),
+    ("slo: {p99: 10ms}", "slo.p99: unknown key", 'did you mean "slo.response_p99"'),
+    ("keys: {kind: zipfian, teta: 1}", "keys.teta: unknown key", 'did you mean "theta"'),
+    ("load: {kind: closed, rate: 4}", "load.rate: unknown key", "rate belongs to kind: constant"),
+    (
+        "scan_length: {kind: normal, min: 1}",
+        'scan_length: "normal" is no known kind',
+        'did you mean "uniform"; kinds: constant, uniform, zipfian',
+    ),
+    ("connections: 0", "connections: must be in 1 to 50000, but is 0", None),
+    ("connections: -1", "connections: must be in 1 to 50000, but is -1", None),
+    ("connections: 50001", "connections: must be in 1 to 50000, but is 50001", None),
+    ("connections: 1.5", "connections: must be a whole number, but is 1.5", None),
+    ("connections: .inf", "connections: must be a whole number, but is inf", None),
+    ("connections: true", "connections: must be a whole number, not true", None),
+    ("connections: on", 'connections: "on" is no count', 'write it like "1000", "1_000_000" or "100k"'),
+    ("connections:", "connections: must be a whole number, not nothing", None),
+    ("threads: 1:30", 'threads: "1:30" is no count', 'write it like "1000", "1_000_000" or "100k"'),
+    ("threads: 257", "threads: must be in 1 to 256, but is 257", None),
+    ("seed: 0100", 'seed: "0100" is no count', "it starts with 0"),
+    (
+        "seed: 18446744073709551616",
+        "seed: must be in 0 to 18446744073709551615, but is 18446744073709551616",
+        None,
+    ),
+    ("duration: 10", "duration: 10 has no unit", 'write "10s" or "10ms"'),
+    ("duration: 10M", 'duration: "10M" has the unknown unit "M"', 'did you mean "m"'),
+    ("duration: 0s", 'duration: must be in 10ms to 30d, but is "0s"', None),
+    ("duration: -5s", 'duration: must not be negative, but is "-5s"', None),
+    ("duration: 99999d", 'duration: must be in 10ms to 30d, but is "99999d"', None),
+    ("warmup: 2d", 'warmup: must be in 0s to 1d, but is "2d"', None),
+    ("interval: 1ms", 'interval: must be in 10ms to 1h, but is "1ms"', None),
+    ("operation_count: 0", "operation_count: must be in 1 to 1000000000000000, but is 0", None),
+    ("load: open", 'load: "open" is no known kind', "kinds: closed, constant"),
+    ("load: constant", "load.rate: is missing", "add rate: 5000/s"),
+    ("load: {rate: 5}", "load: needs a kind", "kinds: closed, constant"),
+    ("load: {kind: constant, rate: 0}", "load.rate: must be above 0 and at most 1e9/s, but is 0", None),
+    ("load: {kind: constant, rate: -5/s}", 'load.rate: must not be negative, but is "-5/s"', None),
+    (
+        "load: {kind: constant, rate: 1e12}",
+        "load.rate: must be above 0 and at most 1e9/s, but is 1e+12",
+        None,
+    ),
+    ("load: {kind: constant, rate: .nan}", "load.rate: must be above 0 and at most 1e9/s, but is nan", None),
+    (
+        "load: {kind: constant, rate: '5,000/s'}",
+        'load.rate: "5,000/s" is no rate',
+        'write it like "5000/s", "20k/s" or "300/min" (digits are grouped by _, not by commas or spaces)',
+    ),
+    (
+        "keys: zipf",
+        'keys: "zipf" is no known kind',
+        'did you mean "zipfian"; kinds: uniform, sequential, zipfian, latest, hotspot, exponential',
+    ),
+    ("keys: {kind: zipfian, theta: -1}", "keys.theta: must be in 0 to 10, but is -1", None),
+    (
+        "keys: {kind: hotspot, data_fraction: 20}",
+        "keys.data_fraction: must be above 0 and at most 1, but is 20",
+        None,
+    ),
+    (
+        "keys: {kind: exponential, percentile: 100}",
+        "keys.percentile: must be above 0 and below 100, but is 100",
+        None,
+    ),
+    ("scan_length: 0", "scan_length: a scan asks for at least 1 document", None),
+    ("scan_length: {kind: uniform, min: 5, max: 2}", "scan_length: min 5 is larger than max 2", None),
+    ("scan_length: {kind: uniform}", "scan_length.max: is missing", None),
+    ("name: 12", "name: must be text, not 12", 'write "12"'),
+    (
+        "name: a/b",
+        'name: "a/b" can\'t name a directory',
+        "take at most 48 letters, digits, '.', '_' and '-', a letter or digit first",
+    ),
+    ("read_all_fields: yes", 'read_all_fields: must be true or false, not "yes"', None),
+    ("slo: {error_rate: 0.1}", "slo.error_rate: 0.1 can be read as 0.1 % and as 10 %", 'write "0.1%"'),
+    ("slo: {error_rate: 200%}", 'slo.error_rate: must be in 0% to 100%, but is "200%"', None),
+    ("slo: {response_p99: 10}", "slo.response_p99: 10 has no unit", 'write "10s" or "10ms"'),
+    ("target: {uri: localhost:27017}", "target.uri: has no scheme", "write mongodb://HOST:PORT"),
+    (
+        "target: {uri: http://u:pw@h}",
+        'target.uri: has the scheme "http"',
+        "write mongodb:// or mongodb+srv://",
+    ),
+    (
+        "target: {uri: 'mongodb://***@h'}",
+        "target.uri: has no password: it was left out when this spec was stored",
+        "give the address with --uri or BRIMLINE_URI",
+    ),
+    (
+        "target: {write_concern: {w: 0}}",
+        "target.write_concern.w: must not be 0: an unacknowledged write has no answer that could be timed",
+        None,
+    ),
+    (
+        "target: {write_concern: {j: true}}",
+        "target.write_concern.j: unknown key",
+        'did you mean "target.write_concern.journal"',
+    ),
+    (
+        "target: {uri: 'mongodb://h/?w=1', write_concern: majority}",
+        "target: write_concern and the options of uri ask for different write concerns",
+        None,
+    ),
+    (
+        "seed: &x 1",
+        "seed: the anchor &x is not allowed",
+        "write the value out; text that begins with & needs quotes",
+    ),
+    (
+        "seed: *x",
+        "seed: the alias *x is not allowed",
+        "write the value out; text that begins with * needs quotes",
+    ),
+    (
+        "seed: !!int 1",
+        "seed: the tag tag:yaml.org,2002:int is not allowed",
+        "text that begins with ! needs quotes",
+    ),
+    ("{a: 1}: 2", "a key is a list or a mapping", "put quotes around text that has { or ["),
+    (
+        "\tseed: 1",
+        "not valid YAML: found character '\\t' that cannot start any token",
+        "indent with spaces: YAML allows no tabs there",
+    ),
+    ("---\nseed: 1", "a second document begins here", "a spec is one document: remove the ---"),
+]
+
+# Whole texts: (text, whole message, hint).
+WHOLE = [
+    ("", "spec.yaml is empty", "a spec needs at least data.records and operations"),
+    ("# only a comment", "spec.yaml is empty", "a spec needs at least data.records and operations"),
+    ("[]", "spec.yaml holds no keys", 'a spec is a mapping, such as "operations: {read: 1}"'),
+    (
+        "data: {records: 10}",
+        "spec.yaml:1: operations: is missing",
+        "add operations: {read: 0.5, update: 0.5}",
+    ),
+    ("operations: {read: 1}", "spec.yaml:1: data: is missing", "add data: {records: 100k}"),
+    (
+        "operations: {read: 1}\ndata: {fields: 3}",
+        "spec.yaml:2: data.records: is missing",
+        "say how many documents there are: records: 100k",
+    ),
+    (
+        "operations: {read: 1}\ndata:\n  recrods: 3",
+        "spec.yaml:3: data.recrods: unknown key",
+        'did you mean "records"',
+    ),
+    (
+        BASE + "seed: 1\nseed: 2",
+        "spec.yaml:4: seed: the key occurs twice; it is on line 3 already",
+        "remove one of the two",
+    ),
+]
+
+OPERATIONS = [
+    ("{}", "operations: add up to 0", "give at least one operation a share, such as read: 1"),
+    (
+        "{read: 0, update: 0}",
+        "operations: add up to 0",
+        "give at least one operation a share, such as read: 1",
+    ),
+    ("{raed: 1}", "operations.raed: unknown key", 'did you mean "read"'),
+    ("{find: 1}", "operations.find: unknown key", 'did you mean "operations.read"'),
+    ("{read: -1}", "operations.read: must be a number from 0 on, but is -1", None),
+    ("{read: .nan}", "operations.read: must be a number from 0 on, but is nan", None),
+    ("{read: .inf}", "operations.read: must be a number from 0 on, but is inf", None),
+    ("{read: half}", 'operations.read: must be a fraction such as 0.2, but is "half"', None),
+    (
+        "{read: 50%, update: 0.5}",
+        "operations: mixes percentages and plain numbers",
+        "write all shares the same way",
+    ),
+    (
+        "{read: 0.95, update: 0.5}",
+        "operations: add up to 1.45",
+        "fractions must add up to 1 and percentages to 100% (whole numbers are weights)",
+    ),
+    (
+        "read",
+        'operations: must be a mapping, not "read"',
+        "known keys: read, update, insert, scan, read_modify_write",
+    ),
+]
+
+DATA = [
+    ("records: 0", "data.records: must be in 1 to 1000000000000, but is 0", None),
+    ("records: 1,000", "data.000: unknown key", "digits are grouped by _, not by commas: 1_000"),
+    (
+        "records: 10, fields: 10k, field_length: 10kB",
+        "data: documents reach 100170039 bytes, more than MongoDB's 16777216",
+        None,
+    ),
+    (
+        "records: 10, field_length: 1k",
+        'data.field_length: "1k" is no size',
+        "units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (of 1024)",
+    ),
+    (
+        "records: 10, field_length: {kind: histogram, weights: {1: -1}}",
+        "data.field_length.weights: the weight of 1 must be from 0 to 1e15, but is -1",
+        None,
+    ),
+    (
+        "records: 10, field_length: {kind: histogram, weights: {1: 0}}",
+        "data.field_length.weights: needs a weight above 0",
+        None,
+    ),
+    (
+        "records: 10, batch_size: 100k",
+        "data: 100000 documents per command reach 117900000 bytes, more than a message's 48000000",
+        None,
+    ),
+    (
+        "records: 10, database: admin",
+        'data.database: "admin" is one of the server\'s own databases',
+        "choose another",
+    ),
+    (
+        "records: 10, collection: system.x",
+        'data.collection: "system.x" is no collection name',
+        'it has 1 to 128 bytes, no $, no dot at either end, and does not begin with "system."',
+    ),
+    (
+        "records: 10, field_name_prefix: a.b",
+        "data.field_name_prefix: \"a.b\" can't begin a field's name",
+        "it has 1 to 128 bytes, no '.' and no '$'",
+    ),
+    (
+        "records: 10, insert_order: hash",
+        'data.insert_order: "hash" is no known value',
+        'did you mean "hashed"; values: hashed, ordered',
+    ),
+]
+
+
+def refusal(directory: Path, text: str | bytes) -> SpecError:
+    path = directory / "spec.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(directory)
+        with pytest.raises(SpecError) as caught:
+            load_spec(Path("spec.yaml"))
+    assert caught.value.exit_code == 2
+    return caught.value
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), SLIPS)
+def test_a_slip_gives_line_message_and_hint(
+    tmp_path: Path, text: str, message: str, hint: str | None
+) -> None:
+    error = refusal(tmp_path, BASE + text)
+    assert error.message == f"spec.yaml:3: {message}"
+    assert error.hint == hint
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), WHOLE)
+def test_a_wrong_text_is_refused(tmp_path: Path, text: str, message: str, hint: str) -> None:
+    error = refusal(tmp_path, text)
+    assert (error.message, error.hint) == (message, hint)
+
+
+@pytest.mark.parametrize(("operations", "message", "hint"), OPERATIONS)
+def test_operations_that_make_no_mix(tmp_path: Path, operations: str, message: str, hint: str | None) -> None:
+    error = refusal(tmp_path, f"data: {{records: 10}}\noperations: {operations}")
+    assert (error.message, error.hint) == (f"spec.yaml:2: {message}", hint)
+
+
+@pytest.mark.parametrize(("data", "message", "hint"), DATA)
+def test_data_that_no_server_takes(tmp_path: Path, data: str, message: str, hint: str | None) -> None:
+    error = refusal(tmp_path, f"operations: {{read: 1}}\ndata: {{{data}}}")
+    assert error.message == f"spec.yaml:2: {message}"
+    if hint is not None:
+        assert error.hint == hint
+
+
+def test_error_carries_path_and_line(tmp_path: Path) -> None:
+    error = refusal(tmp_path, "operations: {read: 1}\ndata:\n  records: 10\n  fields: -3\n")
+    assert (error.path, error.line) == ("data.fields", 4)
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    error = refusal(tmp_path, BASE.encode() + b"description: caf\xe9\n")
+    assert error.message == "spec.yaml:3: not UTF-8 text"
+
+
+def test_sizes_are_bounded(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "#" * 300_000).message == "spec.yaml is larger than 256 KiB"
+    assert "nested too deeply" in refusal(tmp_path, "a: " + "[" * 100_000).message
+    assert "too many digits" in refusal(tmp_path, BASE + "seed: " + "9" * 5000).message
+
+
+def test_alias_bomb_is_refused_before_it_grows(tmp_path: Path) -> None:
+    bomb = "a: &a [x, x]\n" + "".join(f"{name}: &{name} [*{name}, *{name}]\n" for name in "bcdefghij")
+    assert "anchor" in refusal(tmp_path, bomb).message
+
+
+def test_a_password_in_a_spec_is_never_shown(tmp_path: Path) -> None:
+    for line in (
+        "target: {uri: 'https://user:secret@host'}",
+        "target: {uri: 'mongodb://user:secret@ho st'}",
+        "target: {uri: 'user:secret@host'}",
+        "target: {uri: 'mongodb://user:secret@host/?w=0'}",
+        "mongodb://user:secret@host: 1",
+        "connections: mongodb://user:secret@host",
+    ):
+        error = refusal(tmp_path, BASE + line)
+        assert "secret" not in f"{error.message} {error.hint}"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ycsb-g", 'there is no workload "ycsb-g"'),
+        ("workloada", 'there is no workload "workloada"'),
+        ("nope.yaml", "can't read nope.yaml: No such file or directory"),
+        ("/dev/zero", "/dev/zero is larger than 256 KiB"),
+        (".", "can't read .: Is a directory"),
+    ],
+)
+def test_a_workload_that_is_not_there(name: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        load_spec(name)
+    assert caught.value.message == message
+
+
+def test_the_hint_knows_ycsbs_file_names() -> None:
+    with pytest.raises(SpecError) as caught:
+        load_spec("workloadc")
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith('did you mean "ycsb-c"; shipped workloads: ycsb-a, ')
+
+
+def test_nothing_and_two_things_are_no_workload() -> None:
+    with pytest.raises(UsageError, match="no workload is given"):
+        load_spec()
+    with pytest.raises(UsageError, match="two workloads"):
+        load_spec("ycsb-a", properties=["recordcount=5"])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"connections": "x"}, 'connections: "x" is no count'),
+        ({"duration": "10"}, 'duration: "10" has no unit'),
+        ({"load": {"kind": "constant", "rate": 0}}, "load.rate: must be above 0 and at most 1e9/s, but is 0"),
+        ({"data.recrods": 5}, "data.recrods: unknown key"),
+        ({"foo.bar": 5}, "foo: unknown key"),
+    ],
+)
+def test_an_override_is_blamed_on_no_file(overrides: dict[str, object], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        load_spec("ycsb-a", overrides=overrides)
+    assert (caught.value.message, caught.value.line) == (message, None)

@@ -1,0 +1,27 @@
+import pytest
+
+from brimline.stats.estimate import Estimate
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        # Two digits of the interval's width decide the rounding.
+        (Estimate(value=9412.3, low=9104.2, high=9701.7, unit="ops/s"), "9 410 ops/s (95 % CI 9 100–9 700)"),
+        (Estimate(value=14320, low=14313, high=14328, unit="ops/s"), "14 320 ops/s (95 % CI 14 313–14 328)"),
+        (Estimate(value=1.2345, low=1.2, high=1.3, unit="ms"), "1.23 ms (95 % CI 1.20–1.30)"),
+        (Estimate(value=5, low=5, high=5, unit="s", confidence=0.9), "5 s (90 % CI 5–5)"),
+    ],
+)
+def test_printing(estimate: Estimate, text: str) -> None:
+    assert str(estimate) == text
+
+
+def test_an_interval_contains_its_value() -> None:
+    with pytest.raises(ValueError, match="does not contain"):
+        Estimate(value=1, low=2, high=3, unit="s")
+
+
+def test_relative_width() -> None:
+    assert Estimate(value=100, low=95, high=105, unit="s").relative_width == pytest.approx(0.1)
+    assert Estimate(value=0, low=-1, high=1, unit="s").relative_width == float("inf")

@@ -1,0 +1,102 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brimline.stats.quantile_interval import (
+    binomial_ranks,
+    merge_buckets,
+    quantile_interval,
+    quantile_of,
+)
+
+
+def buckets_of(values: list[int]) -> list[tuple[int, int]]:
+    return merge_buckets([[(value, 1) for value in values]])
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=200), st.sampled_from([0.5, 0.95, 0.99, 0.999]))
+def test_quantile_is_the_order_statistic(values: list[int], quantile: float) -> None:
+    rank = max(1, math.ceil(round(quantile * len(values), 6)))
+    assert quantile_of(buckets_of(values), quantile) == sorted(values)[rank - 1]
+
+
+def test_quantile_of_nothing() -> None:
+    with pytest.raises(ValueError, match="no quantile"):
+        quantile_of([], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("count", "quantile", "ranks"),
+    [
+        (10, 0.5, (2, 9)),  # the textbook's interval for the median: P = 0.979
+        (100, 0.5, (40, 61)),
+        (5, 0.5, (None, None)),  # 2 · 0.5⁵ > 0.05
+        (6, 0.5, (1, 6)),
+        (368, 0.99, (360, None)),  # 0.99³⁶⁸ < 0.025, but only just: rank 369 doesn't exist
+        (10_000, 0.99, (9880, 9919)),
+    ],
+)
+def test_binomial_ranks(count: int, quantile: float, ranks: tuple[int | None, int | None]) -> None:
+    low, high = binomial_ranks(count, quantile)
+    assert (low, high) == ranks or _coverage(low, high, count, quantile) >= 0.95
+
+
+def _coverage(low: int | None, high: int | None, count: int, quantile: float) -> float:
+    from scipy.stats import binom
+
+    upper = 1.0 if high is None else float(binom.cdf(high - 1, count, quantile))
+    lower = 0.0 if low is None else float(binom.cdf(low - 1, count, quantile))
+    return upper - lower
+
+
+@pytest.mark.parametrize(("count", "quantile"), [(20, 0.5), (500, 0.99), (1000, 0.99), (10_000, 0.999)])
+def test_ranks_cover_and_no_closer_pair_does(count: int, quantile: float) -> None:
+    low, high = binomial_ranks(count, quantile)
+    assert low is not None and high is not None
+    assert _coverage(low, high, count, quantile) >= 0.95
+    assert _coverage(None, high - 1, count, quantile) < 0.975
+    assert 1 - _coverage(low + 1, None, count, quantile) > 0.025
+
+
+def test_interval_covers_the_truth_of_independent_values() -> None:
+    rng = np.random.default_rng(1)
+    truth = math.log(100) * 1e6
+    covered = 0
+    for _ in range(200):
+        interval = quantile_interval(buckets_of((rng.exponential(1e6, 2000)).astype(int).tolist()), 0.99)
+        assert interval.low_ns is not None and interval.high_ns is not None
+        covered += interval.low_ns <= truth <= interval.high_ns
+    assert covered >= 180  # 95 % are 190; P(< 180) is below 0.1 %
+
+
+def test_bursts_widen_the_interval() -> None:
+    """1.2 % slow values: spread evenly p99 is surely slow; all in one of 20 batches it hangs on that batch."""
+    fast, slow = 1_000_000, 50_000_000
+    spread = [[(fast, 988), (slow, 12)]] * 20
+    burst = [[(fast, 1000)]] * 19 + [[(fast, 760), (slow, 240)]]
+    merged = merge_buckets(spread)
+    assert merged == merge_buckets(burst)
+    evenly = quantile_interval(merged, 0.99, batches=spread, seed=1)
+    in_one = quantile_interval(merged, 0.99, batches=burst, seed=1)
+    assert (evenly.low_ns, evenly.high_ns) == (slow, slow)
+    assert (in_one.low_ns, in_one.high_ns) == (fast, slow)
+
+
+def test_few_values_give_a_bound_and_no_figure() -> None:
+    few = quantile_interval([(1, 300), (2, 4)], 0.99)
+    assert few.high_ns is None and not few.enough
+    assert quantile_interval([(1, 9900), (2, 200)], 0.99).enough
+    # Batches can't lend a bound that the values themselves don't give.
+    assert quantile_interval([(1, 300)], 0.99, batches=[[(1, 15)]] * 20).high_ns is None
+
+
+def test_the_seed_decides_the_bootstrap() -> None:
+    rng = np.random.default_rng(2)
+    batches = [buckets_of(rng.exponential(1e6, 300).astype(int).tolist()) for _ in range(20)]
+    merged = merge_buckets(batches)
+    assert quantile_interval(merged, 0.9, batches=batches, seed=7) == quantile_interval(
+        merged, 0.9, batches=batches, seed=7
+    )

@@ -1,0 +1,70 @@
+"""The error tree: exit codes, and no password in any text."""
+
+import pytest
+
+from brimline import errors
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code"),
+    [
+        (errors.BrimlineError("x"), 1),
+        (errors.RecordError("x"), 1),
+        (errors.UsageError("x"), 2),
+        (errors.SpecError("x", path="data.records"), 2),
+        (errors.GateFailed("x"), 3),
+        (errors.InvalidRun("x"), 4),
+        (errors.TargetError("x"), 5),
+        (errors.Interrupted(), 130),
+        (errors.Interrupted(signal_number=15), 143),
+    ],
+)
+def test_exit_codes_are_those_of_the_command_line(error: errors.BrimlineError, exit_code: int) -> None:
+    assert error.exit_code == exit_code
+
+
+@pytest.mark.parametrize(
+    ("uri", "redacted"),
+    [
+        ("mongodb://host:27017/db?w=1", "mongodb://host:27017/db?w=1"),
+        ("mongodb://user:secret@host/db", "mongodb://***@host/db"),
+        ("mongodb+srv://user:secret@host", "mongodb+srv://***@host"),
+        ("mongodb://user@host", "mongodb://***@host"),
+        ("mongodb://user:sec@ret@host", "mongodb://***@host"),
+        ("mongodb://user:sec/ret@host", "mongodb://***@host"),
+        ("mongodb://a:secret@h1:1,h2:2/?replicaSet=r", "mongodb://***@h1:1,h2:2/?replicaSet=r"),
+        ("user:secret@host", "***@host"),
+        (
+            "mongodb://h/?tlsCertificateKeyFilePassword=secret&w=1",
+            "mongodb://h/?tlsCertificateKeyFilePassword=***&w=1",
+        ),
+        ("", ""),
+    ],
+)
+def test_redact_uri(uri: str, redacted: str) -> None:
+    assert errors.redact_uri(uri) == redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no answer from mongodb://user:secret@host:1/db",
+        'spec: "mongodb+srv://user:secret@host"',
+        "http://user:secret@proxy and mongodb://h:1",
+        "mongodb://user:sec?secret@host",
+        "MONGODB://user:secret@host",
+    ],
+)
+def test_no_error_text_holds_a_password(text: str) -> None:
+    error = errors.TargetError(text, hint=text)
+    assert "secret" not in error.message
+    assert "secret" not in str(error)
+    assert "secret" not in repr(error)
+    assert error.hint is not None
+    assert "secret" not in error.hint
+    assert "***@" in error.message
+
+
+def test_text_without_a_password_stays() -> None:
+    text = "mail to ann@example.org, see mongodb://host:1/db"
+    assert errors.redact_text(text) == text
