@@ -72,7 +72,7 @@ $(VENV)/.installed: requirements.txt
 	touch $@
 
 $(NATIVE): $(VENV)/.installed $(RUST_SOURCES) pyproject.toml
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --locked --skip-install
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --locked
 	touch $@
 
 $(TESTSERVER): $(RUST_SOURCES)

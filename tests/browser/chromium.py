@@ -50,7 +50,9 @@ class Chromium:
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
         # Out of the way of 3 and 4, which the protocol uses in the browser.
-        inner_read, inner_write = (fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (to_browser, from_browser))
+        inner_read, inner_write = (
+            fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (to_browser, from_browser)
+        )
 
         def place_pipes() -> None:
             os.dup2(inner_read, 3)

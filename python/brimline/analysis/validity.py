@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency
+from brimline.monitor import Opcounters, check_agreement
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import format_count, format_duration, format_percentage, format_rate
@@ -92,21 +93,13 @@ def opcounters(record: RunRecord) -> Finding:
     """The server counted the same operations as we did."""
     if record.opcounters is None or record.summary is None:
         return Finding("opcounters", Standing.UNKNOWN, "the server's opcounters were not read")
-    before, after = record.opcounters["before"], record.opcounters["after"]
-    sure, unsure = record.summary["commands"], record.summary["commands_uncertain"]
-    differences = []
-    for kind in sorted(sure.keys() | unsure.keys()):
-        counted = after.get(kind, 0) - before.get(kind, 0)
-        low = sure.get(kind, 0)
-        high = low + unsure.get(kind, 0)
-        if not low <= counted <= high:
-            ours = str(low) if low == high else f"{low} to {high}"
-            differences.append(f"{kind} {counted} on the server, {ours} here")
-    if differences:
-        return Finding(
-            "opcounters", Standing.FAIL, "server and generator disagree: " + "; ".join(differences)
-        )
-    return Finding("opcounters", Standing.PASS, "the server's opcounters equal the generator's counts")
+    agreement = check_agreement(
+        before=Opcounters(**record.opcounters["before"]),
+        after=Opcounters(**record.opcounters["after"]),
+        acknowledged=record.summary["commands"],
+        uncertain=record.summary["commands_uncertain"],
+    )
+    return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
 
 
 def generator_cpu_finding(generator: GeneratorCpu) -> Finding:

@@ -13,11 +13,14 @@ HYSTERESIS = 0.05
 GROWTH_SHARE_MIN = 0.001
 """Growth of the backlog, as a share of the offered rate, below which it doesn't matter."""
 
+EDGE_OPERATIONS = 3
+"""Operations that may be missing because the window's edges cut them off; matters at low rates only."""
+
 
 class Verdict(StrEnum):
     """`invalid` is asked first and outranks the rest: "it failed" and "we can't tell" are different words."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a verdict, no password
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
     INVALID = "invalid"
@@ -66,8 +69,9 @@ def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
     if observation.error_rate > slo.error_rate_max:
         limit = format_percentage(slo.error_rate_max)
         yield f"{format_percentage(observation.error_rate)} of the operations failed, {limit} are allowed"
-    if observation.completed_share is not None and observation.completed_share < slo.completed_share_min:
-        yield f"only {format_percentage(observation.completed_share)} of the offered operations completed"
+    if _incomplete(observation, slo):
+        completed = format_percentage(observation.completed_share or 0)
+        yield f"only {completed} of the offered operations completed"
     growth = observation.backlog_growth
     if (
         growth is not None
@@ -84,6 +88,14 @@ def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
     enough = response.p99.high_ns is not None
     if response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and (enough or surely_above):
         yield _p99_text(response.p99_ns, slo)
+
+
+def _incomplete(observation: Observation, slo: Slo) -> bool:
+    """Whether operations stayed behind; not those few that merely fall across the window's edges."""
+    if observation.completed_share is None or observation.offered_ops_per_s is None:
+        return False
+    missing = (1 - observation.completed_share) * observation.offered_ops_per_s * observation.measured_s
+    return observation.completed_share < slo.completed_share_min and missing > EDGE_OPERATIONS
 
 
 def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:

@@ -72,8 +72,10 @@ class Capacity:
         if len(state.judged_in("bisect")) >= settings.bisections_max:
             return False
         # Two more than a candidate needs, for one step down.
-        reserve_s = (settings.verifications + 4) * (settings.warmup_s + settings.verify_s)
-        if not self._affordable(state, settings.warmup_s + settings.bisect_s + reserve_s):
+        plateau = state.plateau_ops_per_s
+        verify_s = settings.warmup_s + settings.window_s(settings.verify_s, plateau)
+        bisect_s = settings.warmup_s + settings.window_s(settings.bisect_s, plateau)
+        if not self._affordable(state, bisect_s + (settings.verifications + 4) * verify_s):
             return False
         low, high = state.posterior("bracket", "bisect").interval(BISECT_CONFIDENCE)
         return high / low > 1 + settings.resolution
@@ -84,11 +86,11 @@ class Capacity:
         wanted = verification.next()
         if wanted is None:
             return None
-        extended_s = 2 * settings.verify_s
+        rate = verification.rate(wanted.level)
+        usual_s = settings.verify_s
+        extended_s = 2 * settings.window_s(usual_s, rate)
         extend = wanted.extended and self._affordable(state, settings.warmup_s + extended_s)
-        return self._probe(
-            state, "verify", verification.rate(wanted.level), extended_s if extend else settings.verify_s
-        )
+        return self._probe(state, "verify", rate, 2 * usual_s if extend else usual_s)
 
     def _affordable(self, state: SearchState, cost_s: float) -> bool:
         # A microsecond of slack: sums of tenths of seconds are not exact.
@@ -105,7 +107,7 @@ class Capacity:
             duration_s=self._settings.calibrate_s,
         )
 
-    def _probe(self, state: SearchState, stage: Stage, rate: float, duration_s: float) -> Probe:
+    def _probe(self, state: SearchState, stage: Stage, rate: float, usual_s: float) -> Probe:
         return Probe(
             stage=stage,
             label=f"{rate:.10g}-per-s",
@@ -113,5 +115,5 @@ class Capacity:
             connections=state.open_loop_connections,
             rate_ops_per_s=rate,
             warmup_s=self._settings.warmup_s,
-            duration_s=duration_s,
+            duration_s=self._settings.window_s(usual_s, rate),
         )

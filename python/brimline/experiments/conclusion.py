@@ -145,10 +145,9 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
         return kind, f"at {format_rate(state.spoilt.rate)}: {'; '.join(state.spoilt.reasons)}"
     if state.bracket.state is BracketState.UNREACHABLE:
         lowest = min(state.judged, key=lambda each: each.rate)
-        return (
-            ConclusionKind.SLO_UNREACHABLE,
-            f"at {format_rate(lowest.rate)} already: {'; '.join(lowest.reasons)}",
-        )
+        failed = lowest.outcome is TrialOutcome.FAIL
+        kind = ConclusionKind.SLO_UNREACHABLE if failed else ConclusionKind.INCONCLUSIVE
+        return kind, f"at {format_rate(lowest.rate)} already: {'; '.join(lowest.reasons)}"
     if state.bracket.state is BracketState.UNLIMITED:
         highest = max(each.rate for each in state.judged)
         return ConclusionKind.INCONCLUSIVE, f"no limit found up to {format_rate(highest)}"
@@ -193,8 +192,9 @@ def _sustained(trials: Sequence[Trial], state: SearchState, seed: int) -> Estima
     Passing several times in a row is more than passing half the time, so that the verified rate alone would
     be too low. But the estimate never exceeds it by more than one level, and the interval is never narrower
     than the grid: it reaches at least from the level below the verified rate to the level above, and over all
-    rates at which probes contradicted each other. Nor is it narrower than the interval of the throughput that the
-    same server showed when it was saturated: where that varies from run to run, so does the sustained rate.
+    rates at which probes contradicted each other. Nor is it narrower than the interval of the throughput that
+    the same server showed when it was saturated: where that varies from run to run, so does the sustained
+    rate.
     """
     verification = state.verification()
     level = verification.verified_level() or 0
@@ -215,8 +215,8 @@ def _sustained(trials: Sequence[Trial], state: SearchState, seed: int) -> Estima
 def _saturated_spread(trials: Sequence[Trial], state: SearchState) -> float:
     """Half the interval of the throughput of saturated runs, as a share of it; 0 with fewer than 3 of them.
 
-    Saturated are the closed-loop runs from the knee on, and the open-loop ones that could not complete what was
-    offered.
+    Saturated are the closed-loop runs from the knee on, and the open-loop ones that could not complete what
+    was offered.
     """
     knee = state.sweep.knee_connections or state.sweep.levels[-1].connections
     swept = [trial for trial in of_stage(trials, "sweep") if trial.probe.connections >= knee]

@@ -16,7 +16,7 @@ from brimline.stats.threshold import Answer, Outcome
 class TrialOutcome(StrEnum):
     """`client_limited`: missed while the generator was full, so the server isn't to blame."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105 - a verdict, no password
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
     CLIENT_LIMITED = "client_limited"
@@ -90,7 +90,7 @@ def answers(judged: Sequence[Judged]) -> list[Answer]:
 
 
 def contradicted_range(judged: Sequence[Judged]) -> tuple[float, float] | None:
-    """Rates between which probes failed below others that passed, without the worst single probe; None: nowhere.
+    """Rates between which probes failed below others that passed, the worst one left out; None: nowhere.
 
     One odd probe among many is a disturbance. More of them show that within this range chance decided.
     """

@@ -1,5 +1,6 @@
 """Owns how long and how finely experiments probe: the presets `quick` and `standard`, and their time."""
 
+import math
 from dataclasses import dataclass, field
 
 from brimline.analysis.verdict import Slo
@@ -52,6 +53,10 @@ class CapacitySettings:
     width_max: float = 0.10  # an interval wider than this share of its value is no result
     connections_min: int = 64
     connections_max: int = 512
+    operations_min: int = (
+        10_000  # slow targets get longer windows, so that the p99 has enough values above it
+    )
+    window_factor_max: float = 4.0  # but not longer than this times the usual
     budget_s: float | None = None  # probe time of the whole search
 
     def __post_init__(self) -> None:
@@ -59,6 +64,11 @@ class CapacitySettings:
             raise ValueError("a capacity needs at least 3 verifications")
         if not (0 < self.resolution < 0.5 and 0 < self.step < 0.5):
             raise ValueError("resolution and step are shares between 0 and 0.5")
+
+    def window_s(self, usual_s: float, rate_ops_per_s: float) -> float:
+        """Length of a window at this rate: the usual, or longer where that holds too few operations."""
+        needed_s = math.ceil(self.operations_min / rate_ops_per_s)
+        return min(max(usual_s, needed_s), self.window_factor_max * usual_s)
 
     @property
     def windows_span_checkpoints(self) -> bool:
@@ -80,6 +90,7 @@ def quick(slo: Slo | None = None) -> CapacitySettings:
         bisections_max=4,
         resolution=0.02,
         width_max=0.25,
+        operations_min=400,  # fewer give no upper bound for a p99
         budget_s=85.0,
     )
 
@@ -108,6 +119,7 @@ def capacity_time(settings: CapacitySettings) -> TimeEstimate:
     """Time of a capacity search, to be printed before it starts.
 
     Typical: four probes find the bracket, four more the threshold, and the first candidate is verified.
+    Windows of a slow target are longer, up to `window_factor_max`.
     """
     sweep = sweep_time(settings.sweep)
     bracket_s = settings.warmup_s + settings.bracket_s

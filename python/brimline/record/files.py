@@ -41,7 +41,7 @@ class AppendOnlyFile:
                 written += os.write(self._descriptor, data[written:])
         except OSError as error:
             with suppress(OSError):
-                None
+                os.ftruncate(self._descriptor, self._size_bytes)
             raise unwritable(self._path, error) from error
         self._size_bytes += written
 

@@ -238,7 +238,7 @@ class RunRecord:
     events: Sequence[Event]
     histograms: Mapping[tuple[str, str], Histogram]
     brimline_version: str
-    load_interval_histograms: Callable[[], Sequence[IntervalHistogram]] = field(repr=False)
+    load_interval_histograms: Callable[[Clock | None], Sequence[IntervalHistogram]] = field(repr=False)
     imbalances: Sequence[str] = ()  # what the sealing found not to add up; empty in a sound record
     files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
 
@@ -258,9 +258,9 @@ class RunRecord:
         measured = [row for row in self.intervals if row["phase"] == "measure"]
         return (measured[-1]["end_ns"] - measured[0]["start_ns"]) / 1e9 if measured else 0.0
 
-    def interval_histograms(self) -> Sequence[IntervalHistogram]:
-        """Every histogram of the run, interval by interval; read from disk when asked for."""
-        return self.load_interval_histograms()
+    def interval_histograms(self, clock: Clock | None = None) -> Sequence[IntervalHistogram]:
+        """Histograms of one clock, or of all, interval by interval; read from disk anew at each call."""
+        return self.load_interval_histograms(clock)
 
     def frames(self) -> "dict[str, Any]":
         """The rows as pandas data frames `operations`, `intervals` and `server`, and `quantiles`.

@@ -28,6 +28,7 @@ from brimline.record.layout import (
     unreadable,
 )
 from brimline.record.model import (
+    Clock,
     Histogram,
     HistogramCodec,
     IntervalHistogram,
@@ -72,7 +73,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         intervals=intervals,
         server=_read_server(directory / SERVER_FILE),
         events=read_events(directory / EVENTS_FILE),
-        histograms=_merge_measured(load(), codec),
+        histograms=_merge_measured(load(None), codec),
         brimline_version=str(state.get("brimline_version", "unknown")),
         load_interval_histograms=load,
         imbalances=tuple(state.get("imbalances", ())),
@@ -161,7 +162,7 @@ def _scalar(text: str) -> Scalar:
 
 
 def _read_interval_histograms(
-    path: Path, whole_until_ns: int, codec: HistogramCodec
+    path: Path, whole_until_ns: int, codec: HistogramCodec, clock: Clock | None
 ) -> list[IntervalHistogram]:
     return [
         IntervalHistogram(
@@ -173,7 +174,7 @@ def _read_interval_histograms(
             histogram=codec.decode(entry.text),
         )
         for entry in hlog.parse(read_lines(path))
-        if entry.end_ns <= whole_until_ns
+        if entry.end_ns <= whole_until_ns and clock in (None, entry.clock)
     ]
 
 

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from brimline.record.model import IntervalHistogram, IntervalRow, OperationRow, RunRecord
+from brimline.record.model import Histogram, IntervalHistogram, IntervalRow, OperationRow, RunRecord
 from brimline.report.statistics import report_clock
-from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of
 
 BUCKET_COUNT_MAX = 600
 """Buckets of time in a chart; more can't be told apart on a screen."""
@@ -49,16 +48,14 @@ def time_series(record: RunRecord, *, bucket_count_max: int = BUCKET_COUNT_MAX) 
     for row in record.operations:
         rows[row["start_ns"]].append(row)
     histograms: dict[int, list[IntervalHistogram]] = defaultdict(list)
-    clock = report_clock(record)
-    for histogram in record.interval_histograms():
-        if histogram.clock == clock:
-            histograms[histogram.start_ns].append(histogram)
+    for histogram in record.interval_histograms(report_clock(record)):
+        histograms[histogram.start_ns].append(histogram)
     size = max(1, math.ceil(len(record.intervals) / bucket_count_max))
     return [
         _bucket(
             group,
             [row for interval in group for row in rows[interval["start_ns"]]],
-            [each.histogram.buckets() for interval in group for each in histograms[interval["start_ns"]]],
+            [each.histogram for interval in group for each in histograms[interval["start_ns"]]],
         )
         for group in _groups(record.intervals, size)
     ]
@@ -74,11 +71,11 @@ def _groups(intervals: Sequence[IntervalRow], size: int) -> list[Sequence[Interv
 
 
 def _bucket(
-    intervals: Sequence[IntervalRow], rows: Sequence[OperationRow], histograms: Sequence[Buckets]
+    intervals: Sequence[IntervalRow], rows: Sequence[OperationRow], histograms: Sequence[Histogram]
 ) -> TimeBucket:
     start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
     length_s = max(end_ns - start_ns, 1) / 1e9
-    merged = merge_buckets(histograms)
+    merged = _merged(histograms)
     return TimeBucket(
         phase=intervals[0]["phase"],
         start_s=start_ns / 1e9,
@@ -87,5 +84,15 @@ def _bucket(
         failed_ops_per_s=sum(row["failed"] for row in rows) / length_s,
         backlog=intervals[-1]["backlog"],
         in_flight=sum(row["in_flight_ns"] for row in rows) / 1e9 / length_s,
-        quantiles_ns=tuple(quantile_of(merged, quantile) if merged else None for quantile in QUANTILES),
+        quantiles_ns=tuple(merged.quantile(quantile) if merged else None for quantile in QUANTILES),
     )
+
+
+def _merged(histograms: Sequence[Histogram]) -> Histogram | None:
+    """All of them in one, None without any. They were read for this series alone: the first takes the others."""
+    if not histograms:
+        return None
+    first, *others = histograms
+    for other in others:
+        first.merge(other)
+    return first

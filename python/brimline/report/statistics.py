@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brimline.record.model import OperationRow, RunRecord
+from brimline.record.model import Clock, OperationRow, RunRecord
 from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of
 
 TOTAL_LABEL = "Total"
@@ -38,7 +38,7 @@ class OperationStatistics:
         return self.failed / self.samples if self.samples else 0.0
 
 
-def report_clock(record: RunRecord) -> str:
+def report_clock(record: RunRecord) -> Clock:
     """The clock that a report quotes: what users feel where it exists."""
     return "service" if record.closed_loop else "response"
 

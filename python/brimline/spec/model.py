@@ -78,16 +78,8 @@ Load = Annotated[
 class SloSpec(Part):
     """What the users of the database are promised. A limit that isn't given isn't asked for."""
 
-    response_p50_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p50")
-    response_p95_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p95")
     response_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p99")
-    response_p999_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p999")
-    service_p50_ns: fields.LatencyLimit | None = Field(default=None, alias="service_p50")
-    service_p95_ns: fields.LatencyLimit | None = Field(default=None, alias="service_p95")
-    service_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="service_p99")
-    service_p999_ns: fields.LatencyLimit | None = Field(default=None, alias="service_p999")
     error_share: fields.ErrorShare | None = Field(default=None, alias="error_rate")
-    miss_share: fields.ErrorShare | None = Field(default=None, alias="miss_rate")
 
 
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S

@@ -34,8 +34,9 @@ def mean_interval(
 ) -> Estimate:
     """Mean of a stationary series with Student's interval at its effective sample size.
 
-    `independent`: the values don't depend on each other, such as those of separate runs, so that all of them count.
-    A single value, or a series that is worth less than two, gets an infinite interval. Raises ValueError when empty.
+    `independent`: the values don't depend on each other, such as those of separate runs, so that all of them
+    count. A single value, or a series worth less than two, gets an infinite interval. Raises ValueError when
+    empty.
     """
     values = np.asarray(series, dtype=float)
     if not len(values):

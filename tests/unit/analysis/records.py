@@ -88,6 +88,6 @@ def run_record(
         "events": (),
         "histograms": {("read", clock): FixedHistogram(buckets) for clock, buckets in latencies.items()},
         "brimline_version": "test",
-        "load_interval_histograms": lambda: batches,
+        "load_interval_histograms": lambda clock=None: batches,
     }
     return RunRecord(**(fields | changes))

@@ -5,7 +5,7 @@ import pytest
 from brimline.analysis.observation import observe
 from brimline.record.model import IntervalHistogram
 
-from .records import MS, S, FixedHistogram, interval_row, operation_row, run_record, summary
+from .records import MS, FixedHistogram, S, interval_row, operation_row, run_record, summary
 
 
 def test_figures_of_the_measured_window_only() -> None:

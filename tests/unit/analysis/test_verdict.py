@@ -55,6 +55,13 @@ def test_a_growing_backlog_fails_before_latency_does(growth: int, verdict: Verdi
     assert judge(observe(run_record(intervals=rows)), SLO).verdict is verdict
 
 
+def test_the_edges_of_a_window_are_no_shortfall() -> None:
+    rows = [operation_row(second, sent=5, ok=5 if second < 10 else 3) for second in range(1, 11)]
+    assert judge(observe(run_record(rate=5.0, operations=rows)), SLO).verdict is not Verdict.FAIL
+    rows[0] = operation_row(1, sent=5, ok=3)
+    assert judge(observe(run_record(rate=5.0, operations=rows)), SLO).verdict is Verdict.FAIL
+
+
 def test_invalid_outranks_the_objective() -> None:
     lost = judge(observe(run_record(summary=summary(due=99_999))), SLO)
     assert lost.verdict is Verdict.INVALID and "operations got lost" in lost.reasons[0]

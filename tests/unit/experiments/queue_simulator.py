@@ -1,7 +1,8 @@
 """A server as a queue in numbers, with known capacity, that answers probes with run records.
 
-Operations pass in order: due → a free connection → the gate, which lets one through each 1 / capacity seconds → one of
-the servers, first come first served, for a random service time. Stalls stop gate and servers. No network, no clock.
+Operations pass in order: due → a free connection → the gate, which lets one through each 1 / capacity seconds
+→ one of the servers, first come first served, for a random service time. Stalls stop gate and servers. No
+network, no clock.
 """
 
 import heapq
@@ -9,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -170,7 +172,7 @@ def record_of(
     scale: float = 1.0,
     server: Sequence[ServerRow] = (),
 ) -> RunRecord:
-    """The record that a run with these operations leaves; times in seconds. `scale` multiplies the counts of rows."""
+    """The record that a run with these operations leaves; times in s. `scale` multiplies its counts."""
     failed = np.zeros(len(due), dtype=bool) if failed is None else failed
     closed = probe.rate_ops_per_s is None
     edges = np.linspace(probe.warmup_s, probe.cost_s, INTERVALS_PER_RUN + 1)
@@ -182,7 +184,7 @@ def record_of(
         if closed
         else {"service": done - sent, "response": done - due, "lag": sent - due}
     )
-    for start_s, end_s in zip(edges, edges[1:], strict=False):
+    for start_s, end_s in pairwise(edges):
         finished = (done > start_s) & (done <= end_s)
         began = (sent > start_s) & (sent <= end_s)
         start_ns, end_ns = int(start_s * 1e9), int(end_s * 1e9)
@@ -264,7 +266,7 @@ def record_of(
         events=(),
         histograms=histograms,
         brimline_version="test",
-        load_interval_histograms=lambda: batches,
+        load_interval_histograms=lambda clock=None: batches,
     )
 
 

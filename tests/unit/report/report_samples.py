@@ -225,7 +225,9 @@ def _server_rows(samples: Samples) -> list[dict[str, int | bool]]:
 
 
 def _opcounters(summary: Summary) -> Any:
-    return {"before": dict.fromkeys(summary["commands"], 0), "after": dict(summary["commands"])}
+    before = dict.fromkeys(("insert", "query", "update", "delete", "getmore", "command", "uptime_ms"), 0)
+    after = before | summary["commands"] | {"uptime_ms": summary["elapsed_ns"] // 1_000_000}
+    return {"before": before, "after": after}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

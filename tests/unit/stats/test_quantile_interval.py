@@ -73,7 +73,7 @@ def test_interval_covers_the_truth_of_independent_values() -> None:
 
 
 def test_bursts_widen_the_interval() -> None:
-    """1.2 % slow values: spread evenly p99 is surely slow; all in one of 20 batches it hangs on that batch."""
+    """1.2 % slow values: spread evenly p99 is slow; all in one batch of 20 it hangs on that batch."""
     fast, slow = 1_000_000, 50_000_000
     spread = [[(fast, 988), (slow, 12)]] * 20
     burst = [[(fast, 1000)]] * 19 + [[(fast, 760), (slow, 240)]]
@@ -83,6 +83,15 @@ def test_bursts_widen_the_interval() -> None:
     in_one = quantile_interval(merged, 0.99, batches=burst, seed=1)
     assert (evenly.low_ns, evenly.high_ns) == (slow, slow)
     assert (in_one.low_ns, in_one.high_ns) == (fast, slow)
+
+
+def test_a_burst_that_could_have_come_twice_raises_the_upper_bound() -> None:
+    """0.7 % slow values, all in one of 20 batches: counted as independent ones they can't reach p99."""
+    fast, slow = 1_000_000, 50_000_000
+    burst = [[(fast, 1000)]] * 19 + [[(fast, 860), (slow, 140)]]
+    merged = merge_buckets(burst)
+    assert quantile_interval(merged, 0.99).high_ns == fast
+    assert quantile_interval(merged, 0.99, batches=burst, seed=1).high_ns == slow
 
 
 def test_few_values_give_a_bound_and_no_figure() -> None:

@@ -1,0 +1,246 @@
+//! The wire target against the scripted server: real sockets, real time, known answers. Margins are wide, because a busy
+//! machine may be late; the exact twins of these tests are in `truth.rs`.
+
+mod common;
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec};
+use brimline_engine::failure::FailureClass;
+use brimline_engine::operation::OperationKind;
+use brimline_engine::plan::{Plan, Proportions, TargetPlan, Work};
+use brimline_engine::{EndedBy, Run, RunError, Stage};
+use brimline_testserver::{Data, Fault, FaultKind, Script, Server, ServiceTime, Stall, When};
+use common::{MS, Outcome, READS, S, constant, execute, merge, plan};
+
+fn wire(address: &impl ToString) -> TargetPlan {
+    TargetPlan::Wire { address: address.to_string(), write_concern: None }
+}
+
+/// A server that has every document, so that nothing need be loaded.
+fn serve(script: Script) -> Server {
+    Server::start(Script { data: Data::Synthetic { document_bytes: 1_000 }, ..script })
+        .expect("a loopback port is free")
+}
+
+fn reads(outcome: &Outcome) -> brimline_engine::worker::Totals {
+    outcome.summary.kinds[OperationKind::Read as usize]
+}
+
+#[test]
+fn both_sides_count_the_same_commands() {
+    let server = Server::start(Script::default()).expect("a loopback port is free");
+    let load = Plan {
+        target: wire(&server.address()),
+        work: Work::Load { batch_size: 100, ordered: false },
+        duration_ns: None,
+        threads: 2,
+        ..plan()
+    };
+    execute(&load);
+    assert_eq!(server.counts().opcounters.insert, 1_000);
+
+    let proportions = Proportions { read: 0.3, update: 0.2, insert: 0.1, scan: 0.2, read_modify_write: 0.2 };
+    let mixed = Plan {
+        target: wire(&server.address()),
+        work: common::mix(proportions, ChooserSpec::Uniform),
+        operation_count: Some(5_000),
+        duration_ns: None,
+        threads: 2,
+        ..plan()
+    };
+    let before = server.counts().opcounters;
+    let outcome = execute(&mixed);
+    let after = server.counts().opcounters;
+    let [query, insert, update, getmore] = outcome.summary.commands;
+    assert_eq!(after.query - before.query, query);
+    assert_eq!(after.insert - before.insert, insert);
+    assert_eq!(after.update - before.update, update);
+    assert_eq!(after.getmore - before.getmore, getmore);
+    let kinds = outcome.summary.kinds;
+    assert!(kinds.iter().all(|totals| totals.failed + totals.miss + totals.unfinished == 0), "{kinds:?}");
+    assert_eq!(update, kinds[1].ok + kinds[4].ok, "a read-modify-write updates once");
+    assert_eq!(query, kinds[0].ok + kinds[3].ok + kinds[4].ok);
+}
+
+/// 40 documents of 1 MB don't fit one reply of 16 MB: the scan goes on until all of them are there.
+#[test]
+fn a_long_scan_is_drained() {
+    let server = Server::start(Script::default()).expect("a loopback port is free");
+    let mut large = Plan { target: wire(&server.address()), duration_ns: None, connections: 2, ..plan() };
+    large.data = DocumentSpec {
+        record_count: 48,
+        field_length: LengthSpec::Constant { length: 100_000 },
+        insert_order: InsertOrder::Ordered,
+        zero_padding: 4,
+        ..large.data
+    };
+    execute(&Plan { work: Work::Load { batch_size: 8, ordered: false }, ..large.clone() });
+    let outcome = execute(&Plan {
+        work: Work::Mix {
+            proportions: Proportions { read: 0.0, scan: 1.0, ..READS },
+            keys: ChooserSpec::Sequential,
+            scan_length: LengthSpec::Constant { length: 40 },
+            read_all_fields: true,
+            write_all_fields: false,
+        },
+        operation_count: Some(5),
+        ..large
+    });
+    let [query, _, _, getmore] = outcome.summary.commands;
+    assert_eq!((query, getmore), (5, 10));
+    let tallies = outcome.intervals.iter().flat_map(|interval| interval.tallies.non_empty());
+    assert_eq!(tallies.map(|(_, _, tally)| tally.documents).sum::<u64>(), 200);
+}
+
+#[test]
+fn a_stall_shows_in_response_time_in_real_time() {
+    let stall = Stall { at_ns: S, length_ns: S, every_ns: None, slowdown: None };
+    let script =
+        Script { service: ServiceTime::Fixed { ns: MS / 5 }, stalls: vec![stall], ..Script::default() };
+    let server = serve(script);
+    let outcome = execute(&Plan {
+        target: wire(&server.address()),
+        pacer: constant(1_000.0),
+        duration_ns: Some(4 * S),
+        ..plan()
+    });
+    // A quarter of the operations is due in the stall: their response times spread evenly over 1 s.
+    let response_p99_ms = outcome.response.value_at_quantile(0.99) / MS;
+    assert!((800..=1_300).contains(&response_p99_ms), "response p99 {response_p99_ms} ms");
+    // Only the ten in flight are slow to a tool that looks at service time.
+    let slow = outcome.service.len() - outcome.service.count_between(0, 700 * MS);
+    assert!(slow <= 10, "{slow} operations had a slow service time");
+}
+
+#[test]
+fn throughput_times_service_time_is_the_number_of_connections() {
+    let script = Script { service: ServiceTime::Fixed { ns: 2 * MS }, ..Script::default() };
+    let server = serve(script);
+    let outcome = execute(&Plan {
+        target: wire(&server.address()),
+        connections: 16,
+        duration_ns: Some(2 * S),
+        ..plan()
+    });
+    let window_s = outcome.summary.elapsed_ns as f64 / S as f64;
+    let in_flight = outcome.service.len() as f64 / window_s * outcome.service.mean() / S as f64;
+    assert!((in_flight / 16.0 - 1.0).abs() < 0.02, "{in_flight} in flight on 16 connections");
+}
+
+fn faulty(when: When, kind: FaultKind) -> (Outcome, u64) {
+    let server = serve(Script { faults: vec![Fault { when, kind }], ..Script::default() });
+    let outcome = execute(&Plan {
+        target: wire(&server.address()),
+        operation_count: Some(20_000),
+        duration_ns: None,
+        operation_timeout_ns: S / 2,
+        ..plan()
+    });
+    let faults = server.counts().faults[0];
+    (outcome, faults)
+}
+
+#[test]
+fn exactly_the_failed_replies_are_failures() {
+    let kind = FaultKind::Error { code: 50, name: "MaxTimeMSExpired".to_owned(), label: None };
+    let (outcome, faults) = faulty(When::Share(0.01), kind);
+    assert!(faults > 100, "{faults} faults in 20 000 replies at a share of 1 %");
+    assert_eq!((reads(&outcome).failed, reads(&outcome).ok), (faults, 20_000 - faults));
+    let [failure] = outcome.summary.failures.as_slice() else { panic!("one class of failure") };
+    assert_eq!((failure.count, failure.first.code), (faults, 50));
+    assert_eq!(failure.first.label, "MaxTimeMSExpired");
+}
+
+#[test]
+fn exactly_the_empty_replies_are_misses() {
+    let (outcome, faults) = faulty(When::Share(0.01), FaultKind::NoDocument);
+    assert!(faults > 100, "{faults} faults");
+    assert_eq!((reads(&outcome).miss, reads(&outcome).failed), (faults, 0));
+}
+
+/// Each broken connection costs one operation and is replaced; the run goes on.
+#[test]
+fn broken_connections_are_replaced() {
+    for (kind, class) in [
+        (FaultKind::Close, FailureClass::ConnectionLost),
+        (FaultKind::Garbage, FailureClass::BadReply),
+        (FaultKind::WrongLength, FailureClass::BadReply),
+        (FaultKind::Silence, FailureClass::Timeout),
+    ] {
+        let (outcome, faults) = faulty(When::FirstN(3), kind.clone());
+        assert_eq!((faults, reads(&outcome).failed), (3, 3), "{kind:?}");
+        assert_eq!(reads(&outcome).ok, 19_997, "{kind:?}");
+        assert!(outcome.summary.failures.iter().all(|failure| failure.first.class == class), "{kind:?}");
+        assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
+    }
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_unreachable() {
+    let port =
+        TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
+    let unreachable =
+        Plan { target: wire(&format!("127.0.0.1:{port}")), connect_timeout_ns: S / 2, ..plan() };
+    let run = Run::start(unreachable).expect("the plan is valid");
+    let Err(RunError::Target(reason)) = run.join() else { panic!("nobody listens") };
+    assert!(reason.contains("refused"), "{reason}");
+}
+
+#[test]
+fn a_server_that_never_greets_is_unreachable() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let silent = Plan { target: wire(&address), connect_timeout_ns: S / 2, ..plan() };
+    let Err(RunError::Target(reason)) = Run::start(silent).expect("the plan is valid").join() else {
+        panic!("nobody answers")
+    };
+    assert!(reason.contains("0 of 10 connections"), "{reason}");
+}
+
+#[test]
+fn a_server_that_dies_ends_the_run_and_what_was_measured_stays() {
+    let server = serve(Script { service: ServiceTime::Fixed { ns: MS }, ..Script::default() });
+    let endless = Plan {
+        target: wire(&server.address()),
+        duration_ns: Some(60 * S),
+        connect_timeout_ns: S / 2,
+        ..plan()
+    };
+    let run = Run::start(endless).expect("the plan is valid");
+    while run.poll(Duration::from_millis(20)).ok < 1_000 {}
+    server.stop().expect("the server stops");
+    let mut intervals = Vec::new();
+    while run.poll(Duration::from_secs(1)).stage != Stage::Finished {
+        intervals.extend(run.take_intervals());
+    }
+    intervals.extend(run.take_intervals());
+    let outcome = merge(run.join().expect("there is a summary"), intervals);
+    common::assert_conserved(&outcome);
+    assert!(matches!(outcome.summary.ended_by, EndedBy::TargetLost(_)), "{:?}", outcome.summary.ended_by);
+    assert!(reads(&outcome).ok >= 1_000);
+    assert!(
+        outcome.summary.failures.iter().all(|failure| failure.first.class == FailureClass::ConnectionLost)
+    );
+}
+
+#[test]
+fn stop_drains_and_abort_does_not() {
+    let server = serve(Script { service: ServiceTime::Fixed { ns: 300 * MS }, ..Script::default() });
+    for aborts in [false, true] {
+        let endless = Plan { target: wire(&server.address()), duration_ns: Some(60 * S), ..plan() };
+        let run = Run::start(endless).expect("the plan is valid");
+        while run.poll(Duration::from_millis(10)).in_flight < 10 {}
+        if aborts {
+            run.abort();
+        } else {
+            run.stop();
+        }
+        while run.poll(Duration::from_secs(1)).stage != Stage::Finished {}
+        let outcome = merge(run.join().expect("there is a summary"), run.take_intervals());
+        common::assert_conserved(&outcome);
+        let expected = if aborts { (EndedBy::Aborted, 10) } else { (EndedBy::Stopped, 0) };
+        assert_eq!((outcome.summary.ended_by.clone(), reads(&outcome).unfinished), expected);
+    }
+}

@@ -1,0 +1,118 @@
+"""Every example does what it says. A new example without an expectation here fails the first test."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import brimline
+from brimline.errors import UsageError
+from brimline.servers import find_mongod
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRIPT_DEADLINE_S = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecExample:
+    """What a spec must come to: the operations that ran, open or closed loop, judged or not."""
+
+    operations: frozenset[str]
+    closed_loop: bool
+    judged: bool
+
+
+SPECS: Mapping[str, SpecExample] = {
+    "own-workload.yaml": SpecExample(
+        operations=frozenset({"read", "update"}), closed_loop=True, judged=False
+    ),
+    "open-loop-with-objective.yaml": SpecExample(
+        operations=frozenset({"read", "update"}), closed_loop=False, judged=True
+    ),
+    "ycsb-read-mostly.properties": SpecExample(
+        operations=frozenset({"read", "update"}), closed_loop=True, judged=False
+    ),
+}
+# What a script prints, line by line, as patterns that must be found in this order.
+SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "run_to_data_frame.py": (
+        r"count +p50_ns +p99_ns",
+        r"read +service +\d+",
+        r"operation +read +update",
+        r"report: ",
+    ),
+    "loop_over_seeds.py": (r"seed 1: \d+ ops/s", r"seed 3: \d+ ops/s", r"3 runs: mean \d+ ops/s"),
+    "generator_ceiling.py": (r"ceiling: [1-9]\d* ops/s", r"client CPU: \d+ ns per operation"),
+}
+
+
+def test_every_example_has_an_expectation_and_a_line_in_the_readme() -> None:
+    examples = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {"README.md"}
+    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    assert examples == SPECS.keys() | SCRIPTS.keys()
+    assert {name for name in examples if f"({name})" in readme} == examples
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_spec_runs_and_does_what_it_says(name: str, tmp_path: Path) -> None:
+    expected = SPECS[name]
+    overrides = {} if name.endswith(".properties") else {"warmup": "100ms", "duration": "500ms"}
+    result = brimline.run(
+        EXAMPLES / name, overrides=overrides, options=brimline.Options(null=True, runs_directory=tmp_path)
+    )
+    summary = result.record.summary
+    assert summary is not None
+    assert {kind for kind, totals in summary["operations"].items() if totals["ok"]} == expected.operations
+    assert result.record.closed_loop is expected.closed_loop
+    assert (result.judgement is not None) is expected.judged
+    assert result.html.exists()
+
+
+def test_the_property_file_says_how_many_operations_run(tmp_path: Path) -> None:
+    result = brimline.run(
+        property_files=[EXAMPLES / "ycsb-read-mostly.properties"],
+        properties=["operationcount=300"],
+        options=brimline.Options(null=True, runs_directory=tmp_path),
+    )
+    assert result.record.summary is not None
+    assert result.record.summary["sent"] == 300
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_prints_what_it_says(name: str, tmp_path: Path) -> None:
+    assert_printed(run_script(name, "--null", directory=tmp_path), SCRIPTS[name])
+
+
+@pytest.mark.mongod
+def test_a_script_runs_against_a_real_server(tmp_path: Path) -> None:
+    try:
+        find_mongod()
+    except UsageError as error:
+        pytest.skip(error.message)
+    assert_printed(run_script("run_to_data_frame.py", directory=tmp_path), SCRIPTS["run_to_data_frame.py"])
+
+
+def run_script(name: str, *arguments: str, directory: Path) -> str:
+    """Runs an example as a user would, from another directory; returns what it prints."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=SCRIPT_DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def assert_printed(text: str, patterns: tuple[str, ...]) -> None:
+    """Fails unless every pattern is found in `text`, one after the other."""
+    position = 0
+    for pattern in patterns:
+        found = re.compile(pattern).search(text, position)
+        assert found is not None, f"{pattern!r} not found in order in:\n{text}"
+        position = found.end()

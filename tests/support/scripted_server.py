@@ -1,0 +1,59 @@
+"""Owns the scripted test server as a process of its own: started on a free port, stopped, asked what it saw."""
+
+import json
+import os
+import select
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brimline.servers import control_client
+
+BINARY = Path(__file__).parents[2] / "target" / "release" / "brimline-testserver"
+SYNTHETIC = {"kind": "synthetic", "document_bytes": 256}
+"""Every key exists, so that a run needs no load."""
+NAMESPACE = "ycsb.usertable"
+_START_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedServer:
+    """A running scripted server. `address` is `host:port`."""
+
+    address: str
+    process: subprocess.Popen[str]
+
+    @property
+    def uri(self) -> str:
+        return f"mongodb://{self.address}"
+
+    def opcounters(self) -> dict[str, int]:
+        """What the server itself counted. A command that a fault fails as a whole is not attempted, nor counted."""
+        with control_client(self.address) as client:
+            counters: dict[str, int] = client.admin.command("serverStatus")["opcounters"]
+        return counters
+
+
+@contextmanager
+def scripted_server(script: Mapping[str, Any]) -> Iterator[ScriptedServer]:
+    """Plays `script` on the collection of the shipped workloads, with every key in place."""
+    whole = {"data": SYNTHETIC, "namespace": NAMESPACE, **script}
+    process = subprocess.Popen(
+        [str(BINARY), "--script-json", json.dumps(whole)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        ready, _, _ = select.select([process.stdout], [], [], _START_TIMEOUT_S)
+        assert ready, "the scripted server did not start in time"
+        yield ScriptedServer(json.loads(os.read(process.stdout.fileno(), 4096))["address"], process)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()

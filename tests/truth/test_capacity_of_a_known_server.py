@@ -1,0 +1,110 @@
+"""The search against servers whose capacity is known because it was set, on a virtual clock: the whole way through
+engine, record and analysis, and only the waiting left out.
+"""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.analysis.bottleneck import BottleneckKind
+from brimline.experiments.conclusion import ConclusionKind
+from brimline.experiments.settings import CapacitySettings, quick, standard
+from tests.support.simulation import Search, search
+
+SEEDS = range(1, 11)
+SEEDS_RIGHT_MIN = 9
+TOLERANCE = 0.03
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Durability is the record's own tests' matter, and a third of the time of a search without a server.
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
+def _virtual(settings: CapacitySettings) -> CapacitySettings:
+    """The preset as it is, but for the calibration: the null target runs on real time."""
+    return replace(settings, calibrate_s=0.2)
+
+
+def _gate(capacity_ops_per_s: float) -> dict[str, Any]:
+    """Lets one operation through each 1 / c seconds; service behind it takes time and is never full."""
+    service = {"kind": "lognormal", "mean_ns": 500_000, "sigma": 0.5}
+    return {"service": service, "capacity_ops_per_s": capacity_ops_per_s}
+
+
+def _servers(capacity_ops_per_s: float) -> dict[str, Any]:
+    """Four servers with one queue, full at 4 / (mean service time). Service times vary little, so that the queue is
+    short below that rate and the objective is met up to 1 or 2 % under it.
+    """
+    service = {"kind": "lognormal", "mean_ns": round(4e9 / capacity_ops_per_s), "sigma": 0.3}
+    return {"service": service, "servers": 4}
+
+
+# Another capacity for each seed: an answer that doesn't follow the server can't be right ten times by chance.
+CAPACITIES = {seed: 900.0 + 210 * seed for seed in SEEDS}
+
+
+@pytest.mark.parametrize("server", [_gate, _servers])
+def test_the_capacity_is_found(server: Any, tmp_path: Path) -> None:
+    answers = {}
+    for seed, truth in CAPACITIES.items():
+        found = search(server(truth), tmp_path / str(seed), seed=seed, settings=_virtual(quick()))
+        answers[seed] = _relative(found, truth)
+    right = [seed for seed, (error, _) in answers.items() if abs(error) <= TOLERANCE]
+    assert len(right) >= SEEDS_RIGHT_MIN, answers
+    covered = [seed for seed, (_, holds) in answers.items() if holds]
+    assert len(covered) >= SEEDS_RIGHT_MIN, f"the interval holds the truth in {len(covered)} of 10 seeds"
+
+
+def _relative(found: Search, truth: float) -> tuple[float, bool]:
+    """How far off the answer is, and whether its interval, as wide as the tolerance at least, holds the truth."""
+    conclusion = found.conclusion
+    assert conclusion.kind is ConclusionKind.SUSTAINED, conclusion.headline
+    assert conclusion.sustained is not None
+    assert not conclusion.quotable
+    assert conclusion.saturation is not None
+    assert conclusion.saturation.value == pytest.approx(truth, rel=TOLERANCE)
+    sustained = conclusion.sustained
+    slack = TOLERANCE * truth
+    return sustained.value / truth - 1, sustained.low - slack <= truth <= sustained.high + slack
+
+
+def test_the_capacity_is_found_by_the_standard_preset(tmp_path: Path) -> None:
+    found = search(_gate(700), tmp_path / "search", seed=7, settings=_virtual(standard()))
+    error, holds = _relative_quotable(found, 700)
+    assert abs(error) <= TOLERANCE
+    assert holds
+
+
+def _relative_quotable(found: Search, truth: float) -> tuple[float, bool]:
+    conclusion = found.conclusion
+    assert conclusion.kind is ConclusionKind.SUSTAINED, conclusion.headline
+    assert conclusion.sustained is not None
+    assert conclusion.quotable, conclusion.reasons_not_quotable
+    sustained = conclusion.sustained
+    return sustained.value / truth - 1, sustained.low <= truth <= sustained.high
+
+
+def test_a_search_that_the_generator_limits_gives_no_number(tmp_path: Path) -> None:
+    """A generator that needs 0.1 ms an operation is full at 10 000/s; the server would take any rate."""
+    script = {"service": {"kind": "fixed", "ns": 200_000}}
+    found = search(script, tmp_path / "search", seed=1, settings=_virtual(quick()), generator_ns=100_000)
+    conclusion = found.conclusion
+    assert conclusion.kind is ConclusionKind.CLIENT_LIMITED, conclusion.headline
+    assert conclusion.exit_code == 4
+    assert conclusion.sustained is None
+    assert conclusion.saturation is None
+    assert conclusion.bottleneck is not None
+    assert conclusion.bottleneck.kind is BottleneckKind.GENERATOR
+
+
+def test_an_objective_that_can_not_be_met_gives_no_number(tmp_path: Path) -> None:
+    script = {"service": {"kind": "fixed", "ns": 30_000_000}}
+    found = search(script, tmp_path / "search", seed=1, settings=_virtual(quick()))
+    assert found.conclusion.kind is ConclusionKind.SLO_UNREACHABLE
+    assert found.conclusion.exit_code == 3
+    assert found.conclusion.sustained is None

@@ -1,0 +1,179 @@
+"""The figures of single runs against a server that does what it was told: on a virtual clock, and some again for real."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brimline
+from brimline.analysis.observation import Observation, observe
+from brimline.record import RunRecord
+from brimline.run import DataPolicy
+from tests.support.scripted_server import ScriptedServer, scripted_server
+from tests.support.simulation import simulate
+
+MS = 1_000_000
+S = 1_000_000_000
+
+
+def _observed(record: RunRecord) -> Observation:
+    observation = observe(record)
+    assert record.complete, record.message
+    assert not record.imbalances
+    return observation
+
+
+# The stall that a closed loop hides
+
+
+def test_a_stall_shows_in_response_time_and_not_in_service_time(tmp_path: Path) -> None:
+    """1 kHz on 10 connections, 0.2 ms service, 1 s of stall in 10 s: a tenth of all operations waits for 0 to 1 s."""
+    script = {"service": {"kind": "fixed", "ns": MS // 5}, "stalls": [{"at_ns": 4 * S, "length_ns": S}]}
+    record = simulate(
+        script, tmp_path / "run", load={"kind": "constant", "rate": 1000}, connections=10, warmup="0s", duration="10s"
+    )
+    observation = _observed(record)
+    assert observation.response is not None and observation.service is not None
+    assert observation.response.p99_ns == pytest.approx(900 * MS, abs=60 * MS)
+    assert observation.service.p99_ns < 2 * MS
+    assert observation.response.count == 10_000
+
+
+def test_a_stall_shows_in_response_time_on_real_time(tmp_path: Path) -> None:
+    """The twin on a real socket. A twentieth waits for up to 2 s, so the slowest hundredth for 1.6 s or more."""
+    script = {"service": {"kind": "fixed", "ns": MS // 5}, "stalls": [{"at_ns": S, "length_ns": 2 * S}]}
+    with scripted_server(script) as server:
+        observation = _run(
+            server,
+            tmp_path,
+            overrides={
+                "load": {"kind": "constant", "rate": 500},
+                "connections": 10,
+                "warmup": "0s",
+                "duration": "5s",
+            },
+        ).observation
+    assert observation.response is not None and observation.service is not None
+    assert 1200 * MS < observation.response.p99_ns < 3500 * MS
+    # Only the ten in flight when it began are slow to the server: 0.4 % of 2500.
+    assert observation.service.p99_ns < 400 * MS
+
+
+# Little's law
+
+
+def test_a_closed_loop_has_all_its_connections_in_flight(tmp_path: Path) -> None:
+    """Mean in flight, known from outside, is throughput times mean time."""
+    script = {"service": {"kind": "lognormal", "mean_ns": 2 * MS, "sigma": 1.0}, "servers": 4}
+    observation = _observed(simulate(script, tmp_path / "run", connections=16, warmup="1s", duration="20s"))
+    assert observation.service is not None
+    product = observation.throughput_ops_per_s * observation.service.mean_ns / S
+    assert product == pytest.approx(16, rel=0.02)
+    assert observation.mean_in_flight == pytest.approx(16, rel=0.02)
+
+
+def test_an_open_loop_keeps_little_s_law_with_response_time(tmp_path: Path) -> None:
+    """What is due and not done, looked at 4000 times, is throughput times mean response time."""
+    script = {"service": {"kind": "exponential", "mean_ns": 4 * MS}, "servers": 1}
+    record = simulate(
+        script,
+        tmp_path / "run",
+        # Not in step with the intervals, at whose ends the number is looked at.
+        load={"kind": "constant", "rate": 201.3},
+        connections=4,
+        warmup="0s",
+        duration="400s",
+        interval="100ms",
+    )
+    observation = _observed(record)
+    assert observation.response is not None
+    seen = [row["in_flight"] + row["backlog"] for row in record.intervals if row["phase"] == "measure"]
+    assert len(seen) == 4000
+    product = observation.throughput_ops_per_s * observation.response.mean_ns / S
+    assert sum(seen) / len(seen) == pytest.approx(product, rel=0.02)
+    assert product > 1, "the queue is what the law is about"
+
+
+# Failures and misses
+
+
+def _run(server: ScriptedServer, directory: Path, *, workload: str = "ycsb-c", overrides: dict[str, Any]) -> Any:
+    return brimline.run(
+        workload,
+        overrides={"data.records": 1000, **overrides},
+        options=brimline.Options(uri=server.uri, data=DataPolicy.AS_IS, runs_directory=directory),
+    )
+
+
+OPERATIONS = 20_000
+READS = {"operation_count": OPERATIONS, "warmup": "0s", "connections": 8}
+
+
+def test_exactly_the_scripted_failures_are_counted_by_code(tmp_path: Path) -> None:
+    fault = {"when": {"share": 0.01}, "kind": {"error": {"code": 11600, "name": "InterruptedAtShutdown"}}}
+    with scripted_server({"faults": [fault]}) as server:
+        record = _run(server, tmp_path, overrides=READS).record
+        executed = server.opcounters()["query"]
+    assert record.summary is not None
+    assert record.summary["sent"] == OPERATIONS
+    (error,) = record.summary["errors"]
+    assert (error["operation"], error["outcome"], error["code"], error["label"]) == (
+        "read",
+        "server_error",
+        11600,
+        "InterruptedAtShutdown",
+    )
+    # The server's own count: it does not attempt what it fails.
+    assert error["count"] == record.summary["failed"] == OPERATIONS - executed
+    assert 120 < error["count"] < 280, "1 % of 20 000, give or take five standard deviations"
+    simulated = simulate({"faults": [fault]}, tmp_path / "virtual", **READS).summary
+    assert simulated is not None
+    assert simulated["failed"] == error["count"], "the same script on the virtual clock"
+
+
+def test_failures_of_writes_are_told_apart(tmp_path: Path) -> None:
+    faults = [
+        {"when": {"share": 0.02}, "kind": {"write_error": {"code": 121}}},
+        {"when": {"share": 0.02}, "kind": {"write_concern_error": {"code": 64, "name": "WriteConcernFailed"}}},
+    ]
+    with scripted_server({"faults": faults}) as server:
+        record = _run(server, tmp_path, workload="ycsb-a", overrides=READS).record
+    assert record.summary is not None
+    found = {
+        (row["operation"], row["outcome"], row["code"]): row["count"] for row in record.summary["errors"]
+    }
+    assert set(found) == {("update", "write_error", 121), ("update", "write_concern_error", 64)}
+    # 2 % of about 10 000 updates.
+    assert all(120 < count < 290 for count in found.values()), found
+    assert record.summary["operations"]["read"]["failed"] == 0
+    assert record.summary["operations"]["update"]["failed"] == sum(found.values())
+
+
+def test_a_reply_without_a_document_is_a_miss_and_no_failure(tmp_path: Path) -> None:
+    fault = {"when": {"share": 0.02}, "kind": "no_document"}
+    with scripted_server({"faults": [fault]}) as server:
+        result = _run(server, tmp_path, overrides=READS)
+        executed = server.opcounters()["query"]
+    summary = result.record.summary
+    simulated = simulate({"faults": [fault]}, tmp_path / "virtual", **READS).summary
+    assert simulated is not None
+    assert executed == OPERATIONS
+    assert (summary["failed"], summary["miss"]) == (0, simulated["miss"])
+    assert summary["ok"] == OPERATIONS - summary["miss"]
+    assert 300 < summary["miss"] < 500
+    assert result.observation.miss_rate == pytest.approx(summary["miss"] / OPERATIONS)
+    assert result.observation.error_rate == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [("close", "connection_lost"), ("garbage", "bad_reply"), ("wrong_length", "bad_reply"), ("silence", "timeout")],
+)
+def test_one_broken_reply_is_one_failure(kind: str, outcome: str, tmp_path: Path) -> None:
+    fault = {"when": {"at_request": 100}, "kind": kind}
+    overrides = {**READS, "operation_count": 2000, "operation_timeout": "1s"}
+    with scripted_server({"faults": [fault]}) as server:
+        summary = _run(server, tmp_path, overrides=overrides).record.summary
+    (error,) = summary["errors"]
+    assert (error["outcome"], error["count"], error["code"]) == (outcome, 1, 0)
+    assert (summary["sent"], summary["ok"], summary["failed"], summary["unfinished"]) == (2000, 1999, 1, 0)

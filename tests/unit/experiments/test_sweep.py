@@ -1,0 +1,119 @@
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brimline.experiments.settings import SweepSettings
+from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
+from brimline.experiments.trial import Trial
+
+from .observations import closed_trial
+
+
+def run(
+    sweep: Sweep, throughput: Callable[[int], float], **changes: object
+) -> tuple[list[Trial], SweepConclusion]:
+    trials: list[Trial] = []
+    while (probe := sweep.next_probe(trials)) is not None:
+        trials.append(closed_trial(probe, throughput(probe.connections), **changes))
+        assert len(trials) <= 100
+    return trials, sweep.conclude(trials)
+
+
+def test_doubles_until_two_levels_gain_nothing() -> None:
+    trials, conclusion = run(Sweep(SweepSettings(), 1), lambda connections: min(1000 * connections, 8000))
+    assert [trial.probe.connections for trial in trials] == [1, 2, 4, 8, 16, 32]
+    assert conclusion.ended_by is SweepEnd.PLATEAU and conclusion.exit_code == 0
+    assert conclusion.knee_connections == 8
+    assert conclusion.saturation is not None
+    assert (conclusion.saturation.value, conclusion.saturation.low, conclusion.saturation.high) == (
+        8000,
+        8000,
+        8000,
+    )
+    assert conclusion.text == "saturation throughput 8 000 ops/s (95 % CI 8 000–8 000); knee at 8 connections"
+
+
+def test_a_dip_is_no_end() -> None:
+    seen = {1: 1000, 2: 1900, 4: 1950, 8: 3600, 16: 7000, 32: 7100, 64: 7000}
+    trials, conclusion = run(Sweep(SweepSettings(), 1), lambda connections: seen[connections])
+    assert [trial.probe.connections for trial in trials] == list(seen)
+    assert conclusion.knee_connections == 16
+
+
+def test_recovering_from_a_dip_is_no_gain() -> None:
+    seen = {1: 1000, 2: 2000, 4: 1500, 8: 2050}
+    trials, conclusion = run(Sweep(SweepSettings(), 1), lambda connections: seen[connections])
+    assert len(trials) == 4 and conclusion.knee_connections == 2
+
+
+def test_the_knee_is_the_fewest_connections_near_the_highest_even_when_more_make_it_worse() -> None:
+    seen = {1: 1000, 2: 5000, 4: 4800, 8: 3000}
+    conclusion = run(Sweep(SweepSettings(), 1), lambda connections: seen[connections])[1]
+    assert conclusion.knee_connections == 2
+    assert conclusion.highest_ops_per_s == 5000
+
+
+def test_no_plateau_no_saturation() -> None:
+    settings_ = SweepSettings(connections_max=24)
+    trials, conclusion = run(Sweep(settings_, 1), lambda connections: 1000.0 * connections)
+    assert [trial.probe.connections for trial in trials] == [1, 2, 4, 8, 16, 24]
+    assert conclusion.ended_by is SweepEnd.CONNECTIONS_MAX and conclusion.exit_code == 4
+    assert conclusion.saturation is None and conclusion.knee_connections is None
+    assert conclusion.text == "no plateau up to 24 connections, at most 24 000 ops/s seen"
+
+
+def test_errors_end_the_sweep() -> None:
+    trials, conclusion = run(
+        Sweep(SweepSettings(), 1), lambda connections: 1000.0 * connections, error_rate=0.5
+    )
+    assert len(trials) == 1
+    assert conclusion.ended_by is SweepEnd.ERRORS
+    assert "50 % of the operations failed with 1 connections" in conclusion.text
+
+
+def test_a_lost_target_ends_the_sweep() -> None:
+    trials, conclusion = run(Sweep(SweepSettings(), 1), lambda connections: 10.0, ended_by="target_lost")
+    assert len(trials) == 1
+    assert conclusion.ended_by is SweepEnd.BROKEN_OFF and conclusion.exit_code == 5
+
+
+def test_repeats_take_the_same_levels_in_another_order() -> None:
+    sweep = Sweep(SweepSettings(repeats=3), 5)
+    trials, conclusion = run(sweep, lambda connections: min(1000 * connections, 8000))
+    connections = [trial.probe.connections for trial in trials]
+    rounds = [connections[start : start + 6] for start in (0, 6, 12)]
+    assert [sorted(each) for each in rounds] == [[1, 2, 4, 8, 16, 32]] * 3
+    assert rounds[1] != rounds[0] or rounds[2] != rounds[0]
+    assert {level.trial_count for level in conclusion.levels} == {3}
+
+
+def test_an_unfinished_sweep_says_so() -> None:
+    sweep = Sweep(SweepSettings(), 1)
+    trials = run(sweep, lambda connections: min(1000 * connections, 8000))[0]
+    conclusion = sweep.conclude(trials[:3])
+    assert conclusion.ended_by is SweepEnd.INCOMPLETE
+    assert conclusion.text == "the sweep did not finish, at most 4 000 ops/s seen"
+    assert sweep.conclude([]).highest_ops_per_s is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rates=st.lists(st.floats(0, 1e5), min_size=9, max_size=9),
+    connections_max=st.integers(1, 256),
+    repeats=st.integers(1, 3),
+)
+def test_ends_and_can_be_resumed_at_any_point(rates: list[float], connections_max: int, repeats: int) -> None:
+    sweep = Sweep(SweepSettings(connections_max=connections_max, repeats=repeats), 3)
+    trials = run(sweep, lambda connections: rates[connections.bit_length() - 1])[0]
+    assert len(trials) <= repeats * len(sweep._settings.levels)
+    for count, trial in enumerate(trials):
+        again = Sweep(SweepSettings(connections_max=connections_max, repeats=repeats), 3)
+        assert again.next_probe(trials[:count]) == trial.probe
+    sweep.conclude(trials)
+
+
+def test_impossible_settings() -> None:
+    with pytest.raises(ValueError, match="at least one connection"):
+        SweepSettings(connections_max=0)
