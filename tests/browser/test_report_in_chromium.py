@@ -79,9 +79,8 @@ def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: dict[
     browser.open(files["sweep"], width=390)
     browser.resize(width=844, height=390)
     browser.wait_for(
-        """(plot => plot.clientWidth > 600 && plot.querySelector('svg.main-svg').clientWidth === plot.clientWidth)(
-            document.querySelector('.plot')
-        )"""
+        """[...document.querySelectorAll('.plot')].every(plot =>
+            plot.clientWidth > 600 && plot.querySelector('svg.main-svg').clientWidth === plot.clientWidth)"""
     )
 
 

@@ -1,10 +1,9 @@
 """Owns latency over all operation kinds of a run: merged histograms in, quantiles with an interval out."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from brimline.record.model import Clock, IntervalHistogram, RunRecord
+from brimline.record.model import Clock, Histogram, IntervalHistogram, RunRecord
 from brimline.stats.quantile_interval import (
     Buckets,
     QuantileInterval,
@@ -12,6 +11,9 @@ from brimline.stats.quantile_interval import (
     quantile_interval,
     quantile_of,
 )
+
+BATCH_COUNT_MAX = 60
+"""Stretches of time into which a window is cut to see how its p99 varies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ def latency(record: RunRecord, clock: Clock, batches: Iterable[IntervalHistogram
     merged = merge_buckets([each.buckets() for (_, of), each in record.histograms.items() if of == clock])
     if not merged:
         return None
-    p99 = quantile_interval(merged, 0.99, batches=_by_interval(batches, clock), seed=record.plan.seed)
+    p99 = quantile_interval(merged, 0.99, batches=_batches(batches, clock), seed=record.plan.seed)
     count = p99.count
     return Latency(
         count=count,
@@ -50,10 +52,20 @@ def latency(record: RunRecord, clock: Clock, batches: Iterable[IntervalHistogram
     )
 
 
-def _by_interval(batches: Iterable[IntervalHistogram], clock: Clock) -> list[Buckets]:
-    """One histogram per measured interval, all operations merged, in the order of time."""
-    intervals: dict[int, list[Buckets]] = defaultdict(list)
-    for batch in batches:
-        if batch.phase == "measure" and batch.clock == clock:
-            intervals[batch.start_ns].append(batch.histogram.buckets())
-    return [merge_buckets(intervals[start_ns]) for start_ns in sorted(intervals)]
+def _batches(histograms: Iterable[IntervalHistogram], clock: Clock) -> list[Buckets]:
+    """The measured window cut into at most `BATCH_COUNT_MAX` stretches of time, all operations merged.
+
+    More batches cost more and tell no more; merging is left to the histograms, which are this call's own copies.
+    """
+    measured = [each for each in histograms if each.phase == "measure" and each.clock == clock]
+    starts = sorted({each.start_ns for each in measured})
+    batch_count = min(len(starts), BATCH_COUNT_MAX)
+    batch_of = {start_ns: position * batch_count // len(starts) for position, start_ns in enumerate(starts)}
+    merged: dict[int, Histogram] = {}
+    for each in measured:
+        batch = batch_of[each.start_ns]
+        if batch in merged:
+            merged[batch].merge(each.histogram)
+        else:
+            merged[batch] = each.histogram
+    return [merged[batch].buckets() for batch in sorted(merged)]

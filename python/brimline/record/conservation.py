@@ -18,7 +18,7 @@ class RowTotals:
         self._counts[operation, "sent"] += row["sent"]
         self._counts[operation, "ok"] += row["ok"]
         self._counts[operation, "miss"] += row["miss"]
-        pass
+        self._counts[operation, "failed"] += row["failed"]
 
     def get(self, operation: str, column: str) -> int:
         """Sum of one column over one operation's rows."""

@@ -89,7 +89,7 @@ def _bucket(
 
 
 def _merged(histograms: Sequence[Histogram]) -> Histogram | None:
-    """All of them in one, None without any. They were read for this series alone: the first takes the others."""
+    """All of them in one, None without any; the first takes the others, for they were read for this."""
     if not histograms:
         return None
     first, *others = histograms

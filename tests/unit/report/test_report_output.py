@@ -132,9 +132,9 @@ def test_nothing_from_outside_becomes_markup() -> None:
 
     assert len(page.scripts) == 3  # the figures, plotly, and our own; none more
     assert not any(tag == "img" for tag, _ in page.elements)
-    figures = json.loads(
-        next(content for attributes, content in page.scripts if attributes.get("id") == "figures")
-    )
+    block = next(content for attributes, content in page.scripts if attributes.get("id") == "figures")
+    assert not set("<>&") & set(block)
+    figures = json.loads(block)
     assert figures["c"]["data"][0]["name"] == HOSTILE
     assert HOSTILE in "".join(page.words)
 
