@@ -3,9 +3,9 @@
     make bench
 
 CPU time is user + system of the engine's threads over the measured window of a closed loop with 32 connections; the
-server's CPU time over the same window stands beside it, because the quotient of the two drifts less with the machine than
-either does. Instructions are user-space ones of the engine without Python, counted by valgrind's callgrind against the
-scripted server: the difference between a long and a short run, divided by the difference in operations.
+server's CPU time over the same window stands beside it, because the quotient of the two drifts less with the machine
+than either does. Instructions are user-space ones of the engine without Python, counted by valgrind's callgrind against
+the scripted server: the difference between a long and a short run, divided by the difference in operations.
 """
 
 import json
@@ -72,7 +72,17 @@ def cpu_run(workload: str) -> tuple[float, float, float]:
 
 def build_engine() -> None:
     """The engine as a program of its own."""
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "brimline-engine", "--example", "execute_plan"]
+    command = [
+        "cargo",
+        "build",
+        "--quiet",
+        "--release",
+        "--locked",
+        "-p",
+        "brimline-engine",
+        "--example",
+        "execute_plan",
+    ]
     subprocess.run(command, cwd=ROOT, check=True)
 
 

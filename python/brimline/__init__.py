@@ -1,10 +1,10 @@
 """brimline finds how much load a MongoDB deployment can take, why it stops there, and how sure that is.
 
-    import brimline
+import brimline
 
-    result = brimline.capacity("ycsb-b", preset="quick")
-    print(result.conclusion.headline)
-    frames = brimline.run("ycsb-a", overrides={"duration": "10s"}).record.frames()
+result = brimline.capacity("ycsb-b", preset="quick")
+print(result.conclusion.headline)
+frames = brimline.run("ycsb-a", overrides={"duration": "10s"}).record.frames()
 """
 
 from brimline.api import (

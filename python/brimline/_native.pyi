@@ -22,10 +22,10 @@ class Progress(TypedDict):
     connections_up: int
 
 class SampleRow(TypedDict):
-    """One operation kind in one interval, all threads merged. An interval without a sent or finished operation has no row.
+    """One operation kind in one interval, all threads merged. Without a sent or finished operation there is no row.
 
-    Histogram texts are base64 of HdrHistogram V2 + deflate, values in ns; `None` where nothing was recorded. In a closed
-    loop `response` and `lag` are None: response time is service time there, and lag is zero by definition.
+    Histogram texts are base64 of HdrHistogram V2 + deflate, values in ns; `None` where nothing was recorded. In a
+    closed loop `response` and `lag` are None: response time is service time there, and lag is zero by definition.
     """
 
     phase: str  # "warmup" | "measure": the phase in which the operations were due (sent, in a closed loop)
@@ -142,7 +142,7 @@ def validate_plan(plan_json: str) -> str:
     """The plan as the engine understood it, as canonical JSON. Raises PlanError."""
 
 def preview(plan_json: str, count: int) -> list[dict[str, Any]]:
-    """The first `count` operations: {"index", "operation", "record", "messages": the OP_MSG of each command it would send}."""
+    """The first `count` operations: {"index", "operation", "record", "messages": the OP_MSG of each command}."""
 
 def generate_documents(plan_json: str, first: int, count: int) -> list[bytes]:
     """BSON of the records with index first .. first + count of the plan's data."""

@@ -68,9 +68,7 @@ class UsageError(BrimlineError):
 class SpecError(UsageError):
     """A workload spec that can't be used. `path` is the dotted path of the wrong key, "" for the whole."""
 
-    def __init__(
-        self, message: str, *, path: str = "", line: int | None = None, hint: str | None = None
-    ) -> None:
+    def __init__(self, message: str, *, path: str = "", line: int | None = None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.path = path
         self.line = line
@@ -99,9 +97,7 @@ class Interrupted(BrimlineError):
 
     _SIGNAL_EXIT_BASE: ClassVar[int] = 128
 
-    def __init__(
-        self, message: str = "interrupted", *, signal_number: int = 2, hint: str | None = None
-    ) -> None:
+    def __init__(self, message: str = "interrupted", *, signal_number: int = 2, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.signal_number = signal_number
         self.exit_code = self._SIGNAL_EXIT_BASE + signal_number

@@ -112,9 +112,7 @@ def parse_count(text: str) -> int:
             f'"{text}" is no count; write it like "1000", "1_000_000" or "100k"{_digit_grouping_note(text)}'
         )
     if match["prefix"] not in _COUNT_PREFIXES:
-        raise ValueError(
-            f'"{text}" is no count; prefixes are k (thousand), M (million) and G (thousand million)'
-        )
+        raise ValueError(f'"{text}" is no count; prefixes are k (thousand), M (million) and G (thousand million)')
     if len(match["number"]) > 1 and match["number"].startswith("0") and "." not in match["number"]:
         raise ValueError(f'"{text}" is no count; it starts with 0')
     value = _exact(match["number"]) * _COUNT_PREFIXES[match["prefix"]]
@@ -128,14 +126,11 @@ def parse_bytes(text: str) -> int:
     text = _trimmed(text)
     match = _BYTES.fullmatch(text)
     if match is None:
-        raise ValueError(
-            f'"{text}" is no size; write it like "100", "1kB" or "1MiB"{_digit_grouping_note(text)}'
-        )
+        raise ValueError(f'"{text}" is no size; write it like "100", "1kB" or "1MiB"{_digit_grouping_note(text)}')
     unit = match["unit"] or "B"
     if unit not in _BYTE_UNITS:
         raise ValueError(
-            f'"{text}" is no size; units are B, kB, MB, GB, TB (powers of 1000) '
-            "and KiB, MiB, GiB, TiB (of 1024)"
+            f'"{text}" is no size; units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (of 1024)'
         )
     value = _exact(match["number"]) * _BYTE_UNITS[unit]
     if value.denominator != 1:
@@ -320,9 +315,7 @@ def _plain(value: Decimal) -> str:
 
 def _with_unit(value: float, units: tuple[tuple[str, int], ...], digits: int) -> str:
     rounded = round_significant(value, digits)
-    name, factor = next(
-        ((name, factor) for name, factor in reversed(units) if abs(rounded) >= factor), units[0]
-    )
+    name, factor = next(((name, factor) for name, factor in reversed(units) if abs(rounded) >= factor), units[0])
     return f"{round_significant(float(rounded / factor), digits):f} {name}"
 
 

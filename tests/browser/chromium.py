@@ -50,9 +50,7 @@ class Chromium:
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
         # Out of the way of 3 and 4, which the protocol uses in the browser.
-        inner_read, inner_write = (
-            fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (to_browser, from_browser)
-        )
+        inner_read, inner_write = (fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (to_browser, from_browser))
 
         def place_pipes() -> None:
             os.dup2(inner_read, 3)
@@ -86,9 +84,7 @@ class Chromium:
             uploadThroughput=throughput,
         )
         self._call("Page.navigate", url=path.resolve().as_uri())
-        self.wait_for(
-            "document.readyState === 'complete' && document.documentElement.dataset.charts === 'drawn'"
-        )
+        self.wait_for("document.readyState === 'complete' && document.documentElement.dataset.charts === 'drawn'")
 
     def resize(self, *, width: int, height: int) -> None:
         """Gives the window another size; one of less than 600 px is a phone's."""
@@ -104,9 +100,7 @@ class Chromium:
         """Waits until a JavaScript expression is true."""
         deadline = time.monotonic() + timeout_s
         while not self.evaluate(condition):
-            assert time.monotonic() < deadline, (
-                f"still false after {timeout_s} s: {condition}; {self.problems}"
-            )
+            assert time.monotonic() < deadline, f"still false after {timeout_s} s: {condition}; {self.problems}"
             time.sleep(0.05)
 
     def evaluate(self, expression: str) -> Any:

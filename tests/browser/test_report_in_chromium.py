@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.browser.chromium import Chromium, find_chromium
-from tests.unit.report.report_samples import make_reports
 
 from brimline.report import write_html
+from tests.browser.chromium import Chromium, find_chromium
+from tests.unit.report.report_samples import make_reports
 
 pytestmark = pytest.mark.browser
 

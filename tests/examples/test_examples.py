@@ -27,9 +27,7 @@ class SpecExample:
 
 
 SPECS: Mapping[str, SpecExample] = {
-    "own-workload.yaml": SpecExample(
-        operations=frozenset({"read", "update"}), closed_loop=True, judged=False
-    ),
+    "own-workload.yaml": SpecExample(operations=frozenset({"read", "update"}), closed_loop=True, judged=False),
     "open-loop-with-objective.yaml": SpecExample(
         operations=frozenset({"read", "update"}), closed_loop=False, judged=True
     ),

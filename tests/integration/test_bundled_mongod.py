@@ -414,9 +414,7 @@ def test_opcounters_agree_with_what_was_done_and_betray_another_client(server: D
         lost = check_agreement(before=before, after=after, acknowledged=done | {"insert": 1001}, uncertain={})
         assert lost.verdict == "fail"
         collection.insert_many([{"_id": n} for n in range(2000, 2100)])
-        others = check_agreement(
-            before=before, after=read_opcounters(client), acknowledged=done, uncertain={}
-        )
+        others = check_agreement(before=before, after=read_opcounters(client), acknowledged=done, uncertain={})
         assert others.verdict == "fail"
         assert "another client" in others.evidence
 
@@ -425,9 +423,7 @@ def test_an_idle_server_counts_nothing_but_commands(server: Deployment) -> None:
     with control_client(server.address) as client:
         before = read_opcounters(client)
         time.sleep(2)
-        agreement = check_agreement(
-            before=before, after=read_opcounters(client), acknowledged={}, uncertain={}
-        )
+        agreement = check_agreement(before=before, after=read_opcounters(client), acknowledged={}, uncertain={})
     assert [check.counted for check in agreement.checks] == [0] * len(agreement.checks)
 
 
@@ -446,9 +442,7 @@ def _manifest(collection: str, *, records: int = 100, seed: int = 1) -> Manifest
         "insert_order": "hashed",
         "zero_padding": 1,
     }
-    return Manifest(
-        collection=collection, data=data, state="loading", count=None, loaded_at=None, brimline_version="0"
-    )
+    return Manifest(collection=collection, data=data, state="loading", count=None, loaded_at=None, brimline_version="0")
 
 
 @pytest.fixture

@@ -139,9 +139,7 @@ def test_failures_of_writes_are_told_apart(tmp_path: Path) -> None:
     with scripted_server({"faults": faults}) as server:
         record = _run(server, tmp_path, workload="ycsb-a", overrides=READS).record
     assert record.summary is not None
-    found = {
-        (row["operation"], row["outcome"], row["code"]): row["count"] for row in record.summary["errors"]
-    }
+    found = {(row["operation"], row["outcome"], row["code"]): row["count"] for row in record.summary["errors"]}
     assert set(found) == {("update", "write_error", 121), ("update", "write_concern_error", 64)}
     # 2 % of about 10 000 updates.
     assert all(120 < count < 290 for count in found.values()), found

@@ -151,9 +151,7 @@ def test_parse_bytes_refuses(text: str) -> None:
         units.parse_bytes(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("0.1%", 0.001), ("100%", 1.0), ("0%", 0.0), ("12.5 %", 0.125)]
-)
+@pytest.mark.parametrize(("text", "expected"), [("0.1%", 0.001), ("100%", 1.0), ("0%", 0.0), ("12.5 %", 0.125)])
 def test_parse_percentage(text: str, expected: float) -> None:
     assert units.parse_percentage(text) == expected
 
@@ -209,9 +207,7 @@ def test_percentage_text_is_exact(share: float) -> None:
     assert units.parse_percentage(units.percentage_text(share)) == share
 
 
-@pytest.mark.parametrize(
-    "write", [units.duration_text, units.rate_text, units.count_text, units.percentage_text]
-)
+@pytest.mark.parametrize("write", [units.duration_text, units.rate_text, units.count_text, units.percentage_text])
 @pytest.mark.parametrize("value", [-1, math.nan, math.inf])
 def test_exact_texts_refuse_what_has_none(write: Callable[[float], str], value: float) -> None:
     with pytest.raises(ValueError, match="can't be written"):

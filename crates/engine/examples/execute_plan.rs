@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         drop(run.take_intervals());
     }
     let summary = run.join()?;
-    let sum = |of: fn(&brimline_engine::worker::Totals) -> u64| summary.kinds.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&brimline_engine::totals::Totals) -> u64| summary.kinds.iter().map(of).sum::<u64>();
     let (sent, ok, failed) =
         (sum(|totals| totals.sent), sum(|totals| totals.ok), sum(|totals| totals.failed));
     writeln!(io::stdout(), "{{\"sent\": {sent}, \"ok\": {ok}, \"failed\": {failed}}}")?;

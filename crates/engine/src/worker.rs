@@ -5,14 +5,16 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
-use crate::commands::{Command, Commands, Opcounter};
-use crate::failure::{Failure, FailureClass, FailureTally};
+use crate::commands::{Command, Commands};
+use crate::failure::{Failure, FailureClass};
+use crate::flight::{InFlight, Step, judge};
 use crate::intervals::Intervals;
-use crate::operation::{Operation, OperationKind};
 use crate::pacer::{Due, Pacer};
 use crate::recorder::{Ending, Finished, Phase, Recorder, Tallies};
 use crate::shared::{Control, WorkerProgress};
+use crate::slots::Slots;
 use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
+use crate::totals::{Totals, WorkerSummary};
 use crate::workload::{OperationStream, Workload};
 
 /// Longest wait without a look at the controls.
@@ -69,70 +71,10 @@ pub struct WorkerInterval {
     pub tallies: Tallies,
 }
 
-/// Totals of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the counters are the recorder's")]
-pub struct Totals {
-    pub sent: u64,
-    pub ok: u64,
-    pub miss: u64,
-    pub failed: u64,
-    pub unfinished: u64,
-}
-
-/// Totals of one worker, or of a run when merged.
-#[derive(Debug, Default)]
-pub struct WorkerSummary {
-    /// Operations that became due.
-    pub due: u64,
-    /// Due and never sent.
-    pub overdue: u64,
-    /// Age of the oldest of them.
-    pub oldest_overdue_ns: Nanos,
-    /// Age of the oldest operation that was sent and never finished.
-    pub oldest_unfinished_ns: Nanos,
-    /// By kind.
-    pub kinds: [Totals; OperationKind::COUNT],
-    /// Commands the server has answered, by opcounter.
-    pub commands: [u64; Opcounter::ALL.len()],
-    /// Commands whose effect on the server's counters is not known.
-    pub commands_uncertain: [u64; Opcounter::ALL.len()],
-    /// Wrapping sum of the digests of all operations sent.
-    pub digest: u64,
-    /// Failures.
-    pub failures: FailureTally,
-    /// When the worker was done.
-    pub elapsed_ns: Nanos,
-}
-
 /// Where a worker leaves its intervals.
 pub trait Sink {
     /// Takes an interval and returns empty tallies for the next.
     fn take(&mut self, interval: WorkerInterval) -> Tallies;
-}
-
-/// An operation on its way.
-#[derive(Clone, Copy)]
-struct InFlight {
-    operation: Operation,
-    record: u64,
-    command: Command,
-    due: Option<Nanos>,
-    sent: Nanos,
-    /// When the current command was sent, for the time-out.
-    command_sent: Nanos,
-    documents: u64,
-    bytes_out: u64,
-    bytes_in: u64,
-    /// Inserts of the run before this operation.
-    inserts_before: u64,
-}
-
-#[derive(Clone, Copy)]
-enum Slot {
-    Down,
-    Free,
-    Busy(InFlight),
 }
 
 /// One worker.
@@ -142,14 +84,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     sink: S,
     shard: u64,
     stream: OperationStream<'r>,
-    slots: Vec<Slot>,
-    /// Free connections, the one used last on top: its cache lines are warm.
-    free: Vec<ConnectionIndex>,
-    /// When a connection became free after none had been: what was due before was held back.
-    freed_at: Nanos,
-    up_count: u64,
-    in_flight: u64,
-    down_since: Option<Nanos>,
+    slots: Slots,
     request_id: i32,
     recorder: Recorder,
     summary: WorkerSummary,
@@ -168,12 +103,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             sink,
             shard,
             stream: mission.workload.stream(shard, mission.shard_count),
-            slots: vec![Slot::Down; connections],
-            free: Vec::with_capacity(connections),
-            freed_at: 0,
-            up_count: 0,
-            in_flight: 0,
-            down_since: None,
+            slots: Slots::new(connections),
             request_id: 0,
             recorder: Recorder::default(),
             summary: WorkerSummary::default(),
@@ -191,27 +121,27 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     pub fn connect(&mut self) -> Result<(), String> {
         let deadline = self.target.now() + self.mission.connect_timeout_ns;
         let mut reason = "no answer to the handshake".to_owned();
-        while self.up_count < self.slots.len() as u64 {
+        while self.slots.up_count() < self.slots.count() {
             if self.mission.control.stopped() {
                 return Err("stopped while connecting".to_owned());
             }
             if self.target.now() >= deadline {
-                let (up, wanted) = (self.up_count, self.slots.len());
+                let (up, wanted) = (self.slots.up_count(), self.slots.count());
                 return Err(format!("{reason} ({up} of {wanted} connections are up)"));
             }
             let until = deadline.min(self.target.now() + LOOK_UP_NS);
             self.target.wait(until).map_err(|error| error.to_string())?;
             while let Some(event) = self.target.next_event() {
                 match event {
-                    Event::Up(connection) => self.connection_up(connection, 0),
+                    Event::Up(connection) => self.slots.up(connection, 0),
                     Event::Down(connection, failure) => {
                         reason = failure.message;
-                        self.connection_down(connection, 0);
+                        self.slots.down(connection, 0);
                     }
                     Event::Reply { .. } => {}
                 }
             }
-            self.progress().connections_up.store(self.up_count, Relaxed);
+            self.progress().connections_up.store(self.slots.up_count(), Relaxed);
         }
         Ok(())
     }
@@ -258,13 +188,12 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// Sends what is due at `now` as long as connections are free.
     fn send_due(&mut self, now: Nanos) {
-        while let Some(&connection) = self.free.last() {
+        while let Some(connection) = self.slots.next_free() {
             let due = match self.next_due() {
                 Some(Due::At(due)) if due <= now && self.is_offered(due) => Some(due),
                 Some(Due::WhenFree) => None,
                 _ => return,
             };
-            self.free.pop();
             self.start(connection, due);
         }
     }
@@ -276,7 +205,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// How long to wait for events.
     fn next_look(&self, now: Nanos) -> Nanos {
         let mut until = self.next_cut.min(now + LOOK_UP_NS);
-        if !self.free.is_empty()
+        if self.slots.next_free().is_some()
             && let Some(Due::At(due)) = self.next_due()
         {
             until = until.min(due);
@@ -294,7 +223,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             };
             match event {
                 Event::Reply { connection, done, reply } => self.reply(connection, done, reply, offering),
-                Event::Up(connection) => self.connection_up(connection, self.target.now()),
+                Event::Up(connection) => self.slots.up(connection, self.target.now()),
                 Event::Down(connection, failure) => self.fail_connection(connection, failure),
             }
         }
@@ -317,13 +246,12 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.mission.commands.render(command, &operation, record, request_id, request);
         let bytes_out = request.len() as u64;
         let sent = self.target.now();
-        let held_back = due.is_some_and(|due| due < self.freed_at);
+        let held_back = due.is_some_and(|due| due < self.slots.freed_at());
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
         self.recorder.sent(phase, operation.kind, due, sent, held_back);
         self.summary.kinds[operation.kind as usize].sent += 1;
         self.summary.digest = self.summary.digest.wrapping_add(operation.digest());
-        self.in_flight += 1;
-        self.slots[connection] = Slot::Busy(InFlight {
+        let flight = InFlight {
             operation,
             record,
             command,
@@ -334,7 +262,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             bytes_out,
             bytes_in: 0,
             inserts_before: self.stream.inserts_before_next(),
-        });
+        };
+        self.slots.occupy(connection, flight);
         if let Err(failure) = self.target.send(connection, request_id, operation.documents) {
             self.fail_connection(connection, failure);
         }
@@ -348,16 +277,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         flight.bytes_out += request.len() as u64;
         flight.command = command;
         flight.command_sent = self.target.now();
-        self.slots[connection] = Slot::Busy(flight);
+        self.slots.update(connection, flight);
         if let Err(failure) = self.target.send(connection, request_id, flight.operation.documents) {
             self.fail_connection(connection, failure);
         }
     }
 
     fn reply(&mut self, connection: ConnectionIndex, done: Nanos, reply: ReplyFacts, offering: bool) {
-        let Slot::Busy(mut flight) = self.slots[connection] else {
-            return;
-        };
+        let Some(mut flight) = self.slots.in_flight(connection) else { return };
         flight.bytes_in += reply.bytes;
         self.count_command(&flight, &reply);
         match judge(&flight, &reply) {
@@ -378,25 +305,17 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// Counts what the server's counters must show for the command just answered.
     fn count_command(&mut self, flight: &InFlight, reply: &ReplyFacts) {
-        let statements = match flight.command {
-            Command::Insert => u64::from(flight.operation.documents),
-            _ => 1,
-        };
         let opcounter = flight.command.opcounter() as usize;
         let counted = match &reply.failure {
             None => &mut self.summary.commands,
             Some(failure) if failure.class == FailureClass::WriteConcernError => &mut self.summary.commands,
             Some(_) => &mut self.summary.commands_uncertain,
         };
-        counted[opcounter] += statements;
+        counted[opcounter] += flight.statements();
     }
 
     fn count_unanswered(&mut self, flight: &InFlight) {
-        let statements = match flight.command {
-            Command::Insert => u64::from(flight.operation.documents),
-            _ => 1,
-        };
-        self.summary.commands_uncertain[flight.command.opcounter() as usize] += statements;
+        self.summary.commands_uncertain[flight.command.opcounter() as usize] += flight.statements();
     }
 
     fn finish(&mut self, flight: &InFlight, done: Nanos, ending: Ending) {
@@ -412,51 +331,23 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         }
         let progress = self.progress();
         add(&progress.documents, documents);
-        self.in_flight -= 1;
     }
 
     /// Gives a connection its next operation, or frees it.
     fn release(&mut self, connection: ConnectionIndex, now: Nanos, offering: bool) {
-        self.slots[connection] = Slot::Free;
-        if self.free.is_empty() {
-            self.freed_at = now;
-        }
-        self.free.push(connection);
+        self.slots.release(connection, now);
         if offering && self.offers_at(now) {
             self.send_due(now);
         }
     }
 
-    fn connection_up(&mut self, connection: ConnectionIndex, now: Nanos) {
-        if self.free.is_empty() {
-            self.freed_at = now;
-        }
-        self.slots[connection] = Slot::Free;
-        self.free.push(connection);
-        self.up_count += 1;
-        self.down_since = None;
-    }
-
-    /// Marks a connection as down. Its operation, if any, is the caller's to settle.
-    fn connection_down(&mut self, connection: ConnectionIndex, now: Nanos) {
-        if !matches!(self.slots[connection], Slot::Down) {
-            self.up_count -= 1;
-            self.free.retain(|&free| free != connection);
-        }
-        self.slots[connection] = Slot::Down;
-        if self.up_count == 0 {
-            self.down_since.get_or_insert(now);
-        }
-    }
-
     fn fail_connection(&mut self, connection: ConnectionIndex, failure: Failure) {
         let now = self.target.now();
-        if let Slot::Busy(flight) = self.slots[connection] {
+        if let Some(flight) = self.slots.down(connection, now) {
             self.count_unanswered(&flight);
             self.finish(&flight, now, Ending::Failed);
             self.summary.failures.add(flight.operation.kind, failure);
         }
-        self.connection_down(connection, now);
     }
 
     fn check_timeouts(&mut self, now: Nanos) {
@@ -465,19 +356,21 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         }
         self.next_timeout_check = now + TIMEOUT_CHECK_NS;
         let timeout_ns = self.mission.operation_timeout_ns;
-        for connection in 0..self.slots.len() {
-            if let Slot::Busy(flight) = self.slots[connection]
-                && now.saturating_sub(flight.command_sent) > timeout_ns
-            {
-                let message = format!("no reply within {} ms", timeout_ns / 1_000_000);
-                self.fail_connection(connection, Failure::new(FailureClass::Timeout, message));
-                self.target.reset(connection);
-            }
+        let is_late = |flight: &InFlight| now.saturating_sub(flight.command_sent) > timeout_ns;
+        let late: Vec<ConnectionIndex> = self
+            .slots
+            .all_in_flight()
+            .filter_map(|(connection, flight)| is_late(flight).then_some(connection))
+            .collect();
+        for connection in late {
+            let message = format!("no reply within {} ms", timeout_ns / 1_000_000);
+            self.fail_connection(connection, Failure::new(FailureClass::Timeout, message));
+            self.target.reset(connection);
         }
     }
 
     fn check_reachable(&mut self, now: Nanos) {
-        if let Some(since) = self.down_since
+        if let Some(since) = self.slots.down_since()
             && now.saturating_sub(since) > self.mission.connect_timeout_ns
         {
             let message = format!("no connection to the target for {} ms", (now - since) / 1_000_000);
@@ -512,7 +405,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Waits for the replies that are still missing.
     fn drain(&mut self) -> io::Result<()> {
         let deadline = self.target.now() + self.mission.drain_timeout_ns;
-        while self.in_flight > 0 && !self.mission.control.aborted() {
+        while self.slots.in_flight_count() > 0 && !self.mission.control.aborted() {
             let now = self.target.now();
             if now >= deadline {
                 break;
@@ -529,13 +422,12 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Operations whose reply never came are unfinished, with their age.
     fn settle_unfinished(&mut self) {
         let now = self.summary.elapsed_ns;
-        for connection in 0..self.slots.len() {
-            if let Slot::Busy(flight) = self.slots[connection] {
-                self.count_unanswered(&flight);
-                self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
-                let age = now.saturating_sub(flight.due.unwrap_or(flight.sent));
-                self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
-            }
+        let unfinished: Vec<InFlight> = self.slots.all_in_flight().map(|(_, flight)| *flight).collect();
+        for flight in unfinished {
+            self.count_unanswered(&flight);
+            self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
+            let age = now.saturating_sub(flight.due.unwrap_or(flight.sent));
+            self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
         }
     }
 
@@ -548,8 +440,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             phase: self.mission.intervals.phase(self.interval_start),
             start_ns: self.interval_start,
             end_ns: end,
-            in_flight: self.in_flight,
-            connections_up: self.up_count,
+            in_flight: self.slots.in_flight_count(),
+            connections_up: self.slots.up_count(),
             backlog: self.due_before(offered_until).map_or(0, |due| due.saturating_sub(sent)),
             cpu_ns: cpu_ns - self.cpu_at_cut,
             tallies,
@@ -577,13 +469,10 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         progress.ok.store(sum(|totals| totals.ok), Relaxed);
         progress.miss.store(sum(|totals| totals.miss), Relaxed);
         progress.failed.store(sum(|totals| totals.failed), Relaxed);
-        progress.in_flight.store(self.in_flight, Relaxed);
-        progress.connections_up.store(self.up_count, Relaxed);
+        progress.in_flight.store(self.slots.in_flight_count(), Relaxed);
+        progress.connections_up.store(self.slots.up_count(), Relaxed);
         if self.mission.workload.reads_newest() {
-            let in_flight = self.slots.iter().filter_map(|slot| match slot {
-                Slot::Busy(flight) => Some(flight.inserts_before),
-                Slot::Down | Slot::Free => None,
-            });
+            let in_flight = self.slots.all_in_flight().map(|(_, flight)| flight.inserts_before);
             let settled = in_flight.min().unwrap_or(self.stream.inserts_before_next());
             progress.inserts_settled.store(settled, Relaxed);
         }
@@ -597,34 +486,6 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn next_request_id(&mut self) -> i32 {
         self.request_id = self.request_id.checked_add(1).unwrap_or(1);
         self.request_id
-    }
-}
-
-/// What follows from a reply.
-enum Step {
-    Next(Command),
-    Finished(Ending, u64),
-}
-
-/// Judges a reply to the current command of `flight`: did the operation do what it should, or does it go on?
-fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
-    if reply.failure.is_some() {
-        return Step::Finished(Ending::Failed, 0);
-    }
-    let found = |documents: u64| {
-        let ending = if documents > 0 { Ending::Ok } else { Ending::Miss };
-        Step::Finished(ending, documents)
-    };
-    match flight.command {
-        Command::Find if reply.documents > 0 && flight.operation.kind == OperationKind::ReadModifyWrite => {
-            Step::Next(Command::Update)
-        }
-        Command::Scan | Command::GetMore(_) if reply.cursor != 0 => {
-            Step::Next(Command::GetMore(reply.cursor))
-        }
-        Command::Find | Command::Scan => found(reply.documents),
-        Command::GetMore(_) => Step::Finished(Ending::Ok, reply.documents),
-        Command::Update | Command::Insert => found(reply.n),
     }
 }
 

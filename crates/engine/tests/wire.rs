@@ -24,7 +24,7 @@ fn serve(script: Script) -> Server {
         .expect("a loopback port is free")
 }
 
-fn reads(outcome: &Outcome) -> brimline_engine::worker::Totals {
+fn reads(outcome: &Outcome) -> brimline_engine::totals::Totals {
     outcome.summary.kinds[OperationKind::Read as usize]
 }
 

@@ -53,9 +53,7 @@ def bottleneck(
         return Bottleneck(BottleneckKind.GENERATOR, f"the generator ({limits[0]})", evidence)
     server_share = observation.server.server_share
     if server_share is not None and server_share >= SERVER_CPU_SHARE_FULL:
-        return Bottleneck(
-            BottleneckKind.SERVER_CPU, f"server CPU {format_percentage(server_share)}", evidence
-        )
+        return Bottleneck(BottleneckKind.SERVER_CPU, f"server CPU {format_percentage(server_share)}", evidence)
     if server_fills_shared_host(observation.server):
         return Bottleneck(BottleneckKind.SERVER_CPU, _shared_host_text(observation), evidence)
     enough_connections = plateau_connections is not None and observation.connections >= plateau_connections
@@ -66,9 +64,7 @@ def bottleneck(
     return Bottleneck(BottleneckKind.UNDETERMINED, "undetermined", evidence)
 
 
-def generator_limits(
-    observation: Observation, *, null_ceiling_ops_per_s: float | None = None
-) -> tuple[str, ...]:
+def generator_limits(observation: Observation, *, null_ceiling_ops_per_s: float | None = None) -> tuple[str, ...]:
     """Why the generator and not the target was the limit; empty when it was not.
 
     `null_ceiling_ops_per_s` counts where the observation was made without knowing it.
@@ -98,22 +94,14 @@ def _shared_host_text(observation: Observation) -> str:
 def _evidence(observation: Observation) -> tuple[str, ...]:
     """What is known of every candidate, so that a verdict can be questioned."""
     server = observation.server
-    lines = [
-        f"busiest generator thread {format_percentage(observation.generator.busiest_thread_share)} of a CPU"
-    ]
+    lines = [f"busiest generator thread {format_percentage(observation.generator.busiest_thread_share)} of a CPU"]
     if server.server_share is None:
         lines.append("server CPU unknown")
     else:
-        lines.append(
-            f"server CPU {format_percentage(server.server_share)} of {server.server_cpu_count:g} CPUs"
-        )
+        lines.append(f"server CPU {format_percentage(server.server_share)} of {server.server_cpu_count:g} CPUs")
     if server.host_share is not None:
         lines.append(f"host CPU {format_percentage(server.host_share)} of {server.host_cpu_count:g} CPUs")
     if not observation.closed_loop:
-        lines.append(
-            f"{format_percentage(observation.held_back_share)} of the operations waited for a connection"
-        )
-    lines.append(
-        f"{observation.mean_in_flight:.1f} operations in flight over {observation.connections} connections"
-    )
+        lines.append(f"{format_percentage(observation.held_back_share)} of the operations waited for a connection")
+    lines.append(f"{observation.mean_in_flight:.1f} operations in flight over {observation.connections} connections")
     return tuple(lines)

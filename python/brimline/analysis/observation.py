@@ -1,5 +1,6 @@
 """Owns the observation: the figures of one run that experiments decide by and reports show."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,9 +99,7 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
         throughput_ops_per_s=throughput_ops_per_s,
         throughput=_throughput(operations, intervals, throughput_ops_per_s),
         completed_share=finished / (offered * measured_s) if offered and measured_s else None,
-        mean_in_flight=sum(row["in_flight_ns"] for row in operations) / (measured_s * 1e9)
-        if measured_s
-        else 0.0,
+        mean_in_flight=sum(row["in_flight_ns"] for row in operations) / (measured_s * 1e9) if measured_s else 0.0,
         service=service,
         response=response,
         lag=lag,
@@ -116,9 +115,7 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
     )
 
 
-def _throughput(
-    operations: Sequence[OperationRow], intervals: Sequence[IntervalRow], mean: float
-) -> Estimate | None:
+def _throughput(operations: Sequence[OperationRow], intervals: Sequence[IntervalRow], mean: float) -> Estimate | None:
     """Throughput with its interval from batch means over the sample intervals."""
     answered: dict[int, int] = defaultdict(int)
     for row in operations:
@@ -128,6 +125,8 @@ def _throughput(
         return None
     spread = mean_interval(rates, unit="ops/s")
     half = (spread.high - spread.low) / 2
+    if not math.isfinite(half):
+        return None  # so correlated that the intervals are worth less than two independent ones
     return Estimate(value=mean, low=max(mean - half, 0.0), high=mean + half, unit="ops/s")
 
 

@@ -42,9 +42,7 @@ class RunFigures:
     server: ServerCpu
 
 
-def validity(
-    record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None
-) -> tuple[Finding, ...]:
+def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None) -> tuple[Finding, ...]:
     """Every check of one run, the most serious first. A run against the null target is its own ceiling."""
     findings = [ended(record), conservation(record)]
     if record.plan.target.kind != "null":
@@ -81,12 +79,8 @@ def conservation(record: RunRecord) -> Finding:
     if summary["sent"] != accounted:
         problems.append(f"sent {summary['sent']} is not the {accounted} that ended or are unfinished")
     if problems:
-        return Finding(
-            "conservation", Standing.FAIL, "operations got lost: " + "; ".join(dict.fromkeys(problems))
-        )
-    return Finding(
-        "conservation", Standing.PASS, f"all {format_count(summary['due'])} operations are accounted for"
-    )
+        return Finding("conservation", Standing.FAIL, "operations got lost: " + "; ".join(dict.fromkeys(problems)))
+    return Finding("conservation", Standing.PASS, f"all {format_count(summary['due'])} operations are accounted for")
 
 
 def opcounters(record: RunRecord) -> Finding:
@@ -156,9 +150,7 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     kinds = sorted(summary["errors"], key=lambda row: -row["count"]) if summary else []
     most = f"; most often {kinds[0]['label'] or kinds[0]['outcome']}" if kinds else ""
     code = f" ({kinds[0]['code']})" if kinds and kinds[0]["code"] else ""
-    return Finding(
-        "errors", Standing.WARN, f"{format_percentage(error_rate)} of the operations failed{most}{code}"
-    )
+    return Finding("errors", Standing.WARN, f"{format_percentage(error_rate)} of the operations failed{most}{code}")
 
 
 def misses(miss_rate: float) -> Finding:

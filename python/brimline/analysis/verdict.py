@@ -73,11 +73,7 @@ def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
         completed = format_percentage(observation.completed_share or 0)
         yield f"only {completed} of the offered operations completed"
     growth = observation.backlog_growth
-    if (
-        growth is not None
-        and growth.low > 0
-        and growth.value > GROWTH_SHARE_MIN * (observation.offered_ops_per_s or 0)
-    ):
+    if growth is not None and growth.low > 0 and growth.value > GROWTH_SHARE_MIN * (observation.offered_ops_per_s or 0):
         yield f"the backlog grows by {format_rate(growth.value)}"
     response = observation.response
     if response is None:
@@ -101,9 +97,7 @@ def _incomplete(observation: Observation, slo: Slo) -> bool:
 def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
     response = observation.response
     if response is None:
-        yield "no response time: " + (
-            "a closed loop has none" if observation.closed_loop else "nothing finished"
-        )
+        yield "no response time: " + ("a closed loop has none" if observation.closed_loop else "nothing finished")
         return
     if response.p99_ns > (1 - HYSTERESIS) * slo.response_p99_ns:
         yield f"{_p99_text(response.p99_ns, slo)}: too close to tell"

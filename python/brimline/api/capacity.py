@@ -38,12 +38,8 @@ def capacity(
 
     Raises BrimlineError where nothing was measured; a search without a number has `CapacityResult.error`.
     """
-    loaded = load_workload(
-        workload, property_files=property_files, properties=properties, overrides=overrides
-    )
-    return capacity_loaded(
-        loaded, settings or settings_for(loaded.spec, preset), options or Options()
-    )
+    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    return capacity_loaded(loaded, settings or settings_for(loaded.spec, preset), options or Options())
 
 
 def settings_for(spec: Spec, preset: Preset) -> CapacitySettings:

@@ -52,8 +52,6 @@ def _lag() -> Check:
 def _observe_null(overrides: dict[str, object]) -> Observation:
     loaded = load_spec("ycsb-c", overrides={"warmup": "0.2s", "duration": "1s", "interval": "0.1s", **overrides})
     plan = resolve(loaded.spec, target=NullTarget())
-    context = RunContext(
-        deployment=None, spec_text=loaded.text, environment={}, progress=Silence(), stop=StopToken()
-    )
+    context = RunContext(deployment=None, spec_text=loaded.text, environment={}, progress=Silence(), stop=StopToken())
     with TemporaryDirectory(prefix="brimline-doctor-") as directory:
         return observe(execute(plan, directory=Path(directory) / "run", title="null", context=context))

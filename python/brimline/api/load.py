@@ -28,9 +28,7 @@ def load(
 
     Raises BrimlineError, InvalidRun among them when the count is not the intended one.
     """
-    loaded = load_workload(
-        workload, property_files=property_files, properties=properties, overrides=overrides
-    )
+    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
     return load_loaded(loaded, options or Options())
 
 

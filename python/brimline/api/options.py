@@ -3,7 +3,9 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
+from brimline.errors import UsageError
 from brimline.run import DataPolicy, ProgressSink, Silence
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 
@@ -29,9 +31,17 @@ class Options:
     uri: str | None = None
     mongod: Path | None = None
     cache_gb: float = CACHE_GB_DEFAULT
-    data: DataPolicy | None = None
+    data: DataPolicy | Literal["check", "load", "as-is"] | None = None
     drop: bool = False
     null: bool = False
     runs_directory: Path = field(default_factory=default_runs_directory)
     progress: ProgressSink = field(default_factory=Silence)
     command: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.data is not None:
+            try:
+                object.__setattr__(self, "data", DataPolicy(self.data))
+            except ValueError:
+                choices = ", ".join(DataPolicy)
+                raise UsageError(f'data is one of {choices}, not "{self.data}"') from None

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from brimline.analysis.verdict import Slo
 from brimline.api.capacity import capacity_result
 from brimline.api.results import Result
 from brimline.api.run import run_result
@@ -16,7 +17,6 @@ from brimline.experiments.stored import (
 )
 from brimline.record import RunRecord, list_records, read_experiment, read_record
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
-from brimline.analysis.verdict import Slo
 from brimline.spec import load_spec
 
 
@@ -48,7 +48,8 @@ def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
         return matches[0]
     problem = "more than one run is" if matches else "no run is"
     raise UsageError(
-        f'{problem} called "{given}" in {runs_directory}', hint="brimline list shows what there is; latest is the last one"
+        f'{problem} called "{given}" in {runs_directory}',
+        hint="brimline list shows what there is; latest is the last one",
     )
 
 

@@ -39,6 +39,11 @@ class Result:
         """Exit code of the command line."""
         return 0 if self.error is None else self.error.exit_code
 
+    @property
+    def where_to_look(self) -> str:
+        """The hint of an error about a result that is there."""
+        return f"the report says more: {self.html}"
+
     def write(self) -> None:
         """Writes what is derived beside the record: `analysis.json` and `report.html`. Raises RecordError."""
         write_json(self.report, self.directory / ANALYSIS_FILE)
@@ -66,13 +71,13 @@ class RunResult(Result):
             )
         if not self.observation.valid:
             reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
-            return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}")
+            return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look)
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:
             return None
         reasons_text = "; ".join(self.judgement.reasons)
         if self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {reasons_text}")
-        return InvalidRun(f"inconclusive: {reasons_text}")
+            return GateFailed(f"the objective was missed: {reasons_text}", hint=self.where_to_look)
+        return InvalidRun(f"inconclusive: {reasons_text}", hint=self.where_to_look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +102,10 @@ class SweepResult(Result):
         if self.interrupted is not None:
             return self.interrupted
         if self.conclusion.ended_by is SweepEnd.BROKEN_OFF:
-            return TargetError(f"the sweep broke off: {_last_message(self.trials)}")
-        return None if self.conclusion.exit_code == 0 else InvalidRun(self.conclusion.text)
+            return TargetError(f"the sweep broke off: {_last_message(self.trials)}", hint=self.where_to_look)
+        if self.conclusion.exit_code == 0:
+            return None
+        return InvalidRun(self.conclusion.text, hint=self.where_to_look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,11 +126,11 @@ class CapacityResult(Result):
             case ConclusionKind.SUSTAINED:
                 return None
             case ConclusionKind.TARGET_LOST:
-                return TargetError(f"the target went away: {_last_message(self.trials)}")
+                return TargetError(f"the target went away: {_last_message(self.trials)}", hint=self.where_to_look)
             case ConclusionKind.SLO_UNREACHABLE:
-                return GateFailed(self.conclusion.reason)
+                return GateFailed(self.conclusion.reason, hint=self.where_to_look)
             case _:
-                return InvalidRun(f"no capacity: {self.conclusion.reason}")
+                return InvalidRun(f"no capacity: {self.conclusion.reason}", hint=self.where_to_look)
 
 
 def _last_message(trials: Sequence[Trial]) -> str:

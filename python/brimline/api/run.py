@@ -8,9 +8,9 @@ from brimline.analysis.verdict import Slo, judge
 from brimline.api.options import Options
 from brimline.api.results import RunResult
 from brimline.api.workload import load_workload, objective
-from brimline.api.workplace import workplace
-from brimline.errors import Interrupted
-from brimline.plan import resolve
+from brimline.api.workplace import Workplace, workplace
+from brimline.errors import Interrupted, TargetError
+from brimline.plan import Plan, resolve
 from brimline.record import RunRecord
 from brimline.report import run_report
 from brimline.run import StopToken, execute, restore_data
@@ -31,9 +31,7 @@ def run(
 
     Raises BrimlineError where nothing was measured; a run that was measured and is no good has `RunResult.error`.
     """
-    loaded = load_workload(
-        workload, property_files=property_files, properties=properties, overrides=overrides
-    )
+    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
     return run_loaded(loaded, options or Options())
 
 
@@ -45,12 +43,19 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> RunResult:
         place.stop.raise_if_requested()
         directory = place.directory(plan)
         record = execute(plan, directory=directory, title=plan.name, context=place.context)
+        result = run_result(record, objective(place.spec), interrupted=interruption(place.stop, directory))
+        result.write()
         if record.complete:
-            place.context.progress.step("restoring the data")
-            restore_data(plan, deployment=place.context.deployment)
-    result = run_result(record, objective(place.spec), interrupted=interruption(place.stop, directory))
-    result.write()
+            _restore(plan, place)
     return result
+
+
+def _restore(plan: Plan, place: Workplace) -> None:
+    """Takes inserted documents away again. The run is measured and written: a failure here must not cost it."""
+    try:
+        restore_data(plan, deployment=place.context.deployment)
+    except TargetError as error:
+        place.context.progress.note(f"the documents that the run inserted are still there: {error.message}")
 
 
 def interruption(stop: StopToken, directory: Path) -> Interrupted | None:

@@ -33,9 +33,7 @@ def sweep(
 
     Raises BrimlineError where nothing was measured; a sweep without a plateau has `SweepResult.error`.
     """
-    loaded = load_workload(
-        workload, property_files=property_files, properties=properties, overrides=overrides
-    )
+    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
     return sweep_loaded(loaded, settings or SweepSettings(), options or Options())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brimline.api.options import URI_VARIABLE, Options
-from brimline.errors import UsageError
+from brimline.errors import TargetError, UsageError
 from brimline.plan import NullTarget, Plan, TargetPlan, load_plan, wire_target
 from brimline.record import capture_environment, create_run_directory
 from brimline.run import (
@@ -31,23 +31,18 @@ from brimline.servers import (
     server_documents,
 )
 from brimline.spec import LoadedSpec, Spec
-from brimline.spec.target import TargetSpec
+from brimline.spec.target import TargetSpec, database_of_uri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
     """A target that is ready, and everything a run needs besides its plan."""
 
-    loaded: LoadedSpec
+    spec: Spec
     target: TargetPlan
     context: RunContext
     options: Options
     policy: DataPolicy
-
-    @property
-    def spec(self) -> Spec:
-        """The workload."""
-        return self.loaded.spec
 
     @property
     def stop(self) -> StopToken:
@@ -56,24 +51,29 @@ class Workplace:
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""
-        return create_run_directory(
-            self.options.runs_directory, name=self.spec.name, plan_hash=plan.hash8(), kind=kind
-        )
+        return create_run_directory(self.options.runs_directory, name=self.spec.name, plan_hash=plan.hash8(), kind=kind)
 
     def ensure_data(self, plan: Plan) -> LoadReport | None:
-        """Sees to it that the data of `plan` is there; see `run.ensure_data`."""
-        load = load_plan(self.spec, target=self.target)
+        """Sees to it that the data of `plan` is there; see `run.ensure_data`. Raises Interrupted, TargetError."""
         if self.context.deployment is None:
             return None
         self.context.progress.step("looking for the data")
-        return ensure_data(
+        load = load_plan(self.spec, target=self.target)
+        report = ensure_data(
             plan,
             load,
             policy=self.policy,
-            directory=self.directory(load, kind="load"),
+            make_directory=lambda: self.directory(load, kind="load"),
             context=self.context,
             drop=self.options.drop,
         )
+        if self.stop.requested:
+            raise self.stop.error(kept=None if report is None else str(report.record.directory))
+        if report is not None and not report.record.complete:
+            raise TargetError(
+                f"the load broke off: {report.record.message}", hint=f"its record is kept in {report.record.directory}"
+            )
+        return report
 
 
 @contextmanager
@@ -82,12 +82,13 @@ def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
     uri = _uri(loaded.spec, options)
     with interruptible() as stop, _deployment(uri, options) as deployment:
         stop.raise_if_requested()
+        spec = loaded.spec if uri is None else _with_uri(loaded.spec, uri)
         target: TargetPlan = NullTarget()
         if deployment is not None:
-            target = wire_target(_with_uri(loaded.spec, uri), address=deployment.address)
+            target = wire_target(spec, address=deployment.address)
         own_server = deployment is not None and deployment.binary is not None
         yield Workplace(
-            loaded=loaded,
+            spec=spec,
             target=target,
             context=RunContext(
                 deployment=deployment,
@@ -97,7 +98,7 @@ def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
                 stop=stop,
             ),
             options=options,
-            policy=options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK),
+            policy=DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK)),
         )
 
 
@@ -111,15 +112,14 @@ def _uri(spec: Spec, options: Options) -> str | None:
     return options.uri or in_spec or os.environ.get(URI_VARIABLE) or None
 
 
-def _with_uri(spec: Spec, uri: str | None) -> Spec:
-    """`spec` with the address in use, whose options may ask for a write concern."""
-    if uri is None:
-        return spec
+def _with_uri(spec: Spec, uri: str) -> Spec:
+    """`spec` with what the connection string in use says: write concern and database."""
     try:
         target = TargetSpec.model_validate({"uri": uri, "write_concern": spec.target.write_concern})
     except ValidationError as error:
         raise UsageError(f"target: {error.errors()[0]['msg']}") from None
-    return spec.model_copy(update={"target": target})
+    database = database_of_uri(uri) or spec.data.database
+    return spec.model_copy(update={"target": target, "data": spec.data.model_copy(update={"database": database})})
 
 
 @contextmanager

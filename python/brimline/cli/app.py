@@ -73,7 +73,9 @@ def _exit_code(arguments: list[str]) -> int:
             return _fail(_lower_first(error.format_message()), hint=_help_of(error), exit_code=EXIT_USAGE)
         print(redact_text("".join(traceback.format_exception(error))), file=sys.stderr)  # noqa: T201
         text = f"{type(error).__name__}: {error}"
-        return _fail(f"internal: {text}", hint="this is a defect of brimline: please report it", exit_code=EXIT_INTERNAL)
+        return _fail(
+            f"internal: {text}", hint="this is a defect of brimline: please report it", exit_code=EXIT_INTERNAL
+        )
 
 
 def _fail(message: str, *, hint: str | None, exit_code: int) -> int:

@@ -3,12 +3,12 @@
 import json
 import sys
 
-from brimline.cli.output import console
 from rich.table import Table
 from rich.text import Text
 
 from brimline import api
 from brimline.cli import options as opt
+from brimline.cli.output import console
 from brimline.doctor import Status, worst
 
 EXIT_UNFIT = 4
@@ -26,6 +26,8 @@ def doctor(mongod: opt.Mongod = None, as_json: opt.Json = False) -> int:
             table.add_column(column, overflow="fold")
         for check in checks:
             hint = f"\n{check.hint}" if check.hint else ""
-            table.add_row(check.name, Text(check.status.value, style=_STYLES[check.status]), Text(check.evidence + hint))
+            table.add_row(
+                check.name, Text(check.status.value, style=_STYLES[check.status]), Text(check.evidence + hint)
+            )
         console().print(table)
     return EXIT_UNFIT if worst(checks) is Status.FAIL else 0

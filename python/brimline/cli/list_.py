@@ -3,11 +3,11 @@
 import json
 import sys
 
-from brimline.cli.output import console
 from rich.table import Table
 
 from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
+from brimline.cli.output import console
 from brimline.record import RecordEntry, list_records
 
 

@@ -10,7 +10,7 @@ def load(
     workload: opt.Workload = None,
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
-    uri: opt.Uri = None,
+    uri: opt.LoadUri = None,
     connections: opt.Connections = None,
     records: opt.Records = None,
     threads: opt.Threads = None,

@@ -16,14 +16,21 @@ Workload = Annotated[
     str | None, typer.Argument(help="A shipped workload (see: brimline workloads) or a YAML file.", show_default=False)
 ]
 PropertyFiles = Annotated[
-    list[str] | None, typer.Option("-P", help="YCSB property file instead of a workload; repeatable.", show_default=False)
+    list[str] | None,
+    typer.Option("-P", help="YCSB property file instead of a workload; repeatable.", show_default=False),
 ]
 Properties = Annotated[
     list[str] | None, typer.Option("-p", help="YCSB property as name=value; repeatable.", show_default=False)
 ]
 Uri = Annotated[
     str | None,
-    typer.Option("--uri", help="Server to use, as mongodb://HOST:PORT; otherwise a mongod of brimline's own.", show_default=False),
+    typer.Option(
+        "--uri", help="Server to use, as mongodb://HOST:PORT; otherwise a mongod of brimline's own.", show_default=False
+    ),
+]
+LoadUri = Annotated[
+    str | None,
+    typer.Option("--uri", help="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI.", show_default=False),
 ]
 Mongod = Annotated[
     Path | None, typer.Option("--mongod", help="Start this mongod instead of the bundled one.", show_default=False)
@@ -41,11 +48,10 @@ Data = Annotated[
 Drop = Annotated[bool, typer.Option("--drop", help="Replace documents that brimline did not load.")]
 Null = Annotated[bool, typer.Option("--null", help="No server: the generator's own ceiling.")]
 RunsDir = Annotated[
-    Path | None, typer.Option("--runs-dir", help="Where records go; default: runs, or BRIMLINE_RUNS_DIR.", show_default=False)
+    Path | None,
+    typer.Option("--runs-dir", help="Where records go; default: runs, or BRIMLINE_RUNS_DIR.", show_default=False),
 ]
-Records = Annotated[
-    str | None, typer.Option("--records", help="Number of records, such as 100k.", show_default=False)
-]
+Records = Annotated[str | None, typer.Option("--records", help="Number of records, such as 100k.", show_default=False)]
 Connections = Annotated[str | None, typer.Option("--connections", help="Connections.", show_default=False)]
 Threads = Annotated[str | None, typer.Option("--threads", help="Engine threads.", show_default=False)]
 Rate = Annotated[
@@ -62,7 +68,8 @@ ResponseP99 = Annotated[
     str | None, typer.Option("--p99", help="Objective: response time p99, such as 10ms.", show_default=False)
 ]
 ErrorRate = Annotated[
-    str | None, typer.Option("--error-rate", help="Objective: share of failed operations, such as 0.1%.", show_default=False)
+    str | None,
+    typer.Option("--error-rate", help="Objective: share of failed operations, such as 0.1%.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]

@@ -12,10 +12,16 @@ _WIDTH_WITHOUT_TERMINAL = 120
 
 def console() -> Console:
     """Where data for people goes. Without a terminal there is no width to keep to, and tables are not squeezed."""
-    plain = Console(highlight=False, markup=False, emoji=False)
-    return plain if plain.is_terminal else Console(
-        highlight=False, markup=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL
-    )
+    plain = _Console(highlight=False, markup=False, emoji=False)
+    if not plain.is_terminal:
+        plain.width = _WIDTH_WITHOUT_TERMINAL
+    return plain
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to `app` what a reader who has had enough means; rich would end the process with 1."""
+        raise BrokenPipeError
 
 
 def show_result(result: Result, *, as_json: bool, full: bool = False) -> int:

@@ -1,9 +1,12 @@
 """Owns `brimline run`."""
 
-from brimline import api
+from brimline.api.run import run_loaded
+from brimline.api.workload import load_workload
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
+from brimline.errors import UsageError
 from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.spec.model import ClosedLoad
 
 
 def run(
@@ -31,7 +34,7 @@ def run(
     quiet: opt.Quiet = False,
 ) -> int:
     """Run a workload once and report it."""
-    result = api.run(
+    loaded = load_workload(
         workload,
         property_files=property_files or (),
         properties=properties or (),
@@ -47,8 +50,13 @@ def run(
             response_p99=response_p99,
             error_rate=error_rate,
         ),
-        options=opt.surroundings(
-            uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
-        ),
     )
-    return show_result(result, as_json=as_json, full=True)
+    if (response_p99 or error_rate) and isinstance(loaded.spec.load, ClosedLoad):
+        raise UsageError(
+            "a closed loop has no response time, so an objective has no effect on it",
+            hint="offer a rate, such as --rate 5000/s, or leave --p99 and --error-rate out",
+        )
+    options = opt.surroundings(
+        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+    )
+    return show_result(run_loaded(loaded, options), as_json=as_json, full=True)

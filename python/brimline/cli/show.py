@@ -4,11 +4,11 @@ import sys
 from typing import Annotated
 
 import typer
-from brimline.cli.output import console
 
 from brimline import api
 from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
+from brimline.cli.output import console
 from brimline.report import print_report, render_json
 
 

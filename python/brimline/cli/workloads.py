@@ -3,10 +3,10 @@
 import json
 import sys
 
-from brimline.cli.output import console
 from rich.table import Table
 
 from brimline.cli import options as opt
+from brimline.cli.output import console
 from brimline.spec import load_spec, shipped_workloads
 
 

@@ -112,9 +112,7 @@ def read_manifest(database: DataDatabase, collection: str) -> Manifest | None:
 def write_manifest(database: DataDatabase, manifest: Manifest) -> None:
     """Stores the manifest in place of an older one. Raises TargetError."""
     with target_errors("writing the manifest"):
-        database[MANIFEST_COLLECTION].replace_one(
-            {"_id": manifest.collection}, manifest.to_document(), upsert=True
-        )
+        database[MANIFEST_COLLECTION].replace_one({"_id": manifest.collection}, manifest.to_document(), upsert=True)
 
 
 def delete_manifest(database: DataDatabase, collection: str) -> None:

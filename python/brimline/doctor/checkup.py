@@ -43,9 +43,5 @@ def examine(
 def _guarded(name: str, check: CheckFunction) -> Check:
     try:
         return check()
-    except (
-        Exception
-    ) as error:  # a check that breaks is a finding about this machine, not the end of the checkup
-        return Check(
-            name=name, status=Status.FAIL, evidence=f"the check broke: {type(error).__name__}: {error}"
-        )
+    except Exception as error:  # a check that breaks is a finding about this machine, not the end of the checkup
+        return Check(name=name, status=Status.FAIL, evidence=f"the check broke: {type(error).__name__}: {error}")

@@ -54,9 +54,7 @@ def cpu_governor(root: Path = Path("/")) -> Check:
     folder = root / "sys/devices/system/cpu"
     governors = {_text(path) for path in folder.glob("cpu[0-9]*/cpufreq/scaling_governor")} - {None, ""}
     if not governors:
-        return Check(
-            name="cpu governor", status=Status.PASS, evidence="not visible, as in most virtual machines"
-        )
+        return Check(name="cpu governor", status=Status.PASS, evidence="not visible, as in most virtual machines")
     evidence = ", ".join(sorted(str(governor) for governor in governors))
     if governors == {"performance"}:
         return Check(name="cpu governor", status=Status.PASS, evidence=evidence)

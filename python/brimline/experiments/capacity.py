@@ -41,9 +41,7 @@ class Capacity:
 
     def conclude(self, trials: Sequence[Trial]) -> CapacityConclusion:
         """What the trials so far show; also of a search that was broken off."""
-        return conclude(
-            trials, self._state(trials), finished=self.next_probe(trials) is None, seed=self._seed
-        )
+        return conclude(trials, self._state(trials), finished=self.next_probe(trials) is None, seed=self._seed)
 
     def _state(self, trials: Sequence[Trial]) -> SearchState:
         return SearchState.of(trials, self._settings, self._sweep)
@@ -57,9 +55,7 @@ class Capacity:
     def _next_search(self, state: SearchState) -> Probe | None:
         if not state.judged_in("verify"):
             if state.bracket.next_rate_ops_per_s is not None:
-                return self._probe(
-                    state, "bracket", state.bracket.next_rate_ops_per_s, self._settings.bracket_s
-                )
+                return self._probe(state, "bracket", state.bracket.next_rate_ops_per_s, self._settings.bracket_s)
             if state.bracket.state is not BracketState.CLOSED:
                 return None
             if self._bisection_pays(state):

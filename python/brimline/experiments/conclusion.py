@@ -10,7 +10,7 @@ from brimline.experiments.bracket import BracketState
 from brimline.experiments.outcome import Judged, TrialOutcome, contradicted_range
 from brimline.experiments.search_state import SearchState
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
-from brimline.experiments.sweep import SweepConclusion
+from brimline.experiments.sweep import PLATEAU_SHARE, SweepConclusion
 from brimline.experiments.trial import Trial, broken_off, of_stage
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
@@ -89,6 +89,8 @@ def conclude(trials: Sequence[Trial], state: SearchState, *, finished: bool, see
             kind, reason = ConclusionKind.INCONCLUSIVE, _too_wide(sustained, settings)
             sustained = None
     limit = _bottleneck(state)
+    if sustained is not None and limit is not None and limit.kind is BottleneckKind.GENERATOR:
+        kind, reason, sustained = ConclusionKind.CLIENT_LIMITED, limit.text, None
     not_quotable = _reasons_not_quotable(state, kind)
     level = state.verification().verified_level() if sustained is not None else None
     passed = [each.rate for each in state.judged if each.outcome is TrialOutcome.PASS]
@@ -170,12 +172,8 @@ def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
 def _unverified(state: SearchState) -> str:
     verification = state.verification()
     if verification.exhausted():
-        down = format_percentage(
-            1 - verification.rate(state.settings.steps_down_max) / verification.rate(0), digits=2
-        )
-        return (
-            f"too noisy: no rate down to {down} below the candidate held {state.settings.verifications} times"
-        )
+        down = format_percentage(1 - verification.rate(state.settings.steps_down_max) / verification.rate(0), digits=2)
+        return f"too noisy: no rate down to {down} below the candidate held {state.settings.verifications} times"
     best = verification.most_passes()
     return f"the time ran out with {best} of {state.settings.verifications} verifications"
 
@@ -213,19 +211,23 @@ def _sustained(trials: Sequence[Trial], state: SearchState, seed: int) -> Estima
 
 
 def _saturated_spread(trials: Sequence[Trial], state: SearchState) -> float:
-    """Half the interval of the throughput of saturated runs, as a share of it; 0 with fewer than 3 of them.
+    """Half the interval of the throughput of saturated runs, as a share of it; 0 with fewer than 3 alike.
 
-    Saturated are the closed-loop runs from the knee on, and the open-loop ones that could not complete what
-    was offered.
+    Two kinds of runs are saturated: the closed-loop ones on the plateau, and the open-loop ones that could not complete
+    what was offered. They are not thrown together, nor with closed-loop runs beyond the plateau: where more connections
+    cost throughput, that is the server's nature and no noise.
     """
-    knee = state.sweep.knee_connections or state.sweep.levels[-1].connections
-    swept = [trial for trial in of_stage(trials, "sweep") if trial.probe.connections >= knee]
+    on_plateau = PLATEAU_SHARE * (state.sweep.highest_ops_per_s or 0.0)
+    swept = [trial.observation.throughput_ops_per_s for trial in of_stage(trials, "sweep")]
     overloaded = [
-        each.trial
+        each.trial.observation.throughput_ops_per_s
         for each in state.judged
         if (each.trial.observation.completed_share or 1.0) < state.settings.slo.completed_share_min
     ]
-    rates = [trial.observation.throughput_ops_per_s for trial in (*swept, *overloaded)]
+    return max(_spread([rate for rate in swept if rate >= on_plateau]), _spread(overloaded))
+
+
+def _spread(rates: Sequence[float]) -> float:
     if len(rates) < 3:
         return 0.0
     mean = mean_interval(rates, unit="ops/s", independent=True)
@@ -233,8 +235,13 @@ def _saturated_spread(trials: Sequence[Trial], state: SearchState) -> float:
 
 
 def _bottleneck(state: SearchState) -> Bottleneck | None:
-    """What was full at the lowest rates that failed; where that tells nothing, at the plateau."""
-    for each in sorted((each for each in state.judged if _exceeded(each)), key=lambda each: each.rate):
+    """What was full at the lowest rates that failed; where that tells nothing, at the plateau.
+
+    Probes that the generator limited come last: each was repeated, and only where no probe failed on the server's
+    account do they decide.
+    """
+    exceeded = [each for each in state.judged if _exceeded(each)]
+    for each in sorted(exceeded, key=lambda each: (each.outcome is TrialOutcome.CLIENT_LIMITED, each.rate)):
         found = bottleneck(
             each.trial.observation,
             null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,

@@ -37,9 +37,7 @@ def run_trials(
         plan = probe_plan(probe, spec=spec, target=target)
         directory = writer.begin_trial(asdict(probe), stage=probe.stage, label=probe.label)
         record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
-        trial = Trial(
-            probe=probe, observation=observe(record, null_ceiling_ops_per_s=null_ceiling(trials))
-        )
+        trial = Trial(probe=probe, observation=observe(record, null_ceiling_ops_per_s=null_ceiling(trials)))
         trials.append(trial)
         writer.event(
             "trial",

@@ -53,9 +53,7 @@ class CapacitySettings:
     width_max: float = 0.10  # an interval wider than this share of its value is no result
     connections_min: int = 64
     connections_max: int = 512
-    operations_min: int = (
-        10_000  # slow targets get longer windows, so that the p99 has enough values above it
-    )
+    operations_min: int = 10_000  # slow targets get longer windows, so that the p99 has enough values above it
     window_factor_max: float = 4.0  # but not longer than this times the usual
     budget_s: float | None = None  # probe time of the whole search
 
@@ -130,13 +128,7 @@ def capacity_time(settings: CapacitySettings) -> TimeEstimate:
     level_count = settings.steps_down_max + settings.steps_up_max + 3
     # Per level one more than the passes it needs, and for the borderline one a window of double length.
     verify_max_s = level_count * ((settings.verifications + 1) * verify_s + settings.verify_s)
-    max_s = (
-        settings.calibrate_s
-        + sweep.max_s
-        + 16 * bracket_s
-        + settings.bisections_max * bisect_s
-        + verify_max_s
-    )
+    max_s = settings.calibrate_s + sweep.max_s + 16 * bracket_s + settings.bisections_max * bisect_s + verify_max_s
     if settings.budget_s is not None:
         return TimeEstimate(typical_s=min(typical_s, settings.budget_s), max_s=min(max_s, settings.budget_s))
     return TimeEstimate(typical_s=typical_s, max_s=max_s)

@@ -78,17 +78,13 @@ class Sweep:
         order = self._order(done)
         return None if order is None or len(done) >= len(order) else self._probe(order[len(done)])
 
-    def conclude(
-        self, trials: Sequence[Trial], *, null_ceiling_ops_per_s: float | None = None
-    ) -> SweepConclusion:
+    def conclude(self, trials: Sequence[Trial], *, null_ceiling_ops_per_s: float | None = None) -> SweepConclusion:
         """What the trials so far show; also of a sweep that was broken off."""
         done = of_stage(trials, "sweep")
         levels = sweep_levels([trial for trial in done if trial.observation.ended_by == "completed"])
         ended_by = self._ended_by(done)
         highest = max((level.throughput_ops_per_s for level in levels), default=None)
-        on_plateau = [
-            level for level in levels if level.throughput_ops_per_s >= PLATEAU_SHARE * (highest or 0)
-        ]
+        on_plateau = [level for level in levels if level.throughput_ops_per_s >= PLATEAU_SHARE * (highest or 0)]
         reached = ended_by is SweepEnd.PLATEAU
         saturation = _saturation(done, on_plateau) if reached else None
         knee = on_plateau[0].connections if reached else None
@@ -157,9 +153,7 @@ def sweep_levels(done: Sequence[Trial]) -> list[SweepLevel]:
         levels.append(
             SweepLevel(
                 connections=connections,
-                throughput_ops_per_s=float(
-                    np.mean([observation.throughput_ops_per_s for observation in seen])
-                ),
+                throughput_ops_per_s=float(np.mean([observation.throughput_ops_per_s for observation in seen])),
                 service_p50_ns=max((service.p50_ns for service in services), default=None),
                 service_p99_ns=max((service.p99_ns for service in services), default=None),
                 error_rate=max(observation.error_rate for observation in seen),
@@ -189,9 +183,7 @@ def _saturation(done: Sequence[Trial], on_plateau: Sequence[SweepLevel]) -> Esti
     return Estimate(value=mean, low=max(low, 0.0), high=high, unit="ops/s")
 
 
-def _limit(
-    done: Sequence[Trial], highest: float | None, null_ceiling_ops_per_s: float | None
-) -> Bottleneck | None:
+def _limit(done: Sequence[Trial], highest: float | None, null_ceiling_ops_per_s: float | None) -> Bottleneck | None:
     """What was full in the run with the highest throughput."""
     if not done or not highest:
         return None

@@ -25,9 +25,7 @@ class NextVerification:
 class Verification:
     """Where verification stands after the usable verify trials of a candidate rate."""
 
-    def __init__(
-        self, judged: Sequence[Judged], candidate_ops_per_s: float, settings: CapacitySettings
-    ) -> None:
+    def __init__(self, judged: Sequence[Judged], candidate_ops_per_s: float, settings: CapacitySettings) -> None:
         self._settings = settings
         self._candidate = candidate_ops_per_s
         self._outcomes: dict[int, list[TrialOutcome]] = defaultdict(list)
@@ -51,9 +49,7 @@ class Verification:
 
     def most_passes(self) -> int:
         """How often the level was sustained that came nearest to being verified."""
-        return max(
-            (self.passes(level) for level in list(self._outcomes) if not self._failed(level)), default=0
-        )
+        return max((self.passes(level) for level in list(self._outcomes) if not self._failed(level)), default=0)
 
     def next(self) -> NextVerification | None:
         """The next level to probe, or None: verified, or too many steps down."""

@@ -41,9 +41,7 @@ class CounterCheck:
     @property
     def agrees(self) -> bool:
         """Whether both counts can be of the same operations."""
-        return self.deficit == 0 and self.excess <= max(
-            _EXCESS_TOLERATED, self.acknowledged * _EXCESS_SHARE_TOLERATED
-        )
+        return self.deficit == 0 and self.excess <= max(_EXCESS_TOLERATED, self.acknowledged * _EXCESS_SHARE_TOLERATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +101,7 @@ def _summary(checks: tuple[CounterCheck, ...]) -> str:
     if not used:
         return "no operation was acknowledged and the server counted none"
     return "the server counted the same operations: " + ", ".join(
-        f"{check.kind} {check.counted}"
-        if check.counted == check.acknowledged
-        else f"{check.kind} {_both(check)}"
+        f"{check.kind} {check.counted}" if check.counted == check.acknowledged else f"{check.kind} {_both(check)}"
         for check in used
     )
 

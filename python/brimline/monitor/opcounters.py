@@ -63,9 +63,7 @@ def read_opcounters(client: Client) -> Opcounters | None:
         TargetError: the server doesn't answer or refuses.
     """
     try:
-        status = client.admin.command(
-            {"serverStatus": 1, "wiredTiger": 0, "metrics": 0, "locks": 0, "tcmalloc": 0}
-        )
+        status = client.admin.command({"serverStatus": 1, "wiredTiger": 0, "metrics": 0, "locks": 0, "tcmalloc": 0})
     except PyMongoError as error:
         raise TargetError("the server's counters can't be read: it doesn't answer any more") from error
     return Opcounters.from_status(status)

@@ -110,9 +110,7 @@ def _admission(status: Mapping[str, Any], kind: str, *, lock_queue: str) -> Colu
     return {
         f"{kind}_tickets_out": _integer(tickets, "out"),
         f"{kind}_tickets_total": _integer(tickets, "totalTickets"),
-        f"{kind}_queue": sum(waiting)
-        if waiting
-        else _integer(status, "globalLock", "currentQueue", lock_queue),
+        f"{kind}_queue": sum(waiting) if waiting else _integer(status, "globalLock", "currentQueue", lock_queue),
     }
 
 

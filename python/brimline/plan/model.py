@@ -52,9 +52,7 @@ class HistogramLength(_Part):
     weights: Annotated[tuple[tuple[Number, float], ...], Field(strict=False)]
 
 
-LengthPlan = Annotated[
-    ConstantLength | UniformLength | ZipfianLength | HistogramLength, Field(discriminator="kind")
-]
+LengthPlan = Annotated[ConstantLength | UniformLength | ZipfianLength | HistogramLength, Field(discriminator="kind")]
 
 
 class UniformKeys(_Part):

@@ -143,8 +143,6 @@ def _keys(keys: spec_data.Keys) -> model.KeysPlan:
         case spec_data.LatestKeys():
             return model.LatestKeys(theta=keys.theta)
         case spec_data.HotspotKeys():
-            return model.HotspotKeys(
-                data_fraction=keys.data_fraction, operation_fraction=keys.operation_fraction
-            )
+            return model.HotspotKeys(data_fraction=keys.data_fraction, operation_fraction=keys.operation_fraction)
         case spec_data.ExponentialKeys():
             return model.ExponentialKeys(percentile=keys.percentile, fraction=keys.fraction)

@@ -57,9 +57,7 @@ def _summary_imbalances(summary: Summary) -> list[str]:
     ]
     counted_failures = sum(row["count"] for row in summary["errors"])
     if counted_failures != summary["failed"]:
-        problems.append(
-            f"failed {summary['failed']} is not the sum {counted_failures} over the kinds of error"
-        )
+        problems.append(f"failed {summary['failed']} is not the sum {counted_failures} over the kinds of error")
     return problems
 
 

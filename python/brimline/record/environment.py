@@ -64,9 +64,7 @@ def _host(root: Path) -> dict[str, Any]:
         "architecture": platform.machine(),
         "cpu_model": cpu.get("model name"),
         "cpu_cores": os.cpu_count(),
-        "cpu_cores_usable": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count(),
+        "cpu_cores_usable": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "cpu_governor": _text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "virtualised": "hypervisor" in (cpu.get("flags") or "").split() if cpu else None,
         "memory_bytes": _memory_bytes(root, "MemTotal"),

@@ -79,9 +79,7 @@ def _parse_line(content: str, number: int) -> LogLine:
             text=payload,
         )
     except ValueError as error:
-        raise RecordError(
-            f"line {number} of the histogram log is not an interval: {content[:60]!r}"
-        ) from error
+        raise RecordError(f"line {number} of the histogram log is not an interval: {content[:60]!r}") from error
 
 
 def _seconds(time_ns: int) -> str:

@@ -66,9 +66,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         environment=read_environment(directory / ENVIRONMENT_FILE),
         opcounters=cast("Opcounters | None", state.get("opcounters")),
         operations=[
-            row
-            for row in _read_rows(directory / OPERATIONS_FILE, OperationRow)
-            if row["end_ns"] <= whole_until_ns
+            row for row in _read_rows(directory / OPERATIONS_FILE, OperationRow) if row["end_ns"] <= whole_until_ns
         ],
         intervals=intervals,
         server=_read_server(directory / SERVER_FILE),
@@ -100,9 +98,7 @@ def read_state(directory: Path, name: str) -> Mapping[str, Any]:
 
 def _no_record(directory: Path, name: str) -> RecordError:
     if not directory.is_dir():
-        return RecordError(
-            f"there is no directory {directory}", hint="`brimline list` shows the records there are"
-        )
+        return RecordError(f"there is no directory {directory}", hint="`brimline list` shows the records there are")
     hint = "`brimline list` shows the records there are"
     if name == RECORD_FILE and (directory / EXPERIMENT_FILE).exists():
         hint = "it is an experiment; its runs are in the directory trials below it"
@@ -145,9 +141,7 @@ def _typed_row(row: Mapping[str, str], row_type: type[_Row], path: Path) -> _Row
 
 
 def _read_server(path: Path) -> list[ServerRow]:
-    return [
-        {column: _scalar(text) for column, text in row.items()} for row in csv.DictReader(read_lines(path))
-    ]
+    return [{column: _scalar(text) for column, text in row.items()} for row in csv.DictReader(read_lines(path))]
 
 
 def _scalar(text: str) -> Scalar:
@@ -178,9 +172,7 @@ def _read_interval_histograms(
     ]
 
 
-def _merge_measured(
-    intervals: Sequence[IntervalHistogram], codec: HistogramCodec
-) -> dict[tuple[str, str], Histogram]:
+def _merge_measured(intervals: Sequence[IntervalHistogram], codec: HistogramCodec) -> dict[tuple[str, str], Histogram]:
     merged: dict[tuple[str, str], Histogram] = {}
     for interval in intervals:
         if interval.phase == "measure":

@@ -13,9 +13,7 @@ REDACTED = "***"
 # The key must be the secret itself (`keyFilePassword`), not a setting about one (`passwordDigestor`).
 _SECRET_KEY = re.compile(r"(password|passphrase|passwd|pwd|secret|token|credentials?)$", re.IGNORECASE)
 _SECRET_OPTION = re.compile(r"^--?[\w.-]*(password|passphrase|secret|token)$", re.IGNORECASE)
-_SECRET_ASSIGNMENT = re.compile(
-    r"^(--?[\w.-]*(?:password|passphrase|secret|token)=).*$", re.IGNORECASE | re.DOTALL
-)
+_SECRET_ASSIGNMENT = re.compile(r"^(--?[\w.-]*(?:password|passphrase|secret|token)=).*$", re.IGNORECASE | re.DOTALL)
 
 
 def redact(value: Any) -> Any:

@@ -95,9 +95,7 @@ def checks(findings: Sequence[Finding], *, subject: str) -> Section:
                 ],
                 rows=[
                     [
-                        Cell(
-                            text=_CHECK_NAMES.get(finding.name, finding.name.replace("_", " ").capitalize())
-                        ),
+                        Cell(text=_CHECK_NAMES.get(finding.name, finding.name.replace("_", " ").capitalize())),
                         Cell(text=finding.verdict.value, tone=_TONES[finding.verdict]),
                         Cell(text=finding.evidence),
                     ]
@@ -113,11 +111,7 @@ def environment(environment: Environment, *, more: Sequence[Facts] = ()) -> Sect
     """Where it ran."""
     blocks = [
         Facts(title="Generator host", facts=_host_facts(environment)),
-        *(
-            Facts(title="Server", facts=_server_facts(environment))
-            for _ in range(1)
-            if environment.get("server")
-        ),
+        *(Facts(title="Server", facts=_server_facts(environment)) for _ in range(1) if environment.get("server")),
         *more,
     ]
     return Section(
@@ -170,9 +164,7 @@ def _server_facts(environment: Environment) -> list[Fact]:
     facts = [
         _fact("Version", build.get("version")),
         _fact("Commit", build.get("gitVersion")),
-        _fact(
-            "Storage engine", server.get("storage_engine") or _mapping(server, "storageEngine").get("name")
-        ),
+        _fact("Storage engine", server.get("storage_engine") or _mapping(server, "storageEngine").get("name")),
         _fact("Address", environment.get("uri")),
         _fact("Host", _mapping(_mapping(server, "hostInfo"), "system").get("cpuArch")),
         _fact("Command line", " ".join(map(str, argv)) if isinstance(argv, list) else None),

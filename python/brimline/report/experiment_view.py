@@ -106,9 +106,7 @@ def sweep_report(
     rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None)
     curve = _sweep_curve(rows, conclusion)
     sections = [
-        Section(
-            id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []
-        ),
+        Section(id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []),
         Section(id="probes", title="Every probe", short="Probes", blocks=[probe_table(rows)]),
         *_detail_sections(detail, None),
         blocks.checks(worst_findings(trials), subject="the sweep"),
@@ -168,9 +166,7 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
     objective = f"response p99 ≤ {duration_label(settings.slo.response_p99_ns)}"
     if conclusion.sustained is None:
         return Verdict(
-            tone="warn"
-            if conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE)
-            else "fail",
+            tone="warn" if conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE) else "fail",
             caption=_NO_FIGURE.get(conclusion.kind, "No capacity"),
             figure="",
             unit="",
@@ -190,9 +186,7 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
         unit=conclusion.sustained.unit,
         interval=interval,
         sentence=f"At {objective}, held in {conclusion.verifications} verification windows.{because}",
-        badges=[Badge(text="verified", tone="pass")]
-        if conclusion.quotable
-        else [Badge(text=quick, tone="warn")],
+        badges=[Badge(text="verified", tone="pass")] if conclusion.quotable else [Badge(text=quick, tone="warn")],
         facts=_capacity_facts(conclusion, settings),
     )
 

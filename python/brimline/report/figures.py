@@ -64,9 +64,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 def zero_based(title: str, highest: float, **more: Any) -> dict[str, Any]:
     """A linear axis from 0 to a little above `highest`, so that heights can be compared."""
     top = highest * 1.08 if highest > 0 and math.isfinite(highest) else 1.0
-    return axis(
-        title, range=[0, top], rangemode="tozero", separatethousands=True, exponentformat="none", **more
-    )
+    return axis(title, range=[0, top], rangemode="tozero", separatethousands=True, exponentformat="none", **more)
 
 
 def latency_axis(title: str, values_ns: Sequence[float], **more: Any) -> dict[str, Any]:
@@ -120,9 +118,7 @@ def line(name: str, x: Sequence[float], y: Sequence[float | None], color: str, *
     }
 
 
-def horizontal(
-    value: float, text: str, color: str, *, yref: str = "y", dash: str = "dash"
-) -> dict[str, list[Any]]:
+def horizontal(value: float, text: str, color: str, *, yref: str = "y", dash: str = "dash") -> dict[str, list[Any]]:
     """A line across the plot at `value`, labelled at its left end, where load is low and curves are far.
 
     For `extend`.
@@ -133,8 +129,7 @@ def horizontal(
             | {"line": {"color": color, "width": 1.3, "dash": dash}}
         ],
         "annotations": [
-            _label(text, color)
-            | {"xref": "x domain", "x": 0.005, "xanchor": "left", "yref": yref, "y": value}
+            _label(text, color) | {"xref": "x domain", "x": 0.005, "xanchor": "left", "yref": yref, "y": value}
         ],
     }
 
@@ -151,9 +146,7 @@ def extend(target: dict[str, Any], additions: dict[str, list[Any]], *, log_label
     target["annotations"] += additions["annotations"]
 
 
-def vertical(
-    value: float, text: str, color: str, *, top: str = "paper", log_x: bool = False
-) -> dict[str, list[Any]]:
+def vertical(value: float, text: str, color: str, *, top: str = "paper", log_x: bool = False) -> dict[str, list[Any]]:
     """A line from bottom to top at `value`, labelled at its upper end."""
     return {
         "shapes": [

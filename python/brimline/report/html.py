@@ -84,8 +84,7 @@ def _policy(scripts: list[str]) -> str:
         "'none'"
         if not scripts
         else " ".join(
-            f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-            for script in scripts
+            f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts
         )
     )
     # Plotly sets style attributes; images are its own drawings, made in the page.

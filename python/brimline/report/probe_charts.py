@@ -38,9 +38,7 @@ class ProbePoint:
     label: str
 
 
-def capacity_curve(
-    points: Sequence[ProbePoint], *, slo_p99_ns: int, capacity: Estimate | None
-) -> Chart | None:
+def capacity_curve(points: Sequence[ProbePoint], *, slo_p99_ns: int, capacity: Estimate | None) -> Chart | None:
     """Throughput and response time against offered load; None without open-loop probes."""
     if not points:
         return None
@@ -49,9 +47,7 @@ def capacity_curve(
     margin = max((max(loads) - min(loads)) * 0.06, max(loads) * 0.01)
     left, right = max(0.0, min(loads) - margin), max(loads) + margin
     data: list[dict[str, Any]] = [
-        figures.line(
-            "all answered", [left, right], [left, right], figures.OFFERED, line={"dash": "dash", "width": 1.2}
-        )
+        figures.line("all answered", [left, right], [left, right], figures.OFFERED, line={"dash": "dash", "width": 1.2})
         | {"hoverinfo": "skip"},
         *_marks(points, yaxis="y", value="throughput_ops_per_s"),
         *_quantile_lines(points, "response", yaxis="y2"),
@@ -121,9 +117,7 @@ def sweep_curve(
         *_quantile_lines(points, "service", yaxis="y2", markers=True),
     ]
     latencies = [value for point in points for value in (point.p50_ns, point.p99_ns) if value is not None]
-    highest = max(
-        [point.throughput_ops_per_s for point in points] + ([plateau_ops_per_s] if plateau_ops_per_s else [])
-    )
+    highest = max([point.throughput_ops_per_s for point in points] + ([plateau_ops_per_s] if plateau_ops_per_s else []))
     layout = figures.layout(
         xaxis=figures.log2_axis("connections", [int(p.load) for p in points], anchor="y2"),
         yaxis=figures.zero_based("throughput, ops/s", highest, domain=[0.56, 1]),
@@ -155,9 +149,7 @@ def sweep_curve(
     )
 
 
-def _marks(
-    points: Sequence[ProbePoint], *, yaxis: str, value: str, color: str | None = None
-) -> list[dict[str, Any]]:
+def _marks(points: Sequence[ProbePoint], *, yaxis: str, value: str, color: str | None = None) -> list[dict[str, Any]]:
     """One marker per probe, a trace per verdict."""
     by_verdict = sorted(points, key=lambda point: (list(_MARKS).index(point.verdict), point.load))
     traces = []

@@ -41,9 +41,7 @@ def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | No
 def _drawn(buckets: Sequence[TimeBucket]) -> list[TimeBucket]:
     """All but a drain that is over within part of an interval: too short a time for a rate."""
     whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
-    return [
-        bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s
-    ]
+    return [bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s]
 
 
 def _time_figure(
@@ -95,11 +93,7 @@ def _time_figure(
             | {"text": [None if value is None else format_duration(value) for value in values]}
             | {"hovertemplate": f"%{{x:.1f}} s: %{{text}}<extra>{clock} {name}</extra>"}
         )
-    data += [
-        figures.hatch(start, end, yaxis=overlay)
-        for start, end in _uncounted(buckets)
-        for overlay in ("y3", "y4")
-    ]
+    data += [figures.hatch(start, end, yaxis=overlay) for start, end in _uncounted(buckets) for overlay in ("y3", "y4")]
     layout = figures.layout(
         xaxis=figures.axis("time since the start of the run, s", range=[0, end_s], anchor="y2"),
         yaxis=figures.zero_based("throughput, ops/s", max([*rates, offered or 0.0]), domain=[0.56, 1]),
@@ -157,9 +151,7 @@ def percentile_curve(record: RunRecord, *, slo_p99_ns: int | None = None) -> Cha
     if not series:
         return None
     operations = sorted({operation for operation, _, _ in series})
-    colors = {
-        operation: figures.SERIES[index % len(figures.SERIES)] for index, operation in enumerate(operations)
-    }
+    colors = {operation: figures.SERIES[index % len(figures.SERIES)] for index, operation in enumerate(operations)}
     data = [
         figures.line(
             f"{operation.replace('_', ' ')}, {clock}",

@@ -77,9 +77,7 @@ def accounting(record: RunRecord) -> Section:
     """Planned, sent, overdue and what became of it; nothing vanishes."""
     summary = record.summary
     if summary is None:
-        text = Text(
-            text="The run was not sealed: its totals are missing, what it had measured is above.", tone="warn"
-        )
+        text = Text(text="The run was not sealed: its totals are missing, what it had measured is above.", tone="warn")
         return Section(id="accounting", title="Planned against sent", short="Planned", blocks=[text])
     rows: list[tuple[str, str, int, Tone]] = [
         ("Planned", "due by the end of the run", summary["due"], ""),
@@ -137,9 +135,7 @@ def errors(record: RunRecord) -> Section:
         return Section(id="errors", title="Errors", short="Errors", blocks=[])
     rows = sorted(record.summary["errors"], key=lambda row: -row["count"])
     if not rows:
-        return Section(
-            id="errors", title="Errors", short="Errors", blocks=[Text(text="No operation failed.")]
-        )
+        return Section(id="errors", title="Errors", short="Errors", blocks=[Text(text="No operation failed.")])
     failed, sent = max(sum(row["count"] for row in rows), 1), max(record.summary["sent"], 1)
     table = Table(
         columns=[

@@ -63,9 +63,7 @@ def _subtitle(record: RunRecord) -> str:
     return f"{load} · {format_count(record.plan.connections)} connections · {namespace}"
 
 
-def _verdict(
-    record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None
-) -> VerdictView:
+def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None) -> VerdictView:
     estimate = observation.throughput
     interval = ""
     if estimate is not None:
@@ -120,9 +118,7 @@ def _headline_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
     clock = "service" if observation.closed_loop else "response"
     facts = []
     if latency is not None:
-        facts.append(
-            Fact(label=f"p99 {clock} time", value=_p99_text(observation), note=_p99_note(observation))
-        )
+        facts.append(Fact(label=f"p99 {clock} time", value=_p99_text(observation), note=_p99_note(observation)))
         facts.append(Fact(label=f"Median {clock} time", value=format_duration(latency.p50_ns)))
     facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
     if slo is not None:

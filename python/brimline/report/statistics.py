@@ -49,21 +49,16 @@ def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
     clock = report_clock(record)
     kinds = sorted({row["operation"] for row in measured})
     buckets = {
-        kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else []
-        for kind in kinds
+        kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else [] for kind in kinds
     }
     total = _statistics(TOTAL_LABEL, measured, merge_buckets(list(buckets.values())), record.measured_s)
     return [total] + [
-        _statistics(
-            kind, [row for row in measured if row["operation"] == kind], buckets[kind], record.measured_s
-        )
+        _statistics(kind, [row for row in measured if row["operation"] == kind], buckets[kind], record.measured_s)
         for kind in kinds
     ]
 
 
-def _statistics(
-    label: str, rows: Sequence[OperationRow], buckets: Buckets, measured_s: float
-) -> OperationStatistics:
+def _statistics(label: str, rows: Sequence[OperationRow], buckets: Buckets, measured_s: float) -> OperationStatistics:
     samples = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
     per_s = 1 / measured_s if measured_s else 0.0
     count = sum(each for _, each in buckets)

@@ -33,9 +33,7 @@ def print_report(report: Report, console: Console, *, full: bool = True) -> None
 
 
 def _heading(report: Report) -> RichText:
-    return RichText.assemble(
-        (report.kind_title, "bold"), " · ", (report.name, "bold"), "\n", (report.subtitle, "dim")
-    )
+    return RichText.assemble((report.kind_title, "bold"), " · ", (report.name, "bold"), "\n", (report.subtitle, "dim"))
 
 
 def _verdict(verdict: Verdict) -> RenderableType:
@@ -57,9 +55,7 @@ def _verdict(verdict: Verdict) -> RenderableType:
     for fact in verdict.facts:
         facts.add_row(
             fact.label,
-            RichText.assemble(
-                (fact.value, _STYLES[fact.tone]), (f"  {fact.note}" if fact.note else "", "dim")
-            ),
+            RichText.assemble((fact.value, _STYLES[fact.tone]), (f"  {fact.note}" if fact.note else "", "dim")),
         )
     return Group(headline, RichText(verdict.sentence), RichText(""), facts)
 
@@ -82,9 +78,7 @@ def _table(table: Table, *, wide: bool) -> RichTable:
     for column in (table.columns[index] for index in shown):
         rendered.add_column(_label(column), justify="right" if column.numeric else "left", overflow="fold")
     for index, row in enumerate(table.rows):
-        rendered.add_row(
-            *(_cell(row[place]) for place in shown), style="bold" if index in table.emphasised else ""
-        )
+        rendered.add_row(*(_cell(row[place]) for place in shown), style="bold" if index in table.emphasised else "")
     return rendered
 
 

@@ -1,10 +1,10 @@
 """Owns the data under a run: loaded when it has to be, proven, and brought back after runs that insert.
 
-A run that inserts leaves documents behind, and the next run of the same workload would meet its own keys. Every record is
-a function of its index, so the keys to take away are known without having been written down.
+A run that inserts leaves documents behind, and the next run of the same workload would meet its own keys. Every record
+is a function of its index, so the keys to take away are known without having been written down.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -63,7 +63,13 @@ def load_data(plan: Plan, *, directory: Path, context: RunContext, drop: bool = 
 
 
 def ensure_data(
-    plan: Plan, load: Plan, *, policy: DataPolicy, directory: Path, context: RunContext, drop: bool = False
+    plan: Plan,
+    load: Plan,
+    *,
+    policy: DataPolicy,
+    make_directory: Callable[[], Path],
+    context: RunContext,
+    drop: bool = False,
 ) -> LoadReport | None:
     """Sees to it that the collection holds the data of `plan`; None when nothing had to be loaded.
 
@@ -83,7 +89,7 @@ def ensure_data(
         raise UsageError(
             found.explanation, hint="load the workload first (brimline load), or give --data load or --data as-is"
         )
-    return load_data(load, directory=directory, context=context, drop=drop)
+    return load_data(load, directory=make_directory(), context=context, drop=drop)
 
 
 def restore_data(plan: Plan, *, deployment: Deployment | None) -> None:

@@ -62,9 +62,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
     return read_record(directory)
 
 
-def _drive(
-    plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, title: str, context: RunContext
-) -> Summary:
+def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, title: str, context: RunContext) -> Summary:
     """Starts the engine and follows it to its end. Whatever happens here, the engine has ended afterwards."""
     run = _start(plan)
     context.progress.begin(title, plan)

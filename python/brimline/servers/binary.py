@@ -50,9 +50,7 @@ def find_mongod(*, flag: Path | None = None, environ: Mapping[str, str] = os.env
     if flag is not None:
         return ServerBinary(path=_checked(flag, named_by="--mongod"), source="flag")
     if wanted := environ.get(MONGOD_ENVIRONMENT_VARIABLE):
-        return ServerBinary(
-            path=_checked(Path(wanted), named_by=MONGOD_ENVIRONMENT_VARIABLE), source="environment"
-        )
+        return ServerBinary(path=_checked(Path(wanted), named_by=MONGOD_ENVIRONMENT_VARIABLE), source="environment")
     if (packaged := bundled_path()) is not None:
         return ServerBinary(path=_checked(packaged, named_by=BUNDLED_DISTRIBUTION), source="bundled")
     if on_path := shutil.which("mongod", path=environ.get("PATH")):
@@ -90,9 +88,7 @@ def version_text(binary: Path) -> str:
             timeout=_VERSION_DEADLINE_S,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise TargetError(
-            f"{binary} can't be run: {error}", hint="give a mongod built for this machine"
-        ) from error
+        raise TargetError(f"{binary} can't be run: {error}", hint="give a mongod built for this machine") from error
     if done.returncode != 0:
         reason = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
         raise TargetError(
@@ -108,9 +104,7 @@ def _checked(path: Path, *, named_by: str) -> Path:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        raise UsageError(
-            f"{named_by}: {path}: {(error.strerror or str(error)).lower()}", hint=hint
-        ) from error
+        raise UsageError(f"{named_by}: {path}: {(error.strerror or str(error)).lower()}", hint=hint) from error
     if not stat.S_ISREG(mode):
         raise UsageError(f"{named_by}: {path} is not a file", hint=hint)
     # os.access says yes to root for any file with one x bit, and no without one: right for both.

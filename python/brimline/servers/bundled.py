@@ -89,9 +89,7 @@ def bundled(
         TargetError: the server can't be started; the message holds its last error lines.
     """
     if not cache_gb >= CACHE_GB_MIN:
-        raise UsageError(
-            f"the server's cache can't be {cache_gb:g} GB", hint=f"give at least {CACHE_GB_MIN:g} GB"
-        )
+        raise UsageError(f"the server's cache can't be {cache_gb:g} GB", hint=f"give at least {CACHE_GB_MIN:g} GB")
     binary = binary or find_mongod()
     parent = directory or servers_directory()
     sweep(parent)

@@ -58,9 +58,7 @@ class Deployment:
         return self.engine == "brimline-testserver"
 
 
-def control_client(
-    address: str, *, purpose: str = "control", connect_timeout_s: float = CONNECT_TIMEOUT_S
-) -> Client:
+def control_client(address: str, *, purpose: str = "control", connect_timeout_s: float = CONNECT_TIMEOUT_S) -> Client:
     """A PyMongo client for what is not measured: one server, no discovery, bounded waits. Close it after use.
 
     `purpose` ends up in the application name, so that the server's own tools can tell brimline's connections
@@ -213,9 +211,7 @@ def _require_writable(hello: Mapping[str, Any], uri_redacted: str) -> None:
     primary = hello.get("primary")
     raise TargetError(
         f"the server at {uri_redacted} takes no writes: it is not the primary of its replica set",
-        hint=f"give the primary: --uri mongodb://{primary}"
-        if primary
-        else "wait until the set has elected a primary",
+        hint=f"give the primary: --uri mongodb://{primary}" if primary else "wait until the set has elected a primary",
     )
 
 
@@ -229,7 +225,5 @@ def _cpu_count(client: Client) -> int | None:
 
 
 def _plain(document: Mapping[str, Any]) -> Any:
-    kept = {
-        key: value for key, value in document.items() if not key.startswith("$") and key != "operationTime"
-    }
+    kept = {key: value for key, value in document.items() if not key.startswith("$") and key != "operationTime"}
     return redact(json.loads(json_util.dumps(kept, json_options=json_util.RELAXED_JSON_OPTIONS)))

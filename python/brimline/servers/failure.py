@@ -59,9 +59,7 @@ class StartFailure:
     @property
     def port_was_taken(self) -> bool:
         """Whether another program took the port between the choice and the start."""
-        return self.exit_code == EXIT_NET_ERROR and any(
-            "already in use" in line.lower() for line in self.lines
-        )
+        return self.exit_code == EXIT_NET_ERROR and any("already in use" in line.lower() for line in self.lines)
 
 
 def start_failure(*, exit_code: int | None, log: Path, stderr: Path) -> StartFailure:

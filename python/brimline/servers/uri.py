@@ -1,8 +1,9 @@
 """Owns reading a connection string: what can be honoured is taken, all else is refused by name.
 
 Nothing is ignored silently: an option that changes what the server does and is not applied would falsify the
-measurement. No error repeats any part of the string but its scheme, its option names and its host list,
-because a password with an unescaped character can turn up in any other part.
+measurement. The database and the write concern are the workload's to apply (`spec.target`). No error repeats any part
+of the string but its scheme, its option names and its host list, because a password with an unescaped character can
+turn up in any other part.
 """
 
 import re
@@ -26,14 +27,14 @@ _HARMLESS_OPTIONS: dict[str, frozenset[str] | None] = {
     "serverselectiontimeoutms": None,
     "sockettimeoutms": None,
     "retryreads": None,
+    "w": None,
+    "journal": None,
     "retrywrites": frozenset({"false"}),
     "tls": frozenset({"false"}),
     "ssl": frozenset({"false"}),
     "loadbalanced": frozenset({"false"}),
 }
 _OPTION_HINTS = {
-    "w": "give it in the workload: target.write_concern.w",
-    "journal": "give it in the workload: target.write_concern.journal",
     "wtimeoutms": "leave it out",
     "replicaset": "leave it out and give the primary's address alone",
     "maxpoolsize": "leave it out and use --connections",
@@ -54,16 +55,14 @@ def parse_server_uri(text: str) -> ServerUri:
     """Reads `mongodb://host[:port][/][?options]`.
 
     Raises:
-        UsageError: another scheme, several hosts, credentials, a database, or an option this version can't
-        honour.
+        UsageError: another scheme, several hosts, credentials, or an option this version can't honour.
     """
     rest = _without_scheme(text)
     authority, _, tail = rest.partition("/")
     if "?" in authority:
         authority, _, query = authority.partition("?")
-        database = ""
     else:
-        database, _, query = tail.partition("?")
+        query = tail.partition("?")[2]
     # "@" can stand nowhere else in what is accepted; an unescaped "/" in a password moves it behind the
     # authority.
     if "@" in rest:
@@ -72,11 +71,6 @@ def parse_server_uri(text: str) -> ServerUri:
             hint=f"use a server without access control: {_FORM}",
         )
     _check_hosts(authority)
-    if database:
-        raise UsageError(
-            "the connection string names a database",
-            hint="leave it out; the workload names database and collection: data.database, data.collection",
-        )
     _check_options(query)
     host, port = _host_and_port(text)
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

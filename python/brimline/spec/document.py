@@ -55,9 +55,7 @@ def dotted(path: Path) -> str:
 def parse_document(text: str, source: str) -> Document:
     """Reads a spec's YAML. Raises SpecError, which names `source`, the line and the key."""
     if len(text.encode("utf-8", "surrogatepass")) > TEXT_BYTES_MAX:
-        raise SpecError(
-            f"{source} is larger than {TEXT_BYTES_MAX // 1024} KiB", hint="a spec is a few lines of YAML"
-        )
+        raise SpecError(f"{source} is larger than {TEXT_BYTES_MAX // 1024} KiB", hint="a spec is a few lines of YAML")
     reader = _Reader(source)
     try:
         values = reader.read(yaml.parse(text, Loader=yaml.SafeLoader))
@@ -66,9 +64,7 @@ def parse_document(text: str, source: str) -> Document:
     if values is None:
         raise SpecError(f"{source} is empty", hint="a spec needs at least data.records and operations")
     if not isinstance(values, dict):
-        raise SpecError(
-            f"{source} holds no keys", line=1, hint='a spec is a mapping, such as "operations: {read: 1}"'
-        )
+        raise SpecError(f"{source} holds no keys", line=1, hint='a spec is a mapping, such as "operations: {read: 1}"')
     return Document(values, reader.lines)
 
 
@@ -115,9 +111,7 @@ class _Reader:
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 self._refuse_extras(event, path)
-                raise self._error(
-                    "a key is a list or a mapping", path, event, "put quotes around text that has { or ["
-                )
+                raise self._error("a key is a list or a mapping", path, event, "put quotes around text that has { or [")
             self._refuse_extras(event, path)
             # A key stays text: `on`, `no` and `1` are names here.
             key: str = event.value
@@ -165,9 +159,7 @@ class _Reader:
             hint = "write the value out; text that begins with & needs quotes"
             raise self._error(f"the anchor &{anchor} is not allowed", path, event, hint)
         if tag:
-            raise self._error(
-                f"the tag {tag} is not allowed", path, event, "text that begins with ! needs quotes"
-            )
+            raise self._error(f"the tag {tag} is not allowed", path, event, "text that begins with ! needs quotes")
 
     def _error(self, message: str, path: Path, event: yaml.Event, hint: str | None) -> SpecError:
         line = _line(event)

@@ -43,15 +43,9 @@ def _duration(minimum_ns: int, maximum_ns: int) -> tuple[BeforeValidator, PlainS
     )
 
 
-Name = Annotated[
-    str, BeforeValidator(readers.text(readers.check_name)), _schema("names the run's directory", "string")
-]
-Description = Annotated[
-    str, BeforeValidator(readers.text(readers.check_description)), _schema("free text", "string")
-]
-DatabaseName = Annotated[
-    str, BeforeValidator(readers.text(readers.check_database)), _schema("a database", "string")
-]
+Name = Annotated[str, BeforeValidator(readers.text(readers.check_name)), _schema("names the run's directory", "string")]
+Description = Annotated[str, BeforeValidator(readers.text(readers.check_description)), _schema("free text", "string")]
+DatabaseName = Annotated[str, BeforeValidator(readers.text(readers.check_database)), _schema("a database", "string")]
 CollectionName = Annotated[
     str, BeforeValidator(readers.text(readers.check_collection)), _schema("a collection", "string")
 ]

@@ -63,9 +63,7 @@ def load_spec(
             )
         return _from_properties(_read_properties(property_files, properties), _name_of(property_files), given)
     if name_or_path is None:
-        raise UsageError(
-            "no workload is given", hint=f"name one of {', '.join(shipped_workloads())}, a file, or -P"
-        )
+        raise UsageError("no workload is given", hint=f"name one of {', '.join(shipped_workloads())}, a file, or -P")
     source, data = _read_named(name_or_path)
     if Path(source).suffix not in _YAML_SUFFIXES and _IS_PROPERTY_FILE.search(data):
         return _from_properties(parse_properties(data, source), _name_of([source]), given)
@@ -96,9 +94,7 @@ def _from_properties(given: Mapping[str, Property], name: str, overrides: Mappin
     return LoadedSpec(spec, dump_document(spec.to_document()), "YCSB properties")
 
 
-def _check(
-    values: dict[str, Any], overrides: Mapping[str, object], place_of: Callable[[KeyPath], Place]
-) -> Spec:
+def _check(values: dict[str, Any], overrides: Mapping[str, object], place_of: Callable[[KeyPath], Place]) -> Spec:
     overridden = [tuple(path.split(".")) for path in overrides]
 
     def place_of_effective(path: KeyPath) -> Place:
@@ -129,9 +125,7 @@ def _set(values: dict[str, Any], keys: Sequence[str], value: object) -> None:
         return
     inner = values.get(first)
     # `keys: zipfian` is short for a mapping; what is around the overridden key stays.
-    values[first] = (
-        dict(inner) if isinstance(inner, dict) else {"kind": inner} if isinstance(inner, str) else {}
-    )
+    values[first] = dict(inner) if isinstance(inner, dict) else {"kind": inner} if isinstance(inner, str) else {}
     _set(values[first], rest, value)
 
 
@@ -179,9 +173,7 @@ def _decode(data: bytes, source: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SpecError(
-            f"{source}:{line}: not UTF-8 text", line=line, hint="save the file as UTF-8"
-        ) from None
+        raise SpecError(f"{source}:{line}: not UTF-8 text", line=line, hint="save the file as UTF-8") from None
 
 
 def _name_of(files: Sequence[str | Path]) -> str:

@@ -122,9 +122,7 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
             return f"must be true or false, not {shown(given)}", None
         case "union_tag_not_found":
             kinds = _tags(details)
-            return "needs a kind", f"add kind: {kinds[0]}" if len(
-                kinds
-            ) == 1 else f"kinds: {', '.join(kinds)}"
+            return "needs a kind", f"add kind: {kinds[0]}" if len(kinds) == 1 else f"kinds: {', '.join(kinds)}"
         case "union_tag_invalid" | "literal_error":
             return _describe_choice(details)
         case _:

@@ -49,8 +49,7 @@ class OperationsSpec(Part):
         are_weights = all(share == int(share) for share in shares)
         if not are_weights and abs(total - 1) > _SHARE_SUM_TOLERANCE:
             raise ValueError(
-                f"add up to {total:.6g}; fractions must add up to 1 and percentages to 100% "
-                "(whole numbers are weights)"
+                f"add up to {total:.6g}; fractions must add up to 1 and percentages to 100% (whole numbers are weights)"
             )
         return self
 
@@ -76,7 +75,10 @@ Load = Annotated[
 
 
 class SloSpec(Part):
-    """What the users of the database are promised. A limit that isn't given isn't asked for."""
+    """What the users of the database are promised.
+
+    As soon as one limit is given, the other has its default: response p99 10 ms, error rate 0.1 %.
+    """
 
     response_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p99")
     error_share: fields.ErrorShare | None = Field(default=None, alias="error_rate")
@@ -116,11 +118,7 @@ class Spec(Part):
     @property
     def effective_duration_ns(self) -> int | None:
         """How long is measured; `None`: until `operation_count` operations are sent."""
-        return (
-            DURATION_NS_DEFAULT
-            if self.duration_ns is None and self.operation_count is None
-            else self.duration_ns
-        )
+        return DURATION_NS_DEFAULT if self.duration_ns is None and self.operation_count is None else self.duration_ns
 
     @field_validator("scan_length")
     @classmethod

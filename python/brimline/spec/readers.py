@@ -66,9 +66,7 @@ def duration(minimum_ns: int, maximum_ns: int) -> Callable[[object], int]:
     return read
 
 
-def whole(
-    minimum: int, maximum: int, parse: Callable[[str], int] = units.parse_count
-) -> Callable[[object], int]:
+def whole(minimum: int, maximum: int, parse: Callable[[str], int] = units.parse_count) -> Callable[[object], int]:
     """Reads a whole number within bounds, 1000000 or "1M"."""
 
     def read(value: object) -> int:
@@ -105,9 +103,7 @@ def rate(value: object) -> float:
 def percentage(value: object) -> float:
     """Reads "0.1%" as 0.001. A number without the sign is refused, but for 0."""
     if not isinstance(value, bool) and isinstance(value, int | float) and value != 0:
-        raise ValueError(
-            f'{shown(value)} can be read as {value} % and as {value * 100:g} %; write "{value}%"'
-        )
+        raise ValueError(f'{shown(value)} can be read as {value} % and as {value * 100:g} %; write "{value}%"')
     share = float(_number(value, units.parse_percentage, 'a percentage such as "0.1%"'))
     if not 0 <= share <= 1:
         raise ValueError(f"must be in 0% to 100%, but is {shown(value)}")
@@ -120,9 +116,7 @@ def fraction(*, zero: bool) -> Callable[[object], float]:
     def read(value: object) -> float:
         share = float(_number(value, _parse_fraction, "a fraction such as 0.2"))
         if not (0 < share <= 1 or (zero and share == 0)):
-            raise ValueError(
-                f"must be {'from 0 to' if zero else 'above 0 and at most'} 1, but is {shown(value)}"
-            )
+            raise ValueError(f"must be {'from 0 to' if zero else 'above 0 and at most'} 1, but is {shown(value)}")
         return share
 
     return read
@@ -131,9 +125,7 @@ def fraction(*, zero: bool) -> Callable[[object], float]:
 def weights(value: object) -> tuple[tuple[int, float], ...]:
     """Reads a histogram of lengths, {100: 3, 1kB: 1}: length to weight."""
     if not isinstance(value, dict) or not value:
-        raise ValueError(
-            f'must be a mapping of length to weight such as "{{100: 3, 1000: 1}}", not {shown(value)}'
-        )
+        raise ValueError(f'must be a mapping of length to weight such as "{{100: 3, 1000: 1}}", not {shown(value)}')
     if len(value) > HISTOGRAM_ENTRIES_MAX:
         raise ValueError(f"must have at most {HISTOGRAM_ENTRIES_MAX} lengths")
     read_length = whole(0, DOCUMENT_BYTES_MAX, units.parse_bytes)
@@ -216,8 +208,7 @@ def check_database(text: str) -> None:
     """MongoDB's rules for databases."""
     if not text or len(text.encode()) > 63 or _DATABASE_FORBIDDEN.search(text):
         raise ValueError(
-            f"{shown(text)} is no database name; it has 1 to 63 bytes and none of "
-            '/ \\ . space " $ * < > : | ?'
+            f'{shown(text)} is no database name; it has 1 to 63 bytes and none of / \\ . space " $ * < > : | ?'
         )
     if text.lower() in ("admin", "local", "config"):
         raise ValueError(f"{shown(text)} is one of the server's own databases; choose another")
@@ -225,13 +216,7 @@ def check_database(text: str) -> None:
 
 def check_collection(text: str) -> None:
     """MongoDB's rules for collections; the length leaves room for the database's name."""
-    if (
-        not text
-        or len(text.encode()) > 128
-        or "$" in text
-        or text.startswith(("system.", "."))
-        or text.endswith(".")
-    ):
+    if not text or len(text.encode()) > 128 or "$" in text or text.startswith(("system.", ".")) or text.endswith("."):
         raise ValueError(
             f"{shown(text)} is no collection name; it has 1 to 128 bytes, no $, no dot at either end, "
             'and does not begin with "system."'
@@ -243,9 +228,7 @@ def check_collection(text: str) -> None:
 def check_field_name_prefix(text: str) -> None:
     """An update names fields in a path, where dots and dollar signs mean something else."""
     if not text or len(text.encode()) > 128 or "." in text or "$" in text:
-        raise ValueError(
-            f"{shown(text)} can't begin a field's name; it has 1 to 128 bytes, no '.' and no '$'"
-        )
+        raise ValueError(f"{shown(text)} can't begin a field's name; it has 1 to 128 bytes, no '.' and no '$'")
 
 
 def check_key_prefix(text: str) -> None:

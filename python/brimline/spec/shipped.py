@@ -14,9 +14,7 @@ def _directory() -> Traversable:
 
 def shipped_workloads() -> list[str]:
     """Their names, sorted."""
-    return sorted(
-        entry.name.removesuffix(".yaml") for entry in _directory().iterdir() if entry.name.endswith(".yaml")
-    )
+    return sorted(entry.name.removesuffix(".yaml") for entry in _directory().iterdir() if entry.name.endswith(".yaml"))
 
 
 def read_shipped(name: str) -> bytes | None:

@@ -21,8 +21,7 @@ def _read_uri(value: object) -> SecretStr:
         raise ValueError(f'must be text such as "mongodb://localhost:27017", not {shown(value)}')
     if "://***@" in value:
         raise ValueError(
-            "has no password: it was left out when this spec was stored; "
-            "give the address with --uri or BRIMLINE_URI"
+            "has no password: it was left out when this spec was stored; give the address with --uri or BRIMLINE_URI"
         )
     if not value.startswith(_SCHEMES):
         scheme, separator, _ = value.partition("://")

@@ -104,18 +104,14 @@ def _check_classes(properties: YcsbProperties) -> None:
         )
     binding = properties.text("db", _BINDING_CLASSES[0])
     if binding not in _BINDING_CLASSES:
-        properties.refuse(
-            "db", f'"{binding}" is not the MongoDB binding', f"remove db, or write {_BINDING_CLASSES[0]}"
-        )
+        properties.refuse("db", f'"{binding}" is not the MongoDB binding', f"remove db, or write {_BINDING_CLASSES[0]}")
 
 
 def _shares(properties: YcsbProperties) -> dict[str, float]:
     shares = {operation: properties.number(*source) for operation, source in _SHARES.items()}
     total = math.fsum(shares.values())
     if total == 0:
-        properties.refuse(
-            "readproportion", "the proportions add up to 0", "give at least one operation a proportion"
-        )
+        properties.refuse("readproportion", "the proportions add up to 0", "give at least one operation a proportion")
     return {operation: share / total for operation, share in shares.items()}
 
 
@@ -145,18 +141,14 @@ def _data(properties: YcsbProperties, *, has_inserts: bool) -> dict[str, Any]:
 def _record_count(properties: YcsbProperties) -> int:
     record_count = properties.whole("recordcount", 0)
     if record_count == 0:
-        properties.refuse(
-            "recordcount", "is missing", "say how many records there are, such as -p recordcount=100000"
-        )
+        properties.refuse("recordcount", "is missing", "say how many records there are, such as -p recordcount=100000")
     return record_count
 
 
 def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_inserts: bool) -> None:
     """`insertcount` cuts a part out of the records; only laws that stay inside it mean the same here."""
     if end > record_count:
-        properties.refuse(
-            "insertcount", f"insertstart + insertcount is {end}, more than recordcount {record_count}"
-        )
+        properties.refuse("insertcount", f"insertstart + insertcount is {end}, more than recordcount {record_count}")
     reaches_out = properties.text("requestdistribution", "uniform") in ("latest", "exponential")
     if end < record_count and (has_inserts or reaches_out):
         properties.refuse(
@@ -170,16 +162,12 @@ def _batch_size(properties: YcsbProperties) -> int:
     blocking = properties.whole("batchsize", 1, minimum=1)
     reactive = properties.whole("mongodb.batchsize", blocking, minimum=1)
     if properties.is_given("batchsize") and blocking != reactive:
-        properties.refuse(
-            "mongodb.batchsize", f"is {reactive} while batchsize is {blocking}", "give one of the two"
-        )
+        properties.refuse("mongodb.batchsize", f"is {reactive} while batchsize is {blocking}", "give one of the two")
     return reactive
 
 
 def _field_length(properties: YcsbProperties) -> dict[str, Any]:
-    kind = properties.choice(
-        "fieldlengthdistribution", "constant", ("constant", "uniform", "zipfian", "histogram")
-    )
+    kind = properties.choice("fieldlengthdistribution", "constant", ("constant", "uniform", "zipfian", "histogram"))
     when = f"with fieldlengthdistribution={kind}"
     properties.only_when(kind in ("uniform", "zipfian"), {"minfieldlength": "1"}, when)
     properties.only_when(kind == "histogram", {"fieldlengthhistogram": "hist.txt"}, when)

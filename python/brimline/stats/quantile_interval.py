@@ -59,9 +59,7 @@ def quantile_of(buckets: Buckets, quantile: float) -> int:
     return _value_at_rank(buckets, max(1, math.ceil(round(quantile * count, 6))))
 
 
-def binomial_ranks(
-    count: int, quantile: float, *, confidence: float = CONFIDENCE
-) -> tuple[int | None, int | None]:
+def binomial_ranks(count: int, quantile: float, *, confidence: float = CONFIDENCE) -> tuple[int | None, int | None]:
     """Ranks (from 1) of the order statistics that enclose the quantile of `count` independent values.
 
     Exact and distribution-free: P(X₍l₎ ≤ x_q ≤ X₍u₎) ≥ confidence, with at most half of the rest on either
@@ -110,9 +108,7 @@ def _value_at_rank(buckets: Buckets, rank: int) -> int:
     raise ValueError("a histogram without values has no quantile")
 
 
-def _batch_bounds(
-    batches: Sequence[Buckets], quantile: float, *, seed: int, confidence: float
-) -> tuple[int, int]:
+def _batch_bounds(batches: Sequence[Buckets], quantile: float, *, seed: int, confidence: float) -> tuple[int, int]:
     """Bootstrap over whole batches, so that values which belong together stay together."""
     values, counts = _matrix(batches)
     rng = np.random.default_rng(seed)

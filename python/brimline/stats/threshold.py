@@ -54,9 +54,9 @@ class ThresholdPosterior:
         point_count = math.ceil(math.log(high / low) / GRID_STEP) + 1
         self._log_rates: NDArray[np.float64] = np.linspace(math.log(low), math.log(high), point_count)
         # log_likelihood[answer, scale, rate]
-        self._log_likelihood = np.array(
-            [_log_likelihood(answer, self._log_rates) for answer in answers]
-        ).reshape(len(answers), len(SCALES), point_count)
+        self._log_likelihood = np.array([_log_likelihood(answer, self._log_rates) for answer in answers]).reshape(
+            len(answers), len(SCALES), point_count
+        )
 
     def quantile(self, probability: float) -> float:
         """The rate that the threshold lies below with this probability."""
@@ -77,9 +77,7 @@ class ThresholdPosterior:
         rng = np.random.default_rng(seed)
         probe_count = len(self._log_likelihood)
         weights = rng.dirichlet(np.ones(probe_count), size=RESAMPLE_COUNT) * probe_count
-        medians = [
-            self._quantile(np.tensordot(weight, self._log_likelihood, axes=1), 0.5) for weight in weights
-        ]
+        medians = [self._quantile(np.tensordot(weight, self._log_likelihood, axes=1), 0.5) for weight in weights]
         tail = (1 - confidence) / 2
         low, high = np.quantile(medians, [tail, 1 - tail])
         return float(low), float(high)

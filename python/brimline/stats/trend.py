@@ -26,8 +26,6 @@ def growth_rate(
     rate = float(increments.sum() / lengths.sum())
     # Increments over unequal lengths: each deviates from rate · length, with variance in proportion to its
     # length.
-    variance = float(
-        np.mean((increments - rate * lengths) ** 2 / lengths) * len(lengths) / (len(lengths) - 1)
-    )
+    variance = float(np.mean((increments - rate * lengths) ** 2 / lengths) * len(lengths) / (len(lengths) - 1))
     half = float(t.ppf((1 + confidence) / 2, len(lengths) - 1) * np.sqrt(variance / lengths.sum()))
     return Estimate(value=rate, low=rate - half, high=rate + half, unit=unit, confidence=confidence)

@@ -20,9 +20,7 @@ class FixedHistogram:
         return self._buckets
 
 
-def operation_row(
-    start_s: int, *, phase: str = "measure", operation: str = "read", **counts: int
-) -> OperationRow:
+def operation_row(start_s: int, *, phase: str = "measure", operation: str = "read", **counts: int) -> OperationRow:
     row = {"sent": 1000, "ok": 1000, "miss": 0, "failed": 0, "held_back": 0, "in_flight_ns": S} | counts
     fixed = {"phase": phase, "start_ns": start_s * S, "end_ns": (start_s + 1) * S, "operation": operation}
     return cast(OperationRow, {**fixed, "documents": 0, "bytes_out": 0, "bytes_in": 0, **row})
@@ -60,9 +58,7 @@ def run_record(
 ) -> RunRecord:
     """Ten measured seconds at 1000 ops/s, one second of warm-up before them, nothing wrong."""
     closed = rate is None
-    pacer = (
-        SimpleNamespace(kind="closed") if closed else SimpleNamespace(kind="constant", rate_ops_per_s=rate)
-    )
+    pacer = SimpleNamespace(kind="closed") if closed else SimpleNamespace(kind="constant", rate_ops_per_s=rate)
     if latencies is None:
         latencies = {"service": [(MS, 9900), (2 * MS, 100)]}
         if not closed:
@@ -70,9 +66,7 @@ def run_record(
     fields: dict[str, Any] = {
         "directory": Path("unused"),
         "name": "test",
-        "plan": SimpleNamespace(
-            target=SimpleNamespace(kind=target), pacer=pacer, connections=connections, seed=1
-        ),
+        "plan": SimpleNamespace(target=SimpleNamespace(kind=target), pacer=pacer, connections=connections, seed=1),
         "ended_by": "completed",
         "message": "",
         "summary": summary(),

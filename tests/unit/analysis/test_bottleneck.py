@@ -48,14 +48,9 @@ def test_the_null_ceiling_counts_when_it_is_known_later() -> None:
 
 
 def test_connections() -> None:
-    observation = observe(
-        run_record(operations=HELD_BACK, server=server_rows(server_cpus=0.4, host_cpus=0.5))
-    )
+    observation = observe(run_record(operations=HELD_BACK, server=server_rows(server_cpus=0.4, host_cpus=0.5)))
     found = bottleneck(observation)
-    assert (
-        found.kind is BottleneckKind.CONNECTIONS
-        and "10 % of the operations waited for one of 8" in found.text
-    )
+    assert found.kind is BottleneckKind.CONNECTIONS and "10 % of the operations waited for one of 8" in found.text
     # More connections than the plateau needs can't be the limit.
     assert bottleneck(observation, plateau_connections=8).kind is BottleneckKind.UNDETERMINED
     assert bottleneck(observation, plateau_connections=9).kind is BottleneckKind.CONNECTIONS

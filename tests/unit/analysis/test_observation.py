@@ -74,9 +74,7 @@ def test_p99_interval_uses_the_batches_of_the_measured_window() -> None:
     batches = [batch(0, "warmup", [(900 * MS, 10_000)])]
     batches += [batch(second, "measure", [(MS, 1000)]) for second in range(1, 20)]
     batches += [batch(20, "measure", [(MS, 760), (50 * MS, 240)])]
-    record = run_record(
-        latencies={"service": merged, "response": merged, "lag": [(1000, 20_000)]}, batches=batches
-    )
+    record = run_record(latencies={"service": merged, "response": merged, "lag": [(1000, 20_000)]}, batches=batches)
     response = observe(record).response
     assert response is not None and response.p99.value_ns == 50 * MS
     assert (response.p99.low_ns, response.p99.high_ns) == (MS, 50 * MS)

@@ -77,9 +77,7 @@ def test_headroom_over_the_null_target() -> None:
     assert verdict(None) is Standing.UNKNOWN
 
 
-def late_record(
-    lag_ns: int, *, response_p99_ns: int = 4 * MS, held_back: int = 0, **changes: Any
-) -> RunRecord:
+def late_record(lag_ns: int, *, response_p99_ns: int = 4 * MS, held_back: int = 0, **changes: Any) -> RunRecord:
     latencies = {
         "service": [(MS, 10_000)],
         "response": [(MS, 9_000), (response_p99_ns, 1_000)],

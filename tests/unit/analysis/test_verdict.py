@@ -11,9 +11,7 @@ SLO = Slo(response_p99_ns=10 * MS)
 def with_p99(p99_ns: int, count: int = 100_000) -> Observation:
     tail = count // 50
     response = [(MS, count - tail), (p99_ns, tail)]
-    return observe(
-        run_record(latencies={"service": [(MS, count)], "response": response, "lag": [(1000, count)]})
-    )
+    return observe(run_record(latencies={"service": [(MS, count)], "response": response, "lag": [(1000, count)]}))
 
 
 @pytest.mark.parametrize(

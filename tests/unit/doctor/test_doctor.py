@@ -129,9 +129,7 @@ def test_a_whole_checkup_runs_here_and_a_check_that_breaks_does_not_end_it(tmp_p
 
     extra = Check(name="ceiling", status=Status.PASS, evidence="1 M/s")
     checks = list(
-        examine(
-            mongod=tmp_path / "none", directory=tmp_path, extra=[("bad", broken), ("ceiling", lambda: extra)]
-        )
+        examine(mongod=tmp_path / "none", directory=tmp_path, extra=[("bad", broken), ("ceiling", lambda: extra)])
     )
     assert [check.name for check in checks[-3:]] == ["mongod", "bad", "ceiling"]
     assert checks[-2].status is Status.FAIL

@@ -154,9 +154,7 @@ class QueueSimulator:
         rows: list[ServerRow] = []
         for at_s in np.linspace(probe.warmup_s, probe.cost_s, 5):
             cpu_ns = int(np.count_nonzero(done <= at_s) * law.cpu_per_op_s * 1e9)
-            rows.append(
-                {"at_ns": int(at_s * 1e9), "server_cpu_ns": cpu_ns, "server_cpu_count": law.servers or 1}
-            )
+            rows.append({"at_ns": int(at_s * 1e9), "server_cpu_ns": cpu_ns, "server_cpu_count": law.servers or 1})
         return rows
 
 
@@ -179,11 +177,7 @@ def record_of(
     operations: list[OperationRow] = []
     intervals: list[IntervalRow] = []
     batches: list[IntervalHistogram] = []
-    clocks = (
-        {"service": done - sent}
-        if closed
-        else {"service": done - sent, "response": done - due, "lag": sent - due}
-    )
+    clocks = {"service": done - sent} if closed else {"service": done - sent, "response": done - due, "lag": sent - due}
     for start_s, end_s in pairwise(edges):
         finished = (done > start_s) & (done <= end_s)
         began = (sent > start_s) & (sent <= end_s)

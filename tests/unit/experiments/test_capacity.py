@@ -92,9 +92,7 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
     assert conclusion.sustained.low <= conclusion.verified_ops_per_s <= conclusion.sustained.high
     assert conclusion.saturation is not None and conclusion.saturation.value == pytest.approx(2000, rel=0.03)
     assert not conclusion.quotable
-    assert conclusion.reasons_not_quotable == (
-        "windows of 4 s are shorter than the 60 s between checkpoints",
-    )
+    assert conclusion.reasons_not_quotable == ("windows of 4 s are shorter than the 60 s between checkpoints",)
     for part in (
         "sustained ",
         "at response p99 ≤ 10 ms; knee at 2 connections",
@@ -125,18 +123,14 @@ def test_speed_that_changes_from_run_to_run_is_never_a_narrow_number(seed: int) 
 @pytest.mark.parametrize("seed", range(4))
 def test_stalls_that_hit_windows_by_chance_are_no_pass(seed: int) -> None:
     def stalls(length_s: float, rng: np.random.Generator) -> Sequence[Stall]:
-        return [
-            (float(start), 0.06) for start in np.sort(rng.uniform(0, length_s, rng.poisson(0.4 * length_s)))
-        ]
+        return [(float(start), 0.06) for start in np.sort(rng.uniform(0, length_s, rng.poisson(0.4 * length_s)))]
 
     conclusion = search(Law(gate_ops_per_s=1000, stalls=stalls), seed, quick())[1]
     assert conclusion.sustained is None
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    "generator_ops_per_s", [3000, 1500]
-)  # slower than the server; not twice as fast as it
+@pytest.mark.parametrize("generator_ops_per_s", [3000, 1500])  # slower than the server; not twice as fast as it
 def test_a_limited_generator_gives_no_number(generator_ops_per_s: float, seed: int) -> None:
     gate = 5000 if generator_ops_per_s == 3000 else 1000
     law = Law(gate_ops_per_s=gate, generator_s=1 / generator_ops_per_s)
@@ -151,9 +145,7 @@ def test_an_unreachable_objective_says_what_was_seen() -> None:
     conclusion = search(Law(gate_ops_per_s=1000, service_s=0.02), 1, quick())[1]
     assert conclusion.kind is ConclusionKind.SLO_UNREACHABLE and conclusion.exit_code == 3
     assert conclusion.sustained is None
-    assert (
-        "the objective can't be met: at 50" in conclusion.headline and "response p99" in conclusion.headline
-    )
+    assert "the objective can't be met: at 50" in conclusion.headline and "response p99" in conclusion.headline
     assert conclusion.saturation is not None  # what the server can do at all is known
 
 
@@ -364,9 +356,7 @@ def test_an_interrupted_probe_leaves_the_search_incomplete() -> None:
     choices=st.lists(st.sampled_from(list(TrialOutcome)), min_size=1, max_size=25),
     chosen=st.sampled_from([quick(), standard()]),
 )
-def test_any_answers_end_the_search_within_its_time(
-    choices: list[TrialOutcome], chosen: CapacitySettings
-) -> None:
+def test_any_answers_end_the_search_within_its_time(choices: list[TrialOutcome], chosen: CapacitySettings) -> None:
     count = 0
 
     def decide(probe: Probe) -> TrialOutcome:

@@ -11,9 +11,7 @@ from brimline.experiments.trial import Trial
 from .observations import closed_trial
 
 
-def run(
-    sweep: Sweep, throughput: Callable[[int], float], **changes: object
-) -> tuple[list[Trial], SweepConclusion]:
+def run(sweep: Sweep, throughput: Callable[[int], float], **changes: object) -> tuple[list[Trial], SweepConclusion]:
     trials: list[Trial] = []
     while (probe := sweep.next_probe(trials)) is not None:
         trials.append(closed_trial(probe, throughput(probe.connections), **changes))
@@ -65,9 +63,7 @@ def test_no_plateau_no_saturation() -> None:
 
 
 def test_errors_end_the_sweep() -> None:
-    trials, conclusion = run(
-        Sweep(SweepSettings(), 1), lambda connections: 1000.0 * connections, error_rate=0.5
-    )
+    trials, conclusion = run(Sweep(SweepSettings(), 1), lambda connections: 1000.0 * connections, error_rate=0.5)
     assert len(trials) == 1
     assert conclusion.ended_by is SweepEnd.ERRORS
     assert "50 % of the operations failed with 1 connections" in conclusion.text

@@ -39,17 +39,13 @@ def test_bounds(acknowledged: int, uncertain: int, counted: int, verdict: str) -
 
 def test_an_excess_names_another_client_and_a_deficit_does_not() -> None:
     more = check_agreement(before=_counters(), after=_counters(delete=50), acknowledged={}, uncertain={})
-    assert more.evidence == (
-        "delete: the server counted 50, 50 more than brimline sent: another client was at work"
-    )
+    assert more.evidence == ("delete: the server counted 50, 50 more than brimline sent: another client was at work")
     less = check_agreement(before=_counters(), after=_counters(), acknowledged={"insert": 3}, uncertain={})
     assert less.evidence == "insert: the server counted 0, 3 fewer than the 3 it acknowledged"
 
 
 def test_commands_are_not_compared() -> None:
-    agreement = check_agreement(
-        before=_counters(), after=_counters(command=999), acknowledged={}, uncertain={}
-    )
+    agreement = check_agreement(before=_counters(), after=_counters(command=999), acknowledged={}, uncertain={})
     assert agreement.verdict == "pass"
 
 

@@ -49,9 +49,7 @@ _FROM_8 = {
 
 
 @pytest.mark.parametrize(("status", "tickets"), [(_UP_TO_6, 128), (_FROM_8, 16)])
-def test_admission_and_checkpoints_are_found_in_old_and_new_places(
-    status: dict[str, Any], tickets: int
-) -> None:
+def test_admission_and_checkpoints_are_found_in_old_and_new_places(status: dict[str, Any], tickets: int) -> None:
     columns = read_status(status)
     assert (columns["read_tickets_out"], columns["write_tickets_out"]) == (1, 3)
     assert (columns["read_tickets_total"], columns["write_tickets_total"]) == (tickets, tickets)
@@ -119,9 +117,7 @@ def test_a_row_becomes_plain_columns_in_order() -> None:
 
 def test_cpu_time_of_a_process_whose_name_holds_spaces_and_parentheses(tmp_path: Path) -> None:
     (tmp_path / "7").mkdir()
-    (tmp_path / "7" / "stat").write_text(
-        "7 (a) b (c) S 1 7 7 0 -1 4 100 0 0 0 150 50 0 0 20 0 1 0 12345 0 0\n"
-    )
+    (tmp_path / "7" / "stat").write_text("7 (a) b (c) S 1 7 7 0 -1 4 100 0 0 0 150 50 0 0 20 0 1 0 12345 0 0\n")
     assert process_cpu_ns(7, proc=tmp_path) == 2_000_000_000
     assert process_cpu_ns(8, proc=tmp_path) is None
 

@@ -9,9 +9,7 @@ from brimline.spec import Spec
 
 def _decimals(minimum: float, maximum: float) -> st.SearchStrategy[float]:
     """Numbers as people type them, with few digits."""
-    return st.integers(round(minimum * 1000), round(maximum * 1000)).map(
-        lambda thousandths: thousandths / 1000
-    )
+    return st.integers(round(minimum * 1000), round(maximum * 1000)).map(lambda thousandths: thousandths / 1000)
 
 
 _share = st.integers(0, 20)
@@ -37,12 +35,8 @@ _histogram = st.builds(
 
 _keys = st.one_of(
     st.sampled_from(["uniform", "sequential", "zipfian", "latest", "hotspot", "exponential"]),
-    st.builds(
-        lambda kind, theta: {"kind": kind, "theta": theta}, st.sampled_from(["zipfian", "latest"]), _theta
-    ),
-    st.builds(
-        lambda a, b: {"kind": "hotspot", "data_fraction": a, "operation_fraction": b}, _fraction, _fraction
-    ),
+    st.builds(lambda kind, theta: {"kind": kind, "theta": theta}, st.sampled_from(["zipfian", "latest"]), _theta),
+    st.builds(lambda a, b: {"kind": "hotspot", "data_fraction": a, "operation_fraction": b}, _fraction, _fraction),
     st.builds(
         lambda a, b: {"kind": "exponential", "percentile": a, "fraction": b},
         _decimals(0.01, 99.99),
@@ -69,9 +63,7 @@ _data = st.fixed_dictionaries(
     },
 )
 
-_load = st.one_of(
-    st.just("closed"), _decimals(0.001, 1e9).map(lambda rate: {"kind": "constant", "rate": rate})
-)
+_load = st.one_of(st.just("closed"), _decimals(0.001, 1e9).map(lambda rate: {"kind": "constant", "rate": rate}))
 
 specs: st.SearchStrategy[Spec] = st.fixed_dictionaries(
     {"data": _data, "operations": _operations},

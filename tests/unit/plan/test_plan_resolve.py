@@ -301,9 +301,7 @@ def test_a_stored_plan_of_another_shape_is_refused(change: dict[str, object]) ->
 
 
 def test_a_simulated_target_keeps_its_script() -> None:
-    target = SimulatedTarget(
-        script={"service": {"kind": "fixed", "ns": 200_000}, "servers": 10}, generator_ns=7000
-    )
+    target = SimulatedTarget(script={"service": {"kind": "fixed", "ns": 200_000}, "servers": 10}, generator_ns=7000)
     plan = resolve(spec_of(), target=target)
     assert Plan.from_json(plan.canonical_json()) == plan
     _native.validate_plan(plan.canonical_json())
@@ -318,20 +316,16 @@ def test_explanation_of_a_busy_plan() -> None:
         duration="1m",
         warmup=0,
     )
-    plan = resolve(
-        spec, target=WireTarget(address="h:1", write_concern=WriteConcern(w="majority", journal=True))
-    )
+    plan = resolve(spec, target=WireTarget(address="h:1", write_concern=WriteConcern(w="majority", journal=True)))
     assert explain(plan) == [
         f"plan: shop, seed 1, hash {plan.hash8()}",
         "target: h:1, write concern w: majority, journaled",
-        "data: 1 000 documents in ycsb.usertable, 10 fields of 100 bytes each, about 1.2 MB in all; "
-        "keys hashed",
+        "data: 1 000 documents in ycsb.usertable, 10 fields of 100 bytes each, about 1.2 MB in all; keys hashed",
         "operations: 60 % read, 30 % scan, 10 % read-modify-write; a scan asks for 1 to 100 documents; "
         "reads return the whole document; updates replace one field",
         "keys: zipfian with theta 0.99, a few records take most operations",
         "load: constant rate of 5000/s, whatever the target does, over 32 connections on 1 thread",
-        "time: no warm-up, then 1m measured or 1 000 000 operations in all, whichever comes first; "
-        "a sample every 1s",
+        "time: no warm-up, then 1m measured or 1 000 000 operations in all, whichever comes first; a sample every 1s",
     ]
 
 

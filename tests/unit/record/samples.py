@@ -5,10 +5,9 @@
 
 from typing import Any
 
-from tests.unit.record.fake_histogram import encoded
-
 from brimline.plan import Plan
 from brimline.record.model import IntervalRow, SampleRow, Samples, Summary
+from tests.unit.record.fake_histogram import encoded
 
 SECOND_NS = 1_000_000_000
 
@@ -93,9 +92,7 @@ def interval_row(second: int) -> IntervalRow:
 def samples(second: int) -> Samples:
     """One second; in second 3 a read finds nothing, in second 4 an update fails."""
     read = operation_row(second, "read", **({"ok": 1, "miss": 1, "documents": 1} if second == 3 else {}))
-    update = operation_row(
-        second, "update", **({"ok": 1, "failed": 1, "documents": 1} if second == 4 else {})
-    )
+    update = operation_row(second, "update", **({"ok": 1, "failed": 1, "documents": 1} if second == 4 else {}))
     return {"operations": [read, update], "intervals": [interval_row(second)]}
 
 

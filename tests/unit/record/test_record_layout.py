@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.unit.record.fake_histogram import FAKE_CODEC
-from tests.unit.record.samples import plan, samples, summary
 
 from brimline.errors import RecordError
 from brimline.record import (
@@ -20,19 +18,18 @@ from brimline.record import (
 )
 from brimline.record.layout import slug
 from brimline.record.redaction import redact
+from tests.unit.record.fake_histogram import FAKE_CODEC
+from tests.unit.record.samples import plan, samples, summary
 
 NOW = datetime(2025, 11, 21, 9, 5, 7, tzinfo=UTC)
 
 
 def test_directories_never_collide(tmp_path: Path) -> None:
     names = [
-        create_run_directory(tmp_path / "runs", name="ycsb-a", plan_hash="0a1b2c3d", now=NOW).name
-        for _ in range(3)
+        create_run_directory(tmp_path / "runs", name="ycsb-a", plan_hash="0a1b2c3d", now=NOW).name for _ in range(3)
     ]
     assert names == [f"20251121t090507z-ycsb-a-0a1b2c3d{suffix}" for suffix in ("", "-2", "-3")]
-    capacity = create_run_directory(
-        tmp_path / "runs", name="ycsb-a", plan_hash="0a1b2c3d", kind="capacity", now=NOW
-    )
+    capacity = create_run_directory(tmp_path / "runs", name="ycsb-a", plan_hash="0a1b2c3d", kind="capacity", now=NOW)
     assert capacity.name == "20251121t090507z-capacity-ycsb-a-0a1b2c3d"
 
 
@@ -90,9 +87,7 @@ def new_experiment(directory: Path) -> ExperimentWriter:
 def test_experiment_keeps_its_trials_in_order(tmp_path: Path) -> None:
     with new_experiment(tmp_path / "e") as writer:
         for number in range(12):
-            directory = writer.begin_trial(
-                {"connections": number}, stage="sweep", label=f"{number} connections"
-            )
+            directory = writer.begin_trial({"connections": number}, stage="sweep", label=f"{number} connections")
             if number != 5:  # the sixth never began to run
                 with RecordWriter(directory, plan(), "", {}, codec=FAKE_CODEC) as trial:
                     trial.seal(None, None, ended_by="completed")
@@ -134,9 +129,7 @@ def test_histogram_log_has_the_lines_that_public_readers_need(tmp_path: Path) ->
     assert lines[6] == '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
     tag, start, length, maximum, _ = lines[7].split(",")
     assert {line.split(",")[0] for line in lines[-6:]} == {
-        f"Tag={operation}.{clock}"
-        for operation in ("read", "update")
-        for clock in ("service", "response", "lag")
+        f"Tag={operation}.{clock}" for operation in ("read", "update") for clock in ("service", "response", "lag")
     }
     assert (tag, start, length, maximum) == ("Tag=read.service.warmup", "0.000000000", "1.000000000", "2.000")
 

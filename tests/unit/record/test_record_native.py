@@ -6,11 +6,11 @@ import zlib
 from pathlib import Path
 
 import pandas as pd
-from tests.unit.record.samples import SECOND_NS, plan
 
 from brimline import _native
 from brimline.record import RecordWriter, RunRecord, hlog, read_record
 from brimline.record.model import Summary
+from tests.unit.record.samples import SECOND_NS, plan
 
 
 def simulated_run(directory: Path) -> tuple[RunRecord, Summary]:

@@ -8,12 +8,12 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.unit.record.fake_histogram import FAKE_CODEC, encoded
-from tests.unit.record.samples import SECOND_NS, interval_row, operation_row, plan, samples, summary
 
 from brimline.errors import RecordError
 from brimline.record import RecordWriter, read_record
 from brimline.record.model import Samples
+from tests.unit.record.fake_histogram import FAKE_CODEC, encoded
+from tests.unit.record.samples import SECOND_NS, interval_row, operation_row, plan, samples, summary
 
 SPEC = "name: ycsb-a\r\n# a comment, and no newline at the end"
 OPCOUNTERS = {"before": {"query": 5}, "after": {"query": 15}}
@@ -83,9 +83,7 @@ def test_histograms_are_merged_over_the_measured_window_only(run: Path) -> None:
 
 
 def test_an_interval_can_hold_operations_of_two_phases(tmp_path: Path) -> None:
-    late = operation_row(
-        2, "read", phase="warmup", sent=0, ok=1, service=encoded(7), response=encoded(8), lag=None
-    )
+    late = operation_row(2, "read", phase="warmup", sent=0, ok=1, service=encoded(7), response=encoded(8), lag=None)
     with RecordWriter(tmp_path, plan(), SPEC, {}, codec=FAKE_CODEC) as writer:
         writer.append({"operations": [late, operation_row(2, "read")], "intervals": [interval_row(2)]})
 
@@ -133,9 +131,7 @@ def test_killed_run_keeps_its_prefix_and_says_so(tmp_path: Path) -> None:
     assert record.histograms["update", "service"].count() == 6
 
 
-@pytest.mark.parametrize(
-    "name", ["operations.csv", "latency.hlog", "intervals.csv", "server.csv", "events.jsonl"]
-)
+@pytest.mark.parametrize("name", ["operations.csv", "latency.hlog", "intervals.csv", "server.csv", "events.jsonl"])
 def test_record_is_readable_wherever_a_file_was_cut(tmp_path: Path, name: str) -> None:
     whole = tmp_path / "whole"
     write_run(whole, sealed=False)
@@ -167,9 +163,7 @@ def test_sealing_reports_and_stores_what_does_not_add_up(tmp_path: Path) -> None
     assert list(read_record(tmp_path, codec=FAKE_CODEC).imbalances) == problems
 
 
-def test_full_disk_keeps_what_was_written_and_says_how_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_keeps_what_was_written_and_says_how_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = tmp_path / "run"
     with RecordWriter(directory, plan(), SPEC, {}, codec=FAKE_CODEC) as writer:
         writer.append(samples(0))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.unit.report.report_samples import Reports, make_reports
 
 

@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.unit.record.samples import SECOND_NS, plan
-
 from brimline import _native
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Judgement, Slo, judge
@@ -29,6 +27,7 @@ from brimline.record import (
 )
 from brimline.record.model import Samples, Summary
 from brimline.report import Report, capacity_report, detail_trial, run_report, sweep_report
+from tests.unit.record.samples import SECOND_NS, plan
 
 SPEC = """\
 name: order-service
@@ -85,11 +84,7 @@ def simulated_plan(
     **changes: Any,
 ) -> Plan:
     """A plan against the scripted server; `rate_ops_per_s` None: closed loop."""
-    pacer = (
-        {"kind": "closed"}
-        if rate_ops_per_s is None
-        else {"kind": "constant", "rate_ops_per_s": rate_ops_per_s}
-    )
+    pacer = {"kind": "closed"} if rate_ops_per_s is None else {"kind": "constant", "rate_ops_per_s": rate_ops_per_s}
     target = {"kind": "simulated", "script": changes.pop("script", script()), "generator_ns": 2000}
     values = {
         "name": "order-service",
@@ -103,9 +98,7 @@ def simulated_plan(
     return plan(**values | changes)
 
 
-def write_run(
-    directory: Path, run_plan: Plan, *, sealed: bool = True, cpu_ns_per_op: int = 8_000
-) -> RunRecord:
+def write_run(directory: Path, run_plan: Plan, *, sealed: bool = True, cpu_ns_per_op: int = 8_000) -> RunRecord:
     """Runs the plan and writes its record, server rows included."""
     run = _native.start(run_plan.canonical_json())
     while run.poll(0.05)["stage"] != "finished":
@@ -117,9 +110,7 @@ def write_run(
         for row in _server_rows(samples):
             writer.append_server(row)
         if sealed:
-            writer.seal(
-                summary, _opcounters(summary), ended_by=summary["ended_by"], message=summary["message"]
-            )
+            writer.seal(summary, _opcounters(summary), ended_by=summary["ended_by"], message=summary["message"])
     return read_record(directory)
 
 

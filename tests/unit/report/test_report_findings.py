@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.report.report_samples import Reports, script, simulated_plan, sweep, write_run
 
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import Slo, judge
@@ -15,6 +14,7 @@ from brimline.report import capacity_report, detail_trial, render_json, run_repo
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Report, Section, Table
+from tests.unit.report.report_samples import Reports, script, simulated_plan, sweep, write_run
 
 
 def section(report: Report, section_id: str) -> Section:
@@ -209,9 +209,7 @@ def test_json_has_the_stable_keys_of_a_run(reports: Reports) -> None:
         ),
     } <= document.keys()
     counts = document["counts"]
-    assert (
-        counts["sent"] == counts["ok"] + counts["miss"] + counts["failed"] + counts["unfinished"] == 150_000
-    )
+    assert counts["sent"] == counts["ok"] + counts["miss"] + counts["failed"] + counts["unfinished"] == 150_000
     assert document["operations"]["read"]["service"]["p9999_ns"] > 0
     assert document["verdict"]["value"] == "fail"
     assert document["response"]["p99_ns"] == reports.observation.response.p99_ns  # type: ignore[union-attr]
@@ -237,9 +235,7 @@ def test_long_runs_are_thinned_by_merging_not_by_dropping(reports: Reports) -> N
 
     assert len(thinned) <= 13  # at most one more per phase
     assert answered(thinned) == pytest.approx(answered(whole))
-    assert max(each.quantiles_ns[2] or 0 for each in thinned) <= max(
-        each.quantiles_ns[2] or 0 for each in whole
-    )
+    assert max(each.quantiles_ns[2] or 0 for each in thinned) <= max(each.quantiles_ns[2] or 0 for each in whole)
     # No bucket lies in two phases.
     assert {each.phase for each in thinned} == {"warmup", "measure", "drain"}
 

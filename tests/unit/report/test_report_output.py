@@ -13,12 +13,12 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 from rich.console import Console
-from tests.unit.report.report_samples import Reports
 
 from brimline.report import Report, print_report, render_html
 from brimline.report.figures import latency_axis, zero_based
 from brimline.report.html import keep_figures_together
 from brimline.report.view import Badge, Cell, Chart, Code, Column, Fact, Facts, Section, Table, Text, Verdict
+from tests.unit.report.report_samples import Reports
 
 SIZE_BYTES_MAX = 6_000_000
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&\'"'
@@ -115,9 +115,7 @@ def policy_of(page: Page) -> str:
 def test_policy_names_exactly_the_scripts_of_the_file(reports: Reports) -> None:
     page = Page(render_html(reports.run))
     policy = policy_of(page)
-    executed = [
-        content for attributes, content in page.scripts if attributes.get("type") != "application/json"
-    ]
+    executed = [content for attributes, content in page.scripts if attributes.get("type") != "application/json"]
     hashes = {base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in executed}
 
     assert len(executed) == 2
@@ -157,9 +155,7 @@ def test_charts_are_valid_and_name_their_units(reports: Reports, kind: str) -> N
             if re.fullmatch(r"[xy]axis\d?", name) and axis.get("visible", True)
         }
         titles = [axis["title"]["text"] for axis in axes.values()]
-        assert all(re.search(r"ops/s|, s$|log scale|percentile|connections", title) for title in titles), (
-            titles
-        )
+        assert all(re.search(r"ops/s|, s$|log scale|percentile|connections", title) for title in titles), titles
         json.dumps(chart.figure, allow_nan=False)
 
 
@@ -236,9 +232,7 @@ def printed(report: Report, **options: Any) -> str:
     return output.getvalue()
 
 
-def test_terminal_text_in_a_pipe_is_plain_and_whole(
-    reports: Reports, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_terminal_text_in_a_pipe_is_plain_and_whole(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     text = printed(reports.capacity)
 

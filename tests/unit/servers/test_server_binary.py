@@ -19,16 +19,12 @@ def _program(path: Path, script: str = "exit 0") -> Path:
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    found = {
-        name: _program(tmp_path / name / "mongod") for name in ("flag", "environment", "bundled", "PATH")
-    }
+    found = {name: _program(tmp_path / name / "mongod") for name in ("flag", "environment", "bundled", "PATH")}
     monkeypatch.setattr(binary_module, "bundled_path", lambda: found["bundled"])
     return found
 
 
-def test_the_order_is_flag_environment_bundled_path(
-    places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_order_is_flag_environment_bundled_path(places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     environ = {"BRIMLINE_MONGOD": str(places["environment"]), "PATH": str(places["PATH"].parent)}
     for source in ("flag", "environment", "bundled", "PATH"):
         found = find_mongod(flag=places["flag"] if source == "flag" else None, environ=environ)

@@ -16,6 +16,7 @@ from brimline.servers.uri import parse_server_uri
         ("mongodb://[::1]", "[::1]:27017"),
         ("mongodb://h:1/?directConnection=true&appName=x&retryWrites=false", "h:1"),
         ("mongodb://h:1?tls=false", "h:1"),
+        ("mongodb://h:1/shop?w=majority&journal=true", "h:1"),
     ],
 )
 def test_an_address_is_read(text: str, address: str) -> None:
@@ -35,7 +36,6 @@ def test_an_address_is_read(text: str, address: str) -> None:
         ("mongodb://a:1,b:2", "several hosts"),
         ("mongodb://user:pass/word@h:1", "holds a user name or a password"),
         ("mongodb://%2Ftmp%2Fmongodb.sock", "Unix sockets"),
-        ("mongodb://h:1/shop", "names a database"),
         ("mongodb://h:x", "can't be read"),
         ("mongodb://h:70000", "can't be read"),
         ("mongodb://[::1:27017", "can't be read"),
@@ -43,7 +43,7 @@ def test_an_address_is_read(text: str, address: str) -> None:
         ("mongodb://h/?ssl=true", "sets ssl, and TLS"),
         ("mongodb://h/?replicaSet=rs0", "sets replicaSet"),
         ("mongodb://h/?directConnection=false", "sets directConnection"),
-        ("mongodb://h/?appName=x&w=majority", "sets w,"),
+        ("mongodb://h/shop?w=1&maxPoolSize=5", "sets maxPoolSize,"),
         ("mongodb://h/?readPreference=secondary", "sets readPreference"),
         ("mongodb://h/?compressors=zstd", "sets compressors"),
         ("mongodb://h/?retryWrites=true", "sets retryWrites"),

@@ -16,9 +16,7 @@ _NO_PATH = (
     '"ctx":"initandlisten","msg":"DBException in initAndListen, terminating",'
     '"attr":{"error":"NonExistentPath: Data directory /x not found."}}'
 )
-_INFORMATION = (
-    '{"s":"I","c":"CONTROL","id":23138,"ctx":"initandlisten","msg":"Shutting down","attr":{"exitCode":48}}'
-)
+_INFORMATION = '{"s":"I","c":"CONTROL","id":23138,"ctx":"initandlisten","msg":"Shutting down","attr":{"exitCode":48}}'
 
 
 def test_errors_of_the_log_are_shown_and_the_rest_is_not() -> None:
@@ -33,9 +31,7 @@ def test_errors_of_the_log_are_shown_and_the_rest_is_not() -> None:
     ("exit_code", "log", "stderr", "taken"),
     [(48, _PORT_TAKEN, "", True), (48, _INFORMATION, "", False), (1, _PORT_TAKEN, "", False)],
 )
-def test_a_taken_port_is_recognised(
-    tmp_path: Path, exit_code: int, log: str, stderr: str, taken: bool
-) -> None:
+def test_a_taken_port_is_recognised(tmp_path: Path, exit_code: int, log: str, stderr: str, taken: bool) -> None:
     (tmp_path / "log").write_text(log)
     failure = start_failure(exit_code=exit_code, log=tmp_path / "log", stderr=tmp_path / "none")
     assert failure.port_was_taken is taken

@@ -55,9 +55,7 @@ def _self() -> ProcessIdentity:
     return found
 
 
-def test_an_abandoned_server_is_killed_and_its_directory_removed(
-    tmp_path: Path, sleeper: ProcessIdentity
-) -> None:
+def test_an_abandoned_server_is_killed_and_its_directory_removed(tmp_path: Path, sleeper: ProcessIdentity) -> None:
     directory = _leftover(tmp_path, owner=_GONE, server=sleeper)
     swept = sweep(tmp_path)
     assert swept.killed_pids == (sleeper.pid,)

@@ -265,9 +265,7 @@ def refusal(directory: Path, text: str | bytes) -> SpecError:
 
 
 @pytest.mark.parametrize(("text", "message", "hint"), SLIPS)
-def test_a_slip_gives_line_message_and_hint(
-    tmp_path: Path, text: str, message: str, hint: str | None
-) -> None:
+def test_a_slip_gives_line_message_and_hint(tmp_path: Path, text: str, message: str, hint: str | None) -> None:
     error = refusal(tmp_path, BASE + text)
     assert error.message == f"spec.yaml:3: {message}"
     assert error.hint == hint

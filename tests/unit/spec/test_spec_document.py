@@ -90,11 +90,7 @@ SCALAR = st.one_of(
 )
 
 
-@given(
-    st.dictionaries(
-        TEXT, st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=3), max_leaves=5), max_size=5
-    )
-)
+@given(st.dictionaries(TEXT, st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=3), max_leaves=5), max_size=5))
 def test_written_values_read_back(values: dict[str, Any]) -> None:
     text = dump_document(values)
     assert not values or parse_document(text, "s").values == values

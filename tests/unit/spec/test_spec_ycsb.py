@@ -248,8 +248,7 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
         ("readproportion=nan", 'readproportion: must be a number from 0 on, but is "nan"', None),
         (
             "requestdistribution=zipfain",
-            'requestdistribution: "zipfain" is not one of '
-            "uniform, zipfian, latest, hotspot, exponential, sequential",
+            'requestdistribution: "zipfain" is not one of uniform, zipfian, latest, hotspot, exponential, sequential',
             'did you mean "zipfian"',
         ),
         (

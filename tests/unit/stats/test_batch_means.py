@@ -21,9 +21,7 @@ def test_independent_values_count_in_full() -> None:
 @pytest.mark.parametrize("phi", [0.5, 0.8])
 def test_autoregressive_series_has_the_known_time(phi: float) -> None:
     known = (1 + phi) / (1 - phi)
-    times = [
-        autocorrelation_time(autoregressive(phi, 10_000, np.random.default_rng(seed))) for seed in range(20)
-    ]
+    times = [autocorrelation_time(autoregressive(phi, 10_000, np.random.default_rng(seed))) for seed in range(20)]
     assert np.mean(times) == pytest.approx(known, rel=0.15)
 
 

@@ -1,0 +1,245 @@
+//! The thread that runs a plan: starts the workers together, merges what they record, and sums up.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use crate::clock::{Clock, unix_now_ns};
+use crate::collector::Collector;
+use crate::commands::Commands;
+use crate::intervals::Intervals;
+use crate::pacer::Pacer;
+use crate::plan::{Plan, TargetPlan};
+use crate::recorder::Tallies;
+use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
+use crate::shared::{Start, StartLine, lock};
+use crate::target::{NullTarget, SimulatedTarget, Target, WireTarget};
+use crate::totals::WorkerSummary;
+use crate::worker::{Mission, Sink, Worker, WorkerInterval};
+use crate::workload::Workload;
+
+/// What workers tell the director.
+enum Message {
+    Connected,
+    Refused(String),
+    Interval(usize, WorkerInterval),
+    Finished(usize, Box<Result<WorkerSummary, String>>),
+}
+
+/// Sends a worker's intervals to the director and gets empty tallies back.
+struct ToDirector<'r> {
+    worker: usize,
+    messages: Sender<Message>,
+    spares: &'r Mutex<Vec<Tallies>>,
+}
+
+impl Sink for ToDirector<'_> {
+    fn take(&mut self, interval: WorkerInterval) -> Tallies {
+        // The director outlives its workers; should it have panicked, there is nobody to record for.
+        drop(self.messages.send(Message::Interval(self.worker, interval)));
+        lock(self.spares).pop().unwrap_or_default()
+    }
+}
+
+/// Runs all workers and merges what they record. Returns when the last of them is done.
+pub fn direct(
+    plan: &Plan,
+    workload: &Workload,
+    commands: &Commands,
+    shared: &Shared,
+) -> Result<Summary, RunError> {
+    let outcome = match &plan.target {
+        TargetPlan::Wire { address, .. } => resolve(address).map_err(RunError::Target).and_then(|address| {
+            supervise(plan, workload, commands, shared, |connections| WireTarget::new(address, connections))
+        }),
+        TargetPlan::Null {} => supervise(plan, workload, commands, shared, NullTarget::new),
+        TargetPlan::Simulated { script, generator_ns } => {
+            supervise(plan, workload, commands, shared, |connections| {
+                Ok(SimulatedTarget::new(script, *generator_ns, connections))
+            })
+        }
+    };
+    shared.update(|status| status.stage = Stage::Finished);
+    outcome
+}
+
+fn resolve(address: &str) -> Result<SocketAddr, String> {
+    let mut addresses = address.to_socket_addrs().map_err(|error| format!("{address}: {error}"))?;
+    addresses.next().ok_or_else(|| format!("{address}: the name has no address"))
+}
+
+fn supervise<T: Target>(
+    plan: &Plan,
+    workload: &Workload,
+    commands: &Commands,
+    shared: &Shared,
+    make_target: impl Fn(usize) -> std::io::Result<T> + Sync,
+) -> Result<Summary, RunError> {
+    let thread_count = plan.thread_count() as usize;
+    let mission = Mission {
+        workload,
+        commands,
+        pacer: Pacer::new(&plan.pacer),
+        intervals: Intervals::new(plan.warmup_ns, plan.duration_ns, plan.interval_ns),
+        operation_count: [plan.operation_count, workload.operation_count()].into_iter().flatten().min(),
+        shard_count: thread_count as u64,
+        drain_timeout_ns: plan.drain_timeout_ns,
+        operation_timeout_ns: plan.operation_timeout_ns,
+        connect_timeout_ns: plan.connect_timeout_ns,
+        control: &shared.control,
+        progress: &shared.workers,
+    };
+    let start_line = StartLine::default();
+    let spares = Mutex::new(Vec::new());
+    let (sender, messages) = channel();
+    thread::scope(|scope| {
+        for worker in 0..thread_count {
+            let sink = ToDirector { worker, messages: sender.clone(), spares: &spares };
+            let messages = sender.clone();
+            let (mission, start_line, make_target) = (&mission, &start_line, &make_target);
+            let connections = share(plan.connections as usize, worker, thread_count);
+            let spawned =
+                thread::Builder::new().name(format!("brimline-{worker}")).spawn_scoped(scope, move || {
+                    let target = make_target(connections);
+                    let outcome = work(mission, worker, target, connections, sink, start_line, &messages);
+                    drop(messages.send(Message::Finished(worker, Box::new(outcome))));
+                });
+            if let Err(error) = spawned {
+                start_line.release(Start::Cancelled);
+                return Err(RunError::Internal(error.to_string()));
+            }
+        }
+        drop(sender);
+        let started = await_connections(&messages, thread_count);
+        let clock = Clock::start();
+        let started_unix_ns = unix_now_ns();
+        if let Err(reason) = started {
+            shared.control.abort();
+            start_line.release(Start::Cancelled);
+            return Err(reason);
+        }
+        let virtual_clock = matches!(plan.target, TargetPlan::Simulated { .. });
+        shared.update(|status| {
+            status.stage = Stage::Running;
+            status.clock = (!virtual_clock).then_some(clock);
+        });
+        start_line.release(Start::Go(clock));
+        let totals = collect(&messages, thread_count, &spares, shared)?;
+        Ok(summarise(totals, shared, plan, started_unix_ns, virtual_clock))
+    })
+}
+
+/// The life of one worker thread.
+fn work<T: Target>(
+    mission: &Mission<'_>,
+    worker: usize,
+    target: std::io::Result<T>,
+    connections: usize,
+    sink: ToDirector<'_>,
+    start_line: &StartLine,
+    messages: &Sender<Message>,
+) -> Result<WorkerSummary, String> {
+    let report = |message| drop(messages.send(message));
+    let target = target.map_err(|error| {
+        report(Message::Refused(error.to_string()));
+        error.to_string()
+    })?;
+    let mut worker = Worker::new(mission, worker as u64, target, connections, sink);
+    match worker.connect() {
+        Ok(()) => report(Message::Connected),
+        Err(reason) => {
+            report(Message::Refused(reason.clone()));
+            return Err(reason);
+        }
+    }
+    match start_line.wait() {
+        Start::Go(clock) => worker.run(clock).map_err(|error| error.to_string()),
+        Start::Cancelled => Err("cancelled".to_owned()),
+    }
+}
+
+/// Worker `worker`'s share of `total`, as even as it gets.
+fn share(total: usize, worker: usize, worker_count: usize) -> usize {
+    total / worker_count + usize::from(worker < total % worker_count)
+}
+
+fn await_connections(messages: &Receiver<Message>, worker_count: usize) -> Result<(), RunError> {
+    for _ in 0..worker_count {
+        match messages.recv() {
+            Ok(Message::Connected) => {}
+            Ok(Message::Refused(reason)) => return Err(RunError::Target(reason)),
+            _ => {
+                return Err(RunError::Internal("a worker ended before it was connected".to_owned()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Merges intervals until all workers are done.
+fn collect(
+    messages: &Receiver<Message>,
+    worker_count: usize,
+    spares: &Mutex<Vec<Tallies>>,
+    shared: &Shared,
+) -> Result<WorkerSummary, RunError> {
+    let mut collector = Collector::new(worker_count);
+    let mut totals = WorkerSummary::default();
+    let mut failure = None;
+    while let Ok(message) = messages.recv() {
+        match message {
+            Message::Interval(worker, part) => lock(spares).extend(collector.add(worker, part)),
+            Message::Finished(worker, outcome) => {
+                collector.finish(worker);
+                match *outcome {
+                    Ok(summary) => totals.merge(summary),
+                    Err(reason) => {
+                        shared.control.abort();
+                        failure.get_or_insert(RunError::Internal(reason));
+                    }
+                }
+            }
+            Message::Connected | Message::Refused(_) => {}
+        }
+        while let Some(interval) = collector.next_complete() {
+            shared.update(|status| {
+                status.merged_until_ns = interval.end_ns;
+                status.intervals.push(interval);
+            });
+        }
+    }
+    failure.map_or(Ok(totals), Err)
+}
+
+fn summarise(
+    totals: WorkerSummary,
+    shared: &Shared,
+    plan: &Plan,
+    started_unix_ns: u64,
+    virtual_clock: bool,
+) -> Summary {
+    let control = &shared.control;
+    let ended_by = match control.loss() {
+        Some(reason) => EndedBy::TargetLost(reason),
+        None if control.aborted() => EndedBy::Aborted,
+        None if control.stopped() => EndedBy::Stopped,
+        None => EndedBy::Completed,
+    };
+    Summary {
+        ended_by,
+        started_unix_ns,
+        elapsed_ns: totals.elapsed_ns,
+        due: totals.due,
+        overdue: totals.overdue,
+        oldest_overdue_ns: totals.oldest_overdue_ns,
+        oldest_unfinished_ns: totals.oldest_unfinished_ns,
+        kinds: totals.kinds,
+        commands: totals.commands,
+        commands_uncertain: totals.commands_uncertain,
+        digest: totals.digest,
+        failures: totals.failures.into_counts(),
+        threads: plan.thread_count(),
+        virtual_clock,
+    }
+}

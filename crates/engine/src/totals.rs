@@ -1,0 +1,68 @@
+//! Totals of a worker, and of a run when merged.
+
+use crate::clock::Nanos;
+use crate::commands::Opcounter;
+use crate::failure::FailureTally;
+use crate::operation::OperationKind;
+
+/// Totals of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the counters are the recorder's")]
+pub struct Totals {
+    pub sent: u64,
+    pub ok: u64,
+    pub miss: u64,
+    pub failed: u64,
+    pub unfinished: u64,
+}
+
+/// Totals of one worker, or of a run when merged.
+#[derive(Debug, Default)]
+pub struct WorkerSummary {
+    /// Operations that became due.
+    pub due: u64,
+    /// Due and never sent.
+    pub overdue: u64,
+    /// Age of the oldest of them.
+    pub oldest_overdue_ns: Nanos,
+    /// Age of the oldest operation that was sent and never finished.
+    pub oldest_unfinished_ns: Nanos,
+    /// By kind.
+    pub kinds: [Totals; OperationKind::COUNT],
+    /// Commands the server has answered, by opcounter.
+    pub commands: [u64; Opcounter::ALL.len()],
+    /// Commands whose effect on the server's counters is not known.
+    pub commands_uncertain: [u64; Opcounter::ALL.len()],
+    /// Wrapping sum of the digests of all operations sent.
+    pub digest: u64,
+    /// Failures.
+    pub failures: FailureTally,
+    /// When the worker was done.
+    pub elapsed_ns: Nanos,
+}
+
+impl WorkerSummary {
+    /// Adds the totals of another worker.
+    pub fn merge(&mut self, other: Self) {
+        self.due += other.due;
+        self.overdue += other.overdue;
+        self.oldest_overdue_ns = self.oldest_overdue_ns.max(other.oldest_overdue_ns);
+        self.oldest_unfinished_ns = self.oldest_unfinished_ns.max(other.oldest_unfinished_ns);
+        self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        self.digest = self.digest.wrapping_add(other.digest);
+        self.failures.merge(other.failures);
+        for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
+            mine.sent += theirs.sent;
+            mine.ok += theirs.ok;
+            mine.miss += theirs.miss;
+            mine.failed += theirs.failed;
+            mine.unfinished += theirs.unfinished;
+        }
+        for (mine, theirs) in self.commands.iter_mut().zip(other.commands) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.commands_uncertain.iter_mut().zip(other.commands_uncertain) {
+            *mine += theirs;
+        }
+    }
+}

@@ -1,0 +1,213 @@
+"""What users get wrong and what goes wrong around them: one error, one hint, the right exit code, no secret anywhere."""
+
+import os
+import resource
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from brimline.servers import Deployment
+from brimline.servers.bundled import free_port
+from tests.support.command_line import CommandLine, Outcome
+
+SECRET = "hunter2-S3cr3t"
+SPEC = """\
+name: small
+data: {records: 1000}
+operations: {read: 0.9, update: 0.1}
+connections: 4
+warmup: 0s
+duration: 1s
+"""
+CORE_WORKLOAD = ("-p", "workload=site.ycsb.workloads.CoreWorkload", "-p", "recordcount=1000")
+
+
+def _spec(directory: Path, text: str = SPEC, *, more: str = "") -> Path:
+    path = directory / "small.yaml"
+    path.write_text(text + more)
+    return path
+
+
+def _check_no_secret(brimline_cli: CommandLine, outcome: Outcome) -> None:
+    assert SECRET not in outcome.stdout + outcome.stderr
+    assert "hunter2" not in outcome.stdout + outcome.stderr
+    assert brimline_cli.files_with("hunter2") == []
+
+
+# Addresses
+
+
+def test_no_server_at_the_address(brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run("run", "ycsb-c", "--uri", f"mongodb://127.0.0.1:{free_port()}", "--json")
+    outcome.check_error(5, "no server answers at mongodb://127.0.0.1:", "connection refused", "check host and port")
+    assert outcome.stdout == ""
+
+
+def test_a_wrong_scheme(brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run("run", "ycsb-c", "--uri", "postgres://127.0.0.1:5432")
+    outcome.check_error(2, "postgres://", "mongodb://HOST:PORT")
+
+
+def test_an_address_with_a_password_is_refused_and_not_repeated(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    uri = f"mongodb://admin:{SECRET}@127.0.0.1:{free_port()}"
+    for outcome in (
+        brimline_cli.run("run", "ycsb-c", "--uri", uri),
+        brimline_cli.run("capacity", "ycsb-c", environment={"BRIMLINE_URI": uri}),
+        brimline_cli.run("load", _spec(tmp_path, more=f"target: {{uri: '{uri}'}}\n")),
+        # With characters that a password must not have unescaped.
+        brimline_cli.run("run", "ycsb-c", "--uri", f"mongodb://admin:/{SECRET}?@:{SECRET}/@127.0.0.1/x"),
+    ):
+        outcome.check_error(2, "password")
+        assert outcome.stdout == ""
+        _check_no_secret(brimline_cli, outcome)
+
+
+@pytest.mark.mongod
+def test_a_password_in_an_address_that_is_not_used_is_not_stored(
+    brimline_cli: CommandLine, mongod: Deployment, tmp_path: Path
+) -> None:
+    """The spec and the command line go into the record; here both hold one, and --uri has its way."""
+    stray = f"mongodb://admin:{SECRET}@db.example.org:27017/"
+    spec = _spec(tmp_path, more=f"target: {{uri: '{stray}'}}\n")
+    server = ("--uri", f"mongodb://{mongod.address}", "--data", "load", "--drop")
+    from_yaml = brimline_cli.run("run", spec, *server, "--json")
+    properties = (*CORE_WORKLOAD, "-p", "readproportion=1", "-p", "operationcount=100")
+    from_properties = brimline_cli.run("run", *properties, "-p", f"mongodb.url={stray}", *server, "--json")
+    for outcome in (from_yaml, from_properties):
+        assert outcome.exit_code == 0, outcome.stderr
+        assert outcome.json()["counts"]["failed"] == 0
+        _check_no_secret(brimline_cli, outcome)
+    assert len(brimline_cli.files_with("db.example.org")) >= 1, "the address itself is kept, without the password"
+
+
+# Specs
+
+
+def test_a_misspelt_key_is_named_with_its_path_and_what_was_meant(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    text = "data: {records: 1000, feilds: 5}\noperations: {read: 1}\n"
+    outcome = brimline_cli.run("run", _spec(tmp_path, text), "--null")
+    outcome.check_error(2, "small.yaml:1", "data.feilds", 'did you mean "fields"')
+    outcome = brimline_cli.run("run", _spec(tmp_path, more="conections: 3\n"), "--null")
+    outcome.check_error(2, "small.yaml:7", "conections", "connections")
+    assert not brimline_cli.runs.exists()
+
+
+def test_proportions_that_add_up_to_0(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    spec = _spec(tmp_path, "data: {records: 1000}\noperations: {read: 0, update: 0}\n")
+    brimline_cli.run("run", spec, "--null").check_error(2, "operations", "add up to 0")
+    properties = (*CORE_WORKLOAD, "-p", "readproportion=0", "-p", "updateproportion=0")
+    brimline_cli.run("run", *properties, "--null").check_error(2, "add up to 0")
+
+
+def test_words_that_the_command_line_does_not_know(brimline_cli: CommandLine) -> None:
+    brimline_cli.run("runn", "ycsb-c").check_error(2, "runn", "--help")
+    brimline_cli.run("run", "ycsb-c", "--connection", "3").check_error(2, "--connection", "--help")
+    brimline_cli.run("run", "ycsb-g", "--null").check_error(2, "ycsb-g", "shipped workloads")
+
+
+# Places
+
+
+@pytest.mark.parametrize("place", ["/proc/self/none", "file/runs"])
+def test_a_runs_directory_that_can_not_be_written(place: str, brimline_cli: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    outcome = brimline_cli.run("run", "ycsb-c", "--null", "--duration", "100ms", "--runs-dir", place)
+    outcome.check_error(1, f"can't write {place}", "--runs-dir")
+
+
+@pytest.mark.mongod
+def test_a_runs_directory_that_can_not_be_written_is_told_before_a_load(
+    brimline_cli: CommandLine, mongod: Deployment
+) -> None:
+    outcome = brimline_cli.run(
+        "run", "ycsb-c", "--uri", f"mongodb://{mongod.address}", "--data", "load", "--runs-dir", "/proc/self/none"
+    )
+    outcome.check_error(1, "can't write /proc/self/none")
+
+
+def _small_records(limit_bytes: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+
+
+def test_a_file_that_can_not_grow_ends_the_run_and_keeps_what_was_measured(
+    brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    spec = _spec(tmp_path, more="interval: 10ms\nload: {kind: constant, rate: 2000/s}\n")
+    running = brimline_cli.start(
+        *("run", spec, "--null", "--duration", "120s"), before_exec=lambda: _small_records(200_000)
+    )
+    outcome = running.end()
+    outcome.check_error(1, "can't write", "what was measured in the first", "is kept in")
+    _check_prefix(brimline_cli)
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 300 kB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    place = tmp_path / "small-disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "brimline-test", str(place)], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_ends_the_run_and_keeps_what_was_measured(
+    brimline_cli: CommandLine, full_disk: Path, tmp_path: Path
+) -> None:
+    spec = _spec(tmp_path, more="interval: 10ms\nload: {kind: constant, rate: 2000/s}\n")
+    outcome = brimline_cli.run("run", spec, "--null", "--duration", "120s", "--runs-dir", full_disk)
+    outcome.check_error(1, "no space left on device", "free some space", "is kept in")
+    _check_prefix(brimline_cli, full_disk)
+
+
+def _check_prefix(brimline_cli: CommandLine, runs: Path | None = None) -> None:
+    """What was measured before the disk was full is a record that can be shown."""
+    shown = brimline_cli.run("show", "latest", "--runs-dir", runs or brimline_cli.runs, "--json")
+    assert shown.exit_code == 0, shown.stderr
+    document = shown.json()
+    assert document["ended_by"] in ("killed", "error")
+    assert document["measured_s"] > 0.1
+    assert document["throughput_ops_per_s"] == pytest.approx(2000, rel=0.2)
+
+
+# The server of brimline's own
+
+
+def _program(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_a_mongod_that_is_no_program(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("no program\n")
+    outcome = brimline_cli.run("run", "ycsb-c", environment={"BRIMLINE_MONGOD": str(tmp_path / "plain")})
+    outcome.check_error(2, "BRIMLINE_MONGOD", str(tmp_path / "plain"))
+    garbage = _program(tmp_path / "garbage", "\x7fELF and nothing else\n")
+    outcome = brimline_cli.run("run", "ycsb-c", "--mongod", garbage)
+    outcome.check_error(5, "the server can't be started", "processor")
+    assert brimline_cli.run("run", "ycsb-c", "--mongod", tmp_path / "none").exit_code == 2
+    assert list(brimline_cli.servers.iterdir()) == []
+    assert brimline_cli.files_with("") == [], "nothing was measured"
+
+
+def test_a_port_that_is_always_in_use(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    """What mongod says when another program took its port, each time it is tried."""
+    words = "Failed to set up listener: SocketException: Address already in use"
+    taken = _program(tmp_path / "mongod", f'#!/bin/sh\necho "{words}" >&2\nexit 48\n')
+    outcome = brimline_cli.run("run", "ycsb-c", "--mongod", taken)
+    outcome.check_error(5, "Address already in use", "another program keeps taking the port")
+    assert list(brimline_cli.servers.iterdir()) == []
+
+
+def test_a_cache_directory_that_can_not_be_written(brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run("run", "ycsb-c", environment={"XDG_CACHE_HOME": "/proc/self"})
+    outcome.check_error(5, "/proc/self/brimline", "XDG_CACHE_HOME")
