@@ -7,7 +7,7 @@ from enum import StrEnum
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck
 from brimline.analysis.verdict import Slo
 from brimline.experiments.bracket import BracketState
-from brimline.experiments.outcome import Judged, TrialOutcome, contradicted_range
+from brimline.experiments.outcome import TrialOutcome, contradicted_range
 from brimline.experiments.search_state import SearchState
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
 from brimline.experiments.sweep import PLATEAU_SHARE, SweepConclusion
@@ -237,11 +237,11 @@ def _spread(rates: Sequence[float]) -> float:
 def _bottleneck(state: SearchState) -> Bottleneck | None:
     """What was full at the lowest rates that failed; where that tells nothing, at the plateau.
 
-    Probes that the generator limited come last: each was repeated, and only where no probe failed on the server's
-    account do they decide.
+    A probe that the generator limited was repeated, so it decides only where none failed on the server's account.
     """
-    exceeded = [each for each in state.judged if _exceeded(each)]
-    for each in sorted(exceeded, key=lambda each: (each.outcome is TrialOutcome.CLIENT_LIMITED, each.rate)):
+    failed = [each for each in state.judged if each.outcome is TrialOutcome.FAIL]
+    limited = [each for each in state.judged if each.outcome is TrialOutcome.CLIENT_LIMITED]
+    for each in sorted(failed or limited, key=lambda each: each.rate):
         found = bottleneck(
             each.trial.observation,
             null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,
@@ -250,10 +250,6 @@ def _bottleneck(state: SearchState) -> Bottleneck | None:
         if found.kind is not BottleneckKind.UNDETERMINED:
             return found
     return state.sweep.bottleneck
-
-
-def _exceeded(judged: Judged) -> bool:
-    return judged.outcome in (TrialOutcome.FAIL, TrialOutcome.CLIENT_LIMITED)
 
 
 def _reasons_not_quotable(state: SearchState, kind: ConclusionKind) -> tuple[str, ...]:
