@@ -1,4 +1,4 @@
-"""What users get wrong and what goes wrong around them: one error, one hint, the right exit code, no secret anywhere."""
+"""What users get wrong and what goes wrong around them: one error, one hint, the right exit code, no secret kept."""
 
 import os
 import resource

@@ -53,11 +53,13 @@ def test_one_signal_drains_and_seals(number: signal.Signals, exit_code: int, bri
     assert {check["name"]: check["result"] for check in agreement["checks"]}["opcounters"] == "pass"
 
 
+def _ignore_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def test_ctrl_c_reaches_a_job_in_the_background(brimline_cli: CommandLine) -> None:
     """A shell script starts its background jobs with SIGINT ignored."""
-    running = brimline_cli.start(
-        "run", "ycsb-c", *LONG, before_exec=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
-    )
+    running = brimline_cli.start("run", "ycsb-c", *LONG, before_exec=_ignore_ctrl_c)
     directory = brimline_cli.wait_for_samples("ycsb-c")
     running.send(signal.SIGINT)
     _check_interrupted(brimline_cli, running.end(timeout_s=60), directory, exit_code=130)

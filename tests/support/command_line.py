@@ -166,6 +166,6 @@ class CommandLine:
 
 def _is_mongod(process: psutil.Process) -> bool:
     try:
-        return process.name() == "mongod"
+        return str(process.name()) == "mongod"
     except psutil.NoSuchProcess:
         return False

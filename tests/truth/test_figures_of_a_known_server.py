@@ -1,4 +1,4 @@
-"""The figures of single runs against a server that does what it was told: on a virtual clock, and some again for real."""
+"""Single runs against a server that does what it was told: on a virtual clock, and some again on real time."""
 
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def _run(server: ScriptedServer, directory: Path, *, workload: str = "ycsb-c", o
 
 
 OPERATIONS = 20_000
-READS = {"operation_count": OPERATIONS, "warmup": "0s", "connections": 8}
+READS: dict[str, Any] = {"operation_count": OPERATIONS, "warmup": "0s", "connections": 8}
 
 
 def test_exactly_the_scripted_failures_are_counted_by_code(tmp_path: Path) -> None:

@@ -1,24 +1,17 @@
 """Owns the verb `capacity`: the highest rate a deployment sustains within its objective, and why it stops there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 from brimline.analysis.verdict import Slo
+from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
 from brimline.api.results import CapacityResult
-from brimline.api.run import interruption
 from brimline.api.workload import load_workload, objective
-from brimline.api.workplace import workplace
-from brimline.errors import Interrupted
 from brimline.experiments.capacity import Capacity
-from brimline.experiments.runner import run_trials
 from brimline.experiments.settings import CapacitySettings, TimeEstimate, capacity_time, quick, standard
-from brimline.experiments.trial import Trial
-from brimline.plan import resolve
-from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment, read_record
-from brimline.report import capacity_report, detail_trial
+from brimline.report import capacity_report
 from brimline.spec import LoadedSpec, Spec
 
 Preset = Literal["quick", "standard"]
@@ -55,48 +48,28 @@ def time_estimate(settings: CapacitySettings) -> TimeEstimate:
 
 def capacity_loaded(loaded: LoadedSpec, settings: CapacitySettings, options: Options) -> CapacityResult:
     """`capacity` for a spec that is read already."""
-    with workplace(loaded, options) as place:
-        plan = resolve(place.spec, target=place.target)
-        place.ensure_data(plan)
-        directory = place.directory(plan, kind="capacity")
-        seed = place.spec.seed
-        with ExperimentWriter(
-            directory,
-            kind="capacity",
-            name=place.spec.name,
-            settings={**asdict(settings), "seed": seed},
-            spec_text=loaded.text,
-            environment=place.context.environment,
-        ) as writer:
-            trials = run_trials(
-                Capacity(settings, seed), spec=place.spec, target=place.target, writer=writer, context=place.context
-            )
-            writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
-    result = capacity_result(
-        read_experiment(directory), trials, settings, seed, interrupted=interruption(place.stop, directory)
-    )
+    conducted = conduct(loaded, options, kind="capacity", settings=settings, make=lambda seed: Capacity(settings, seed))
+    result = capacity_result(conducted, settings)
     result.write()
     return result
 
 
-def capacity_result(
-    experiment: ExperimentRecord,
-    trials: Sequence[Trial],
-    settings: CapacitySettings,
-    seed: int,
-    *,
-    interrupted: Interrupted | None = None,
-) -> CapacityResult:
+def capacity_result(conducted: Conducted, settings: CapacitySettings) -> CapacityResult:
     """What the trials show, now or years later."""
-    conclusion = Capacity(settings, seed).conclude(trials)
-    index = detail_trial(trials, conclusion)
-    detail = None if index is None else read_record(experiment.trials[index].directory)
+    conclusion = Capacity(settings, conducted.seed).conclude(conducted.trials)
+    report = capacity_report(
+        conducted.experiment,
+        conducted.trials,
+        conclusion,
+        settings,
+        detail=detail_record(conducted, conclusion),
+    )
     return CapacityResult(
-        report=capacity_report(experiment, trials, conclusion, settings, detail=detail),
-        directory=experiment.directory,
-        interrupted=interrupted,
-        experiment=experiment,
-        trials=trials,
+        report=report,
+        directory=conducted.experiment.directory,
+        interrupted=conducted.interrupted,
+        experiment=conducted.experiment,
+        trials=conducted.trials,
         settings=settings,
         conclusion=conclusion,
     )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from brimline.analysis.verdict import Slo
 from brimline.api.capacity import capacity_result
+from brimline.api.experiment import Conducted
 from brimline.api.results import Result
 from brimline.api.run import run_result
 from brimline.api.sweep import sweep_result
@@ -55,12 +56,11 @@ def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
 
 def _open_experiment(directory: Path) -> Result:
     experiment = read_experiment(directory)
-    trials = stored_trials(experiment)
-    seed = stored_seed(experiment)
+    conducted = Conducted(experiment=experiment, trials=stored_trials(experiment), seed=stored_seed(experiment))
     if experiment.kind == "capacity":
-        return capacity_result(experiment, trials, stored_capacity_settings(experiment), seed)
+        return capacity_result(conducted, stored_capacity_settings(experiment))
     if experiment.kind == "sweep":
-        return sweep_result(experiment, trials, stored_sweep_settings(experiment), seed)
+        return sweep_result(conducted, stored_sweep_settings(experiment))
     raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")
 
 

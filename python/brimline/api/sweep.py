@@ -1,22 +1,15 @@
 """Owns the verb `sweep`: throughput and service time over the number of connections."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
+from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
-from brimline.api.run import interruption
 from brimline.api.workload import load_workload
-from brimline.api.workplace import workplace
-from brimline.errors import Interrupted
-from brimline.experiments.runner import run_trials
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep
-from brimline.experiments.trial import Trial
-from brimline.plan import resolve
-from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment, read_record
-from brimline.report import detail_trial, sweep_report
+from brimline.report import sweep_report
 from brimline.spec import LoadedSpec
 
 
@@ -39,47 +32,23 @@ def sweep(
 
 def sweep_loaded(loaded: LoadedSpec, settings: SweepSettings, options: Options) -> SweepResult:
     """`sweep` for a spec that is read already."""
-    with workplace(loaded, options) as place:
-        plan = resolve(place.spec, target=place.target)
-        place.ensure_data(plan)
-        directory = place.directory(plan, kind="sweep")
-        seed = place.spec.seed
-        with ExperimentWriter(
-            directory,
-            kind="sweep",
-            name=place.spec.name,
-            settings={**asdict(settings), "seed": seed},
-            spec_text=loaded.text,
-            environment=place.context.environment,
-        ) as writer:
-            trials = run_trials(
-                Sweep(settings, seed), spec=place.spec, target=place.target, writer=writer, context=place.context
-            )
-            writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
-    result = sweep_result(
-        read_experiment(directory), trials, settings, seed, interrupted=interruption(place.stop, directory)
-    )
+    conducted = conduct(loaded, options, kind="sweep", settings=settings, make=lambda seed: Sweep(settings, seed))
+    result = sweep_result(conducted, settings)
     result.write()
     return result
 
 
-def sweep_result(
-    experiment: ExperimentRecord,
-    trials: Sequence[Trial],
-    settings: SweepSettings,
-    seed: int,
-    *,
-    interrupted: Interrupted | None = None,
-) -> SweepResult:
+def sweep_result(conducted: Conducted, settings: SweepSettings) -> SweepResult:
     """What the trials show, now or years later."""
-    conclusion = Sweep(settings, seed).conclude(trials)
-    index = detail_trial(trials, conclusion)
-    detail = None if index is None else read_record(experiment.trials[index].directory)
+    conclusion = Sweep(settings, conducted.seed).conclude(conducted.trials)
+    report = sweep_report(
+        conducted.experiment, conducted.trials, conclusion, detail=detail_record(conducted, conclusion)
+    )
     return SweepResult(
-        report=sweep_report(experiment, trials, conclusion, detail=detail),
-        directory=experiment.directory,
-        interrupted=interrupted,
-        experiment=experiment,
-        trials=trials,
+        report=report,
+        directory=conducted.experiment.directory,
+        interrupted=conducted.interrupted,
+        experiment=conducted.experiment,
+        trials=conducted.trials,
         conclusion=conclusion,
     )

@@ -1,0 +1,95 @@
+"""The boundary: the compiled module is what `_native.pyi` says, in both directions."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from brimline import _native
+from brimline.plan import NullTarget, resolve
+from brimline.spec import load_spec
+
+STUB = Path(_native.__file__).parent / "_native.pyi"
+TREE = ast.parse(STUB.read_text())
+CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
+FUNCTIONS = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
+
+
+def _is_typed_dict(node: ast.ClassDef) -> bool:
+    return any(isinstance(base, ast.Name) and base.id == "TypedDict" for base in node.bases)
+
+
+def _parameters(node: ast.FunctionDef) -> list[str]:
+    return [each.arg for each in node.args.args if each.arg != "self"]
+
+
+def _real_parameters(function: object) -> list[str]:
+    names = inspect.signature(function).parameters  # type: ignore[arg-type]
+    return [name for name in names if name != "self"]
+
+
+def test_the_module_has_just_the_names_of_the_stub() -> None:
+    promised = {name for name, node in CLASSES.items() if not _is_typed_dict(node)} | set(FUNCTIONS)
+    there = {name for name in dir(_native) if not name.startswith("_")}
+    assert there == promised
+    assert isinstance(_native.__version__, str)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_functions_take_the_parameters_of_the_stub(name: str) -> None:
+    assert _real_parameters(getattr(_native, name)) == _parameters(FUNCTIONS[name])
+
+
+@pytest.mark.parametrize("name", ["Run", "Histogram"])
+def test_classes_have_the_methods_of_the_stub(name: str) -> None:
+    methods = {node.name: node for node in CLASSES[name].body if isinstance(node, ast.FunctionDef)}
+    real = getattr(_native, name)
+    assert {each for each in dir(real) if not each.startswith("_")} == {
+        each for each in methods if not each.startswith("_")
+    }
+    for method, node in methods.items():
+        if not method.startswith("_"):
+            assert _real_parameters(getattr(real, method)) == _parameters(node), method
+
+
+@pytest.mark.parametrize(("name", "base"), [("PlanError", ValueError), ("TargetError", OSError)])
+def test_errors_have_the_bases_of_the_stub(name: str, base: type[Exception]) -> None:
+    assert issubclass(getattr(_native, name), base)
+
+
+def _keys(name: str) -> set[str]:
+    fields = (node for node in CLASSES[name].body if isinstance(node, ast.AnnAssign))
+    return {node.target.id for node in fields if isinstance(node.target, ast.Name)}
+
+
+def test_rows_have_the_keys_of_the_stub() -> None:
+    script = {"faults": [{"when": {"at_request": 3}, "kind": {"error": {"code": 11600, "name": "Interrupted"}}}]}
+    spec = load_spec(
+        "ycsb-c", overrides={"data.records": 100, "operation_count": 1000, "warmup": "0s", "connections": 2}
+    ).spec
+    plan = resolve(spec, target=NullTarget())
+    values = plan.model_dump() | {"target": {"kind": "simulated", "script": script, "generator_ns": 1000}}
+    run = _native.start(type(plan).model_validate(values).canonical_json())
+    progress = run.poll(0.01)
+    assert set(progress) == _keys("Progress")
+    while run.poll(0.1)["stage"] != "finished":
+        pass
+    samples = run.take_samples()
+    summary = run.join()
+    assert set(samples) == _keys("Samples")
+    assert set(samples["operations"][0]) == _keys("SampleRow")
+    assert set(samples["intervals"][0]) == _keys("IntervalRow")
+    assert set(summary) == _keys("Summary")
+    assert set(summary["errors"][0]) == _keys("ErrorRow")
+    assert set(summary["operations"]["read"]) == _keys("OperationTotals")
+    assert summary["ended_by"] == "completed"
+
+
+def test_errors_carry_what_the_stub_says() -> None:
+    with pytest.raises(_native.PlanError) as raised:
+        _native.validate_plan("{}")
+    path, message = raised.value.args
+    assert (path, "missing field" in message) == ("plan", True)
+    with pytest.raises(ValueError, match=r"histogram|base64|invalid"):
+        _native.Histogram.decode("not a histogram")

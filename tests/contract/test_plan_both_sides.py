@@ -1,0 +1,92 @@
+"""The plan's two definitions, Python's and the engine's, say the same."""
+
+import json
+from typing import Any
+
+import pytest
+
+from brimline import _native
+from brimline.plan import NullTarget, Plan, SimulatedTarget, TargetPlan, WireTarget, load_plan, resolve, wire_target
+from brimline.plan.model import WriteConcern
+from brimline.spec import load_spec, shipped_workloads
+
+TARGETS: dict[str, TargetPlan] = {
+    "wire": WireTarget(address="[::1]:27017", write_concern=None),
+    "wire with a write concern": WireTarget(
+        address="db.example.org:27017", write_concern=WriteConcern(w="majority", journal=True)
+    ),
+    "null": NullTarget(),
+}
+
+
+def _engine_s_view(plan: Plan) -> Any:
+    return json.loads(_native.validate_plan(plan.canonical_json()))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("workload", shipped_workloads())
+def test_the_engine_understands_what_was_meant(workload: str, target: str) -> None:
+    spec = load_spec(workload).spec
+    for plan in (resolve(spec, target=TARGETS[target]), load_plan(spec, target=TARGETS[target])):
+        assert _engine_s_view(plan) == json.loads(plan.canonical_json())
+        assert Plan.from_json(plan.canonical_json()) == plan
+
+
+VARIATIONS: dict[str, dict[str, object]] = {
+    "all operations": {
+        "operations": {"read": 1, "update": 1, "insert": 1, "scan": 1, "read_modify_write": 1},
+        "scan_length": {"kind": "zipfian", "min": 1, "max": 50},
+    },
+    "uniform keys": {"keys": "uniform"},
+    "hotspot keys": {"keys": {"kind": "hotspot", "data_fraction": 0.1, "operation_fraction": 0.9}},
+    "exponential keys": {"keys": {"kind": "exponential", "percentile": 95, "fraction": 0.5}},
+    "sequential keys": {"keys": "sequential"},
+    "latest keys": {"keys": {"kind": "latest", "theta": 0.5}},
+    "constant rate": {"load": {"kind": "constant", "rate": "1234.5/s"}},
+    "a number of operations": {"operation_count": 10, "threads": 4},
+    "the largest seed": {"seed": 2**64 - 1},
+    "lengths by weight": {"data.field_length": {"kind": "histogram", "weights": {10: 1.0, 100: 0.5}}},
+    "one field of each": {"read_all_fields": False, "write_all_fields": True},
+}
+
+
+@pytest.mark.parametrize("variation", VARIATIONS)
+def test_every_choice_of_a_spec_reaches_the_engine(variation: str) -> None:
+    spec = load_spec("ycsb-a", overrides=VARIATIONS[variation]).spec
+    plan = resolve(spec, target=wire_target(spec, address="127.0.0.1:27017"))
+    assert _engine_s_view(plan) == json.loads(plan.canonical_json())
+    assert plan != resolve(load_spec("ycsb-a").spec, target=plan.target), "the choice makes a difference"
+
+
+def test_the_engine_refuses_what_it_does_not_know() -> None:
+    values = json.loads(resolve(load_spec("ycsb-c").spec, target=NullTarget()).canonical_json())
+    for path in ([], ["target"], ["data"], ["work"], ["work", "proportions"], ["pacer"], ["data", "field_length"]):
+        changed = json.loads(json.dumps(values))
+        place = changed
+        for key in path:
+            place = place[key]
+        place["unheard_of"] = 1
+        with pytest.raises(_native.PlanError, match="unheard_of"):
+            _native.validate_plan(json.dumps(changed))
+        with pytest.raises(ValueError, match="unheard_of"):
+            Plan.from_json(json.dumps(changed))
+
+
+def test_a_script_comes_back_whole_from_the_engine() -> None:
+    """The engine fills in a script's defaults, so here what was said is part of what comes back."""
+    script = {"service": {"kind": "lognormal", "mean_ns": 1000, "sigma": 0.5}, "capacity_ops_per_s": 100.0}
+    plan = resolve(load_spec("ycsb-c").spec, target=SimulatedTarget(script=script, generator_ns=777))
+    seen = _engine_s_view(plan)
+    assert seen["target"]["generator_ns"] == 777
+    assert script.items() <= seen["target"]["script"].items()
+
+
+def test_keys_and_documents_belong_together() -> None:
+    plan = resolve(load_spec("ycsb-a", overrides={"data.insert_start": 3}).spec, target=NullTarget()).canonical_json()
+    keys = _native.generate_keys(plan, 3, 50)
+    documents = _native.generate_documents(plan, 3, 50)
+    assert len(set(keys)) == 50
+    # BSON: 4 bytes of length, then the string element _id: type 2, name, length, text.
+    assert [document[13 : 13 + len(key)].decode() for key, document in zip(keys, documents, strict=True)] == keys
+    assert all(int.from_bytes(document[:4], "little") == len(document) for document in documents)
+    assert documents == _native.generate_documents(plan, 3, 50)
