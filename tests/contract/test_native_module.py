@@ -1,4 +1,4 @@
-"""The boundary: the compiled module is what `_native.pyi` says, in both directions."""
+"""The boundary: the compiled module is what `_native.pyi` and the row types of the record say, in both directions."""
 
 import ast
 import inspect
@@ -8,6 +8,7 @@ import pytest
 
 from brimline import _native
 from brimline.plan import NullTarget, resolve
+from brimline.record import model
 from brimline.spec import load_spec
 
 STUB = Path(_native.__file__).parent / "_native.pyi"
@@ -63,7 +64,7 @@ def _keys(name: str) -> set[str]:
     return {node.target.id for node in fields if isinstance(node.target, ast.Name)}
 
 
-def test_rows_have_the_keys_of_the_stub() -> None:
+def test_rows_have_the_keys_that_records_are_made_of() -> None:
     script = {"faults": [{"when": {"at_request": 3}, "kind": {"error": {"code": 11600, "name": "Interrupted"}}}]}
     spec = load_spec(
         "ycsb-c", overrides={"data.records": 100, "operation_count": 1000, "warmup": "0s", "connections": 2}
@@ -77,12 +78,12 @@ def test_rows_have_the_keys_of_the_stub() -> None:
         pass
     samples = run.take_samples()
     summary = run.join()
-    assert set(samples) == _keys("Samples")
-    assert set(samples["operations"][0]) == _keys("SampleRow")
-    assert set(samples["intervals"][0]) == _keys("IntervalRow")
-    assert set(summary) == _keys("Summary")
-    assert set(summary["errors"][0]) == _keys("ErrorRow")
-    assert set(summary["operations"]["read"]) == _keys("OperationTotals")
+    assert set(samples) == model.Samples.__required_keys__
+    assert set(samples["operations"][0]) == model.SampleRow.__required_keys__
+    assert set(samples["intervals"][0]) == model.IntervalRow.__required_keys__
+    assert set(summary) == model.Summary.__required_keys__
+    assert set(summary["errors"][0]) == model.ErrorRow.__required_keys__
+    assert set(summary["operations"]["read"]) == model.OperationTotals.__required_keys__
     assert summary["ended_by"] == "completed"
 
 

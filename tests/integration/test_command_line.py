@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.mongod
 
-SHORT_SWEEP = SweepSettings(connections_max=8, warmup_s=0.1, duration_s=0.4)
+SHORT_SWEEP = SweepSettings(connections_max=32, warmup_s=0.1, duration_s=0.4)
 SHORT_CAPACITY = CapacitySettings(
     preset="quick",
     sweep=SHORT_SWEEP,
@@ -130,7 +131,7 @@ def test_a_missed_objective_is_a_failed_gate(brimline_cli: CommandLine) -> None:
     with scripted_server({"service": {"kind": "fixed", "ns": 20_000_000}}) as server:
         outcome = brimline_cli.run(
             *("run", "ycsb-c", "--uri", server.uri, "--data", "as-is", "--rate", "2000/s", "--connections", "64"),
-            *("--duration", "6s", "--warmup", "0s", "--p99", "2ms", "--json", "-q"),
+            *("--duration", "2s", "--warmup", "0s", "--p99", "2ms", "--json", "-q"),
         )
     outcome.check_error(3, "the objective was missed", "response p99", "report.html")
     assert outcome.json()["verdict"]["value"] == "fail"
@@ -190,36 +191,39 @@ def test_a_sweep_on_the_command_line(brimline_cli: CommandLine, uri: str) -> Non
 
 
 def test_a_capacity_on_real_time(tmp_path: Path) -> None:
-    """The twin of the searches on the virtual clock, with short windows and so with a wide margin."""
-    script = {"service": {"kind": "fixed", "ns": 1_000_000}, "capacity_ops_per_s": 400.0}
-    options = brimline.Options(runs_directory=tmp_path, data=DataPolicy.AS_IS)
+    """The twin of the searches on the virtual clock: short windows, so a wide margin, and on a busy machine no number."""
+    # A service time that even a generator on a busy machine hardly reaches with its lag.
+    script = {"service": {"kind": "fixed", "ns": 10_000_000}, "capacity_ops_per_s": 800.0}
     with scripted_server(script) as server:
         result = brimline.capacity(
             "ycsb-c",
             settings=SHORT_CAPACITY,
             overrides={"slo.response_p99": "100ms"},
-            options=brimline.Options(uri=server.uri, runs_directory=tmp_path, data=options.data),
+            options=brimline.Options(uri=server.uri, runs_directory=tmp_path, data=DataPolicy.AS_IS),
         )
     document = json.loads(render_json(result.report))
     assert document["kind"] == "capacity"
-    assert document["saturation_ops_per_s"] == pytest.approx(400, rel=0.1)
-    assert document["bottleneck"] is not None
+    assert document["sweep"]["highest_ops_per_s"] == pytest.approx(800, rel=0.25)
     stages = [probe["stage"] for probe in document["probes"]]
     assert stages[0] == "calibrate" and {"sweep", "bracket"} <= set(stages)
     assert document["quotable"] is False
     if result.exit_code == 0:
         assert document["conclusion"] == "sustained"
-        assert document["sustained_ops_per_s"] == pytest.approx(400, rel=0.25)
-        assert document["sustained_interval_ops_per_s"][0] <= document["sustained_ops_per_s"]
+        assert document["sustained_ops_per_s"] == pytest.approx(800, rel=0.25)
+        low, high = document["sustained_interval_ops_per_s"]
+        assert low <= document["sustained_ops_per_s"] <= high
+    else:
+        assert result.exit_code == 4
+        assert document["sustained_ops_per_s"] is None
     again = brimline.open_result(result.directory, runs_directory=tmp_path)
     assert json.loads(render_json(again.report)) == document
     assert (result.directory / "report.html").exists()
 
 
 def test_a_capacity_without_a_server_is_no_capacity(tmp_path: Path) -> None:
-    result = brimline.capacity(
-        "ycsb-c", settings=SHORT_CAPACITY, options=brimline.Options(null=True, runs_directory=tmp_path)
-    )
+    settings = replace(SHORT_CAPACITY, sweep=SweepSettings(connections_max=2, warmup_s=0.0, duration_s=0.3))
+    options = brimline.Options(null=True, runs_directory=tmp_path)
+    result = brimline.capacity("ycsb-c", settings=settings, options=options)
     assert result.exit_code == 4
     assert result.error is not None
     document = json.loads(render_json(result.report))
