@@ -1,6 +1,7 @@
 """Owns the verb `capacity`: the highest rate a deployment sustains within its objective, and why it stops there."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -32,7 +33,10 @@ def capacity(
     Raises BrimlineError where nothing was measured; a search without a number has `CapacityResult.error`.
     """
     loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
-    return capacity_loaded(loaded, settings or settings_for(loaded.spec, preset), options or Options())
+    chosen = settings_for(loaded.spec, preset)
+    if settings is not None:
+        chosen = replace(settings, slo=objective(loaded.spec) or settings.slo)
+    return capacity_loaded(loaded, chosen, options or Options())
 
 
 def settings_for(spec: Spec, preset: Preset) -> CapacitySettings:

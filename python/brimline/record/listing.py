@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
+from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
 from brimline.record.reader import read_state
 
 _TIME_FORMAT = "%Y%m%dt%H%M%Sz"
@@ -34,10 +34,20 @@ def list_records(runs_directory: Path) -> list[RecordEntry]:
     if not runs_directory.is_dir():
         return []
     entries = [entry for path in runs_directory.iterdir() if (entry := _entry(path)) is not None]
-    return sorted(
-        entries,
-        key=lambda entry: (entry.started_at or datetime.min.replace(tzinfo=UTC), entry.directory.name),
-    )
+    return sorted(entries, key=_order)
+
+
+def _order(entry: RecordEntry) -> tuple[datetime, int, str]:
+    """When a record was begun: to the second by its name, within a second by its first file, which is never rewritten.
+
+    A copied directory keeps its name and perhaps not the times of its files.
+    """
+    begun_at = _named_time(entry.directory) or entry.started_at or datetime.min.replace(tzinfo=UTC)
+    try:
+        first_file_ns = (entry.directory / SPEC_FILE).stat().st_mtime_ns
+    except OSError:
+        first_file_ns = 0
+    return begun_at.replace(microsecond=0), first_file_ns, entry.directory.name
 
 
 def _entry(directory: Path) -> RecordEntry | None:
@@ -76,6 +86,10 @@ def _started_at(directory: Path, state: Mapping[str, Any]) -> datetime | None:
     started_unix_ns = (state.get("summary") or {}).get("started_unix_ns")
     if isinstance(started_unix_ns, int):
         return datetime.fromtimestamp(started_unix_ns / 1e9, UTC)
+    return _named_time(directory)
+
+
+def _named_time(directory: Path) -> datetime | None:
     try:
         return datetime.strptime(directory.name.partition("-")[0], _TIME_FORMAT).replace(tzinfo=UTC)
     except ValueError:
