@@ -31,6 +31,7 @@ SHORT_CAPACITY = CapacitySettings(
     bisect_s=1.0,
     verify_s=1.0,
     bisections_max=3,
+    operations_min=400,
     width_max=0.9,
     budget_s=20.0,
 )

@@ -7,6 +7,7 @@ import pytest
 
 import brimline
 from brimline.analysis.observation import Observation, observe
+from brimline.analysis.verdict import Slo, Verdict, judge
 from brimline.record import RunRecord
 from brimline.run import DataPolicy
 from tests.support.scripted_server import ScriptedServer, scripted_server
@@ -92,6 +93,70 @@ def test_an_open_loop_keeps_little_s_law_with_response_time(tmp_path: Path) -> N
     product = response.count() / record.measured_s * response.mean() / S
     assert sum(seen) / len(seen) == pytest.approx(product, rel=0.02)
     assert product > 1, "the queue is what the law is about"
+
+
+# Overload: what is done in a window is not what was due in it
+
+
+def test_an_overloaded_server_is_credited_with_all_that_it_does(tmp_path: Path) -> None:
+    """2000/s at 4000/s offered: in the window it works off what the warm-up has left, at its full speed."""
+    script = {"service": {"kind": "fixed", "ns": MS}, "capacity_ops_per_s": 2000}
+    record = simulate(
+        script,
+        tmp_path / "run",
+        load={"kind": "constant", "rate": 4000},
+        connections=16,
+        warmup="1s",
+        duration="2s",
+        interval="100ms",
+    )
+    observation = _observed(record)
+    assert observation.throughput_ops_per_s == pytest.approx(2000, rel=0.01)
+    assert observation.mean_in_flight == pytest.approx(16, rel=0.02)
+    assert observation.client_cpu_ns_per_op == pytest.approx(2_000, rel=0.02)
+    # Of 8000 due in the window, 2 s x 2000/s less the 2000 that the warm-up left behind, and those in flight at its end.
+    assert observation.completed_share == pytest.approx(2000 / 8000, abs=0.01)
+    assert observation.overdue == pytest.approx(6000, abs=20)
+
+
+def test_a_window_bounded_by_count_holds_all_that_was_offered(tmp_path: Path) -> None:
+    """500 operations at 500/s and 30 ms each: all were due, sent and answered, the last ones in the drain."""
+    record = simulate(
+        {"service": {"kind": "fixed", "ns": 30 * MS}},
+        tmp_path / "run",
+        load={"kind": "constant", "rate": 500},
+        connections=50,
+        warmup="0s",
+        operation_count=500,
+    )
+    observation = _observed(record)
+    assert observation.completed_share == 1.0
+    assert observation.measured_s == pytest.approx(1.0, abs=0.01)
+    assert judge(observation, Slo(response_p99_ns=5 * S)).verdict is not Verdict.FAIL
+
+
+def test_a_late_generator_does_not_spoil_a_pass(tmp_path: Path) -> None:
+    """The generator takes 0.49 ms for each of 2000/s, so it is full; an objective of 1 s is met all the same."""
+    record = simulate(
+        {"service": {"kind": "fixed", "ns": MS // 10}},
+        tmp_path / "run",
+        generator_ns=490_000,
+        load={"kind": "constant", "rate": 2000},
+        connections=64,
+        warmup="0s",
+        duration="20s",
+    )
+    observation = _observed(record)
+    assert not observation.valid, "the generator's CPU check must fail"
+    assert judge(observation, Slo(response_p99_ns=S)).verdict is Verdict.PASS
+    assert judge(observation, Slo(response_p99_ns=MS // 20)).verdict is Verdict.INVALID
+
+
+def test_a_run_that_finds_nothing_proves_nothing(tmp_path: Path) -> None:
+    script = {"faults": [{"when": {"share": 0.5}, "kind": "no_document"}], "service": {"kind": "fixed", "ns": MS}}
+    observation = _observed(simulate(script, tmp_path / "run", connections=8, warmup="0s", duration="5s"))
+    assert observation.miss_rate == pytest.approx(0.5, abs=0.05)
+    assert not observation.valid
 
 
 # Failures and misses

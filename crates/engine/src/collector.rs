@@ -104,9 +104,11 @@ impl From<WorkerInterval> for Interval {
 }
 
 impl Interval {
-    /// Adds the part of another worker. Only the last interval of a run may end at different times.
+    /// Adds the part of another worker. Workers cut at the same instants until they run out of operations, which each
+    /// does at its own time: then the interval goes on as long as one of them is at work, in the earliest phase.
     fn merge(&mut self, part: &WorkerInterval) {
-        debug_assert_eq!(self.start_ns, part.start_ns, "all workers cut at the same instants");
+        self.phase = self.phase.min(part.phase);
+        self.start_ns = self.start_ns.min(part.start_ns);
         self.end_ns = self.end_ns.max(part.end_ns);
         self.in_flight += part.in_flight;
         self.connections_up += part.connections_up;

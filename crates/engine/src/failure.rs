@@ -2,7 +2,7 @@
 
 use crate::operation::OperationKind;
 
-/// Different failures told apart in one run; the rest is counted under [`OVERFLOW_LABEL`].
+/// Different failures told apart in one run; the rest is counted by kind and class under [`OVERFLOW_LABEL`].
 pub const FAILURES_DISTINCT_MAX: usize = 64;
 /// Bytes kept of an example message.
 const EXAMPLE_BYTES_MAX: usize = 400;
@@ -101,7 +101,7 @@ impl FailureTally {
             entry.count += count;
             return;
         }
-        if self.counts.len() + 1 >= FAILURES_DISTINCT_MAX && failure.label != OVERFLOW_LABEL {
+        if self.counts.len() >= FAILURES_DISTINCT_MAX && failure.label != OVERFLOW_LABEL {
             failure.code = 0;
             OVERFLOW_LABEL.clone_into(&mut failure.label);
             self.add_many(kind, failure, count);
@@ -115,12 +115,10 @@ impl FailureTally {
 
 impl FailureCount {
     fn is_same(&self, kind: OperationKind, failure: &Failure) -> bool {
-        let overflow = self.first.label == OVERFLOW_LABEL && failure.label == OVERFLOW_LABEL;
-        overflow
-            || self.kind == kind
-                && self.first.class == failure.class
-                && self.first.code == failure.code
-                && self.first.label == failure.label
+        self.kind == kind
+            && self.first.class == failure.class
+            && self.first.code == failure.code
+            && self.first.label == failure.label
     }
 }
 
@@ -159,7 +157,8 @@ mod tests {
             tally.add(OperationKind::Read, failure);
         }
         let counts = tally.into_counts();
-        assert!(counts.len() <= FAILURES_DISTINCT_MAX);
+        assert_eq!(counts.len(), FAILURES_DISTINCT_MAX + 1);
+        assert_eq!((counts[0].first.label.as_str(), counts[0].kind), (OVERFLOW_LABEL, OperationKind::Read));
         assert_eq!(counts.iter().map(|entry| entry.count).sum::<u64>(), 10_000);
         assert!(counts.iter().all(|entry| entry.first.message.len() <= EXAMPLE_BYTES_MAX + '…'.len_utf8()));
     }

@@ -12,7 +12,7 @@ pub const TIME_NS_MAX: Nanos = 3_600_000_000_000;
 pub const HISTOGRAM_DIGITS: u8 = 3;
 
 /// Part of a run that an operation belongs to, by when it was due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Before the measured window.
     Warmup,

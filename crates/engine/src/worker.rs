@@ -88,6 +88,8 @@ pub struct Worker<'r, T: Target, S: Sink> {
     request_id: i32,
     recorder: Recorder,
     summary: WorkerSummary,
+    /// When the last operation could have been due; `None` while operations are offered.
+    offer_end: Option<Nanos>,
     interval_start: Nanos,
     next_cut: Nanos,
     next_timeout_check: Nanos,
@@ -107,6 +109,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             request_id: 0,
             recorder: Recorder::default(),
             summary: WorkerSummary::default(),
+            offer_end: None,
             interval_start: 0,
             next_cut: mission.intervals.next_cut(0),
             next_timeout_check: TIMEOUT_CHECK_NS,
@@ -382,12 +385,17 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn close_offer(&mut self) {
         let now = self.target.now();
         let end = self.mission.intervals.end().map_or(now, |end| end.min(now));
+        self.offer_end = Some(end);
+        if end > self.interval_start {
+            self.cut(end);
+        }
         if !self.mission.control.stopped() && !self.mission.pacer.is_closed() {
             self.send_due(end);
         }
         let sent = self.summary.kinds.iter().map(|totals| totals.sent).sum();
-        self.summary.due = self.due_before(end).map_or(sent, |due| due.max(sent));
-        self.summary.overdue = self.summary.due - sent;
+        // Counted apart from what was sent, so that conservation is a check and no identity.
+        self.summary.due = self.due_before(end).unwrap_or(sent);
+        self.summary.overdue = self.summary.due.saturating_sub(sent);
         if self.summary.overdue > 0
             && let Some(Due::At(due)) = self.next_due()
         {
@@ -437,7 +445,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let offered_until = self.mission.intervals.end().map_or(end, |offer_end| offer_end.min(end));
         let tallies = self.recorder.cut(Tallies::default());
         let empty = self.sink.take(WorkerInterval {
-            phase: self.mission.intervals.phase(self.interval_start),
+            phase: self.phase_of_interval(),
             start_ns: self.interval_start,
             end_ns: end,
             in_flight: self.slots.in_flight_count(),
@@ -450,6 +458,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.interval_start = end;
         self.next_cut = self.mission.intervals.next_cut(end);
         self.cpu_at_cut = cpu_ns;
+    }
+
+    /// Phase of the interval that is being recorded. What comes after an early end of the offer is drain as well.
+    fn phase_of_interval(&self) -> Phase {
+        match self.offer_end {
+            Some(end) if self.interval_start >= end => Phase::Drain,
+            _ => self.mission.intervals.phase(self.interval_start),
+        }
     }
 
     /// Inserts of the whole run that are settled without a gap: what `latest` counts back from.

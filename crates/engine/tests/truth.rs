@@ -6,6 +6,7 @@ use brimline_datagen::ChooserSpec;
 use brimline_engine::failure::FailureClass;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Plan, Proportions};
+use brimline_engine::recorder::Phase;
 use brimline_testserver::{Fault, FaultKind, Script, ServiceTime, Stall, When};
 use common::{MS, Outcome, READS, S, constant, execute, mix, plan, simulated};
 
@@ -213,6 +214,24 @@ fn an_operation_belongs_to_the_phase_it_was_due_in() {
     }
     assert_eq!(finished, [100, 100]);
     assert!(quantile_ms(&outcome.response, 1.0) > 950.0);
+}
+
+/// 500 operations at 500/s are offered for 1 s; the 30 ms until the last is answered are drain, on any end but the clock.
+#[test]
+fn a_run_bounded_by_count_ends_its_window_with_its_offer() {
+    let script = Script { service: fixed(30 * MS), ..Script::default() };
+    let outcome = execute(&Plan {
+        target: simulated(script),
+        pacer: constant(500.0),
+        connections: 50,
+        operation_count: Some(500),
+        duration_ns: None,
+        ..plan()
+    });
+    let ends: Vec<(Phase, u64)> =
+        outcome.intervals.iter().map(|interval| (interval.phase, interval.end_ns / MS)).collect();
+    assert_eq!(ends, [(Phase::Measure, 998), (Phase::Drain, 1_000), (Phase::Drain, 1_028)]);
+    assert_eq!((outcome.summary.due, outcome.summary.overdue), (500, 0));
 }
 
 /// `latest` reads only records whose insert was acknowledged: nothing is missed, however many inserts are in flight.

@@ -144,13 +144,14 @@ fn faulty(when: When, kind: FaultKind) -> (Outcome, u64) {
 
 #[test]
 fn exactly_the_failed_replies_are_failures() {
-    let kind = FaultKind::Error { code: 50, name: "MaxTimeMSExpired".to_owned(), label: None };
+    let label = Some("RetryableWriteError".to_owned());
+    let kind = FaultKind::Error { code: 50, name: "MaxTimeMSExpired".to_owned(), label };
     let (outcome, faults) = faulty(When::Share(0.01), kind);
     assert!(faults > 100, "{faults} faults in 20 000 replies at a share of 1 %");
     assert_eq!((reads(&outcome).failed, reads(&outcome).ok), (faults, 20_000 - faults));
     let [failure] = outcome.summary.failures.as_slice() else { panic!("one class of failure") };
     assert_eq!((failure.count, failure.first.code), (faults, 50));
-    assert_eq!(failure.first.label, "MaxTimeMSExpired");
+    assert_eq!(failure.first.label, "MaxTimeMSExpired (RetryableWriteError)");
 }
 
 #[test]

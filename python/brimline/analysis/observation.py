@@ -24,7 +24,9 @@ THROUGHPUT_INTERVALS_MIN = 5
 class Observation:
     """One run over its measured window. Rates in ops/s, shares of 1; None: not defined or not seen.
 
-    Throughput counts the operations that were answered without failure. In a closed loop there is no offered
+    Two views of the window, because an overloaded server answers now what was due long ago. What was *done* in it:
+    throughput (answered without failure), mean in flight, client CPU per operation. What was *due* in it, answered then
+    or in the drain: latencies, shares of failures and misses, `completed_share`. In a closed loop there is no offered
     rate, no response time and no lag.
     """
 
@@ -60,28 +62,31 @@ class Observation:
 
 def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -> Observation:
     """What `record` shows. `null_ceiling_ops_per_s`: throughput of the null target on this host, if known."""
-    operations = [row for row in record.operations if row["phase"] == "measure"]
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
+    due_operations = [row for row in record.operations if row["phase"] == "measure"]
+    window = _within(intervals, record.operations)
     batches = record.interval_histograms()
     service, response, lag = (latency(record, clock, batches) for clock in ("service", "response", "lag"))
     measured_s = record.measured_s
-    finished = sum(row["ok"] + row["miss"] + row["failed"] for row in operations)
-    answered = sum(row["ok"] + row["miss"] for row in operations)
-    sent = sum(row["sent"] for row in operations)
+    finished = sum(row["ok"] + row["miss"] + row["failed"] for row in due_operations)
+    finished_in_window = sum(row["ok"] + row["miss"] + row["failed"] for row in window)
+    answered_in_window = sum(row["ok"] + row["miss"] for row in window)
+    sent = sum(row["sent"] for row in due_operations)
     offered = record.plan.pacer.rate_ops_per_s if record.plan.pacer.kind == "constant" else None
+    overdue = record.summary["overdue"] if record.summary else 0
     generator = generator_cpu(intervals)
     server = server_cpu(
         record.server,
         start_ns=intervals[0]["start_ns"] if intervals else 0,
         end_ns=intervals[-1]["end_ns"] if intervals else 0,
     )
-    throughput_ops_per_s = answered / measured_s if measured_s else 0.0
-    held_back_share = sum(row["held_back"] for row in operations) / max(sent, 1)
+    throughput_ops_per_s = answered_in_window / measured_s if measured_s else 0.0
+    held_back_share = sum(row["held_back"] for row in due_operations) / max(sent, 1)
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
         held_back_share=held_back_share,
-        error_rate=_share(sum(row["failed"] for row in operations), finished),
-        miss_rate=_share(sum(row["miss"] for row in operations), finished),
+        error_rate=_share(sum(row["failed"] for row in due_operations), finished),
+        miss_rate=_share(sum(row["miss"] for row in due_operations), finished),
         service=service,
         response=response,
         lag=lag,
@@ -97,22 +102,30 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
         measured_s=measured_s,
         offered_ops_per_s=offered,
         throughput_ops_per_s=throughput_ops_per_s,
-        throughput=_throughput(operations, intervals, throughput_ops_per_s),
-        completed_share=finished / (offered * measured_s) if offered and measured_s else None,
-        mean_in_flight=sum(row["in_flight_ns"] for row in operations) / (measured_s * 1e9) if measured_s else 0.0,
+        throughput=_throughput(window, intervals, throughput_ops_per_s),
+        completed_share=None if offered is None else _share(finished, sent + overdue),
+        mean_in_flight=sum(row["in_flight_ns"] for row in window) / (measured_s * 1e9) if measured_s else 0.0,
         service=service,
         response=response,
         lag=lag,
         error_rate=figures.error_rate,
         miss_rate=figures.miss_rate,
-        overdue=record.summary["overdue"] if record.summary else 0,
+        overdue=overdue,
         backlog_growth=None if record.closed_loop else _backlog_growth(intervals),
         held_back_share=held_back_share,
         generator=generator,
         server=server,
-        client_cpu_ns_per_op=generator.engine_cpu_ns / finished if finished else None,
+        client_cpu_ns_per_op=generator.engine_cpu_ns / finished_in_window if finished_in_window else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
     )
+
+
+def _within(intervals: Sequence[IntervalRow], operations: Sequence[OperationRow]) -> list[OperationRow]:
+    """What was sent or finished in the measured intervals, whenever it was due."""
+    if not intervals:
+        return []
+    start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
+    return [row for row in operations if row["start_ns"] >= start_ns and row["end_ns"] <= end_ns]
 
 
 def _throughput(operations: Sequence[OperationRow], intervals: Sequence[IntervalRow], mean: float) -> Estimate | None:

@@ -20,6 +20,8 @@ LAG_PART_OF_RESPONSE_MAX = 0.25
 """Share of response p99 above which the generator's lag p99 decides the figure."""
 MISS_RATE_MAX = 0.01
 """Share of operations without their document, above which keys and data don't belong together."""
+MISS_RATE_VALID_MAX = 0.10
+"""Share of operations without their document, above which the run measured something else than the workload."""
 HOST_BUSY_SHARE = 0.90
 """Share of a host's CPUs from which it counts as full."""
 
@@ -156,9 +158,10 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
 def misses(miss_rate: float) -> Finding:
     """The operations found their documents."""
     evidence = f"{format_percentage(miss_rate)} of the operations found no document"
-    if miss_rate > MISS_RATE_MAX:
-        return Finding("misses", Standing.WARN, f"{evidence}; do keys and loaded data belong together?")
-    return Finding("misses", Standing.PASS, evidence)
+    if miss_rate <= MISS_RATE_MAX:
+        return Finding("misses", Standing.PASS, evidence)
+    standing = Standing.WARN if miss_rate <= MISS_RATE_VALID_MAX else Standing.FAIL
+    return Finding("misses", standing, f"{evidence}; do keys and loaded data belong together?")
 
 
 def samples(latency: Latency | None) -> Finding:

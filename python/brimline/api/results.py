@@ -69,7 +69,7 @@ class RunResult(Result):
                 f"the target went away: {self.record.message}",
                 hint=f"what was measured until then is kept in {self.directory}",
             )
-        if not self.observation.valid:
+        if not self.observation.valid and (self.judgement is None or self.judgement.verdict is Verdict.INVALID):
             reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
             return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look)
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:

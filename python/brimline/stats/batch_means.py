@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from brimline.stats.estimate import CONFIDENCE, Estimate
 
@@ -15,11 +15,13 @@ def autocorrelation_time(series: Sequence[float]) -> float:
     2010). Fewer than 4 values can't show dependence and give 1.
     """
     values = np.asarray(series, dtype=float)
-    if len(values) < 4 or np.ptp(values) == 0:
+    if len(values) < 4:
         return 1.0
     batch_length = int(np.sqrt(len(values)))
     batch_count = len(values) // batch_length
     used = values[-batch_count * batch_length :]
+    if np.ptp(used) == 0:
+        return 1.0
     means = used.reshape(batch_count, batch_length).mean(axis=1)
     return max(1.0, float(batch_length * means.var(ddof=1) / used.var(ddof=1)))
 
@@ -46,5 +48,5 @@ def mean_interval(
     if effective < 2:
         half = np.inf
     else:
-        half = float(t.ppf((1 + confidence) / 2, effective - 1) * values.std(ddof=1) / np.sqrt(effective))
+        half = float(stdtrit(effective - 1, (1 + confidence) / 2) * values.std(ddof=1) / np.sqrt(effective))
     return Estimate(value=mean, low=mean - half, high=mean + half, unit=unit, confidence=confidence)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrik
 
 from brimline.stats.estimate import CONFIDENCE
 
@@ -67,9 +67,15 @@ def binomial_ranks(count: int, quantile: float, *, confidence: float = CONFIDENC
     not at all.
     """
     tail = (1 - confidence) / 2
-    low = int(binom.ppf(tail, count, quantile))
-    high = int(binom.ppf(1 - tail, count, quantile)) + 1
+    low = _binomial_quantile(tail, count, quantile)
+    high = _binomial_quantile(1 - tail, count, quantile) + 1
     return (low if low >= 1 else None), (high if high <= count else None)
+
+
+def _binomial_quantile(probability: float, count: int, share: float) -> int:
+    """The smallest k with P(K ≤ k) ≥ probability for K of the binomial law; `scipy.stats` takes a second to import."""
+    nearest = math.ceil(bdtrik(probability, count, share))
+    return nearest - 1 if nearest > 0 and bdtr(nearest - 1, count, share) >= probability else nearest
 
 
 def quantile_interval(

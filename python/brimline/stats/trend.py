@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from brimline.stats.estimate import CONFIDENCE, Estimate
 
@@ -27,5 +27,5 @@ def growth_rate(
     # Increments over unequal lengths: each deviates from rate · length, with variance in proportion to its
     # length.
     variance = float(np.mean((increments - rate * lengths) ** 2 / lengths) * len(lengths) / (len(lengths) - 1))
-    half = float(t.ppf((1 + confidence) / 2, len(lengths) - 1) * np.sqrt(variance / lengths.sum()))
+    half = float(stdtrit(len(lengths) - 1, (1 + confidence) / 2) * np.sqrt(variance / lengths.sum()))
     return Estimate(value=rate, low=rate - half, high=rate + half, unit=unit, confidence=confidence)

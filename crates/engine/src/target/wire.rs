@@ -298,9 +298,11 @@ fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
 fn failure(reply: &Reply<'_>) -> Option<Failure> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if !reply.ok {
-        let label = match reply.labels.names().next() {
-            Some(label) if reply.code_name.is_empty() => label.to_owned(),
-            _ => text(reply.code_name),
+        let labels: Vec<&str> = reply.labels.names().collect();
+        let label = match (reply.code_name, labels.as_slice()) {
+            (code_name, []) => text(code_name),
+            (b"", labels) => labels.join(" "),
+            (code_name, labels) => format!("{} ({})", text(code_name), labels.join(" ")),
         };
         let message = text(reply.message);
         return Some(Failure { class: FailureClass::ServerError, code: reply.code, label, message });
