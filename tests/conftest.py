@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from brimline.errors import UsageError
-from brimline.servers import Deployment, bundled, find_mongod
+from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine
+from tests.support.server import required_mongod
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -22,10 +22,7 @@ def _no_settings_of_whoever_runs_the_tests() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """One real mongod for all tests that leave it as they found it, or drop what they need gone."""
-    try:
-        binary = find_mongod()
-    except UsageError as error:
-        pytest.skip(error.message)
+    binary = required_mongod()
     with bundled(binary=binary, directory=tmp_path_factory.mktemp("mongod"), cache_gb=0.25) as deployment:
         yield deployment
 

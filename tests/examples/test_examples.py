@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import brimline
-from brimline.errors import UsageError
-from brimline.servers import find_mongod
+from tests.support.server import required_mongod
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPT_DEADLINE_S = 120.0
@@ -87,10 +86,7 @@ def test_a_script_prints_what_it_says(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.mongod
 def test_a_script_runs_against_a_real_server(tmp_path: Path) -> None:
-    try:
-        find_mongod()
-    except UsageError as error:
-        pytest.skip(error.message)
+    required_mongod()
     assert_printed(run_script("run_to_data_frame.py", directory=tmp_path), SCRIPTS["run_to_data_frame.py"])
 
 

@@ -22,13 +22,13 @@ from brimline.servers import (
     bundled,
     control_client,
     external,
-    find_mongod,
     server_documents,
     sweep,
 )
 from brimline.servers.binary import ServerBinary
 from brimline.servers.processes import ProcessIdentity, identify, is_alive
 from brimline.servers.state import read_server
+from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
 bundled_module = sys.modules["brimline.servers.bundled"]
@@ -36,10 +36,7 @@ bundled_module = sys.modules["brimline.servers.bundled"]
 
 @pytest.fixture(scope="module", autouse=True)
 def _needs_a_mongod() -> None:
-    try:
-        find_mongod()
-    except UsageError as error:
-        pytest.skip(error.message)
+    required_mongod()
 
 
 @pytest.fixture(scope="module")

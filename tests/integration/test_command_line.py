@@ -192,16 +192,20 @@ def test_a_sweep_on_the_command_line(brimline_cli: CommandLine, uri: str) -> Non
 
 
 def test_a_capacity_on_real_time(tmp_path: Path) -> None:
-    """The twin of the searches on the virtual clock: short windows, a wide margin, on a busy machine no number."""
+    """The twin of the searches on the virtual clock: short windows, a wide margin, three tries on a busy machine."""
     # A service time that even a generator on a busy machine hardly reaches with its lag.
     script = {"service": {"kind": "fixed", "ns": 5_000_000}, "capacity_ops_per_s": 800.0}
     with scripted_server(script) as server:
-        result = brimline.capacity(
-            "ycsb-c",
-            settings=SHORT_CAPACITY,
-            overrides={"slo.response_p99": "50ms"},
-            options=brimline.Options(uri=server.uri, runs_directory=tmp_path, data=DataPolicy.AS_IS),
-        )
+        for _ in range(3):
+            result = brimline.capacity(
+                "ycsb-c",
+                settings=SHORT_CAPACITY,
+                overrides={"slo.response_p99": "50ms"},
+                options=brimline.Options(uri=server.uri, runs_directory=tmp_path, data=DataPolicy.AS_IS),
+            )
+            if result.exit_code == 0:
+                break
+    assert result.exit_code == 0, result.error
     document = json.loads(render_json(result.report))
     assert document["kind"] == "capacity"
     assert document["objective"]["response_p99_ns"] == 50_000_000
@@ -209,14 +213,10 @@ def test_a_capacity_on_real_time(tmp_path: Path) -> None:
     stages = [probe["stage"] for probe in document["probes"]]
     assert stages[0] == "calibrate" and {"sweep", "bracket"} <= set(stages)
     assert document["quotable"] is False
-    if result.exit_code == 0:
-        assert document["conclusion"] == "sustained"
-        assert document["sustained_ops_per_s"] == pytest.approx(800, rel=0.25)
-        low, high = document["sustained_interval_ops_per_s"]
-        assert low <= document["sustained_ops_per_s"] <= high
-    else:
-        assert result.exit_code == 4
-        assert document["sustained_ops_per_s"] is None
+    assert document["conclusion"] == "sustained"
+    assert document["sustained_ops_per_s"] == pytest.approx(800, rel=0.25)
+    low, high = document["sustained_interval_ops_per_s"]
+    assert low <= document["sustained_ops_per_s"] <= high
     again = brimline.open_result(result.directory, runs_directory=tmp_path)
     assert json.loads(render_json(again.report)) == document
     assert (result.directory / "report.html").exists()

@@ -114,7 +114,7 @@ def test_an_overloaded_server_is_credited_with_all_that_it_does(tmp_path: Path) 
     assert observation.throughput_ops_per_s == pytest.approx(2000, rel=0.01)
     assert observation.mean_in_flight == pytest.approx(16, rel=0.02)
     assert observation.client_cpu_ns_per_op == pytest.approx(2_000, rel=0.02)
-    # Of 8000 due in the window, 2 s x 2000/s less the 2000 that the warm-up left behind, and those in flight at its end.
+    # Of 8000 due in the window: 2 s x 2000/s less the 2000 that the warm-up left behind.
     assert observation.completed_share == pytest.approx(2000 / 8000, abs=0.01)
     assert observation.overdue == pytest.approx(6000, abs=20)
 
