@@ -7,7 +7,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from brimline.plan import Plan
 from brimline.run import Tick
-from brimline.units import format_count, format_rate
+from brimline.units import NS_PER_S, format_count, format_duration, format_rate
 
 _PLAIN_EVERY_S = 5.0
 
@@ -54,7 +54,8 @@ class TerminalProgress:
             self._bar.update(self._task, completed=share, state=self._state(tick))
         elif time.monotonic() - self._said_at >= _PLAIN_EVERY_S:
             self._said_at = time.monotonic()
-            self._console.print(f"{self._title}: {share * 100:.0f} %, {self._state(tick)}", soft_wrap=True)
+            left = f", {format_duration(self._left_ns(tick, share))} left" if share > 0 else ""
+            self._console.print(f"{self._title}: {share * 100:.0f} %, {self._state(tick)}{left}", soft_wrap=True)
 
     def end(self) -> None:
         """The run is over."""
@@ -71,6 +72,11 @@ class TerminalProgress:
         by_time = tick.elapsed_s / self._total_s if self._total_s else 0.0
         by_count = tick.finished / self._total_operations if self._total_operations else 0.0
         return min(1.0, max(by_time, by_count))
+
+    @staticmethod
+    def _left_ns(tick: Tick, share: float) -> int:
+        """Time that is left if it goes on as it did."""
+        return round(tick.elapsed_s * (1 / share - 1) * NS_PER_S)
 
     @staticmethod
     def _state(tick: Tick) -> str:

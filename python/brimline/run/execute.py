@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,9 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
         try:
             with _sampler(context.deployment, plan) as sampler:
                 summary = _drive(plan, writer, sampler, title, context)
-        except RecordError:
+        except RecordError as error:
+            with suppress(RecordError):  # where nothing can be written, it reads as killed
+                writer.seal(None, None, ended_by="error", message=error.message)
             raise
         except BrimlineError as error:
             writer.seal(None, None, ended_by="error", message=error.message)
@@ -122,8 +124,7 @@ def _ended_by(summary: Summary, stop: StopToken) -> str:
 def _sampler(deployment: Deployment | None, plan: Plan) -> Iterator[ServerSampler | None]:
     """The monitor, as often as the run takes samples."""
     if deployment is None:
-        with nullcontext():
-            yield None
+        yield None
         return
     with ServerSampler(deployment, interval_s=plan.interval_ns / 1e9) as sampler:
         yield sampler
