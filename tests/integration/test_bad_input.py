@@ -77,7 +77,7 @@ def test_a_password_in_an_address_that_is_not_used_is_not_stored(
     from_properties = brimline_cli.run("run", *properties, "-p", f"mongodb.url={stray}", *server, "--json")
     for outcome in (from_yaml, from_properties):
         assert outcome.exit_code == 0, outcome.stderr
-        assert outcome.json()["counts"]["failed"] == 0
+        assert outcome.json()["counts_whole_run"]["failed"] == 0
         _check_no_secret(brimline_cli, outcome)
     assert len(brimline_cli.files_with("db.example.org")) >= 1, "the address itself is kept, without the password"
 

@@ -7,6 +7,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation
 from brimline.analysis.validity import (
     GENERATOR_CHECKS,
+    HOST_BUSY_SHARE,
     generator_headroom,
     server_fills_shared_host,
 )
@@ -16,6 +17,10 @@ SERVER_CPU_SHARE_FULL = 0.90
 """Share of the CPUs it may use from which the server counts as full."""
 HELD_BACK_SHARE_FULL = 0.05
 """Share of operations that waited for a connection from which connections count as full."""
+OTHERS_SHARE_NOTED = 0.10
+"""Share of the host above which other programs are named in the evidence."""
+OTHERS_PART_OF_SERVER = 0.5
+"""On a full host, part of the server's CPU time from which other programs are what it is busy with."""
 
 
 class BottleneckKind(StrEnum):
@@ -24,6 +29,7 @@ class BottleneckKind(StrEnum):
     GENERATOR = "generator"
     CONNECTIONS = "connections"
     SERVER_CPU = "server_cpu"
+    HOST = "host"
     UNDETERMINED = "undetermined"
 
 
@@ -54,8 +60,11 @@ def bottleneck(
     server_share = observation.server.server_share
     if server_share is not None and server_share >= SERVER_CPU_SHARE_FULL:
         return Bottleneck(BottleneckKind.SERVER_CPU, f"server CPU {format_percentage(server_share)}", evidence)
+    if _others_fill_host(observation):
+        text = f"a host busy with other programs ({_host_text(observation)})"
+        return Bottleneck(BottleneckKind.HOST, text, evidence)
     if server_fills_shared_host(observation.server):
-        return Bottleneck(BottleneckKind.SERVER_CPU, _shared_host_text(observation), evidence)
+        return Bottleneck(BottleneckKind.SERVER_CPU, _host_text(observation), evidence)
     enough_connections = plateau_connections is not None and observation.connections >= plateau_connections
     if observation.held_back_share >= HELD_BACK_SHARE_FULL and not enough_connections:
         held_back = format_percentage(observation.held_back_share)
@@ -80,15 +89,37 @@ def generator_limits(observation: Observation, *, null_ceiling_ops_per_s: float 
     return tuple(found)
 
 
-def _shared_host_text(observation: Observation) -> str:
+def other_programs_share(observation: Observation) -> float | None:
+    """Share of the server's host that neither server nor generator used; None where that isn't known."""
+    server = observation.server
+    if server.host_cpus_busy is None or server.server_cpus_used is None or not server.host_cpu_count:
+        return None
+    if server.shared_host is None:
+        return None  # whether the generator's share is to be taken off isn't known
+    ours = observation.generator.process_share if server.shared_host else 0.0
+    return max(server.host_cpus_busy - server.server_cpus_used - ours, 0.0) / server.host_cpu_count
+
+
+def _others_fill_host(observation: Observation) -> bool:
+    server, others = observation.server, other_programs_share(observation)
+    if others is None or (server.host_share or 0) < HOST_BUSY_SHARE:
+        return False
+    return others * (server.host_cpu_count or 1) >= OTHERS_PART_OF_SERVER * (server.server_cpus_used or 0)
+
+
+def _host_text(observation: Observation) -> str:
+    """How the CPU time of the server's host was divided."""
     server = observation.server
     whole = server.host_cpu_count or 1
-    ours = observation.generator.process_share / whole
-    theirs = (server.server_cpus_used or 0) / whole
-    return (
-        f"CPU {format_percentage(server.host_share or 0)} of a host shared with the generator "
-        f"(server {format_percentage(theirs)}, generator {format_percentage(ours)})"
-    )
+    parts = [("server", (server.server_cpus_used or 0) / whole)]
+    if server.shared_host:
+        parts.append(("generator", observation.generator.process_share / whole))
+    others = other_programs_share(observation)
+    if others is not None:
+        parts.append(("others", others))
+    divided = ", ".join(f"{name} {format_percentage(share)}" for name, share in parts)
+    host = "a shared host" if server.shared_host else "the host"
+    return f"CPU {format_percentage(server.host_share or 0)} of {host} ({divided})"
 
 
 def _evidence(observation: Observation) -> tuple[str, ...]:
@@ -101,6 +132,9 @@ def _evidence(observation: Observation) -> tuple[str, ...]:
         lines.append(f"server CPU {format_percentage(server.server_share)} of {server.server_cpu_count:g} CPUs")
     if server.host_share is not None:
         lines.append(f"host CPU {format_percentage(server.host_share)} of {server.host_cpu_count:g} CPUs")
+    others = other_programs_share(observation)
+    if others is not None and others > OTHERS_SHARE_NOTED:
+        lines.append(f"other programs took {format_percentage(others)} of the host")
     if not observation.closed_loop:
         lines.append(f"{format_percentage(observation.held_back_share)} of the operations waited for a connection")
     lines.append(f"{observation.mean_in_flight:.1f} operations in flight over {observation.connections} connections")

@@ -113,7 +113,9 @@ def generator_headroom(throughput_ops_per_s: float, null_ceiling_ops_per_s: floa
     headroom = null_ceiling_ops_per_s / throughput_ops_per_s
     verdict = Standing.PASS if headroom >= HEADROOM_MIN else Standing.FAIL
     ceiling = format_rate(null_ceiling_ops_per_s)
-    return Finding(name, verdict, f"the null target takes {ceiling}, {headroom:.1f} times what was measured")
+    return Finding(
+        name, verdict, f"encode-and-record ceiling, without sockets, {ceiling}: {headroom:.1f} times what was measured"
+    )
 
 
 def generator_lag(figures: RunFigures) -> Finding:

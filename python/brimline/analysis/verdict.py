@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.finding import Standing
+from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation
+from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.units import format_duration, format_percentage, format_rate
 
@@ -90,7 +92,7 @@ def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
     surely_above = response.p99.low_ns is not None and response.p99.low_ns >= slo.response_p99_ns
     enough = response.p99.high_ns is not None
     if response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and (enough or surely_above):
-        yield _p99_text(response.p99_ns, slo)
+        yield _p99_text(response, slo)
 
 
 def _incomplete(observation: Observation, slo: Slo) -> bool:
@@ -107,10 +109,10 @@ def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
         yield "no response time: " + ("a closed loop has none" if observation.closed_loop else "nothing finished")
         return
     if response.p99_ns > (1 - HYSTERESIS) * slo.response_p99_ns:
-        yield f"{_p99_text(response.p99_ns, slo)}: too close to tell"
+        yield f"{_p99_text(response, slo)}: too close to tell"
     elif response.p99.high_ns is None:
         yield f"{response.count} operations are too few for a p99"
 
 
-def _p99_text(p99_ns: int, slo: Slo) -> str:
-    return f"response p99 {format_duration(p99_ns)}, target {format_duration(slo.response_p99_ns)}"
+def _p99_text(response: Latency, slo: Slo) -> str:
+    return f"response p99 {p99_text(response)}, target {format_duration(slo.response_p99_ns)}"

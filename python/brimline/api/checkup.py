@@ -29,7 +29,7 @@ def _ceiling() -> Check:
     return Check(
         name="generator ceiling",
         status=Status.PASS if enough else Status.WARN,
-        evidence=f"null target: {format_rate(rate)} on one thread",
+        evidence=f"encode-and-record ceiling, without sockets: {format_rate(rate)} on one thread",
         hint=None if enough else "end other programs, or run brimline on another machine",
     )
 

@@ -1,26 +1,29 @@
 """Owns what a capacity search concludes: the number with its interval and reason, or why there is none."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck
 from brimline.analysis.verdict import Slo
 from brimline.experiments.bracket import BracketState
-from brimline.experiments.outcome import TrialOutcome, contradicted_range
+from brimline.experiments.outcome import Judged, TrialOutcome, contradicted_range, usable
 from brimline.experiments.search_state import SearchState
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
-from brimline.experiments.sweep import PLATEAU_SHARE, SweepConclusion
+from brimline.experiments.sweep import REPEATS_MIN, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial, broken_off, of_stage
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.units import (
     NS_PER_MS,
     format_count,
+    format_number,
     format_percentage,
     format_rate,
-    percentage_text,
 )
+
+SAME_OPERATING_POINT = 1.05
+"""Failed probes up to this multiple of the lowest failed rate may say what was full there."""
 
 
 class ConclusionKind(StrEnum):
@@ -49,14 +52,16 @@ class CapacityConclusion:
     """What a search found.
 
     `headline` is one line for people; `reason` says why there is no number, "" where there is one.
-    `highest_passed` and `lowest_failed` are rates in ops/s of single probes. `definitions` are to be printed
-    with the figures.
+    The value of `sustained` is the verified rate, `verified_ops_per_s`: of the `verification_windows` at that very rate
+    the objective held in `verifications`. `highest_passed` and `lowest_failed` are rates in ops/s of single probes.
+    `judged` are the open-loop probes with their outcomes. `definitions` are to be printed with the figures.
     """
 
     kind: ConclusionKind
     headline: str
     reason: str
     sustained: Estimate | None
+    saturation_ops_per_s: float | None
     saturation: Estimate | None
     knee_connections: int | None
     sweep: SweepConclusion
@@ -69,6 +74,8 @@ class CapacityConclusion:
     open_loop_connections: int | None
     verified_ops_per_s: float | None
     verifications: int
+    verification_windows: int
+    judged: tuple[Judged, ...]
     spent_s: float
     definitions: tuple[str, ...]
 
@@ -91,8 +98,10 @@ def conclude(trials: Sequence[Trial], state: SearchState, *, finished: bool, see
     limit = _bottleneck(state)
     if sustained is not None and limit is not None and limit.kind is BottleneckKind.GENERATOR:
         kind, reason, sustained = ConclusionKind.CLIENT_LIMITED, limit.text, None
-    not_quotable = _reasons_not_quotable(state, kind)
-    level = state.verification().verified_level() if sustained is not None else None
+    not_quotable = _reasons_not_quotable(state, kind, limit)
+    at_verified = [] if sustained is None else [each for each in usable(state.judged) if each.rate == sustained.value]
+    held = sum(each.outcome is TrialOutcome.PASS for each in at_verified)
+    saturated = kind is not ConclusionKind.CLIENT_LIMITED
     passed = [each.rate for each in state.judged if each.outcome is TrialOutcome.PASS]
     failed = [each.rate for each in state.judged if each.outcome is TrialOutcome.FAIL]
     return CapacityConclusion(
@@ -100,7 +109,8 @@ def conclude(trials: Sequence[Trial], state: SearchState, *, finished: bool, see
         headline=_headline(kind, reason, sustained, state, limit, not_quotable),
         reason=reason,
         sustained=sustained,
-        saturation=None if kind is ConclusionKind.CLIENT_LIMITED else state.sweep.saturation,
+        saturation_ops_per_s=state.sweep.saturation_ops_per_s if saturated else None,
+        saturation=state.sweep.saturation if saturated else None,
         knee_connections=state.sweep.knee_connections,
         sweep=state.sweep,
         bottleneck=limit,
@@ -110,8 +120,10 @@ def conclude(trials: Sequence[Trial], state: SearchState, *, finished: bool, see
         highest_passed_ops_per_s=max(passed, default=None),
         lowest_failed_ops_per_s=min(failed, default=None),
         open_loop_connections=state.open_loop_connections if state.judged else None,
-        verified_ops_per_s=None if level is None else state.verification().rate(level),
-        verifications=0 if level is None else state.verification().passes(level),
+        verified_ops_per_s=None if sustained is None else sustained.value,
+        verifications=held,
+        verification_windows=len(at_verified),
+        judged=state.judged,
         spent_s=state.spent_s,
         definitions=definitions(settings),
     )
@@ -122,11 +134,11 @@ def definitions(settings: CapacitySettings) -> tuple[str, ...]:
     slo = settings.slo
     window = f"{settings.verify_s:g} s"
     return (
-        f"sustained: largest offered rate at which, over {window}, {_slo_text(slo)}, "
-        f"at most {percentage_text(slo.error_rate_max)} of the operations fail, "
-        f"at least {percentage_text(slo.completed_share_min)} of the offered ones complete "
+        f"sustained: highest offered rate found at which, over {window}, {_slo_text(slo)}, "
+        f"at most {format_percentage(slo.error_rate_max)} of the operations fail, "
+        f"at least {format_percentage(slo.completed_share_min)} of the offered ones complete "
         f"and the backlog doesn't grow; "
-        f"seen in at least {settings.verifications} windows",
+        f"seen in at least {settings.verifications} windows at that very rate",
         "saturation throughput: plateau of throughput when each connection sends as soon as it is answered",
         "knee: the fewest connections that reach 95 % of the plateau",
     )
@@ -139,6 +151,10 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
         return _broken_off(broken)
     if not finished:
         return ConclusionKind.INCOMPLETE, f"ended after {len(trials)} probes, before it was done"
+    if state.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
+        limited = state.sweep.ended_by is SweepEnd.CLIENT_LIMITED
+        kind = ConclusionKind.CLIENT_LIMITED if limited else ConclusionKind.INVALID
+        return kind, f"in the sweep {state.sweep.reason}"
     if state.plateau_ops_per_s <= 0:
         return ConclusionKind.INVALID, "no operation was answered"
     if state.spoilt is not None:
@@ -180,32 +196,30 @@ def _unverified(state: SearchState) -> str:
 
 def _too_wide(sustained: Estimate, settings: CapacitySettings) -> str:
     width = format_percentage(sustained.relative_width, digits=2)
-    allowed = percentage_text(settings.width_max)
+    allowed = format_percentage(settings.width_max)
     return f"too noisy: the interval {_range(sustained)} is {width} wide, {allowed} are allowed"
 
 
 def _sustained(trials: Sequence[Trial], state: SearchState, seed: int) -> Estimate:
-    """The threshold that fits all probes, held to what was verified, with its interval over resampled probes.
+    """The verified rate, with the interval of the threshold over resampled probes.
 
-    Passing several times in a row is more than passing half the time, so that the verified rate alone would
-    be too low. But the estimate never exceeds it by more than one level, and the interval is never narrower
-    than the grid: it reaches at least from the level below the verified rate to the level above, and over all
-    rates at which probes contradicted each other. Nor is it narrower than the interval of the throughput that
-    the same server showed when it was saturated: where that varies from run to run, so does the sustained
-    rate.
+    Passing several times in a row is more than passing half the time, so that the verified rate is rather low:
+    the interval reaches up to the threshold that fits all probes. It is never narrower than the grid: it reaches
+    at least from the level below the verified rate to the level above, and over all rates at which probes
+    contradicted each other. Nor is it narrower than the interval of the throughput that the same server showed
+    when it was saturated: where that varies from run to run, so does the sustained rate.
     """
     verification = state.verification()
     level = verification.verified_level() or 0
-    below, verified, above = (verification.rate(each) for each in (level + 1, level, level - 1))
+    below, value, above = (verification.rate(each) for each in (level + 1, level, level - 1))
     posterior = state.posterior("bracket", "bisect", "verify")
     low, high = posterior.bootstrap_interval(seed=seed)
-    value = min(max(posterior.quantile(0.5), verified), above)
     contradicted = contradicted_range(state.judged) or (value, value)
     spread = _saturated_spread(trials, state)
     return Estimate(
         value=value,
         low=min(low, below, contradicted[0], value * (1 - spread)),
-        high=max(high, above, contradicted[1], value * (1 + spread)),
+        high=max(high, posterior.quantile(0.5), above, contradicted[1], value * (1 + spread)),
         unit="ops/s",
     )
 
@@ -213,46 +227,73 @@ def _sustained(trials: Sequence[Trial], state: SearchState, seed: int) -> Estima
 def _saturated_spread(trials: Sequence[Trial], state: SearchState) -> float:
     """Half the interval of the throughput of saturated runs, as a share of it; 0 with fewer than 3 alike.
 
-    Two kinds of runs are saturated: the closed-loop ones on the plateau, and the open-loop ones that could not complete
-    what was offered. They are not thrown together, nor with closed-loop runs beyond the plateau: where more connections
-    cost throughput, that is the server's nature and no noise.
+    Two kinds of runs are saturated: the closed-loop ones at the knee, and the open-loop ones that could not complete
+    what was offered. They are not thrown together, nor with closed-loop runs of other connections: what these change is
+    the server's nature and no noise.
     """
-    on_plateau = PLATEAU_SHARE * (state.sweep.highest_ops_per_s or 0.0)
-    swept = [trial.observation.throughput_ops_per_s for trial in of_stage(trials, "sweep")]
+    swept = [
+        trial.observation.throughput_ops_per_s
+        for trial in of_stage(trials, "sweep")
+        if trial.probe.connections == state.sweep.knee_connections
+    ]
     overloaded = [
         each.trial.observation.throughput_ops_per_s
         for each in state.judged
         if (each.trial.observation.completed_share or 1.0) < state.settings.slo.completed_share_min
     ]
-    return max(_spread([rate for rate in swept if rate >= on_plateau]), _spread(overloaded))
+    return max(_spread(swept), _spread(overloaded))
 
 
 def _spread(rates: Sequence[float]) -> float:
-    if len(rates) < 3:
+    if len(rates) < REPEATS_MIN:
         return 0.0
     mean = mean_interval(rates, unit="ops/s", independent=True)
     return min((mean.high - mean.value) / mean.value, 1.0)
 
 
 def _bottleneck(state: SearchState) -> Bottleneck | None:
-    """What was full at the lowest rates that failed; where that tells nothing, at the plateau.
+    """What was full at the lowest rates that failed; undetermined where that tells nothing, None where none failed.
 
     A probe that the generator limited was repeated, so it decides only where none failed on the server's account.
+    The closed-loop sweep ran at another operating point: what was full there is evidence and no answer. It answers only
+    where the search ended at it.
     """
+    if state.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
+        return state.sweep.bottleneck
     failed = [each for each in state.judged if each.outcome is TrialOutcome.FAIL]
     limited = [each for each in state.judged if each.outcome is TrialOutcome.CLIENT_LIMITED]
-    for each in sorted(failed or limited, key=lambda each: each.rate):
-        found = bottleneck(
-            each.trial.observation,
-            null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,
-            plateau_connections=state.sweep.knee_connections,
+    if state.spoilt in limited:
+        failed = []  # the generator ended the search
+    found = [
+        (
+            each,
+            bottleneck(
+                each.trial.observation,
+                null_ceiling_ops_per_s=state.null_ceiling_ops_per_s,
+                plateau_connections=state.sweep.knee_connections,
+            ),
         )
-        if found.kind is not BottleneckKind.UNDETERMINED:
-            return found
-    return state.sweep.bottleneck
+        for each in sorted(failed or limited, key=lambda each: each.rate)
+    ]
+    if not found:
+        return None
+    # What failed below the verified rate was a disturbance, and far above it other things get full.
+    verified = state.verification().verified_level()
+    held = 0.0 if verified is None else state.verification().rate(verified)
+    above = [each for each in found if each[0].rate >= held] or found
+    near = [each for each in above if each[0].rate <= SAME_OPERATING_POINT * above[0][0].rate]
+    known = [each for each in near if each[1].kind is not BottleneckKind.UNDETERMINED]
+    probe, limit = (known or near)[0]
+    evidence = [f"seen in the probe at {format_rate(probe.rate, digits=4)}", *limit.evidence]
+    if not known:
+        beyond = [each for each in above if each[1].kind is not BottleneckKind.UNDETERMINED]
+        evidence += [f"at {format_rate(other.rate, digits=4)}: {what.text}" for other, what in beyond[:1]]
+    if not known and state.sweep.bottleneck is not None:
+        evidence.append(f"at saturation (closed loop): {state.sweep.bottleneck.text}")
+    return replace(limit, evidence=tuple(evidence))
 
 
-def _reasons_not_quotable(state: SearchState, kind: ConclusionKind) -> tuple[str, ...]:
+def _reasons_not_quotable(state: SearchState, kind: ConclusionKind, limit: Bottleneck | None) -> tuple[str, ...]:
     reasons = []
     if kind is not ConclusionKind.SUSTAINED:
         reasons.append("no sustained rate was found")
@@ -261,7 +302,15 @@ def _reasons_not_quotable(state: SearchState, kind: ConclusionKind) -> tuple[str
         reasons.append(f"windows of {window} are shorter than the {CHECKPOINT_S:g} s between checkpoints")
     if any(each.trial.observation.server.shared_host for each in state.judged):
         reasons.append("generator and server share a host")
+    if limit is not None and limit.kind is BottleneckKind.HOST:
+        reasons.append("other programs used the server's host")
     return tuple(reasons)
+
+
+def sustained_parts(sustained: Estimate) -> tuple[str, str]:
+    """The verified rate as it was offered, digit for digit, and its interval: `9 130`, `95 % CI 8 900–9 400`."""
+    _, _, interval = str(sustained).partition(f" {sustained.unit} (")
+    return format_number(sustained.value, digits=4), interval.removesuffix(")")
 
 
 def _headline(
@@ -274,7 +323,8 @@ def _headline(
 ) -> str:
     if sustained is None:
         return f"{_NO_NUMBER[kind]}: {reason}"
-    parts = [f"sustained {sustained} at {_slo_text(state.settings.slo)}"]
+    figure, interval = sustained_parts(sustained)
+    parts = [f"sustained {figure} {sustained.unit} ({interval}) at {_slo_text(state.settings.slo)}"]
     if state.sweep.knee_connections is not None:
         parts.append(f"knee at {format_count(state.sweep.knee_connections)} connections")
     if limit is not None:

@@ -5,13 +5,14 @@ from dataclasses import asdict
 from typing import Protocol
 
 from brimline.analysis.observation import Observation, observe
+from brimline.analysis.quantile_text import p99_text
 from brimline.experiments.trial import Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.record import ExperimentWriter
 from brimline.run import RunContext, execute, restore_data
 from brimline.spec import Spec
 from brimline.spec.model import ClosedLoad, ConstantLoad
-from brimline.units import NS_PER_S, format_duration, format_rate
+from brimline.units import NS_PER_S, format_rate
 
 _INTERVALS_PER_WINDOW = 16
 _INTERVAL_NS_MIN = NS_PER_S // 10
@@ -78,7 +79,7 @@ def null_ceiling(trials: Sequence[Trial]) -> float | None:
 def describe_probe(probe: Probe) -> str:
     """One line: what is asked."""
     if probe.target == "null":
-        return f"{probe.stage}: null target"
+        return f"{probe.stage}: encode and record, without a server"
     if probe.rate_ops_per_s is None:
         return f"{probe.stage}: {probe.connections} connections, closed loop"
     return f"{probe.stage}: {format_rate(probe.rate_ops_per_s)} offered"
@@ -91,4 +92,4 @@ def describe_outcome(observation: Observation) -> str:
     if latency is None:
         return throughput
     clock = "service" if observation.closed_loop else "response"
-    return f"{throughput}, {clock} p99 {format_duration(latency.p99_ns)}"
+    return f"{throughput}, {clock} p99 {p99_text(latency)}"

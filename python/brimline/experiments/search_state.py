@@ -8,7 +8,7 @@ from typing import Self
 from brimline.experiments.bracket import Bracket, bracket
 from brimline.experiments.outcome import Judged, answers, judge_trial, spoilt, usable
 from brimline.experiments.settings import CapacitySettings
-from brimline.experiments.sweep import Sweep, SweepConclusion
+from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Stage, Trial, of_stage, spent_s
 from brimline.experiments.verification import Verification
 from brimline.stats.threshold import ThresholdPosterior
@@ -55,7 +55,9 @@ class SearchState:
 
     @property
     def plateau_ops_per_s(self) -> float:
-        """Where the bracket starts: the highest throughput of the sweep."""
+        """Where the bracket starts: the highest throughput of the sweep; 0 where that shows nothing of the server."""
+        if self.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
+            return 0.0
         return self.sweep.highest_ops_per_s or 0.0
 
     @property

@@ -6,7 +6,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from brimline.analysis.bottleneck import Bottleneck, bottleneck
+from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, generator_limits
+from brimline.analysis.finding import Standing
+from brimline.analysis.observation import Observation
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.trial import Probe, Trial, broken_off, of_stage
 from brimline.stats.batch_means import mean_interval
@@ -17,21 +19,30 @@ PLATEAU_SHARE = 0.95
 """A level belongs to the plateau from this share of the highest throughput on."""
 ERROR_RATE_STOP = 0.05
 """More connections are not tried when this share of the operations fails."""
+REPEATS_MIN = 3
+"""Runs with the same connections below which a throughput gets no interval."""
+CEILING_TEXT = "generator's ceiling (encode and record, without sockets)"
+"""What the throughput of the null target is."""
 
 
 class SweepEnd(StrEnum):
-    """Why no further level was tried."""
+    """Why no further level was tried; `client_limited` and `invalid`: why those that were prove nothing."""
 
     PLATEAU = "plateau"
     CONNECTIONS_MAX = "connections_max"
     ERRORS = "errors"
+    CLIENT_LIMITED = "client_limited"
+    INVALID = "invalid"
     BROKEN_OFF = "broken_off"
     INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepLevel:
-    """One number of connections: mean throughput of its repeats, and their worst service time quantiles."""
+    """One number of connections: mean throughput of its repeats, and their worst service time quantiles.
+
+    `problems` say why the level shows nothing of the target: failed checks, or a generator that was the limit.
+    """
 
     connections: int
     throughput_ops_per_s: float
@@ -39,18 +50,27 @@ class SweepLevel:
     service_p99_ns: int | None
     error_rate: float
     trial_count: int
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepConclusion:
-    """What a sweep showed. Without a plateau there is neither a saturation throughput nor a knee."""
+    """What a sweep showed. Without a plateau there is neither a saturation throughput nor a knee.
+
+    `saturation_ops_per_s` is the mean of the runs at the knee where those are at least 3, and `saturation` then has its
+    interval; else the highest mean of a level, without one. `generator_ceiling_ops_per_s` is what a sweep against the
+    null target shows instead. `reason` says why the levels prove nothing, "" where they do.
+    """
 
     ended_by: SweepEnd
     levels: tuple[SweepLevel, ...]
     highest_ops_per_s: float | None
+    saturation_ops_per_s: float | None
     saturation: Estimate | None
     knee_connections: int | None
+    generator_ceiling_ops_per_s: float | None
     bottleneck: Bottleneck | None
+    reason: str
     text: str
 
     @property
@@ -81,22 +101,33 @@ class Sweep:
     def conclude(self, trials: Sequence[Trial], *, null_ceiling_ops_per_s: float | None = None) -> SweepConclusion:
         """What the trials so far show; also of a sweep that was broken off."""
         done = of_stage(trials, "sweep")
-        levels = sweep_levels([trial for trial in done if trial.observation.ended_by == "completed"])
-        ended_by = self._ended_by(done)
-        highest = max((level.throughput_ops_per_s for level in levels), default=None)
-        on_plateau = [level for level in levels if level.throughput_ops_per_s >= PLATEAU_SHARE * (highest or 0)]
-        reached = ended_by is SweepEnd.PLATEAU
-        saturation = _saturation(done, on_plateau) if reached else None
-        knee = on_plateau[0].connections if reached else None
+        completed = [trial for trial in done if trial.observation.ended_by == "completed"]
+        levels = sweep_levels(completed, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+        best = max(levels, key=lambda level: level.throughput_ops_per_s, default=None)
+        highest = None if best is None else best.throughput_ops_per_s
         limit = _limit(done, highest, null_ceiling_ops_per_s)
+        ended_by, reason = self._ended_by(done), ""
+        if best is not None and best.problems and ended_by not in (SweepEnd.BROKEN_OFF, SweepEnd.INCOMPLETE):
+            limited = limit is not None and limit.kind is BottleneckKind.GENERATOR
+            ended_by = SweepEnd.CLIENT_LIMITED if limited else SweepEnd.INVALID
+            reason = f"with {format_count(best.connections)} connections: {'; '.join(best.problems)}"
+        reached = ended_by is SweepEnd.PLATEAU
+        of_null = any(trial.observation.target == "null" for trial in done)
+        knee = _knee(levels, highest or 0.0) if reached and not of_null else None
+        saturation = None if knee is None else _saturation(completed, knee)
+        rate = highest if saturation is None else saturation.value
+        ceiling = highest if reached and of_null else None
         return SweepConclusion(
             ended_by=ended_by,
             levels=tuple(levels),
             highest_ops_per_s=highest,
+            saturation_ops_per_s=None if knee is None else rate,
             saturation=saturation,
-            knee_connections=knee,
+            knee_connections=None if knee is None else knee.connections,
+            generator_ceiling_ops_per_s=ceiling,
             bottleneck=limit,
-            text=_text(ended_by, highest, saturation, knee, levels),
+            reason=reason,
+            text=_found_text(ceiling, rate or 0.0, saturation, knee) or _no_figure_text(ended_by, reason, levels),
         )
 
     def _order(self, done: Sequence[Trial]) -> list[int] | None:
@@ -144,7 +175,7 @@ class Sweep:
         return SweepEnd.PLATEAU if self._flat(done[:levels]) else SweepEnd.CONNECTIONS_MAX
 
 
-def sweep_levels(done: Sequence[Trial]) -> list[SweepLevel]:
+def sweep_levels(done: Sequence[Trial], *, null_ceiling_ops_per_s: float | None = None) -> list[SweepLevel]:
     """The trials by connections, ascending."""
     levels = []
     for connections in sorted({trial.probe.connections for trial in done}):
@@ -158,6 +189,11 @@ def sweep_levels(done: Sequence[Trial]) -> list[SweepLevel]:
                 service_p99_ns=max((service.p99_ns for service in services), default=None),
                 error_rate=max(observation.error_rate for observation in seen),
                 trial_count=len(seen),
+                problems=tuple(
+                    dict.fromkeys(
+                        problem for observation in seen for problem in _problems(observation, null_ceiling_ops_per_s)
+                    )
+                ),
             )
         )
     return levels
@@ -167,40 +203,67 @@ def _failing(trial: Trial) -> bool:
     return trial.observation.error_rate > ERROR_RATE_STOP
 
 
-def _saturation(done: Sequence[Trial], on_plateau: Sequence[SweepLevel]) -> Estimate:
-    """Mean of the runs on the plateau: Student's interval from 3 runs on, else what the runs show."""
-    connections = {level.connections for level in on_plateau}
-    seen = [trial.observation for trial in done if trial.probe.connections in connections]
-    rates = [observation.throughput_ops_per_s for observation in seen]
-    mean = float(np.mean(rates))
-    if len(rates) >= 3:
-        spread = mean_interval(rates, unit="ops/s", independent=True)
-        low, high = spread.low, spread.high
-    else:
-        within = [observation.throughput for observation in seen if observation.throughput is not None]
-        low = min([*rates, *(each.low for each in within)])
-        high = max([*rates, *(each.high for each in within)])
-    return Estimate(value=mean, low=max(low, 0.0), high=high, unit="ops/s")
+def _problems(observation: Observation, null_ceiling_ops_per_s: float | None) -> tuple[str, ...]:
+    """Why a run shows nothing of the target."""
+    failed = [each.evidence for each in observation.findings if each.verdict is Standing.FAIL]
+    limits = generator_limits(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+    return tuple(dict.fromkeys([*failed, *limits]))
+
+
+def _knee(levels: Sequence[SweepLevel], highest: float) -> SweepLevel:
+    """The fewest connections on the plateau; a level that shows nothing of the target has no say."""
+    return next(
+        level for level in levels if not level.problems and level.throughput_ops_per_s >= PLATEAU_SHARE * highest
+    )
+
+
+def _saturation(done: Sequence[Trial], knee: SweepLevel) -> Estimate | None:
+    """Mean of the runs at the knee with Student's interval; None without enough of them.
+
+    Runs with other connections don't count as repeats: they measure something else, and those on the plateau were
+    chosen for being near the highest, so that their spread is too small.
+    """
+    if knee.trial_count < REPEATS_MIN:
+        return None
+    rates = [trial.observation.throughput_ops_per_s for trial in done if trial.probe.connections == knee.connections]
+    mean = mean_interval(rates, unit="ops/s", independent=True)
+    return Estimate(value=mean.value, low=max(mean.low, 0.0), high=mean.high, unit="ops/s")
 
 
 def _limit(done: Sequence[Trial], highest: float | None, null_ceiling_ops_per_s: float | None) -> Bottleneck | None:
     """What was full in the run with the highest throughput."""
     if not done or not highest:
         return None
-    best = max(done, key=lambda trial: trial.observation.throughput_ops_per_s)
-    return bottleneck(best.observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+    best = max(done, key=lambda trial: trial.observation.throughput_ops_per_s).observation
+    found = bottleneck(best, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+    if best.target == "null":
+        return Bottleneck(BottleneckKind.GENERATOR, "the generator (there was no server)", found.evidence)
+    return found
 
 
-def _text(
-    ended_by: SweepEnd,
-    highest: float | None,
-    saturation: Estimate | None,
-    knee: int | None,
-    levels: Sequence[SweepLevel],
-) -> str:
-    if saturation is not None:
-        return f"saturation throughput {saturation}; knee at {format_count(knee or 0)} connections"
+def runs_text(levels: Sequence[SweepLevel]) -> str:
+    """How often each level was measured: "one run per level"."""
+    count = min((level.trial_count for level in levels), default=0)
+    return "one run per level" if count == 1 else f"{count} runs per level"
+
+
+def _found_text(ceiling: float | None, rate: float, saturation: Estimate | None, knee: SweepLevel | None) -> str:
+    """The figure in words, "" without one."""
+    if ceiling is not None:
+        return f"{CEILING_TEXT}: {format_rate(ceiling)}"
+    if knee is None:
+        return ""
+    figure = f"{format_rate(rate)}, {runs_text([knee])}" if saturation is None else str(saturation)
+    return f"saturation throughput {figure}; knee at {format_count(knee.connections)} connections"
+
+
+def _no_figure_text(ended_by: SweepEnd, reason: str, levels: Sequence[SweepLevel]) -> str:
+    highest = max((level.throughput_ops_per_s for level in levels), default=0.0)
     most = f", at most {format_rate(highest)} seen" if highest else ""
+    if ended_by is SweepEnd.CLIENT_LIMITED:
+        return f"no saturation throughput: the generator was the limit {reason}"
+    if ended_by is SweepEnd.INVALID:
+        return f"no saturation throughput: the runs are invalid {reason}"
     if ended_by is SweepEnd.CONNECTIONS_MAX:
         return f"no plateau up to {format_count(levels[-1].connections)} connections{most}"
     if ended_by is SweepEnd.ERRORS:

@@ -78,14 +78,25 @@ def definitions() -> Section:
     )
 
 
-def checks(findings: Sequence[Finding], *, subject: str) -> Section:
+RUN_CHECKS_INTRO = "A failed check makes the run invalid, whatever its figures say."
+SEARCH_CHECKS_INTRO = (
+    "Each check with its worst result over all probes of the server. A probe that failed one is not used, "
+    "unless it passed in spite of a late generator."
+)
+SWEEP_CHECKS_INTRO = (
+    "Each check with its worst result over all runs. Connections at which one failed are no part of the plateau; "
+    "where the highest throughput is among them, the sweep gives no figure."
+)
+
+
+def checks(findings: Sequence[Finding], *, intro: str) -> Section:
     """Whether the figures may be believed."""
     failed = [finding for finding in findings if finding.verdict is Standing.FAIL]
     return Section(
         id="validity",
         title="Can the figures be believed?",
         short="Validity",
-        intro=f"A failed check makes {subject} invalid, whatever its figures say.",
+        intro=intro,
         blocks=[
             Table(
                 columns=[

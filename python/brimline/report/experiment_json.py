@@ -10,7 +10,6 @@ from brimline.experiments.sweep import SweepConclusion
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.probes import ProbeRow
 from brimline.report.run_json import FORMAT_VERSION, interval_document, observation_document, slo_document
-from brimline.stats.estimate import Estimate
 
 
 def capacity_document(
@@ -23,13 +22,18 @@ def capacity_document(
         "headline": conclusion.headline,
         "reason": conclusion.reason,
         "objective": slo_document(slo),
-        **_estimate_document("sustained", conclusion.sustained),
-        **_estimate_document("saturation", conclusion.saturation),
+        "sustained_ops_per_s": None if conclusion.sustained is None else conclusion.sustained.value,
+        "sustained_interval_ops_per_s": interval_document(conclusion.sustained),
+        "verified_ops_per_s": conclusion.verified_ops_per_s,
+        "verifications": conclusion.verifications,
+        "verification_windows": conclusion.verification_windows,
+        "saturation_ops_per_s": conclusion.saturation_ops_per_s,
+        "saturation_interval_ops_per_s": interval_document(conclusion.saturation),
         "quotable": conclusion.quotable,
         "reasons_not_quotable": list(conclusion.reasons_not_quotable),
         "knee_connections": conclusion.knee_connections,
         "bottleneck": _bottleneck_document(conclusion.bottleneck),
-        "verifications": conclusion.verifications,
+        "bottleneck_at_saturation": _bottleneck_document(conclusion.sweep.bottleneck),
         "highest_passed_ops_per_s": conclusion.highest_passed_ops_per_s,
         "lowest_failed_ops_per_s": conclusion.lowest_failed_ops_per_s,
         "null_ceiling_ops_per_s": conclusion.null_ceiling_ops_per_s,
@@ -65,13 +69,6 @@ def _experiment_document(experiment: ExperimentRecord, kind: str) -> dict[str, A
     }
 
 
-def _estimate_document(name: str, estimate: Estimate | None) -> dict[str, Any]:
-    return {
-        f"{name}_ops_per_s": None if estimate is None else estimate.value,
-        f"{name}_interval_ops_per_s": interval_document(estimate),
-    }
-
-
 def _bottleneck_document(bottleneck: Bottleneck | None) -> dict[str, Any] | None:
     if bottleneck is None:
         return None
@@ -82,7 +79,10 @@ def _sweep_fields(conclusion: SweepConclusion) -> dict[str, Any]:
     return {
         "sweep_ended_by": conclusion.ended_by.value,
         "text": conclusion.text,
-        **_estimate_document("saturation", conclusion.saturation),
+        "reason": conclusion.reason,
+        "saturation_ops_per_s": conclusion.saturation_ops_per_s,
+        "saturation_interval_ops_per_s": interval_document(conclusion.saturation),
+        "generator_ceiling_ops_per_s": conclusion.generator_ceiling_ops_per_s,
         "highest_ops_per_s": conclusion.highest_ops_per_s,
         "knee_connections": conclusion.knee_connections,
         "levels": [
@@ -93,6 +93,7 @@ def _sweep_fields(conclusion: SweepConclusion) -> dict[str, Any]:
                 "service_p99_ns": level.service_p99_ns,
                 "error_rate": level.error_rate,
                 "trials": level.trial_count,
+                "problems": list(level.problems),
             }
             for level in conclusion.levels
         ],

@@ -4,14 +4,13 @@ What it concluded and the probes that show it, in words and tables.
 """
 
 import shlex
-from collections import defaultdict
 from collections.abc import Sequence
 
-from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.verdict import Slo
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind, sustained_parts
+from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings
-from brimline.experiments.sweep import SweepConclusion
+from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, runs_text
 from brimline.experiments.trial import Trial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.layout import SPEC_FILE
@@ -20,6 +19,7 @@ from brimline.report import blocks, run_sections
 from brimline.report.experiment_json import capacity_document, sweep_document
 from brimline.report.figures import duration_label
 from brimline.report.probe_charts import capacity_curve, sweep_curve
+from brimline.report.probe_findings import search_findings, worst_findings
 from brimline.report.probes import ProbeRow, probe_points, probe_rows, probe_table
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Badge, Block, Fact, Facts, Report, Section, Text, Verdict
@@ -28,6 +28,7 @@ from brimline.units import (
     UNKNOWN_TEXT,
     format_count,
     format_duration,
+    format_number,
     format_percentage,
     format_rate,
 )
@@ -40,7 +41,10 @@ _NO_FIGURE = {
     ConclusionKind.TARGET_LOST: "No capacity: the target was lost",
     ConclusionKind.INCOMPLETE: "No capacity: the search was not finished",
 }
-_RANK = {Standing.FAIL: 0, Standing.WARN: 1, Standing.UNKNOWN: 2, Standing.PASS: 3}
+_NO_SATURATION = {
+    SweepEnd.CLIENT_LIMITED: "No saturation throughput: the generator was the limit",
+    SweepEnd.INVALID: "No saturation throughput: the runs are invalid",
+}
 
 
 def capacity_report(
@@ -77,7 +81,10 @@ def capacity_report(
         ),
         _why(conclusion),
         *_detail_sections(detail, slo),
-        blocks.checks(worst_findings(trials), subject="the search"),
+        blocks.checks(
+            search_findings(trials, client_limited=conclusion.kind is ConclusionKind.CLIENT_LIMITED),
+            intro=blocks.SEARCH_CHECKS_INTRO,
+        ),
         blocks.environment(experiment.environment),
         blocks.reproduce(_command(experiment), experiment.spec_text, _identity(experiment)),
         blocks.definitions(),
@@ -109,7 +116,7 @@ def sweep_report(
         Section(id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []),
         Section(id="probes", title="Every probe", short="Probes", blocks=[probe_table(rows)]),
         *_detail_sections(detail, None),
-        blocks.checks(worst_findings(trials), subject="the sweep"),
+        blocks.checks(worst_findings(trials), intro=blocks.SWEEP_CHECKS_INTRO),
         blocks.environment(experiment.environment),
         blocks.reproduce(_command(experiment), experiment.spec_text, _identity(experiment)),
         blocks.definitions(),
@@ -127,39 +134,23 @@ def sweep_report(
 
 
 def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | SweepConclusion) -> int | None:
-    """Index of the trial worth a closer look.
+    """Index of the trial worth a closer look; None without one.
 
-    The last verification at the highest rate that was not above the sustained one, else the busiest probe.
+    Of a search the last probe that passed at the verified rate, or nearest below; without a verified rate the highest
+    that passed. Of a sweep the busiest run.
     """
-    sustained = conclusion.sustained if isinstance(conclusion, CapacityConclusion) else None
-    if sustained is not None:
-        held = [
-            (trial.probe.rate_ops_per_s or 0.0, index)
-            for index, trial in enumerate(trials)
-            if trial.probe.stage == "verify" and (trial.probe.rate_ops_per_s or 0.0) <= sustained.value
+    if isinstance(conclusion, CapacityConclusion):
+        verified = conclusion.verified_ops_per_s
+        passed = [
+            each
+            for each in conclusion.judged
+            if each.outcome is TrialOutcome.PASS and (verified is None or each.rate <= verified)
         ]
-        if held:
-            return max(held)[1]
+        nearest = max((each.rate for each in passed), default=None)
+        shown = [each.trial for each in passed if each.rate == nearest][-1:]
+        return next((index for index, trial in enumerate(trials) if any(trial is each for each in shown)), None)
     measured = [index for index, trial in enumerate(trials) if trial.probe.target == "server"]
     return max(measured, key=lambda index: trials[index].observation.throughput_ops_per_s, default=None)
-
-
-def worst_findings(trials: Sequence[Trial]) -> list[Finding]:
-    """Each check once: its worst result over all probes of the server, and how often it came out so."""
-    by_name: dict[str, list[tuple[Finding, str]]] = defaultdict(list)
-    for number, trial in enumerate(trials, start=1):
-        if trial.probe.target == "server":
-            for finding in trial.observation.findings:
-                by_name[finding.name].append((finding, f"probe {number}"))
-    return [_worst(name, found) for name, found in by_name.items()]
-
-
-def _worst(name: str, found: Sequence[tuple[Finding, str]]) -> Finding:
-    worst, where = min(found, key=lambda each: _RANK[each[0].verdict])
-    same = sum(1 for finding, _ in found if finding.verdict is worst.verdict)
-    if worst.verdict is Standing.PASS:
-        return Finding(name, worst.verdict, f"in all {len(found)} probes")
-    return Finding(name, worst.verdict, f"in {same} of {len(found)} probes; {where}: {worst.evidence}")
 
 
 def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings) -> Verdict:
@@ -175,7 +166,7 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
             badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
             facts=_capacity_facts(conclusion, settings),
         )
-    figure, interval = _figure(conclusion.sustained)
+    figure, interval = sustained_parts(conclusion.sustained)
     not_quotable = conclusion.reasons_not_quotable
     quick = "quick look, not quotable" if settings.preset == "quick" else "not quotable"
     because = f" Not quotable: {'; '.join(not_quotable)}." if not_quotable else ""
@@ -185,7 +176,8 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
         figure=figure,
         unit=conclusion.sustained.unit,
         interval=interval,
-        sentence=f"At {objective}, held in {conclusion.verifications} verification windows.{because}",
+        sentence=f"At {objective}, held in {conclusion.verifications} of {conclusion.verification_windows} windows "
+        f"at this rate.{because}",
         badges=[Badge(text="verified", tone="pass")] if conclusion.quotable else [Badge(text=quick, tone="warn")],
         facts=_capacity_facts(conclusion, settings),
     )
@@ -209,25 +201,26 @@ def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) 
         )
     if conclusion.bottleneck is not None:
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
-    if conclusion.saturation is not None:
-        figure, interval = _figure(conclusion.saturation)
-        facts.append(
-            Fact(
-                label="Saturation",
-                value=f"{figure} {conclusion.saturation.unit}",
-                note=f"closed loop; {interval}",
-            )
-        )
-    if conclusion.highest_passed_ops_per_s is not None or conclusion.lowest_failed_ops_per_s is not None:
-        facts.append(
-            Fact(
-                label="Highest probe that passed",
-                value=_rate(conclusion.highest_passed_ops_per_s),
-                note=f"lowest that failed: {_rate(conclusion.lowest_failed_ops_per_s)}",
-            )
-        )
+    if conclusion.saturation_ops_per_s is not None:
+        figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
+        facts.append(Fact(label="Saturation", value=f"{figure} ops/s", note=f"closed loop; {spread}"))
+    facts += _probes_fact(conclusion)
     facts.append(Fact(label="Probe time", value=format_duration(conclusion.spent_s * 1e9)))
     return facts
+
+
+def _probes_fact(conclusion: CapacityConclusion) -> list[Fact]:
+    """Where single probes turned from passing to failing, if they did so at one place."""
+    passed, failed = conclusion.highest_passed_ops_per_s, conclusion.lowest_failed_ops_per_s
+    if passed is None and failed is None:
+        return []
+    if passed is not None and failed is not None and failed <= passed:
+        low, high = format_rate(failed, digits=4), format_rate(passed, digits=4)
+        where = f"at {high}" if low == high else f"between {low} and {high}"
+        return [Fact(label="Single probes", value=f"probes contradict each other {where}")]
+    return [
+        Fact(label="Highest probe that passed", value=_rate(passed), note=f"lowest that failed: {_rate(failed)}"),
+    ]
 
 
 def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
@@ -242,10 +235,22 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
         )
     if conclusion.bottleneck is not None:
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
-    if conclusion.saturation is None:
+    if conclusion.generator_ceiling_ops_per_s is not None:
+        return Verdict(
+            tone="",
+            caption=_capitalised(CEILING_TEXT),
+            figure=format_number(conclusion.generator_ceiling_ops_per_s),
+            unit="ops/s",
+            interval="",
+            sentence="The highest level of the sweep. There was no server: the figure says what this machine can "
+            "generate at most, and nothing about any target.",
+            badges=[Badge(text="no server", tone="warn")],
+            facts=facts,
+        )
+    if conclusion.saturation_ops_per_s is None:
         return Verdict(
             tone="warn",
-            caption="No plateau",
+            caption=_NO_SATURATION.get(conclusion.ended_by, "No plateau"),
             figure="",
             unit="",
             interval="",
@@ -253,13 +258,13 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
             badges=[Badge(text=conclusion.ended_by.value.replace("_", " "), tone="warn")],
             facts=facts,
         )
-    figure, interval = _figure(conclusion.saturation)
+    figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion)
     return Verdict(
         tone="pass",
         caption="Saturation throughput",
         figure=figure,
-        unit=conclusion.saturation.unit,
-        interval=interval,
+        unit="ops/s",
+        interval=spread,
         sentence="What the target does at most when each connection sends as soon as it is answered, "
         "whatever the latency.",
         badges=[Badge(text="service time only", tone="muted")],
@@ -267,8 +272,10 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
     )
 
 
-def _figure(estimate: Estimate) -> tuple[str, str]:
-    """`9 400` and `95 % CI 9 100–9 700`, rounded as everywhere else the estimate is printed."""
+def _saturation(rate_ops_per_s: float, estimate: Estimate | None, sweep: SweepConclusion) -> tuple[str, str]:
+    """`15 300` and `95 % CI 14 900–15 700`, or how few runs there were for an interval."""
+    if estimate is None:
+        return format_number(rate_ops_per_s), runs_text(sweep.levels)
     value, _, interval = str(estimate).partition(f" {estimate.unit} (")
     return value, interval.removesuffix(")")
 
@@ -280,14 +287,11 @@ def _why(conclusion: CapacityConclusion) -> Section:
     if limit is not None:
         found.append(Text(text=f"{_capitalised(limit.text)}."))
         found.append(Facts(title="Evidence", facts=[Fact(label="", value=line) for line in limit.evidence]))
+    elif conclusion.sweep.bottleneck is not None:
+        found.append(Text(text=f"At saturation (closed loop): {conclusion.sweep.bottleneck.text}."))
     if conclusion.null_ceiling_ops_per_s is not None:
         ceiling = format_rate(conclusion.null_ceiling_ops_per_s)
-        found.append(
-            Text(
-                text=f"The generator alone, against a target that answers at once, reached {ceiling}.",
-                tone="muted",
-            )
-        )
+        found.append(Text(text=f"Encode-and-record ceiling, without sockets: {ceiling}.", tone="muted"))
     return Section(id="bottleneck", title="What stopped it", short="Limit", blocks=found)
 
 
@@ -310,11 +314,10 @@ def _detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]
 
 
 def _sweep_curve(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block | None:
-    saturation = conclusion.saturation
     return sweep_curve(
         probe_points(rows, closed_loop=True),
         knee_connections=conclusion.knee_connections,
-        plateau_ops_per_s=saturation.value if saturation else None,
+        plateau_ops_per_s=conclusion.saturation_ops_per_s,
     )
 
 

@@ -34,6 +34,7 @@ class ProbePoint:
     p50_ns: int | None
     p95_ns: int | None
     p99_ns: int | None
+    p99_text: str  # a figure, or a bound where operations were too few
     verdict: str  # "pass" "fail" "inconclusive" "client_limited" "invalid", "" for a sweep
     label: str
 
@@ -138,8 +139,7 @@ def sweep_curve(
             "beyond it, more connections only wait longer."
         ),
         summary="; ".join(
-            f"{point.load:g} connections: {format_rate(point.throughput_ops_per_s)}, "
-            f"service p99 {_duration(point.p99_ns)}"
+            f"{point.load:g} connections: {format_rate(point.throughput_ops_per_s)}, service p99 {point.p99_text}"
             for point in points
         )
         + ".",
@@ -227,6 +227,7 @@ def _medians(points: Sequence[ProbePoint]) -> list[tuple[float, ProbePoint]]:
             p50_ns=_median([point.p50_ns for point in same]),
             p95_ns=_median([point.p95_ns for point in same]),
             p99_ns=_median([point.p99_ns for point in same]),
+            p99_text="",
             verdict="",
             label="",
         )
@@ -248,12 +249,12 @@ def _hover_text(point: ProbePoint) -> str:
     return (
         f"<b>{point.label}</b><br>answered {format_rate(point.throughput_ops_per_s, digits=4)}"
         f"<br>p50 {_duration(point.p50_ns)}, p95 {_duration(point.p95_ns)}, "
-        f"p99 {_duration(point.p99_ns)}{verdict}"
+        f"p99 {point.p99_text}{verdict}"
     )
 
 
 def _point_text(point: ProbePoint) -> str:
     return (
         f"{format_rate(point.load)} offered: {format_rate(point.throughput_ops_per_s)} answered, "
-        f"p99 {_duration(point.p99_ns)}, {point.verdict}"
+        f"p99 {point.p99_text}, {point.verdict}"
     )

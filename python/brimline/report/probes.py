@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.verdict import Slo
 from brimline.experiments.outcome import judge_trial
+from brimline.experiments.sweep import CEILING_TEXT
 from brimline.experiments.trial import Trial
 from brimline.report.probe_charts import ProbePoint
 from brimline.report.view import Cell, Column, Table, Tone
@@ -78,7 +80,8 @@ def probe_table(rows: Sequence[ProbeRow]) -> Table:
             Column(label="Why", numeric=False),
         ],
         rows=[_cells(row) for row in rows],
-        caption="p50 and p99 are response times at an offered rate, service times in a closed loop.",
+        caption="p50 and p99 are response times at an offered rate, service times in a closed loop. "
+        "≥: too few operations lie above the p99 for a figure; the lower end of its 95 % interval.",
     )
 
 
@@ -94,11 +97,16 @@ def _cells(row: ProbeRow) -> list[Cell]:
         _offered(probe.rate_ops_per_s),
         Cell(text=format_number(observation.throughput_ops_per_s, digits=4)),
         Cell(text=UNKNOWN_TEXT if latency is None else format_duration(latency.p50_ns)),
-        Cell(text=UNKNOWN_TEXT if latency is None else format_duration(latency.p99_ns)),
+        Cell(text=p99_text(latency)),
         Cell(text=format_percentage(observation.error_rate)),
         Cell(text=UNKNOWN_TEXT if server is None else format_percentage(server)),
-        Cell(text="; ".join(row.reasons), tone="muted"),
+        Cell(text=_why(row), tone="muted"),
     ]
+
+
+def _why(row: ProbeRow) -> str:
+    without_server = (CEILING_TEXT,) if row.trial.probe.target == "null" else ()
+    return "; ".join((*without_server, *row.reasons))
 
 
 def _offered(rate_ops_per_s: float | None) -> Cell:
@@ -116,6 +124,7 @@ def _point(row: ProbeRow) -> ProbePoint:
         p50_ns=None if latency is None else latency.p50_ns,
         p95_ns=None if latency is None else latency.p95_ns,
         p99_ns=None if latency is None else latency.p99_ns,
+        p99_text=p99_text(latency),
         verdict=row.outcome,
         label=f"Probe {row.number}, {probe.stage}, {probe.connections} connections",
     )

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brimline.analysis.bottleneck import other_programs_share
 from brimline.analysis.finding import Finding
 from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation
+from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.verdict import Judgement, Slo
-from brimline.record.model import Histogram, RunRecord
+from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
 
@@ -15,12 +17,12 @@ FORMAT_VERSION = 1
 """Version of the JSON; keys are added under the same version, never renamed or removed."""
 
 _QUANTILES = {
-    "p50_ns": 0.5,
-    "p90_ns": 0.9,
-    "p95_ns": 0.95,
-    "p99_ns": 0.99,
-    "p999_ns": 0.999,
-    "p9999_ns": 0.9999,
+    "p50": 0.5,
+    "p90": 0.9,
+    "p95": 0.95,
+    "p99": 0.99,
+    "p999": 0.999,
+    "p9999": 0.9999,
 }
 
 
@@ -45,6 +47,7 @@ def run_document(
         "objective": None if slo is None else slo_document(slo),
         **observation_document(observation),
         "counts": _counts(record),
+        "counts_whole_run": _counts_whole_run(record),
         "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},
         "errors": record.summary["errors"] if record.summary else [],
         "opcounters": record.opcounters,
@@ -86,6 +89,7 @@ def observation_document(observation: Observation) -> dict[str, Any]:
         "generator_busiest_thread_share": observation.generator.busiest_thread_share,
         "server_cpu_share": observation.server.server_share,
         "host_cpu_share": observation.server.host_share,
+        "host_cpu_share_of_others": other_programs_share(observation),
         "checks": [_finding_document(finding) for finding in observation.findings],
     }
 
@@ -116,6 +120,7 @@ def _latency_document(latency: Latency | None) -> dict[str, Any] | None:
         "p99_interval_ns": [latency.p99.low_ns, latency.p99.high_ns],
         "p99_enough_samples": latency.p99.enough,
         "p999_ns": latency.p999_ns,
+        "p999_enough_samples": enough_samples(latency.count, 0.999),
         "max_ns": latency.max_ns,
     }
 
@@ -124,8 +129,30 @@ def _finding_document(finding: Finding) -> dict[str, str]:
     return {"name": finding.name, "result": finding.verdict.value, "evidence": finding.evidence}
 
 
-def _counts(record: RunRecord) -> Mapping[str, Any] | None:
-    """Whole run, by outcome and by kind and outcome; null when the run was not sealed."""
+def _counts(record: RunRecord) -> Mapping[str, Any]:
+    """Measured window, by outcome and by kind and outcome.
+
+    What was sent in the window but ended after it is not among its outcomes, and the other way round.
+    """
+    rows = [row for row in record.operations if row["phase"] == "measure"]
+    kinds = sorted({row["operation"] for row in rows})
+    return {
+        **_outcomes(rows),
+        "by_operation": {kind: _outcomes([row for row in rows if row["operation"] == kind]) for kind in kinds},
+    }
+
+
+def _outcomes(rows: Sequence[OperationRow]) -> dict[str, int]:
+    return {
+        "sent": sum(row["sent"] for row in rows),
+        "ok": sum(row["ok"] for row in rows),
+        "miss": sum(row["miss"] for row in rows),
+        "failed": sum(row["failed"] for row in rows),
+    }
+
+
+def _counts_whole_run(record: RunRecord) -> Mapping[str, Any] | None:
+    """Whole run, warm-up included, by outcome and by kind and outcome; null when the run was not sealed."""
     summary = record.summary
     if summary is None:
         return None
@@ -155,6 +182,7 @@ def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[st
         "failed": row.failed,
         "error_rate": row.error_rate,
         "throughput_ops_per_s": row.throughput_ops_per_s,
+        "failed_ops_per_s": row.failed_ops_per_s,
         "received_bytes_per_s": row.received_bytes_per_s,
         "sent_bytes_per_s": row.sent_bytes_per_s,
         **clocks,
@@ -162,10 +190,12 @@ def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[st
 
 
 def _histogram_document(histogram: Histogram) -> dict[str, Any]:
+    count = histogram.count()
     return {
-        "count": histogram.count(),
+        "count": count,
         "mean_ns": histogram.mean(),
         "min_ns": histogram.min(),
-        **{key: histogram.quantile(quantile) for key, quantile in _QUANTILES.items()},
+        **{f"{name}_ns": histogram.quantile(quantile) for name, quantile in _QUANTILES.items()},
+        **{f"{name}_enough_samples": enough_samples(count, _QUANTILES[name]) for name in ("p99", "p999", "p9999")},
         "max_ns": histogram.max(),
     }

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.quantile_text import quantile_text
 from brimline.record.model import RunRecord
 from brimline.report.run_charts import over_time, percentile_curve
 from brimline.report.statistics import OperationStatistics, report_clock
 from brimline.report.view import Cell, Column, Section, Table, Text, Tone
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
+
+_ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
 
 def charts(record: RunRecord, *, slo_p99_ns: int | None) -> Section:
@@ -43,20 +46,22 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
         emphasised=frozenset({0}),
         caption=(
             "Measured window only. Percentiles are over every operation of it. "
-            "Throughput counts every finished operation, failed ones included."
+            "≥: too few operations lie above the percentile for a figure; the lower end of its 95 % interval. "
+            "Throughput counts answered operations, not those that failed."
         ),
     )
     return Section(id="operations", title="Operations", short="Operations", blocks=[table])
 
 
 def _operation_cells(row: OperationStatistics) -> list[Cell]:
-    times = (row.mean_ns, row.min_ns, row.max_ns, row.p50_ns, row.p90_ns, row.p95_ns, row.p99_ns)
+    times = (row.mean_ns, row.min_ns, row.max_ns, row.p50_ns)
     return [
         Cell(text=row.label.replace("_", " ")),
         Cell(text=format_count(row.samples)),
         Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
         Cell(text=f"{row.error_rate * 100:.2f}", tone="fail" if row.failed else ""),
         *(Cell(text=UNKNOWN_TEXT if value is None else _milliseconds(value)) for value in times),
+        *(Cell(text=quantile_text(each, format_ns=_milliseconds)) for each in (row.p90, row.p95, row.p99)),
         Cell(text=_two_decimals(row.throughput_ops_per_s)),
         Cell(text=_two_decimals(row.received_bytes_per_s / 1e3)),
         Cell(text=_two_decimals(row.sent_bytes_per_s / 1e3)),
@@ -78,7 +83,9 @@ def accounting(record: RunRecord) -> Section:
     summary = record.summary
     if summary is None:
         text = Text(text="The run was not sealed: its totals are missing, what it had measured is above.", tone="warn")
-        return Section(id="accounting", title="Planned against sent", short="Planned", blocks=[text])
+        return Section(
+            id="accounting", title="Planned against sent: whole run, warm-up included", short="Planned", blocks=[text]
+        )
     rows: list[tuple[str, str, int, Tone]] = [
         ("Planned", "due by the end of the run", summary["due"], ""),
         ("Sent", "", summary["sent"], ""),
@@ -115,10 +122,12 @@ def accounting(record: RunRecord) -> Section:
             ]
             for label, note, count, tone in rows
         ],
-        caption="Whole run, warm-up and drain included. Planned = sent + overdue; "
+        caption="Whole run, warm-up included, and the drain after it. Planned = sent + overdue; "
         "sent = answered + found nothing + failed + unfinished.",
     )
-    return Section(id="accounting", title="Planned against sent", short="Planned", blocks=[table])
+    return Section(
+        id="accounting", title="Planned against sent: whole run, warm-up included", short="Planned", blocks=[table]
+    )
 
 
 def _tone_if(tone: Tone, count: int) -> Tone:

@@ -3,6 +3,7 @@
 import shlex
 
 from brimline.analysis.observation import Observation
+from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.verdict import Judgement, Slo, Verdict
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
@@ -13,7 +14,6 @@ from brimline.report.statistics import operation_statistics
 from brimline.report.view import Badge, Fact, Report, Tone
 from brimline.report.view import Verdict as VerdictView
 from brimline.units import (
-    UNKNOWN_TEXT,
     format_count,
     format_duration,
     format_number,
@@ -39,7 +39,7 @@ def run_report(
         run_sections.operations(record, statistics),
         run_sections.accounting(record),
         run_sections.errors(record),
-        blocks.checks(observation.findings, subject="the run"),
+        blocks.checks(observation.findings, intro=blocks.RUN_CHECKS_INTRO),
         blocks.environment(record.environment),
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),
@@ -70,7 +70,7 @@ def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judge
         interval = f"95 % CI {format_number(estimate.low, digits=4)}–{format_number(estimate.high, digits=4)}"
     return VerdictView(
         tone=_tone(observation, judgement),
-        caption="Throughput",
+        caption="Encode-and-record ceiling, without sockets" if observation.target == "null" else "Throughput",
         figure=format_number(observation.throughput_ops_per_s, digits=4),
         unit="ops/s",
         interval=interval,
@@ -118,7 +118,7 @@ def _headline_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
     clock = "service" if observation.closed_loop else "response"
     facts = []
     if latency is not None:
-        facts.append(Fact(label=f"p99 {clock} time", value=_p99_text(observation), note=_p99_note(observation)))
+        facts.append(Fact(label=f"p99 {clock} time", value=p99_text(latency), note=_p99_note(observation)))
         facts.append(Fact(label=f"Median {clock} time", value=format_duration(latency.p50_ns)))
     facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
     if slo is not None:
@@ -140,18 +140,10 @@ def _headline_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
     return facts
 
 
-def _p99_text(observation: Observation) -> str:
-    """A bound where the tail is too thin for a figure."""
-    latency = observation.service if observation.closed_loop else observation.response
-    if latency is None:
-        return UNKNOWN_TEXT
-    return f"{'' if latency.p99.enough else '≥ '}{format_duration(latency.p99_ns)}"
-
-
 def _p99_note(observation: Observation) -> str:
     latency = observation.service if observation.closed_loop else observation.response
-    if latency is None or latency.p99.low_ns is None or latency.p99.high_ns is None:
-        return "too few operations for an interval"
+    if latency is None or not latency.p99.enough or latency.p99.low_ns is None or latency.p99.high_ns is None:
+        return "too few operations for a figure"
     return f"95 % CI {format_duration(latency.p99.low_ns)} – {format_duration(latency.p99.high_ns)}"
 
 

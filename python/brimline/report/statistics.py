@@ -1,10 +1,11 @@
 """The statistics of a run's operations over the measured window, in the columns that JMeter's users know."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from brimline.analysis.latency import latency
 from brimline.record.model import Clock, OperationRow, RunRecord
-from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of
+from brimline.stats.quantile_interval import Buckets, QuantileInterval, merge_buckets, quantile_interval, quantile_of
 
 TOTAL_LABEL = "Total"
 
@@ -14,7 +15,7 @@ class OperationStatistics:
     """One operation kind, or all of them.
 
     Times in ns, response time in an open loop and service time in a closed one; None where nothing finished.
-    `samples` are finished operations: ok, miss and failed.
+    `samples` are finished operations: ok, miss and failed; throughput counts those that were answered: ok and miss.
     """
 
     label: str
@@ -25,10 +26,11 @@ class OperationStatistics:
     min_ns: int | None
     max_ns: int | None
     p50_ns: int | None
-    p90_ns: int | None
-    p95_ns: int | None
-    p99_ns: int | None
+    p90: QuantileInterval | None
+    p95: QuantileInterval | None
+    p99: QuantileInterval | None
     throughput_ops_per_s: float
+    failed_ops_per_s: float
     received_bytes_per_s: float
     sent_bytes_per_s: float
 
@@ -52,6 +54,10 @@ def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
         kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else [] for kind in kinds
     }
     total = _statistics(TOTAL_LABEL, measured, merge_buckets(list(buckets.values())), record.measured_s)
+    if total.p99 is not None and not total.p99.enough:
+        # A bound is printed: the same one as everywhere else.
+        over_time = latency(record, clock, record.interval_histograms())
+        total = total if over_time is None else replace(total, p99=over_time.p99)
     return [total] + [
         _statistics(kind, [row for row in measured if row["operation"] == kind], buckets[kind], record.measured_s)
         for kind in kinds
@@ -62,20 +68,22 @@ def _statistics(label: str, rows: Sequence[OperationRow], buckets: Buckets, meas
     samples = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
     per_s = 1 / measured_s if measured_s else 0.0
     count = sum(each for _, each in buckets)
-    p50, p90, p95, p99 = (quantile_of(buckets, q) if count else None for q in (0.5, 0.9, 0.95, 0.99))
+    failed = sum(row["failed"] for row in rows)
+    p90, p95, p99 = (quantile_interval(buckets, q) if count else None for q in (0.9, 0.95, 0.99))
     return OperationStatistics(
         label=label,
         samples=samples,
         misses=sum(row["miss"] for row in rows),
-        failed=sum(row["failed"] for row in rows),
+        failed=failed,
         mean_ns=sum(value * each for value, each in buckets) / count if count else None,
         min_ns=buckets[0][0] if buckets else None,
         max_ns=buckets[-1][0] if buckets else None,
-        p50_ns=p50,
-        p90_ns=p90,
-        p95_ns=p95,
-        p99_ns=p99,
-        throughput_ops_per_s=samples * per_s,
+        p50_ns=quantile_of(buckets, 0.5) if count else None,
+        p90=p90,
+        p95=p95,
+        p99=p99,
+        throughput_ops_per_s=(samples - failed) * per_s,
+        failed_ops_per_s=failed * per_s,
         received_bytes_per_s=sum(row["bytes_in"] for row in rows) * per_s,
         sent_bytes_per_s=sum(row["bytes_out"] for row in rows) * per_s,
     )

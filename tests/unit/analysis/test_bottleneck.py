@@ -1,6 +1,8 @@
 from typing import Any
 
-from brimline.analysis.bottleneck import BottleneckKind, bottleneck
+import pytest
+
+from brimline.analysis.bottleneck import BottleneckKind, bottleneck, other_programs_share
 from brimline.analysis.observation import observe
 
 from .records import S, interval_row, operation_row, run_record
@@ -28,12 +30,39 @@ def test_a_shared_host_is_full_though_the_server_alone_is_not() -> None:
     observation = observe(run_record(server=server_rows(server_cpus=1.6, host_cpus=1.96, shared=1)))
     found = bottleneck(observation)
     assert found.kind is BottleneckKind.SERVER_CPU
-    assert found.text == "CPU 98 % of a host shared with the generator (server 80 %, generator 10 %)"
+    assert found.text == "CPU 98 % of a shared host (server 80 %, generator 10 %, others 8 %)"
+    assert not any("other programs" in line for line in found.evidence)
+
+
+@pytest.mark.parametrize(("server_cpus", "kind"), [(1.2, BottleneckKind.SERVER_CPU), (1.17, BottleneckKind.HOST)])
+def test_other_programs_with_half_of_the_servers_cpu_are_what_the_host_is_busy_with(
+    server_cpus: float, kind: BottleneckKind
+) -> None:
+    # The generator takes 0.2 CPUs, so that others have 0.58 or 0.61 of the 1.98.
+    found = bottleneck(observe(run_record(server=server_rows(server_cpus=server_cpus, host_cpus=1.98, shared=1))))
+    assert found.kind is kind
+    others = "29 %" if kind is BottleneckKind.SERVER_CPU else "30.5 %"
+    assert f"generator 10 %, others {others})" in found.text
+    assert f"other programs took {others} of the host" in found.evidence
 
 
 def test_a_full_host_with_another_consumer_is_not_the_servers() -> None:
     observation = observe(run_record(server=server_rows(server_cpus=0.5, host_cpus=1.96, shared=1)))
-    assert bottleneck(observation).kind is BottleneckKind.UNDETERMINED
+    found = bottleneck(observation)
+    assert found.kind is BottleneckKind.HOST
+    assert found.text == (
+        "a host busy with other programs (CPU 98 % of a shared host (server 25 %, generator 10 %, others 63 %))"
+    )
+
+
+def test_the_generator_on_a_host_of_its_own_takes_nothing_of_the_servers() -> None:
+    observation = observe(run_record(server=server_rows(server_cpus=0.5, host_cpus=1.96, shared=0)))
+    found = bottleneck(observation)
+    assert found.text == "a host busy with other programs (CPU 98 % of the host (server 25 %, others 73 %))"
+    unknown = observe(
+        run_record(server=[row | {"shared_host": None} for row in server_rows(server_cpus=0.5, host_cpus=1.96)])
+    )
+    assert other_programs_share(unknown) is None
 
 
 def test_the_generator_is_asked_first() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brimline.analysis.bottleneck import BottleneckKind
+from brimline.analysis.cpu_use import ServerCpu
+from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.verdict import Slo
 from brimline.experiments.capacity import Capacity
 from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, capacity_time, quick, standard
 from brimline.experiments.trial import Probe, Trial
+from brimline.units import format_number
 
 from .observations import closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator, Stall
@@ -60,7 +64,8 @@ def test_finds_a_known_capacity(name: str) -> None:
         assert sum(trial.probe.cost_s for trial in trials) <= 85 + 1e-6
         if conclusion.sustained is None:
             continue
-        near += abs(conclusion.sustained.value / truth - 1) <= 0.03
+        # What held three times in a row is rather below what holds half the time than above.
+        near += -0.04 <= conclusion.sustained.value / truth - 1 <= 0.015
         covered += conclusion.sustained.low <= truth <= conclusion.sustained.high
     assert near >= 9
     assert covered >= 8
@@ -88,9 +93,10 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
     assert conclusion.knee_connections == 2
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.SERVER_CPU
     assert conclusion.verifications >= 3
-    assert conclusion.verified_ops_per_s is not None and conclusion.sustained is not None
-    assert conclusion.sustained.low <= conclusion.verified_ops_per_s <= conclusion.sustained.high
-    assert conclusion.saturation is not None and conclusion.saturation.value == pytest.approx(2000, rel=0.03)
+    assert conclusion.sustained is not None
+    assert conclusion.sustained.value == conclusion.verified_ops_per_s
+    assert conclusion.saturation_ops_per_s == pytest.approx(2000, rel=0.03)
+    assert conclusion.saturation is None  # each level ran once
     assert not conclusion.quotable
     assert conclusion.reasons_not_quotable == ("windows of 4 s are shorter than the 60 s between checkpoints",)
     for part in (
@@ -100,8 +106,8 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
         "quick look",
     ):
         assert part in conclusion.headline
-    verified = [trial for trial in trials if trial.probe.rate_ops_per_s == conclusion.verified_ops_per_s]
-    assert len([trial for trial in verified if trial.probe.stage == "verify"]) == conclusion.verifications
+    at_rate = [trial for trial in trials if trial.probe.rate_ops_per_s == conclusion.verified_ops_per_s]
+    assert len(at_rate) == conclusion.verification_windows
 
 
 def test_a_standard_search_can_be_quoted() -> None:
@@ -136,7 +142,7 @@ def test_a_limited_generator_gives_no_number(generator_ops_per_s: float, seed: i
     law = Law(gate_ops_per_s=gate, generator_s=1 / generator_ops_per_s)
     conclusion = search(law, seed, quick())[1]
     assert conclusion.kind is ConclusionKind.CLIENT_LIMITED and conclusion.exit_code == 4
-    assert conclusion.sustained is None and conclusion.saturation is None
+    assert conclusion.sustained is None and conclusion.saturation_ops_per_s is None
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.GENERATOR
     assert conclusion.headline.startswith("no capacity: the generator was the limit: ")
 
@@ -146,7 +152,7 @@ def test_an_unreachable_objective_says_what_was_seen() -> None:
     assert conclusion.kind is ConclusionKind.SLO_UNREACHABLE and conclusion.exit_code == 3
     assert conclusion.sustained is None
     assert "the objective can't be met: at 50" in conclusion.headline and "response p99" in conclusion.headline
-    assert conclusion.saturation is not None  # what the server can do at all is known
+    assert conclusion.saturation_ops_per_s is not None  # what the server can do at all is known
 
 
 def test_slow_servers_get_longer_windows() -> None:
@@ -205,14 +211,16 @@ Decide = Callable[[Probe], TrialOutcome]
 
 
 def play(
-    decide: Decide, chosen: CapacitySettings, *, plateau: float = 8000.0
+    decide: Decide, chosen: CapacitySettings, *, plateau: float = 8000.0, **swept: object
 ) -> tuple[list[Trial], CapacityConclusion]:
+    """`swept` are fields of the observations of the sweep."""
     capacity = Capacity(chosen, 1)
     trials: list[Trial] = []
     while (probe := capacity.next_probe(trials)) is not None:
-        if probe.rate_ops_per_s is None:
-            ceiling = 1e6 if probe.target == "null" else min(1000.0 * probe.connections, plateau)
-            trials.append(closed_trial(probe, ceiling))
+        if probe.target == "null":
+            trials.append(closed_trial(probe, 1e6))
+        elif probe.rate_ops_per_s is None:
+            trials.append(closed_trial(probe, min(1000.0 * probe.connections, plateau), **swept))
         else:
             trials.append(open_trial(probe, decide(probe)))
         assert len(trials) <= 150
@@ -245,6 +253,94 @@ def test_verification_interleaves_the_levels_around_the_candidate() -> None:
     assert candidate is not None
     relative = [round(rate / candidate, 2) for rate in verified]
     assert relative == [1.0, 0.98, 1.0, 1.02, 1.0]
+
+
+def test_the_figure_is_the_rate_that_held_and_its_windows_are_counted_there() -> None:
+    """A pass and a failure above, as chance decides near the limit, are neither counted nor quoted."""
+    seen: list[float] = []
+
+    def decide(probe: Probe) -> TrialOutcome:
+        rate = probe.rate_ops_per_s or 0
+        if probe.stage != "verify":
+            return limit(7700)(probe)
+        seen.append(rate)
+        return TrialOutcome.FAIL if rate == max(seen) and seen.count(rate) == 2 else TrialOutcome.PASS
+
+    conclusion = play(decide, standard())[1]
+    assert conclusion.sustained is not None
+    rate = conclusion.sustained.value
+    assert rate == conclusion.verified_ops_per_s
+    outcomes = [each.outcome for each in conclusion.judged if each.rate == rate]
+    assert conclusion.verification_windows == len(outcomes)
+    assert conclusion.verifications == outcomes.count(TrialOutcome.PASS) >= 3
+    assert {TrialOutcome.PASS, TrialOutcome.FAIL} == {each.outcome for each in conclusion.judged if each.rate > rate}
+    assert f"sustained {format_number(rate, digits=4)} ops/s (95 % CI" in conclusion.headline
+    assert conclusion.sustained.low < rate < conclusion.sustained.high
+
+
+def full_server(share: float) -> ServerCpu:
+    return ServerCpu(server_cpus_used=2 * share, server_cpu_count=2, host_cpus_busy=2 * share, host_cpu_count=2)
+
+
+def test_what_was_full_in_the_sweep_did_not_stop_the_open_loop() -> None:
+    conclusion = play(limit(7700), quick(), server=full_server(0.97))[1]
+    assert conclusion.sweep.bottleneck is not None
+    assert conclusion.sweep.bottleneck.kind is BottleneckKind.SERVER_CPU
+    assert conclusion.bottleneck is not None
+    assert conclusion.bottleneck.kind is BottleneckKind.UNDETERMINED
+    assert "bottleneck undetermined" in conclusion.headline and "server CPU" not in conclusion.headline
+    assert conclusion.bottleneck.evidence[-1] == "at saturation (closed loop): server CPU 97 %"
+
+
+def test_what_was_full_far_above_the_limit_did_not_stop_it() -> None:
+    """The lowest failure says nothing; at the top of the bracket, 8000 where 7000 hold, the server was full."""
+    capacity = Capacity(standard(), 1)
+    trials: list[Trial] = []
+    while (probe := capacity.next_probe(trials)) is not None:
+        rate = probe.rate_ops_per_s
+        if rate is None:
+            swept = 1e6 if probe.target == "null" else min(1000.0 * probe.connections, 8000.0)
+            trials.append(closed_trial(probe, swept))
+            continue
+        trial = open_trial(probe, limit(7000)(probe))
+        server = full_server(0.95 if rate >= 8000 else 0.6)
+        trials.append(replace(trial, observation=replace(trial.observation, server=server)))
+    found = capacity.conclude(trials).bottleneck
+    assert found is not None and found.kind is BottleneckKind.UNDETERMINED
+    assert "at 8 000 ops/s: server CPU 95 %" in found.evidence
+
+
+def test_where_no_probe_failed_nothing_stopped_it() -> None:
+    assert play(lambda probe: TrialOutcome.PASS, quick(), server=full_server(0.97))[1].bottleneck is None
+
+
+@pytest.mark.parametrize(
+    ("finding", "kind"),
+    [
+        (Finding("generator_cpu", Standing.FAIL, "full"), ConclusionKind.CLIENT_LIMITED),
+        (Finding("opcounters", Standing.FAIL, "disagree"), ConclusionKind.INVALID),
+    ],
+)
+def test_a_sweep_that_proves_nothing_is_no_start(finding: Finding, kind: ConclusionKind) -> None:
+    trials, conclusion = play(limit(7700), quick(), findings=(finding,))
+    assert conclusion.kind is kind and conclusion.exit_code == 4
+    assert set(stages(trials)) == {"calibrate", "sweep"}
+    assert conclusion.reason == f"in the sweep with 8 connections: {finding.evidence}"
+
+
+def test_levels_of_the_plateau_are_no_repeats_of_each_other() -> None:
+    """Throughput that depends on the connections is not noise of the server."""
+    flat = play(limit(7700), standard())[1]
+    capacity = Capacity(standard(), 1)
+    trials: list[Trial] = []
+    rates = {8: 8000.0, 16: 7700.0, 32: 8050.0}
+    while (probe := capacity.next_probe(trials)) is not None:
+        rate = probe.rate_ops_per_s
+        swept = 1e6 if probe.target == "null" else rates.get(probe.connections, 1000.0 * probe.connections)
+        trials.append(closed_trial(probe, swept) if rate is None else open_trial(probe, limit(7700)(probe)))
+    uneven = capacity.conclude(trials)
+    assert flat.sustained is not None and uneven.sustained is not None
+    assert uneven.sustained.relative_width == pytest.approx(flat.sustained.relative_width, abs=0.01)
 
 
 def test_a_failed_verification_steps_down_two_percent() -> None:
@@ -322,7 +418,7 @@ def test_a_spoilt_probe_is_repeated_once(outcome: TrialOutcome, kind: Conclusion
 
 def test_no_plateau_is_no_obstacle() -> None:
     trials, conclusion = play(limit(100_000), quick(), plateau=1e9)
-    assert conclusion.saturation is None and conclusion.knee_connections is None
+    assert conclusion.saturation_ops_per_s is None and conclusion.knee_connections is None
     assert conclusion.kind in (ConclusionKind.SUSTAINED, ConclusionKind.INCONCLUSIVE)
     assert {trial.probe.connections for trial in trials if trial.probe.stage == "verify"} <= {512}
 

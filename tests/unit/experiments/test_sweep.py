@@ -1,9 +1,11 @@
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brimline.analysis.bottleneck import BottleneckKind
+from brimline.analysis.finding import Finding, Standing
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
@@ -11,10 +13,19 @@ from brimline.experiments.trial import Trial
 from .observations import closed_trial
 
 
-def run(sweep: Sweep, throughput: Callable[[int], float], **changes: object) -> tuple[list[Trial], SweepConclusion]:
+def run(
+    sweep: Sweep,
+    throughput: Callable[[int], float],
+    *,
+    spoil: Mapping[int, Finding] | None = None,
+    **changes: object,
+) -> tuple[list[Trial], SweepConclusion]:
+    """`spoil`: a finding by connections."""
     trials: list[Trial] = []
     while (probe := sweep.next_probe(trials)) is not None:
-        trials.append(closed_trial(probe, throughput(probe.connections), **changes))
+        found = (spoil or {}).get(probe.connections)
+        findings = {} if found is None else {"findings": (found,)}
+        trials.append(closed_trial(probe, throughput(probe.connections), **changes, **findings))
         assert len(trials) <= 100
     return trials, sweep.conclude(trials)
 
@@ -24,13 +35,79 @@ def test_doubles_until_two_levels_gain_nothing() -> None:
     assert [trial.probe.connections for trial in trials] == [1, 2, 4, 8, 16, 32]
     assert conclusion.ended_by is SweepEnd.PLATEAU and conclusion.exit_code == 0
     assert conclusion.knee_connections == 8
+    assert conclusion.saturation_ops_per_s == 8000
+    assert conclusion.saturation is None
+    assert conclusion.text == "saturation throughput 8 000 ops/s, one run per level; knee at 8 connections"
+
+
+@pytest.mark.parametrize("repeats", [2, 3])
+def test_only_repeats_with_the_same_connections_give_an_interval(repeats: int) -> None:
+    """Four levels of the plateau are not four runs of the same."""
+    rates = {8: iter([8000.0, 7800.0, 8200.0]), 16: iter([8300.0] * 3), 32: iter([8100.0] * 3)}
+    conclusion = run(
+        Sweep(SweepSettings(repeats=repeats, connections_max=32), 5),
+        lambda connections: next(rates[connections]) if connections >= 8 else 1000.0 * connections,
+    )[1]
+    assert conclusion.knee_connections == 8
+    if repeats == 2:
+        assert conclusion.saturation is None
+        assert conclusion.saturation_ops_per_s == 8300  # the highest level
+        assert conclusion.text == "saturation throughput 8 300 ops/s, 2 runs per level; knee at 8 connections"
+        return
+    # Student, 2 degrees of freedom: 4.303 · 200 / √3 = 497.
     assert conclusion.saturation is not None
-    assert (conclusion.saturation.value, conclusion.saturation.low, conclusion.saturation.high) == (
-        8000,
-        8000,
-        8000,
-    )
-    assert conclusion.text == "saturation throughput 8 000 ops/s (95 % CI 8 000–8 000); knee at 8 connections"
+    assert conclusion.saturation_ops_per_s == conclusion.saturation.value == 8000
+    assert conclusion.saturation.low == pytest.approx(8000 - 496.8, abs=0.5)
+    assert conclusion.saturation.high == pytest.approx(8000 + 496.8, abs=0.5)
+    assert "saturation throughput 8 000 ops/s (95 % CI 7 500–8 500); knee" in conclusion.text
+
+
+FULL = Finding("generator_cpu", Standing.FAIL, "busiest engine thread 99 % of a CPU")
+DISAGREE = Finding("opcounters", Standing.FAIL, "server and generator disagree")
+
+
+def plateau(connections: int) -> float:
+    return min(1000.0 * connections, 8000.0 + connections)
+
+
+@pytest.mark.parametrize(
+    ("finding", "end", "said"),
+    [
+        (FULL, SweepEnd.CLIENT_LIMITED, "the generator was the limit with 32 connections: busiest engine thread 99 %"),
+        (DISAGREE, SweepEnd.INVALID, "the runs are invalid with 32 connections: server and generator disagree"),
+    ],
+)
+def test_a_best_level_that_proves_nothing_gives_no_figure(finding: Finding, end: SweepEnd, said: str) -> None:
+    conclusion = run(Sweep(SweepSettings(), 1), plateau, spoil={32: finding})[1]
+    assert conclusion.ended_by is end and conclusion.exit_code == 4
+    assert conclusion.saturation_ops_per_s is None and conclusion.saturation is None
+    assert conclusion.knee_connections is None
+    assert said in conclusion.text
+
+
+def test_an_invalid_level_below_the_best_is_no_knee() -> None:
+    conclusion = run(Sweep(SweepSettings(), 1), plateau, spoil={8: DISAGREE})[1]
+    assert conclusion.ended_by is SweepEnd.PLATEAU
+    assert conclusion.knee_connections == 16
+    assert [level.connections for level in conclusion.levels if level.problems] == [8]
+
+
+def test_a_generator_with_too_little_headroom_gives_no_figure() -> None:
+    sweep = Sweep(SweepSettings(), 1)
+    trials = run(sweep, plateau)[0]
+    assert sweep.conclude(trials, null_ceiling_ops_per_s=17_000).ended_by is SweepEnd.PLATEAU
+    conclusion = sweep.conclude(trials, null_ceiling_ops_per_s=15_000)
+    assert conclusion.ended_by is SweepEnd.CLIENT_LIMITED
+    assert "1.9 times what was measured" in conclusion.reason
+
+
+def test_the_null_target_shows_the_generators_ceiling_and_no_saturation() -> None:
+    conclusion = run(Sweep(SweepSettings(), 1), lambda _: 200_000.0, target="null")[1]
+    assert conclusion.exit_code == 0
+    assert conclusion.generator_ceiling_ops_per_s == 200_000
+    assert conclusion.saturation_ops_per_s is None and conclusion.knee_connections is None
+    assert conclusion.text == "generator's ceiling (encode and record, without sockets): 200 000 ops/s"
+    assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.GENERATOR
 
 
 def test_a_dip_is_no_end() -> None:
@@ -58,7 +135,7 @@ def test_no_plateau_no_saturation() -> None:
     trials, conclusion = run(Sweep(settings_, 1), lambda connections: 1000.0 * connections)
     assert [trial.probe.connections for trial in trials] == [1, 2, 4, 8, 16, 24]
     assert conclusion.ended_by is SweepEnd.CONNECTIONS_MAX and conclusion.exit_code == 4
-    assert conclusion.saturation is None and conclusion.knee_connections is None
+    assert conclusion.saturation_ops_per_s is None and conclusion.knee_connections is None
     assert conclusion.text == "no plateau up to 24 connections, at most 24 000 ops/s seen"
 
 

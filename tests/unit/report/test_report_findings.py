@@ -1,19 +1,27 @@
 """What the report says is what the record and the conclusion say."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import observe
+from brimline.analysis.quantile_text import enough_samples, quantile_text
 from brimline.analysis.verdict import Slo, judge
 from brimline.experiments.conclusion import ConclusionKind
+from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import quick
+from brimline.experiments.trial import Trial
 from brimline.record import ExperimentRecord
-from brimline.report import capacity_report, detail_trial, render_json, run_report
+from brimline.report import capacity_report, detail_trial, render_json, run_report, sweep_report
+from brimline.report.probe_findings import search_findings
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
-from brimline.report.view import Report, Section, Table
+from brimline.report.view import Report, Section, Table, Text
+from brimline.stats.quantile_interval import QuantileInterval
+from brimline.units import format_duration
 from tests.unit.report.report_samples import Reports, script, simulated_plan, sweep, write_run
 
 
@@ -36,11 +44,15 @@ def test_operations_table_has_jmeter_columns_and_the_measured_counts(reports: Re
     ]
     assert [row["Label"] for row in table] == ["Total", "read", "update"]
     assert table[0]["Samples"] == "120 000"  # 6000/s for 20 s
-    assert table[0]["Throughput"] == "6 000.00"
     total, read, update = operation_statistics(reports.record)
     assert total.failed == read.failed + update.failed > 0
+    # Answered, as at the top of the report; what failed is beside it.
+    assert total.throughput_ops_per_s == pytest.approx(reports.observation.throughput_ops_per_s)
+    assert total.throughput_ops_per_s + total.failed_ops_per_s == pytest.approx(6000)
+    assert table[0]["Throughput"] == f"{6000 - total.failed / 20:,.2f}".replace(",", " ")
     assert table[0]["Error %"] == f"{total.failed / 1200:.2f}"
-    assert total.p99_ns == reports.observation.response.p99_ns  # type: ignore[union-attr]
+    assert total.p99 is not None
+    assert total.p99.value_ns == reports.observation.response.p99_ns  # type: ignore[union-attr]
 
 
 def test_statistics_of_a_fixed_service_time_are_that_time(directory: Path) -> None:
@@ -79,8 +91,11 @@ def test_errors_are_listed_by_kind_with_an_example(reports: Reports) -> None:
 def test_capacity_verdict_quotes_the_conclusion(reports: Reports) -> None:
     conclusion, verdict = reports.conclusion, reports.capacity.verdict
     assert conclusion.sustained is not None
-    assert f"{verdict.figure} {verdict.unit} ({verdict.interval})" == str(conclusion.sustained)
-    assert str(conclusion.sustained) in conclusion.headline
+    assert float(verdict.figure.replace(" ", "")) == conclusion.verified_ops_per_s
+    assert f"sustained {verdict.figure} {verdict.unit} ({verdict.interval}) at" in conclusion.headline
+    assert str(conclusion.sustained).endswith(f"({verdict.interval})")
+    held = f"held in {conclusion.verifications} of {conclusion.verification_windows} windows at this rate."
+    assert held in verdict.sentence
     assert [badge.text for badge in verdict.badges] == ["quick look, not quotable"]
     facts = {fact.label: fact.value for fact in verdict.facts}
     assert facts["Knee"] == f"{conclusion.knee_connections} connections"
@@ -101,14 +116,135 @@ def test_every_probe_is_in_the_table_in_order_with_its_result(reports: Reports) 
 def test_detail_is_a_verification_that_held(reports: Reports) -> None:
     index = detail_trial(reports.trials, reports.conclusion)
     assert index is not None
-    probe = reports.trials[index].probe
-    assert probe.stage == "verify"
-    assert probe.rate_ops_per_s <= reports.conclusion.sustained.value  # type: ignore[operator,union-attr]
+    assert reports.trials[index].probe.rate_ops_per_s == reports.conclusion.verified_ops_per_s
+    assert outcome_of(reports, index) is TrialOutcome.PASS
+
+
+def outcome_of(reports: Reports, index: int) -> TrialOutcome:
+    return next(each.outcome for each in reports.conclusion.judged if each.trial is reports.trials[index])
+
+
+def test_detail_is_the_nearest_pass_below_or_nothing(reports: Reports) -> None:
+    verified = reports.conclusion.verified_ops_per_s
+    assert verified is not None
+    passing = tuple(replace(each, outcome=TrialOutcome.PASS) for each in reports.conclusion.judged)
+    chosen = detail_trial(reports.trials, replace(reports.conclusion, judged=passing))
+    assert chosen is not None and max(each.rate for each in passing) > verified
+    assert reports.trials[chosen].probe.rate_ops_per_s == verified
+    others = tuple(
+        replace(each, outcome=TrialOutcome.FAIL) if each.rate == verified else each
+        for each in reports.conclusion.judged
+    )
+    index = detail_trial(reports.trials, replace(reports.conclusion, judged=others))
+    assert index is not None
+    rate = reports.trials[index].probe.rate_ops_per_s
+    assert rate == max(each.rate for each in others if each.outcome is TrialOutcome.PASS and each.rate < verified)
+    failed = tuple(replace(each, outcome=TrialOutcome.FAIL) for each in others)
+    assert detail_trial(reports.trials, replace(reports.conclusion, judged=failed)) is None
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "facts"),
+    [
+        (9130.0, 9317.0, {"Highest probe that passed": "9 130 ops/s"}),
+        (9317.0, 9317.0, {"Single probes": "probes contradict each other at 9 317 ops/s"}),
+        (9400.0, 9317.0, {"Single probes": "probes contradict each other between 9 317 ops/s and 9 400 ops/s"}),
+    ],
+)
+def test_contradicting_probes_are_no_bracket(
+    reports: Reports, tmp_path: Path, passed: float, failed: float, facts: dict[str, str]
+) -> None:
+    conclusion = replace(reports.conclusion, highest_passed_ops_per_s=passed, lowest_failed_ops_per_s=failed)
+    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
+    shown = {fact.label: fact.value for fact in report.verdict.facts}
+    assert facts.items() <= shown.items()
+    assert ("Single probes" in shown) != ("Highest probe that passed" in shown)
+
+
+LATE = Finding("generator_lag", Standing.FAIL, "lag p99 7 ms, service p50 1 ms")
+
+
+def spoilt(trials: list[Trial], finding: Finding, stage: str) -> list[Trial]:
+    """The trials, those of a stage with another result of a check."""
+    return [
+        replace(trial, observation=replace(trial.observation, findings=(*trial.observation.findings, finding)))
+        if trial.probe.stage == stage
+        else trial
+        for trial in trials
+    ]
+
+
+def test_a_late_generator_is_a_warning_where_probes_passed_in_spite_of_it(reports: Reports) -> None:
+    trials = spoilt(reports.trials, LATE, "verify")
+    count = sum(trial.probe.stage == "verify" for trial in trials)
+    (late,) = [each for each in search_findings(trials, client_limited=False) if "late in" in each.evidence]
+    assert late.verdict is Standing.WARN
+    assert late.evidence == (
+        f"late in {count} probes; where such a probe passed, it counts: lateness only makes response times longer"
+    )
+    assert not [each for each in search_findings(trials, client_limited=False) if each.verdict is Standing.FAIL]
+    assert [each.name for each in search_findings(trials, client_limited=True) if each.verdict is Standing.FAIL]
+    intro = section(reports.capacity, "validity").intro
+    assert "makes the search invalid" not in intro and "passed in spite of a late generator" in intro
+
+
+def test_a_full_generator_in_the_sweep_and_counts_that_disagree_stay_failures(reports: Reports) -> None:
+    for finding, stage in (
+        (replace(LATE, name="generator_cpu"), "sweep"),
+        (replace(LATE, name="opcounters"), "verify"),
+    ):
+        found = search_findings(spoilt(reports.trials, finding, stage), client_limited=False)
+        assert [each.name for each in found if each.verdict is Standing.FAIL] == [finding.name]
+
+
+@pytest.mark.parametrize(
+    ("count", "low_ns", "expected"),
+    [(10_000, 4_000_000, "5.00 ms"), (9_900, 4_000_000, "≥ 4.00 ms"), (40, None, "—")],
+)
+def test_a_thin_tail_is_printed_as_its_lower_bound(count: int, low_ns: int | None, expected: str) -> None:
+    interval = QuantileInterval(quantile=0.99, value_ns=5_000_000, low_ns=low_ns, high_ns=9_000_000, count=count)
+    assert quantile_text(interval) == expected
+    assert quantile_text(None) == "—"
+
+
+def test_the_same_bound_stands_at_the_top_and_in_the_table(directory: Path) -> None:
+    record = write_run(directory, simulated_plan(rate_ops_per_s=300.0))
+    observation = observe(record)
+    report = run_report(record, observation)
+    assert observation.response is not None and observation.response.p99.low_ns is not None
+    top = {fact.label: fact for fact in report.verdict.facts}["p99 response time"]
+    assert top.value == f"≥ {format_duration(observation.response.p99.low_ns)}"
+    assert rows(report, "operations")[0]["99th"] == f"≥ {observation.response.p99.low_ns / 1e6:.2f}"
+    assert report.data["response"]["p99_enough_samples"] is False
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1_000_000, True), (999_999, False)])
+def test_enough_samples_for_the_highest_quantile(count: int, expected: bool) -> None:
+    assert enough_samples(count, 0.9999) is expected
+
+
+def test_the_null_targets_rate_is_named_for_what_it_is(reports: Reports) -> None:
+    calibrated = next(row for row in rows(reports.capacity, "probes") if row["Stage"] == "calibrate")
+    assert "encode and record, without sockets" in calibrated["Why"]
+    texts = [block.text for block in section(reports.capacity, "bottleneck").blocks if isinstance(block, Text)]
+    assert any(text.startswith("Encode-and-record ceiling, without sockets: ") for text in texts)
+
+
+def test_a_sweep_without_a_server_says_so(reports: Reports, tmp_path: Path) -> None:
+    experiment, trials, conclusion = sweep(tmp_path / "sweep")
+    nulled = replace(
+        conclusion,
+        saturation_ops_per_s=None,
+        knee_connections=None,
+        generator_ceiling_ops_per_s=200_000.0,
+    )
+    verdict = sweep_report(experiment, trials, nulled).verdict
+    assert verdict.caption == "Generator's ceiling (encode and record, without sockets)"
+    assert verdict.figure == "200 000"
+    assert "target does at most" not in verdict.sentence
 
 
 def test_search_without_a_number_shows_none(reports: Reports, tmp_path: Path) -> None:
-    from dataclasses import replace
-
     conclusion = replace(
         reports.conclusion,
         kind=ConclusionKind.CLIENT_LIMITED,
@@ -180,6 +316,7 @@ def test_closed_loop_speaks_of_service_time_only(tmp_path: Path) -> None:
 
 def test_sweep_report_shows_plateau_and_knee(reports: Reports) -> None:
     assert reports.sweep.verdict.caption == "Saturation throughput"
+    assert reports.sweep.verdict.interval == "one run per level"
     assert {fact.label: fact.value for fact in reports.sweep.verdict.facts}["Knee"] == "4 connections"
 
 
@@ -208,8 +345,18 @@ def test_json_has_the_stable_keys_of_a_run(reports: Reports) -> None:
             "objective",
         ),
     } <= document.keys()
-    counts = document["counts"]
-    assert counts["sent"] == counts["ok"] + counts["miss"] + counts["failed"] + counts["unfinished"] == 150_000
+    whole = document["counts_whole_run"]
+    assert whole["sent"] == whole["ok"] + whole["miss"] + whole["failed"] + whole["unfinished"] == 150_000
+    measured = document["counts"]
+    assert measured["ok"] + measured["miss"] + measured["failed"] == document["response"]["count"] == 120_000
+    for outcome in ("sent", "ok", "miss", "failed"):
+        assert measured[outcome] == sum(each[outcome] for each in measured["by_operation"].values())
+    operations = document["operations"].values()
+    answered = sum(each["throughput_ops_per_s"] for each in operations)
+    assert answered == pytest.approx(document["throughput_ops_per_s"])
+    assert sum(each["failed_ops_per_s"] for each in operations) == pytest.approx(measured["failed"] / 20)
+    assert document["response"]["p999_enough_samples"] is True
+    assert document["operations"]["read"]["service"]["p9999_enough_samples"] is False
     assert document["operations"]["read"]["service"]["p9999_ns"] > 0
     assert document["verdict"]["value"] == "fail"
     assert document["response"]["p99_ns"] == reports.observation.response.p99_ns  # type: ignore[union-attr]
@@ -222,6 +369,10 @@ def test_json_has_the_stable_keys_of_a_search(reports: Reports) -> None:
     low, high = document["sustained_interval_ops_per_s"]
     assert low <= document["sustained_ops_per_s"] <= high
     assert document["quotable"] is False
+    assert document["verified_ops_per_s"] == document["sustained_ops_per_s"]
+    assert 3 <= document["verifications"] <= document["verification_windows"]
+    assert document["saturation_ops_per_s"] > 0
+    assert document["saturation_interval_ops_per_s"] is None
     assert len(document["probes"]) == len(reports.trials)
     assert document["bottleneck"]["kind"] == "server_cpu"
 

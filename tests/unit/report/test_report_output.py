@@ -237,7 +237,8 @@ def test_terminal_text_in_a_pipe_is_plain_and_whole(reports: Reports, monkeypatc
     text = printed(reports.capacity)
 
     assert "\x1b" not in text
-    assert f"Sustained throughput: {reports.conclusion.sustained}" in text
+    verdict = reports.capacity.verdict
+    assert f"Sustained throughput: {verdict.figure} ops/s ({verdict.interval})" in text
     assert "[quick look, not quotable]" in text
     header = next(line for line in text.splitlines() if line.startswith("Label"))
     assert header.split() == [

@@ -1,0 +1,67 @@
+"""The checks of an experiment's probes, each once, with its worst result."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.validity import GENERATOR_CHECKS
+from brimline.experiments.trial import Trial
+
+_RANK = {Standing.FAIL: 0, Standing.WARN: 1, Standing.UNKNOWN: 2, Standing.PASS: 3}
+
+
+def worst_findings(trials: Sequence[Trial]) -> list[Finding]:
+    """Each check once: its worst result over all probes of the server, and how often it came out so."""
+    by_name: dict[str, list[tuple[Finding, str]]] = defaultdict(list)
+    for number, trial in enumerate(trials, start=1):
+        if trial.probe.target == "server":
+            for finding in trial.observation.findings:
+                by_name[finding.name].append((finding, f"probe {number}"))
+    return [_worst(name, found) for name, found in by_name.items()]
+
+
+def search_findings(trials: Sequence[Trial], *, client_limited: bool) -> list[Finding]:
+    """`worst_findings` of a search, which judges its probes by more than their checks.
+
+    What an open-loop probe suffered from its generator is a warning, unless the search ended because of it.
+    """
+    closed_loop = [trial for trial in trials if trial.probe.rate_ops_per_s is None]
+    spoilt_sweep = {
+        finding.name
+        for trial in closed_loop
+        for finding in trial.observation.findings
+        if trial.probe.target == "server" and finding.verdict is Standing.FAIL
+    }
+    return [
+        _generator_warning(finding, trials)
+        if finding.verdict is Standing.FAIL
+        and finding.name in GENERATOR_CHECKS
+        and finding.name not in spoilt_sweep
+        and not client_limited
+        else finding
+        for finding in worst_findings(trials)
+    ]
+
+
+def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:
+    count = sum(
+        finding.name == failed.name and finding.verdict is Standing.FAIL
+        for trial in trials
+        if trial.probe.target == "server"
+        for finding in trial.observation.findings
+    )
+    what = "late" if failed.name == "generator_lag" else "short of CPU or headroom"
+    return Finding(
+        failed.name,
+        Standing.WARN,
+        f"{what} in {count} {'probe' if count == 1 else 'probes'}; where such a probe passed, it counts: "
+        "lateness only makes response times longer",
+    )
+
+
+def _worst(name: str, found: Sequence[tuple[Finding, str]]) -> Finding:
+    worst, where = min(found, key=lambda each: _RANK[each[0].verdict])
+    same = sum(1 for finding, _ in found if finding.verdict is worst.verdict)
+    if worst.verdict is Standing.PASS:
+        return Finding(name, worst.verdict, f"in all {len(found)} probes")
+    return Finding(name, worst.verdict, f"in {same} of {len(found)} probes; {where}: {worst.evidence}")
