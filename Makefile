@@ -69,11 +69,11 @@ clean: ## Remove everything that was built or installed
 $(VENV)/.installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo 'error: brimline needs Python 3.11 or newer' >&2; exit 1)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
 	touch $@
 
 $(NATIVE): $(VENV)/.installed $(RUST_SOURCES) pyproject.toml
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --locked
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 CARGO_TERM_QUIET=true $(BIN)/maturin develop --quiet --release --locked >/dev/null
 	touch $@
 
 $(TESTSERVER): $(RUST_SOURCES)

@@ -135,9 +135,11 @@ def test_a_server_that_died_meanwhile_leaves_nothing(tmp_path: Path) -> None:
 # The end of brimline itself
 
 _PARENT = """
-    import sys, threading, time
+    import signal, sys, threading, time
     from pathlib import Path
     from brimline.servers import bundled
+    # A job that a script puts in the background inherits SIGINT ignored, and these tests may be such a job.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     def hold():
         with bundled(directory=Path(sys.argv[1]), cache_gb=0.25):
             print("started", flush=True)
@@ -190,7 +192,7 @@ def test_the_server_ends_with_brimline_and_its_directory_goes(
     brimline = parent()
     _, process = _server_below(tmp_path)
     brimline.send_signal(number)
-    brimline.wait()
+    brimline.wait(timeout=60)
     assert _eventually(lambda: not is_alive(process))
     assert _eventually(lambda: list(tmp_path.iterdir()) == [])
 

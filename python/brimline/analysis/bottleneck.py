@@ -61,7 +61,7 @@ def bottleneck(
     if server_share is not None and server_share >= SERVER_CPU_SHARE_FULL:
         return Bottleneck(BottleneckKind.SERVER_CPU, f"server CPU {format_percentage(server_share)}", evidence)
     if _others_fill_host(observation):
-        text = f"a host busy with other programs ({_host_text(observation)})"
+        text = f"a host busy with other programs: {_host_text(observation)}"
         return Bottleneck(BottleneckKind.HOST, text, evidence)
     if server_fills_shared_host(observation.server):
         return Bottleneck(BottleneckKind.SERVER_CPU, _host_text(observation), evidence)

@@ -134,6 +134,7 @@ def generator_lag(figures: RunFigures) -> Finding:
     evidence = f"lag p99 {format_duration(lag.p99_ns)}, service p50 {format_duration(service.p50_ns)}"
     if lag.p99_ns <= service.p50_ns:
         return Finding(name, Standing.PASS, evidence)
+    evidence = f"the generator sent late: {evidence}"
     if lag.p99_ns <= LAG_PART_OF_RESPONSE_MAX * response.p99_ns:
         return Finding(name, Standing.WARN, evidence)
     if server_fills_shared_host(figures.server):

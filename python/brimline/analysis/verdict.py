@@ -65,6 +65,11 @@ def judge(observation: Observation, slo: Slo) -> Judgement:
     return judgement
 
 
+def proves_nothing(observation: Observation, judgement: Judgement | None) -> bool:
+    """Whether no figure of a run may be used. `judgement` is None for a run without an objective to judge."""
+    return not observation.valid if judgement is None else judgement.verdict is Verdict.INVALID
+
+
 def judge_objective(observation: Observation, slo: Slo) -> Judgement:
     """Whether an open-loop run met `slo`, whatever its validity."""
     failures = tuple(_failures(observation, slo))

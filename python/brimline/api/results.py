@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brimline.analysis.observation import Observation
-from brimline.analysis.verdict import Judgement, Slo, Verdict
+from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError
 from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.settings import CapacitySettings
@@ -69,7 +69,7 @@ class RunResult(Result):
                 f"the target went away: {self.record.message}",
                 hint=f"what was measured until then is kept in {self.directory}",
             )
-        if not self.observation.valid and (self.judgement is None or self.judgement.verdict is Verdict.INVALID):
+        if proves_nothing(self.observation, self.judgement):
             reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
             return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look)
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:

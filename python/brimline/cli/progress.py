@@ -1,6 +1,7 @@
 """Owns how long work looks on stderr: a bar with rate, ETA and errors on a terminal, a line now and then elsewhere."""
 
 import time
+from dataclasses import replace
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -23,6 +24,7 @@ class TerminalProgress:
         self._total_s: float | None = None
         self._total_operations: int | None = None
         self._said_at = 0.0
+        self._said = (0, 0.0)
 
     def step(self, text: str) -> None:
         """Something short begins."""
@@ -34,6 +36,7 @@ class TerminalProgress:
         self._total_operations = plan.operation_count
         self._total_s = None if plan.duration_ns is None else (plan.warmup_ns + plan.duration_ns) / 1e9
         self._said_at = time.monotonic()
+        self._said = (0, 0.0)
         if self._console.is_terminal:
             self._bar = Progress(
                 SpinnerColumn(),
@@ -54,8 +57,15 @@ class TerminalProgress:
             self._bar.update(self._task, completed=share, state=self._state(tick))
         elif time.monotonic() - self._said_at >= _PLAIN_EVERY_S:
             self._said_at = time.monotonic()
+            tick = self._since_said(tick)
             left = f", {format_duration(self._left_ns(tick, share))} left" if share > 0 else ""
             self._console.print(f"{self._title}: {share * 100:.0f} %, {self._state(tick)}{left}", soft_wrap=True)
+
+    def _since_said(self, tick: Tick) -> Tick:
+        """`tick` with the rate since the line before, instead of since the tick before."""
+        finished, elapsed_s = self._said
+        self._said = (tick.finished, tick.elapsed_s)
+        return replace(tick, rate_ops_per_s=(tick.finished - finished) / max(tick.elapsed_s - elapsed_s, 1e-9))
 
     def end(self) -> None:
         """The run is over."""

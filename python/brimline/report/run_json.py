@@ -8,7 +8,7 @@ from brimline.analysis.finding import Finding
 from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import enough_samples
-from brimline.analysis.verdict import Judgement, Slo
+from brimline.analysis.verdict import Judgement, Slo, proves_nothing
 from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
@@ -59,7 +59,7 @@ def run_document(
 
 def verdict_document(observation: Observation, judgement: Judgement | None) -> dict[str, Any]:
     """`value` is pass, fail, inconclusive or invalid, null without an objective."""
-    if not observation.valid:
+    if proves_nothing(observation, judgement):
         reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
         return {"value": "invalid", "reasons": reasons}
     if judgement is None:

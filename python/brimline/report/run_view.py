@@ -4,7 +4,8 @@ import shlex
 
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
-from brimline.analysis.verdict import Judgement, Slo, Verdict
+from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
+from brimline.plan.model import LoadWork
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks, run_sections
@@ -64,33 +65,62 @@ def _subtitle(record: RunRecord) -> str:
 
 
 def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None) -> VerdictView:
-    estimate = observation.throughput
-    interval = ""
-    if estimate is not None:
-        interval = f"95 % CI {format_number(estimate.low, digits=4)}–{format_number(estimate.high, digits=4)}"
+    nothing = proves_nothing(observation, judgement)
+    figure = "" if nothing else format_number(_headline_rate(record, observation), digits=4)
     return VerdictView(
         tone=_tone(observation, judgement),
-        caption="Encode-and-record ceiling, without sockets" if observation.target == "null" else "Throughput",
-        figure=format_number(observation.throughput_ops_per_s, digits=4),
-        unit="ops/s",
-        interval=interval,
-        sentence=_sentence(observation, judgement),
+        caption="No figure: the run proves nothing" if nothing else _caption(record, observation),
+        figure=figure,
+        unit="documents/s" if _is_load(record) else "ops/s",
+        interval="" if nothing or _is_load(record) else _interval(observation),
+        sentence=_sentence(record, observation, judgement),
         badges=_badges(record, observation, judgement),
         facts=_headline_facts(observation, slo),
     )
 
 
+def _is_load(record: RunRecord) -> bool:
+    """Whether the operations are batches of documents, which is what people count a load in."""
+    return record.plan.work.kind == "load"
+
+
+def _caption(record: RunRecord, observation: Observation) -> str:
+    if observation.target == "null":
+        return "Encode-and-record ceiling, without sockets"
+    return "Loaded" if _is_load(record) else "Throughput"
+
+
+def _headline_rate(record: RunRecord, observation: Observation) -> float:
+    if not _is_load(record):
+        return observation.throughput_ops_per_s
+    documents = sum(row["documents"] for row in record.operations)
+    elapsed_s = max((row["end_ns"] for row in record.operations), default=0) / 1e9
+    return documents / elapsed_s if elapsed_s else 0.0
+
+
+def _interval(observation: Observation) -> str:
+    estimate = observation.throughput
+    if estimate is None:
+        return ""
+    return f"95 % CI {format_number(estimate.low, digits=4)}–{format_number(estimate.high, digits=4)}"
+
+
 def _tone(observation: Observation, judgement: Judgement | None) -> Tone:
-    if not observation.valid:
+    if proves_nothing(observation, judgement):
         return "fail"
     return _TONES[judgement.verdict] if judgement else ""
 
 
-def _sentence(observation: Observation, judgement: Judgement | None) -> str:
-    if not observation.valid:
+def _sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
+    if proves_nothing(observation, judgement):
         reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
-        return f"The run proves nothing: {'; '.join(reasons)}."
+        seen = f"Seen, and not to be used: {format_rate(observation.throughput_ops_per_s)}."
+        return f"{'; '.join(reasons)}. {seen}"
     if judgement is None:
+        if isinstance(record.plan.work, LoadWork):
+            return (
+                f"In batches of {format_count(record.plan.work.batch_size)}: the tables below count and time batches."
+            )
         return "Measured, without an objective to judge it by."
     if judgement.verdict is Verdict.PASS:
         return "The objective is met."
@@ -100,7 +130,7 @@ def _sentence(observation: Observation, judgement: Judgement | None) -> str:
 
 def _badges(record: RunRecord, observation: Observation, judgement: Judgement | None) -> list[Badge]:
     badges = []
-    if not observation.valid:
+    if proves_nothing(observation, judgement):
         badges.append(Badge(text="invalid", tone="fail"))
     elif judgement is not None:
         badges.append(Badge(text=judgement.verdict.value, tone=_TONES[judgement.verdict]))
@@ -126,7 +156,9 @@ def _headline_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
             Fact(
                 label="Objective",
                 value=f"p99 ≤ {duration_label(slo.response_p99_ns)}",
-                note=f"errors ≤ {format_percentage(slo.error_rate_max)}",
+                note="not judged: a closed loop has no response time"
+                if observation.closed_loop
+                else f"errors ≤ {format_percentage(slo.error_rate_max)}",
             )
         )
     if observation.client_cpu_ns_per_op is not None:

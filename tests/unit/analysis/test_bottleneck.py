@@ -51,14 +51,14 @@ def test_a_full_host_with_another_consumer_is_not_the_servers() -> None:
     found = bottleneck(observation)
     assert found.kind is BottleneckKind.HOST
     assert found.text == (
-        "a host busy with other programs (CPU 98 % of a shared host (server 25 %, generator 10 %, others 63 %))"
+        "a host busy with other programs: CPU 98 % of a shared host (server 25 %, generator 10 %, others 63 %)"
     )
 
 
 def test_the_generator_on_a_host_of_its_own_takes_nothing_of_the_servers() -> None:
     observation = observe(run_record(server=server_rows(server_cpus=0.5, host_cpus=1.96, shared=0)))
     found = bottleneck(observation)
-    assert found.text == "a host busy with other programs (CPU 98 % of the host (server 25 %, others 73 %))"
+    assert found.text == "a host busy with other programs: CPU 98 % of the host (server 25 %, others 73 %)"
     unknown = observe(
         run_record(server=[row | {"shared_host": None} for row in server_rows(server_cpus=0.5, host_cpus=1.96)])
     )
