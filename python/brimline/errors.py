@@ -23,6 +23,14 @@ _SECRET_OPTION = re.compile(
 )
 
 
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """`text` without what steers a terminal or reverses the reading direction: a replacement character each."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def redact_text(text: str) -> str:
     """`text` with the user information and the secret options of every URI in it replaced by `***`."""
     text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_USER_INFO_MASK}@", text)
@@ -50,8 +58,8 @@ class BrimlineError(Exception):
     exit_code: int = 1
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        self.message = redact_text(message)
-        self.hint = None if hint is None else redact_text(hint)
+        self.message = visible(redact_text(message))
+        self.hint = None if hint is None else visible(redact_text(hint))
         super().__init__(self.message)
 
 

@@ -46,7 +46,7 @@ class RunFigures:
 
 def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None) -> tuple[Finding, ...]:
     """Every check of one run, the most serious first. A run against the null target is its own ceiling."""
-    findings = [ended(record), conservation(record)]
+    findings = [ended(record), *unaltered(record), conservation(record)]
     if record.plan.target.kind != "null":
         findings += [
             opcounters(record),
@@ -67,6 +67,13 @@ def ended(record: RunRecord) -> Finding:
     verdict = Standing.WARN if record.ended_by in ("stopped", "interrupt") else Standing.FAIL
     because = f": {record.message}" if record.message else ""
     return Finding("ended", verdict, f"the run ended early ({record.ended_by}){because}")
+
+
+def unaltered(record: RunRecord) -> list[Finding]:
+    """The files are what was sealed; nothing to say when they are."""
+    if not record.files_changed:
+        return []
+    return [Finding("unaltered", Standing.FAIL, f"changed since it was sealed: {', '.join(record.files_changed)}")]
 
 
 def conservation(record: RunRecord) -> Finding:
@@ -155,7 +162,8 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     kinds = sorted(summary["errors"], key=lambda row: -row["count"]) if summary else []
     most = f"; most often {kinds[0]['label'] or kinds[0]['outcome']}" if kinds else ""
     code = f" ({kinds[0]['code']})" if kinds and kinds[0]["code"] else ""
-    return Finding("errors", Standing.WARN, f"{format_percentage(error_rate)} of the operations failed{most}{code}")
+    standing = Standing.FAIL if error_rate >= 1 else Standing.WARN
+    return Finding("errors", standing, f"{format_percentage(error_rate)} of the operations failed{most}{code}")
 
 
 def misses(miss_rate: float) -> Finding:
@@ -170,7 +178,7 @@ def misses(miss_rate: float) -> Finding:
 def samples(latency: Latency | None) -> Finding:
     """Enough operations lie above the p99 to print it as a figure."""
     if latency is None:
-        return Finding("samples", Standing.UNKNOWN, "no operation finished in the measured window")
+        return Finding("samples", Standing.FAIL, "no operation finished in the measured window")
     tail = format_count(round(latency.count * 0.01))
     if latency.p99.enough:
         return Finding("samples", Standing.PASS, f"{tail} operations lie above the p99")

@@ -57,6 +57,7 @@ def conduct(
                 )
             except BrimlineError as error:
                 writer.seal(ended_by="error", message=error.message)
+                error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
                 raise
             writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
     return Conducted(

@@ -27,6 +27,15 @@ def open_result(name_or_path: str | Path, *, runs_directory: Path) -> Result:
     Raises UsageError and RecordError.
     """
     directory = find_record(name_or_path, runs_directory=runs_directory)
+    try:
+        return _open(directory)
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(
+            f"the record in {directory} is damaged: {error}", hint="it can't be analysed again"
+        ) from error
+
+
+def _open(directory: Path) -> Result:
     if (directory / EXPERIMENT_FILE).exists():
         return _open_experiment(directory)
     record = read_record(directory)

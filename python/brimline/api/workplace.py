@@ -31,6 +31,7 @@ from brimline.servers import (
     server_documents,
 )
 from brimline.spec import LoadedSpec, Spec
+from brimline.spec.data import DataSpec
 from brimline.spec.target import TargetSpec, database_of_uri
 
 
@@ -113,13 +114,15 @@ def _uri(spec: Spec, options: Options) -> str | None:
 
 
 def _with_uri(spec: Spec, uri: str) -> Spec:
-    """`spec` with what the connection string in use says: write concern and database."""
+    """`spec` with what the connection string in use says: write concern and database, held to the spec's own rules."""
     try:
         target = TargetSpec.model_validate({"uri": uri, "write_concern": spec.target.write_concern})
+        database = database_of_uri(uri) or spec.data.database
+        data = DataSpec.model_validate({**spec.data.model_dump(exclude_none=True), "database": database})
     except ValidationError as error:
-        raise UsageError(f"target: {error.errors()[0]['msg']}") from None
-    database = database_of_uri(uri) or spec.data.database
-    return spec.model_copy(update={"target": target, "data": spec.data.model_copy(update={"database": database})})
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise UsageError(f"the connection string can't be honoured: {reason}", hint="correct --uri") from None
+    return spec.model_copy(update={"target": target, "data": data})
 
 
 @contextmanager

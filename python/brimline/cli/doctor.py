@@ -8,7 +8,7 @@ from rich.text import Text
 
 from brimline import api
 from brimline.cli import options as opt
-from brimline.cli.output import console
+from brimline.cli.output import console, printing
 from brimline.doctor import Status, worst
 
 EXIT_UNFIT = 4
@@ -19,7 +19,8 @@ def doctor(mongod: opt.Mongod = None, as_json: opt.Json = False) -> int:
     """Check what this machine can do. Exits with 4 when a check fails."""
     checks = list(api.checkup(mongod=mongod))
     if as_json:
-        sys.stdout.write(json.dumps([check.to_dict() for check in checks], indent=2) + "\n")
+        with printing():
+            sys.stdout.write(json.dumps([check.to_dict() for check in checks], indent=2) + "\n")
     else:
         table = Table(box=None, pad_edge=False, header_style="dim")
         for column in ("Check", "Result", "Found"):
@@ -29,5 +30,6 @@ def doctor(mongod: opt.Mongod = None, as_json: opt.Json = False) -> int:
             table.add_row(
                 check.name, Text(check.status.value, style=_STYLES[check.status]), Text(check.evidence + hint)
             )
-        console().print(table)
+        with printing():
+            console().print(table)
     return EXIT_UNFIT if worst(checks) is Status.FAIL else 0

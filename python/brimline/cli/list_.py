@@ -7,7 +7,7 @@ from rich.table import Table
 
 from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
-from brimline.cli.output import console
+from brimline.cli.output import console, printing
 from brimline.record import RecordEntry, list_records
 
 
@@ -15,7 +15,8 @@ def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
     """List stored runs and experiments, oldest first."""
     entries = list_records(runs_dir or default_runs_directory())
     if as_json:
-        sys.stdout.write(json.dumps([_document(entry) for entry in entries], indent=2, ensure_ascii=False) + "\n")
+        with printing():
+            sys.stdout.write(json.dumps([_document(entry) for entry in entries], indent=2, ensure_ascii=False) + "\n")
         return 0
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("Started (UTC)", "Kind", "Name", "Ended", "Directory"):
@@ -23,7 +24,8 @@ def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
     for entry in entries:
         started = entry.started_at.strftime("%Y-%m-%d %H:%M:%S") if entry.started_at else ""
         table.add_row(started, entry.kind, entry.name, entry.problem or entry.ended_by, str(entry.directory))
-    console().print(table if entries else "no runs yet")
+    with printing():
+        console().print(table if entries else "no runs yet")
     return 0
 
 

@@ -1,10 +1,14 @@
 """Owns how a result is printed: JSON for programs on stdout, or the verdict and the report's path for people."""
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 
 from brimline.api import Result
+from brimline.errors import BrimlineError
 from brimline.report import print_report, render_json
 
 _WIDTH_WITHOUT_TERMINAL = 120
@@ -26,13 +30,32 @@ class _Console(Console):
 
 def show_result(result: Result, *, as_json: bool, full: bool = False) -> int:
     """Prints a result and returns its exit code; raises the result's error after what was measured is printed."""
-    if as_json:
-        sys.stdout.write(render_json(result.report))
-    else:
-        out = console()
-        print_report(result.report, out, full=full)
-        out.print(f"report: {result.html}", soft_wrap=True)
-    sys.stdout.flush()
+    with printing():
+        if as_json:
+            sys.stdout.write(render_json(result.report))
+        else:
+            out = console()
+            print_report(result.report, out, full=full)
+            out.print(f"report: {result.html}", soft_wrap=True)
     if result.error is not None:
         raise result.error
     return 0
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Around what goes to stdout. A reader who has had enough, as in `| head`, is no error and changes no exit code.
+
+    Raises BrimlineError when stdout can't be written for any other reason.
+    """
+    if sys.stdout is None:
+        raise BrimlineError("can't print the result: standard output is closed", hint="the record is kept")
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What the interpreter flushes at its end must not meet the broken pipe again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BrimlineError(f"can't print the result: {reason}", hint="the record is kept") from error

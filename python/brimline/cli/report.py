@@ -8,6 +8,7 @@ import typer
 from brimline import api
 from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
+from brimline.cli.output import printing
 from brimline.report import render_json
 
 
@@ -19,5 +20,6 @@ def report(
     """Analyse a stored record again and write its report; prints the report's path."""
     result = api.open_result(record, runs_directory=runs_dir or default_runs_directory())
     result.write()
-    sys.stdout.write(render_json(result.report) if as_json else f"{result.html}\n")
+    with printing():
+        sys.stdout.write(render_json(result.report) if as_json else f"{result.html}\n")
     return 0

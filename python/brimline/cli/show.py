@@ -8,7 +8,7 @@ import typer
 from brimline import api
 from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
-from brimline.cli.output import console
+from brimline.cli.output import console, printing
 from brimline.report import print_report, render_json
 
 
@@ -20,7 +20,9 @@ def show(
     """Show a stored record on the terminal."""
     result = api.open_result(record, runs_directory=runs_dir or default_runs_directory())
     if as_json:
-        sys.stdout.write(render_json(result.report))
+        with printing():
+            sys.stdout.write(render_json(result.report))
     else:
-        print_report(result.report, console())
+        with printing():
+            print_report(result.report, console())
     return 0

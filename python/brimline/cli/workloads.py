@@ -6,7 +6,7 @@ import sys
 from rich.table import Table
 
 from brimline.cli import options as opt
-from brimline.cli.output import console
+from brimline.cli.output import console, printing
 from brimline.spec import load_spec, shipped_workloads
 
 
@@ -15,10 +15,12 @@ def workloads(as_json: opt.Json = False) -> int:
     specs = [load_spec(name).spec for name in shipped_workloads()]
     if as_json:
         rows = [{"name": spec.name, "description": spec.description} for spec in specs]
-        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        with printing():
+            sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return 0
     table = Table(box=None, pad_edge=False, show_header=False)
     for spec in specs:
         table.add_row(spec.name, spec.description)
-    console().print(table)
+    with printing():
+        console().print(table)
     return 0

@@ -33,11 +33,14 @@ class Opcounters:
         counters = status.get("opcounters")
         if not isinstance(counters, Mapping) or not all(kind in counters for kind in KINDS):
             return None
-        return cls(
-            **{kind: int(counters[kind]) for kind in KINDS},
-            command=int(counters.get("command", 0)),
-            uptime_ms=int(status.get("uptimeMillis", 0)),
-        )
+        try:
+            return cls(
+                **{kind: int(counters[kind]) for kind in KINDS},
+                command=int(counters.get("command", 0)),
+                uptime_ms=int(status.get("uptimeMillis", 0)),
+            )
+        except (TypeError, ValueError, OverflowError):
+            return None  # what is no number counts nothing
 
     def count(self, kind: str) -> int:
         """The counter called `kind`."""

@@ -1,5 +1,6 @@
 """Owns the execution of one plan: start the engine, watch, write down what comes, seal."""
 
+import resource
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -8,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from brimline import _native
-from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
+from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, visible
 from brimline.monitor import ServerSampler, read_opcounters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
-from brimline.record.model import Opcounters, Summary
+from brimline.record.model import ErrorRow, Opcounters, Summary
 from brimline.run.progress import ProgressSink, Tick
 from brimline.run.stop import StopToken
 from brimline.servers import Deployment, control_client
 
 _POLL_S = 0.1
 _TICK_S = 0.25
+_DESCRIPTORS_BESIDE = 128
+"""Open files of a run besides its connections: the record, the control plane, the interpreter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,14 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
         except BrimlineError as error:
             writer.seal(None, None, ended_by="error", message=error.message)
             raise
+        counters = None
         # A server that went away has nothing to tell any more, and asking it takes its time.
-        counters = None if summary["ended_by"] == "target_lost" else _around(before, context.deployment)
+        if summary["ended_by"] != "target_lost":
+            try:
+                counters = _around(before, context.deployment)
+            except TargetError as error:
+                # It died, or fell silent, so late in the run that the engine was still waiting for it.
+                summary = {**summary, "ended_by": "target_lost", "message": error.message}
         if sampler is not None:
             writer.event("monitor_cost", **_cost(sampler, summary))
         writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
@@ -99,6 +108,7 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
 
 
 def _start(plan: Plan) -> _native.Run:
+    _allow_descriptors(plan.connections + _DESCRIPTORS_BESIDE)
     try:
         return _native.start(plan.canonical_json())
     except _native.PlanError as error:
@@ -106,14 +116,32 @@ def _start(plan: Plan) -> _native.Run:
         raise UsageError(f"{path}: {message}") from error
 
 
+def _allow_descriptors(wanted: int) -> None:
+    """Raises the soft limit of open files where it has to be raised. Raises UsageError when it can't be enough."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        raise UsageError(
+            f"a run of this plan needs {wanted} open files, and this process may have {hard}",
+            hint="raise the limit (ulimit -n), or use fewer connections",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def _join(run: _native.Run) -> Summary:
     try:
-        return run.join()
+        summary = run.join()
     except _native.TargetError as error:
         raise TargetError(
             f"the target can't be reached: {error.args[0]}",
             hint="check that the server runs, and that it and this machine allow so many connections (ulimit -n)",
         ) from error
+    # A server's words end up on terminals.
+    errors: list[ErrorRow] = [
+        {**row, "label": visible(row["label"]), "example": visible(row["example"])} for row in summary["errors"]
+    ]
+    return {**summary, "errors": errors}
 
 
 def _ended_by(summary: Summary, stop: StopToken) -> str:
@@ -141,10 +169,7 @@ def _opcounters(deployment: Deployment | None) -> dict[str, int] | None:
 def _around(before: dict[str, int] | None, deployment: Deployment | None) -> Opcounters | None:
     if before is None:
         return None
-    try:
-        after = _opcounters(deployment)
-    except TargetError:
-        return None  # it went away during the run, which the summary says
+    after = _opcounters(deployment)
     return None if after is None else {"before": before, "after": after}
 
 

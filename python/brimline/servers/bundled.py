@@ -37,6 +37,8 @@ from brimline.servers.state import create_directory, read_server, servers_direct
 CACHE_GB_DEFAULT = 1.0
 CACHE_GB_MIN = 0.25
 """WiredTiger's own lower bound."""
+CACHE_GB_MAX = 10_000.0
+"""WiredTiger's own upper bound."""
 
 _GUARDIAN = Path(__file__).with_name("guardian.py")
 _START_ATTEMPTS = 4
@@ -88,8 +90,10 @@ def bundled(
         UsageError: no usable binary, or a cache below 0.25 GB.
         TargetError: the server can't be started; the message holds its last error lines.
     """
-    if not cache_gb >= CACHE_GB_MIN:
-        raise UsageError(f"the server's cache can't be {cache_gb:g} GB", hint=f"give at least {CACHE_GB_MIN:g} GB")
+    if not CACHE_GB_MIN <= cache_gb <= CACHE_GB_MAX:
+        raise UsageError(
+            f"the server's cache can't be {cache_gb:g} GB", hint=f"give {CACHE_GB_MIN:g} to {CACHE_GB_MAX:g} GB"
+        )
     binary = binary or find_mongod()
     parent = directory or servers_directory()
     sweep(parent)
