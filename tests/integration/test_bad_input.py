@@ -11,6 +11,7 @@ import pytest
 from brimline.servers import Deployment
 from brimline.servers.bundled import free_port
 from tests.support.command_line import CommandLine, Outcome
+from tests.support.scripted_server import scripted_server
 
 SECRET = "hunter2-S3cr3t"
 SPEC = """\
@@ -211,3 +212,33 @@ def test_a_port_that_is_always_in_use(brimline_cli: CommandLine, tmp_path: Path)
 def test_a_cache_directory_that_can_not_be_written(brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run("run", "ycsb-c", environment={"XDG_CACHE_HOME": "/proc/self"})
     outcome.check_error(5, "/proc/self/brimline", "XDG_CACHE_HOME")
+
+
+def test_a_run_in_which_everything_fails_proves_nothing(brimline_cli: CommandLine) -> None:
+    """Whatever the server's words are: they don't steer the terminal."""
+    error = {"error": {"code": 1, "name": "\x1b]0;title\x07\u202eName"}}
+    with scripted_server({"faults": [{"when": {"share": 1.0}, "kind": error}]}) as server:
+        outcome = brimline_cli.run(
+            "run", "ycsb-c", "--uri", server.uri, "--data", "as-is", "--duration", "1s", "--warmup", "0s"
+        )
+    outcome.check_error(4, "100 % of the operations failed", "the report says more")
+    assert not {"\x1b", "\x07", "\u202e"} & set(outcome.stdout + outcome.stderr)
+
+
+def test_the_database_of_an_address_is_held_to_the_rules_of_a_workload(brimline_cli: CommandLine) -> None:
+    with scripted_server({}) as server:
+        for name in ("admin", "local", "a.b"):
+            outcome = brimline_cli.run("load", "ycsb-c", "--uri", f"{server.uri}/{name}", "--records", "100")
+            outcome.check_error(2, "the connection string can't be honoured", "--uri")
+
+
+def test_too_few_open_files_are_noticed_before_the_start(brimline_cli: CommandLine) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    too_many = str(min(50_000, hard))
+    if int(too_many) < hard:
+        pytest.skip("this process may open more files than a run may have connections")
+    with scripted_server({}) as server:
+        outcome = brimline_cli.run(
+            "run", "ycsb-c", "--uri", server.uri, "--data", "as-is", "--connections", too_many, "--duration", "1s"
+        )
+    outcome.check_error(2, "open files", "ulimit -n")

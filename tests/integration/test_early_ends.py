@@ -178,3 +178,16 @@ def test_a_server_killed_in_a_search(brimline_cli: CommandLine) -> None:
     document = outcome.json()
     assert document["sweep_ended_by"] == "broken_off"
     assert len(document["probes"]) >= 1
+
+
+def test_a_server_that_dies_just_before_the_end_is_missed(brimline_cli: CommandLine) -> None:
+    """The engine waits 10 s for a lost server; when the run ends first, the last look at its counters tells."""
+    with scripted_server({"service": {"kind": "fixed", "ns": 1_000_000}}) as server:
+        running = brimline_cli.start(
+            "run", "ycsb-c", "--uri", server.uri, "--data", "as-is", "--duration", "4s", "--warmup", "0s", "--json"
+        )
+        brimline_cli.wait_for_samples("ycsb-c")
+        server.process.kill()
+        outcome = running.end(timeout_s=60)
+    outcome.check_error(5, "the target went away", "is kept in")
+    assert outcome.json()["verdict"]["value"] == "invalid"

@@ -108,7 +108,8 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
 
 
 def _start(plan: Plan) -> _native.Run:
-    _allow_descriptors(plan.connections + _DESCRIPTORS_BESIDE)
+    if plan.target.kind == "wire":
+        _allow_descriptors(plan.connections + _DESCRIPTORS_BESIDE)
     try:
         return _native.start(plan.canonical_json())
     except _native.PlanError as error:
