@@ -9,7 +9,6 @@ from brimline.dataset.inspection import Inspection, State, inspect
 from brimline.dataset.manifest import (
     MANIFEST_COLLECTION,
     Manifest,
-    delete_manifest,
     differences,
     manifest_for,
     read_manifest,
@@ -23,7 +22,6 @@ __all__ = [
     "Manifest",
     "State",
     "complete",
-    "delete_manifest",
     "differences",
     "inspect",
     "manifest_for",

@@ -115,12 +115,6 @@ def write_manifest(database: DataDatabase, manifest: Manifest) -> None:
         database[MANIFEST_COLLECTION].replace_one({"_id": manifest.collection}, manifest.to_document(), upsert=True)
 
 
-def delete_manifest(database: DataDatabase, collection: str) -> None:
-    """Removes the manifest of a collection, if there is one. Raises TargetError."""
-    with target_errors("removing the manifest"):
-        database[MANIFEST_COLLECTION].delete_one({"_id": collection})
-
-
 def differences(found: Manifest, wanted: Manifest) -> tuple[str, ...]:
     """In words, each way in which `found` is other data than `wanted`; empty when it is the same."""
     return tuple(
