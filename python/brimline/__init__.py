@@ -7,19 +7,18 @@ print(result.conclusion.headline)
 frames = brimline.run("ycsb-a", overrides={"duration": "10s"}).record.frames()
 """
 
-from brimline.api import (
-    CapacityResult,
-    LoadResult,
-    Options,
-    RunResult,
-    SweepResult,
-    capacity,
-    load,
-    open_result,
-    run,
-    sweep,
-)
-from brimline.errors import BrimlineError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brimline.api.capacity import capacity
+    from brimline.api.load import load
+    from brimline.api.options import Options
+    from brimline.api.reopen import open_result
+    from brimline.api.results import CapacityResult, LoadResult, RunResult, SweepResult
+    from brimline.api.run import run
+    from brimline.api.sweep import sweep
+    from brimline.errors import BrimlineError
 
 __all__ = [
     "BrimlineError",
@@ -34,3 +33,16 @@ __all__ = [
     "run",
     "sweep",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first asked for, so that the program can take over Ctrl-C before most of a second of imports.
+    if name not in __all__:
+        raise AttributeError(f"module 'brimline' has no attribute {name!r}")
+    home = "brimline.errors" if name == "BrimlineError" else "brimline.api"
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

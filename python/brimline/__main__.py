@@ -1,5 +1,29 @@
-"""`python -m brimline`."""
+"""Owns the first moment of the program: Ctrl-C and SIGTERM end it with one line, from before the heavy imports on.
 
-from brimline.cli import main
+The imports take most of a second, in which nothing is started and nothing can be lost. A verb that starts something
+takes both signals over while it works (`brimline.execution.stop`).
+"""
 
-main()
+import os
+import signal
+import sys
+from types import FrameType
+
+
+def main() -> None:
+    """Runs the command line and ends the process with its exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+    from brimline.cli import main as command_line
+
+    command_line()
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    # Not an exception: raised inside an import of a library it may be swallowed or come out as another one.
+    os.write(sys.stderr.fileno(), f"error: interrupted by {signal.Signals(number).name}\n".encode())
+    os._exit(128 + number)
+
+
+if __name__ == "__main__":
+    main()

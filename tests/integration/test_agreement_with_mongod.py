@@ -10,9 +10,9 @@ from pymongo.collection import Collection
 
 import brimline
 from brimline import _native
+from brimline.execution import DataPolicy, RunContext, Silence, StopToken, execute
 from brimline.plan import Plan, load_plan, resolve, wire_target
 from brimline.record.model import OperationTotals
-from brimline.run import DataPolicy, RunContext, Silence, StopToken, execute
 from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
 from brimline.spec import load_spec

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import brimline
+from brimline.execution import DataPolicy
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.report import render_json
-from brimline.run import DataPolicy
 from brimline.servers import Deployment
 from brimline.spec import shipped_workloads
 from tests.support.command_line import CommandLine

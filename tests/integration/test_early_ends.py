@@ -53,6 +53,32 @@ def test_one_signal_drains_and_seals(number: signal.Signals, exit_code: int, bri
     assert {check["name"]: check["result"] for check in agreement["checks"]}["opcounters"] == "pass"
 
 
+@pytest.mark.parametrize(
+    ("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+)
+@pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.2, 0.4])
+def test_a_signal_while_brimline_starts(
+    delay_s: float, number: signal.Signals, exit_code: int, brimline_cli: CommandLine
+) -> None:
+    """Most of a second of imports: one line from the first moment on in which the program has the signals."""
+    running = brimline_cli.start("run", "ycsb-a", *LONG)
+    assert eventually(lambda: _catches_sigterm(running.process.pid), interval_s=0.001)
+    time.sleep(delay_s)
+    running.send(number)
+    outcome = running.end(timeout_s=30)
+    assert outcome.exit_code == exit_code, outcome.stderr
+    assert f"error: interrupted by {number.name}" in outcome.stderr
+    assert "Traceback" not in outcome.stderr and not outcome.stdout
+    assert _servers_gone(brimline_cli)
+
+
+def _catches_sigterm(pid: int) -> bool:
+    """Python itself catches SIGINT from the start, but SIGTERM only on request."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def _ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

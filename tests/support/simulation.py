@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.experiments.capacity import Capacity
 from brimline.experiments.conclusion import CapacityConclusion
 from brimline.experiments.runner import run_trials
@@ -12,7 +13,6 @@ from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import Trial
 from brimline.plan import Plan, SimulatedTarget, resolve
 from brimline.record import ExperimentWriter, RunRecord
-from brimline.run import RunContext, Silence, StopToken, execute
 from brimline.spec import Spec, load_spec
 
 Script = Mapping[str, Any]

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 
 
-def eventually(condition: Callable[[], bool], *, timeout_s: float = 30.0) -> bool:
+def eventually(condition: Callable[[], bool], *, timeout_s: float = 30.0, interval_s: float = 0.05) -> bool:
     """Whether `condition` comes true within the time; asked once more at its end."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         if condition():
             return True
-        time.sleep(0.05)
+        time.sleep(interval_s)
     return condition()

@@ -8,8 +8,8 @@ import pytest
 import brimline
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Slo, Verdict, judge
+from brimline.execution import DataPolicy
 from brimline.record import RunRecord
-from brimline.run import DataPolicy
 from tests.support.scripted_server import ScriptedServer, scripted_server
 from tests.support.simulation import simulate
 

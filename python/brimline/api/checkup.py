@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 
 from brimline.analysis.observation import Observation, observe
 from brimline.doctor import Check, Status, examine
+from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.plan import NullTarget, resolve
-from brimline.run import RunContext, Silence, StopToken, execute
 from brimline.spec import load_spec
 from brimline.units import format_duration, format_rate
 

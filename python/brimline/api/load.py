@@ -10,9 +10,9 @@ from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import workplace
 from brimline.errors import UsageError
+from brimline.execution import load_data
 from brimline.plan import load_plan
 from brimline.report import run_report
-from brimline.run import load_data
 from brimline.spec import LoadedSpec
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from brimline.errors import UsageError
-from brimline.run import DataPolicy, ProgressSink, Silence
+from brimline.execution import DataPolicy, ProgressSink, Silence
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 
 RUNS_DIRECTORY_VARIABLE = "BRIMLINE_RUNS_DIR"

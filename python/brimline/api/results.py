@@ -62,22 +62,32 @@ class RunResult(Result):
     @property
     def error(self) -> BrimlineError | None:
         """Interrupted, target lost, invalid, or objective missed: the first that holds."""
-        if self.interrupted is not None:
-            return self.interrupted
-        if self.record.ended_by == "target_lost":
-            return TargetError(
-                f"the target went away: {self.record.message}",
-                hint=f"what was measured until then is kept in {self.directory}",
-            )
-        if proves_nothing(self.observation, self.judgement):
-            reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
-            return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look)
+        return self.interrupted or self._target_lost or self._invalid or self._objective_missed
+
+    @property
+    def _target_lost(self) -> TargetError | None:
+        if self.record.ended_by != "target_lost":
+            return None
+        return TargetError(
+            f"the target went away: {self.record.message}",
+            hint=f"what was measured until then is kept in {self.directory}",
+        )
+
+    @property
+    def _invalid(self) -> InvalidRun | None:
+        if not proves_nothing(self.observation, self.judgement):
+            return None
+        reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
+        return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look)
+
+    @property
+    def _objective_missed(self) -> GateFailed | InvalidRun | None:
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:
             return None
-        reasons_text = "; ".join(self.judgement.reasons)
+        reasons = "; ".join(self.judgement.reasons)
         if self.judgement.verdict is Verdict.FAIL:
-            return GateFailed(f"the objective was missed: {reasons_text}", hint=self.where_to_look)
-        return InvalidRun(f"inconclusive: {reasons_text}", hint=self.where_to_look)
+            return GateFailed(f"the objective was missed: {reasons}", hint=self.where_to_look)
+        return InvalidRun(f"inconclusive: {reasons}", hint=self.where_to_look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +96,15 @@ class LoadResult(RunResult):
 
     document_count: int
     namespace: str
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost or broken off.
+
+        The data is what a load is for, and the server has counted it: how well the figures hold up is in the report,
+        and a load too short to measure has not failed.
+        """
+        return self.interrupted or self._target_lost or (None if self.record.complete else self._invalid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ from brimline.api.results import RunResult
 from brimline.api.workload import load_workload, objective
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import Interrupted, TargetError
+from brimline.execution import StopToken, execute, restore_data
 from brimline.plan import Plan, resolve
 from brimline.record import RunRecord
 from brimline.report import run_report
-from brimline.run import StopToken, execute, restore_data
 from brimline.spec import LoadedSpec
 
 

@@ -11,9 +11,7 @@ from pydantic import ValidationError
 
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.errors import TargetError, UsageError
-from brimline.plan import NullTarget, Plan, TargetPlan, load_plan, wire_target
-from brimline.record import capture_environment, create_run_directory
-from brimline.run import (
+from brimline.execution import (
     DataPolicy,
     LoadReport,
     RunContext,
@@ -21,6 +19,8 @@ from brimline.run import (
     ensure_data,
     interruptible,
 )
+from brimline.plan import NullTarget, Plan, TargetPlan, load_plan, wire_target
+from brimline.record import capture_environment, create_run_directory
 from brimline.servers import (
     BUNDLED_LICENCE,
     Deployment,

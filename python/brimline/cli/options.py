@@ -10,7 +10,7 @@ import typer
 from brimline.api import Options
 from brimline.cli.progress import TerminalProgress
 from brimline.errors import redact_text
-from brimline.run import DataPolicy
+from brimline.execution import DataPolicy
 
 Workload = Annotated[
     str | None, typer.Argument(help="A shipped workload (see: brimline workloads) or a YAML file.", show_default=False)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
+from brimline.execution import Tick
 from brimline.plan import Plan
-from brimline.run import Tick
 from brimline.units import NS_PER_S, format_count, format_duration, format_rate
 
 _PLAIN_EVERY_S = 5.0

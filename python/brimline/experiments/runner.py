@@ -6,10 +6,10 @@ from typing import Protocol
 
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
+from brimline.execution import RunContext, execute, restore_data
 from brimline.experiments.trial import Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.record import ExperimentWriter
-from brimline.run import RunContext, execute, restore_data
 from brimline.spec import Spec
 from brimline.spec.model import ClosedLoad, ConstantLoad
 from brimline.units import NS_PER_S, format_rate

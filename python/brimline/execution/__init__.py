@@ -1,9 +1,9 @@
 """Owns executing one plan: data in place, engine and monitor started, samples recorded, the record sealed."""
 
-from brimline.run.data import DataPolicy, LoadReport, ensure_data, load_data, restore_data
-from brimline.run.execute import RunContext, execute
-from brimline.run.progress import ProgressSink, Silence, Tick
-from brimline.run.stop import StopToken, interruptible
+from brimline.execution.data import DataPolicy, LoadReport, ensure_data, load_data, restore_data
+from brimline.execution.execute import RunContext, execute
+from brimline.execution.progress import ProgressSink, Silence, Tick
+from brimline.execution.stop import StopToken, interruptible
 
 __all__ = [
     "DataPolicy",

@@ -10,12 +10,12 @@ from typing import Any
 
 from brimline import _native
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, visible
+from brimline.execution.progress import ProgressSink, Tick
+from brimline.execution.stop import StopToken
 from brimline.monitor import ServerSampler, read_opcounters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Opcounters, Summary
-from brimline.run.progress import ProgressSink, Tick
-from brimline.run.stop import StopToken
 from brimline.servers import Deployment, control_client
 
 _POLL_S = 0.1

@@ -14,9 +14,9 @@ from brimline import _native, dataset
 from brimline.dataset.access import DataDatabase, target_errors
 from brimline.dataset.inspection import Inspection, State
 from brimline.errors import InvalidRun, UsageError
+from brimline.execution.execute import RunContext, execute
 from brimline.plan import Plan
 from brimline.record import RunRecord
-from brimline.run.execute import RunContext, execute
 from brimline.servers import Deployment, control_client
 
 _RESTORE_CHUNK = 10_000
