@@ -1,6 +1,6 @@
 //! The wire protocol of `mongod` and `mongos`, as far as a load generator needs it: requests that are mostly pre-encoded ([`template`]),
-//! replies that are scanned once without allocating ([`reply`]), the handshake ([`hello`]) and one non-blocking socket
-//! per connection ([`connection`]). It knows sockets and bytes, no workloads and no time.
+//! replies that are scanned once without allocating ([`reply`]), the handshake ([`hello`]) one non-blocking socket
+//! per connection ([`connection`]), and waiting for many of them ([`wait`]). It knows sockets and bytes, no workloads and no time.
 //!
 //! Source: `OP_MSG` specification, <https://github.com/mongodb/specifications/blob/master/source/message/OP_MSG.md>.
 //!
@@ -16,3 +16,4 @@ mod incoming;
 pub mod op_msg;
 pub mod reply;
 pub mod template;
+pub mod wait;

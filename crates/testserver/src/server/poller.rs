@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use brimline_wire::wait::wait;
 use rustix::event::{EventfdFlags, epoll, eventfd};
-use rustix::time::Timespec;
 
 /// Events taken per wait. Few, so that a reply that falls due is not kept waiting behind a long row of requests.
 const EVENTS_MAX: usize = 64;
@@ -73,19 +73,11 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, descriptor)?)
     }
 
-    /// Waits until something is ready, the waker is used or `timeout` is over, and puts the names of what is ready into
+    /// Waits until something is ready, the waker is used or `timeout` is over, or nearly, and puts the names of what is ready into
     /// `names`, in place of what they held. Returns whether the waker was used.
     pub fn wait(&self, timeout: Option<Duration>, names: &mut Vec<u64>) -> io::Result<bool> {
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs() as i64,
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
         let mut buffer = [const { MaybeUninit::uninit() }; EVENTS_MAX];
-        let events = match epoll::wait(&self.epoll, &mut buffer, timeout.as_ref()) {
-            Ok((events, _)) => events,
-            Err(rustix::io::Errno::INTR) => &mut [],
-            Err(error) => return Err(error.into()),
-        };
+        let events = wait(&self.epoll, &mut buffer, timeout.map(|timeout| timeout.as_nanos() as u64))?;
         names.clear();
         names.extend(events.iter().map(|event| event.data.u64()).filter(|&name| name != WAKER));
         Ok(names.len() < events.len())
