@@ -30,6 +30,8 @@ SPECS: Mapping[str, SpecExample] = {
     "open-loop-with-objective.yaml": SpecExample(
         operations=frozenset({"read", "update"}), closed_loop=False, judged=True
     ),
+    "ramp-then-hold.yaml": SpecExample(operations=frozenset({"read", "update"}), closed_loop=False, judged=False),
+    "threads-loops-ramp-up.yaml": SpecExample(operations=frozenset({"insert"}), closed_loop=True, judged=False),
     "ycsb-read-mostly.properties": SpecExample(
         operations=frozenset({"read", "update"}), closed_loop=True, judged=False
     ),

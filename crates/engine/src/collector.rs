@@ -20,6 +20,8 @@ pub struct Interval {
     pub connections_up: u64,
     /// Operations due and not sent at its end.
     pub backlog: u64,
+    /// Workers of a closed loop that have begun and are not done; 0 in an open loop.
+    pub workers_active: u64,
     /// CPU time of all worker threads.
     pub engine_cpu_ns: Nanos,
     /// CPU time of the busiest worker thread.
@@ -95,6 +97,7 @@ impl From<WorkerInterval> for Interval {
             in_flight: part.in_flight,
             connections_up: part.connections_up,
             backlog: part.backlog,
+            workers_active: part.workers_active,
             engine_cpu_ns: part.cpu_ns,
             busiest_thread_cpu_ns: part.cpu_ns,
             process_cpu_ns: 0,
@@ -113,6 +116,7 @@ impl Interval {
         self.in_flight += part.in_flight;
         self.connections_up += part.connections_up;
         self.backlog += part.backlog;
+        self.workers_active += part.workers_active;
         self.engine_cpu_ns += part.cpu_ns;
         self.busiest_thread_cpu_ns = self.busiest_thread_cpu_ns.max(part.cpu_ns);
         self.tallies.merge(&part.tallies);

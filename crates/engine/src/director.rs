@@ -16,7 +16,7 @@ use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
 use crate::shared::{Start, StartLine, lock};
 use crate::target::{NullTarget, SimulatedTarget, Target, WireTarget};
 use crate::totals::WorkerSummary;
-use crate::worker::{Mission, Sink, Worker, WorkerInterval};
+use crate::worker::{Mission, Places, Sink, Worker, WorkerInterval};
 use crate::workload::Workload;
 
 /// What workers tell the director.
@@ -77,10 +77,11 @@ fn supervise<T: Target>(
     make_target: impl Fn(usize) -> std::io::Result<T> + Sync,
 ) -> Result<Summary, RunError> {
     let thread_count = plan.thread_count() as usize;
+    let pacer = Pacer::new(plan);
     let mission = Mission {
         workload,
         commands,
-        pacer: Pacer::new(&plan.pacer),
+        pacer: &pacer,
         intervals: Intervals::new(plan.warmup_ns, plan.duration_ns, plan.interval_ns),
         operation_count: [plan.operation_count, workload.operation_count()].into_iter().flatten().min(),
         shard_count: thread_count as u64,
@@ -99,10 +100,12 @@ fn supervise<T: Target>(
             let messages = sender.clone();
             let (mission, start_line, make_target) = (&mission, &start_line, &make_target);
             let connections = share(plan.connections as usize, worker, thread_count);
+            let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize;
+            let places = Places { connections, in_flight_max: share(in_flight_max, worker, thread_count) };
             let spawned =
                 thread::Builder::new().name(format!("brimline-{worker}")).spawn_scoped(scope, move || {
                     let target = make_target(connections);
-                    let outcome = work(mission, worker, target, connections, sink, start_line, &messages);
+                    let outcome = work(mission, worker, target, places, sink, start_line, &messages);
                     drop(messages.send(Message::Finished(worker, Box::new(outcome))));
                 });
             if let Err(error) = spawned {
@@ -135,7 +138,7 @@ fn work<T: Target>(
     mission: &Mission<'_>,
     worker: usize,
     target: std::io::Result<T>,
-    connections: usize,
+    places: Places,
     sink: ToDirector<'_>,
     start_line: &StartLine,
     messages: &Sender<Message>,
@@ -145,7 +148,7 @@ fn work<T: Target>(
         report(Message::Refused(error.to_string()));
         error.to_string()
     })?;
-    let mut worker = Worker::new(mission, worker as u64, target, connections, sink);
+    let mut worker = Worker::new(mission, worker as u64, target, places, sink);
     match worker.connect() {
         Ok(()) => report(Message::Connected),
         Err(reason) => {

@@ -26,6 +26,7 @@ pub mod target;
 pub mod totals;
 mod validate;
 pub mod worker;
+mod workers;
 pub mod workload;
 
 pub use collector::Interval;

@@ -8,6 +8,8 @@ use crate::target::ConnectionIndex;
 enum Slot {
     Down,
     Free,
+    /// Up, but its worker pauses or is done.
+    Resting,
     Busy(InFlight),
 }
 
@@ -19,18 +21,20 @@ pub struct Slots {
     freed_at: Nanos,
     up_count: u64,
     in_flight_count: u64,
+    in_flight_max: u64,
     down_since: Option<Nanos>,
 }
 
 impl Slots {
-    /// `count` connections, all down.
-    pub fn new(count: usize) -> Self {
+    /// `count` connections, all down, with at most `in_flight_max` operations in flight.
+    pub fn new(count: usize, in_flight_max: u64) -> Self {
         Self {
             places: vec![Slot::Down; count],
             free: Vec::with_capacity(count),
             freed_at: 0,
             up_count: 0,
             in_flight_count: 0,
+            in_flight_max,
             down_since: None,
         }
     }
@@ -55,16 +59,16 @@ impl Slots {
         self.down_since
     }
 
-    /// When a connection became free after none had been: what was due before that was held back.
+    /// When an operation could be sent after none could: what was due before that was held back.
     #[inline]
     pub fn freed_at(&self) -> Nanos {
         self.freed_at
     }
 
-    /// The free connection to use next.
+    /// The free connection to use next; none as long as the bound of operations in flight is reached.
     #[inline]
     pub fn next_free(&self) -> Option<ConnectionIndex> {
-        self.free.last().copied()
+        if self.in_flight_count < self.in_flight_max { self.free.last().copied() } else { None }
     }
 
     /// Puts an operation on the connection that [`next_free`](Self::next_free) named.
@@ -81,7 +85,7 @@ impl Slots {
     pub fn in_flight(&self, connection: ConnectionIndex) -> Option<InFlight> {
         match self.places[connection] {
             Slot::Busy(flight) => Some(flight),
-            Slot::Down | Slot::Free => None,
+            Slot::Down | Slot::Free | Slot::Resting => None,
         }
     }
 
@@ -95,22 +99,43 @@ impl Slots {
     pub fn all_in_flight(&self) -> impl Iterator<Item = (ConnectionIndex, &InFlight)> {
         self.places.iter().enumerate().filter_map(|(connection, slot)| match slot {
             Slot::Busy(flight) => Some((connection, flight)),
-            Slot::Down | Slot::Free => None,
+            Slot::Down | Slot::Free | Slot::Resting => None,
         })
     }
 
-    /// The operation on `connection` is finished; the connection is free at `now`.
+    /// The operation on `connection` is finished at `now`; the connection is free.
     #[inline]
     pub fn release(&mut self, connection: ConnectionIndex, now: Nanos) {
+        let was_full = self.next_free().is_none();
         self.in_flight_count -= 1;
-        self.add_free(connection, now);
+        self.places[connection] = Slot::Free;
+        self.free.push(connection);
+        self.note_freed(was_full, now);
     }
 
-    /// `connection` has come up.
-    pub fn up(&mut self, connection: ConnectionIndex, now: Nanos) {
+    /// The operation on `connection` is finished at `now`; its worker pauses or is done.
+    pub fn release_to_rest(&mut self, connection: ConnectionIndex, now: Nanos) {
+        let was_full = self.next_free().is_none();
+        self.in_flight_count -= 1;
+        self.places[connection] = Slot::Resting;
+        self.note_freed(was_full, now);
+    }
+
+    /// `connection` has come up, and rests.
+    pub fn up(&mut self, connection: ConnectionIndex) {
         self.up_count += 1;
         self.down_since = None;
-        self.add_free(connection, now);
+        self.places[connection] = Slot::Resting;
+    }
+
+    /// The rest of `connection` is over at `now`. Nothing happens when it went down or was woken meanwhile.
+    pub fn wake(&mut self, connection: ConnectionIndex, now: Nanos) {
+        if matches!(self.places[connection], Slot::Resting) {
+            let was_full = self.next_free().is_none();
+            self.places[connection] = Slot::Free;
+            self.free.push(connection);
+            self.note_freed(was_full, now);
+        }
     }
 
     /// `connection` has gone down; hands out the operation that went down with it.
@@ -125,7 +150,7 @@ impl Slots {
                 self.free.retain(|&free| free != connection);
                 None
             }
-            Slot::Down => None,
+            Slot::Down | Slot::Resting => None,
         };
         if !matches!(before, Slot::Down) {
             self.up_count -= 1;
@@ -136,11 +161,9 @@ impl Slots {
         lost
     }
 
-    fn add_free(&mut self, connection: ConnectionIndex, now: Nanos) {
-        if self.free.is_empty() {
+    fn note_freed(&mut self, was_full: bool, now: Nanos) {
+        if was_full && self.next_free().is_some() {
             self.freed_at = now;
         }
-        self.places[connection] = Slot::Free;
-        self.free.push(connection);
     }
 }

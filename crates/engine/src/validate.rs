@@ -2,8 +2,8 @@
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::plan::{
-    CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, THREAD_COUNT_MAX,
-    TargetPlan, Work,
+    CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, Stage,
+    THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
 };
 
 /// Longest warm-up, window or time-out: 30 days.
@@ -12,6 +12,8 @@ const TIME_NS_MAX: Nanos = 30 * 24 * 3600 * NANOS_PER_S;
 const INTERVAL_NS_MIN: Nanos = NANOS_PER_S / 100;
 /// Documents per insert command that servers accept.
 const BATCH_SIZE_MAX: u32 = 100_000;
+/// Most stages of a load; each interval can have one of its own for a day of seconds.
+const STAGE_COUNT_MAX: usize = 100_000;
 /// Least cost of a simulated generator. At no cost a closed loop on a server without service time would never end.
 const GENERATOR_NS_MIN: Nanos = 100;
 
@@ -33,11 +35,18 @@ impl Plan {
         self.validate_times()
     }
 
-    /// Engine threads in use: no more than connections, and one on a virtual clock.
+    /// Engine threads in use: no more than there is in flight, and one on a virtual clock. The workers of a T-L-R plan
+    /// are shared out evenly, so that each thread has as many operations as its workers perform.
     pub fn thread_count(&self) -> u32 {
-        match self.target {
-            TargetPlan::Simulated { .. } => 1,
-            TargetPlan::Wire { .. } | TargetPlan::Null {} => self.threads.min(self.connections),
+        if matches!(self.target, TargetPlan::Simulated { .. }) {
+            return 1;
+        }
+        let useful = self.threads.min(self.connections).min(self.in_flight_max.unwrap_or(u32::MAX));
+        match self.pacer {
+            PacerPlan::Tlr { .. } => {
+                (1..=useful).rev().find(|count| self.connections.is_multiple_of(*count)).unwrap_or(1)
+            }
+            _ => useful,
         }
     }
 
@@ -91,14 +100,37 @@ impl Plan {
     }
 
     fn validate_pacer(&self) -> Result<(), PlanError> {
-        match self.pacer {
-            PacerPlan::Closed {} => Ok(()),
-            PacerPlan::Constant { rate_ops_per_s: rate } => {
-                require(rate > 0.0 && rate <= RATE_OPS_PER_S_MAX, "pacer.rate_ops_per_s", || {
-                    format!("must be above 0 and at most {RATE_OPS_PER_S_MAX:e}, got: {rate}")
-                })
+        match &self.pacer {
+            PacerPlan::Closed { think_time } => self.validate_think_time(*think_time),
+            PacerPlan::Tlr { loops, ramp_up_ns } => self.validate_tlr(*loops, *ramp_up_ns),
+            PacerPlan::Constant { rate_ops_per_s: rate } | PacerPlan::Poisson { rate_ops_per_s: rate } => {
+                require_rate(*rate, "pacer.rate_ops_per_s", *rate > 0.0)
             }
+            PacerPlan::Stages { stages, .. } => validate_stages(stages),
         }
+    }
+
+    fn validate_think_time(&self, think_time: Option<ThinkTime>) -> Result<(), PlanError> {
+        let (Some(ThinkTime { mean_ns, .. }), Some(duration_ns)) = (think_time, self.duration_ns) else {
+            return Ok(());
+        };
+        require(mean_ns < self.warmup_ns.saturating_add(duration_ns), "pacer.think_time.mean_ns", || {
+            "a think time as long as the run leaves each worker one operation".to_owned()
+        })
+    }
+
+    fn validate_tlr(&self, loops: u64, ramp_up_ns: u64) -> Result<(), PlanError> {
+        require(loops > 0, "pacer.loops", || "must be at least 1".to_owned())?;
+        require((1..=TIME_NS_MAX).contains(&ramp_up_ns), "pacer.ramp_up_ns", || {
+            "must be above 0 and at most 30 days".to_owned()
+        })?;
+        let wanted = loops.checked_mul(u64::from(self.connections));
+        require(wanted.is_some() && self.operation_count == wanted, "operation_count", || {
+            "must be connections times loops".to_owned()
+        })?;
+        require(self.in_flight_max.is_none(), "in_flight_max", || {
+            "each worker has one operation in flight; a bound would change when workers start".to_owned()
+        })
     }
 
     fn validate_target(&self) -> Result<(), PlanError> {
@@ -121,6 +153,10 @@ impl Plan {
         })?;
         require((1..=THREAD_COUNT_MAX).contains(&self.threads), "threads", || {
             format!("must be 1 to {THREAD_COUNT_MAX}, got: {}", self.threads)
+        })?;
+        let in_flight_max = self.in_flight_max.unwrap_or(self.connections);
+        require((1..=self.connections).contains(&in_flight_max), "in_flight_max", || {
+            format!("must be 1 to the number of connections, {}, got: {in_flight_max}", self.connections)
         })
     }
 
@@ -142,6 +178,30 @@ impl Plan {
             format!("must be at least {INTERVAL_NS_MIN}, got: {}", self.interval_ns)
         })
     }
+}
+
+fn validate_stages(stages: &[Stage]) -> Result<(), PlanError> {
+    require((1..=STAGE_COUNT_MAX).contains(&stages.len()), "pacer.stages", || {
+        format!("must be 1 to {STAGE_COUNT_MAX}, got: {}", stages.len())
+    })?;
+    for (number, stage) in stages.iter().enumerate() {
+        let Stage { from_ops_per_s: from, to_ops_per_s: to, duration_ns } = *stage;
+        require_rate(from, &format!("pacer.stages.{number}.from_ops_per_s"), from >= 0.0)?;
+        require_rate(to, &format!("pacer.stages.{number}.to_ops_per_s"), to >= 0.0)?;
+        require(
+            (1..=TIME_NS_MAX).contains(&duration_ns),
+            &format!("pacer.stages.{number}.duration_ns"),
+            || "must be above 0 and at most 30 days".to_owned(),
+        )?;
+    }
+    let offers = stages.iter().any(|stage| stage.from_ops_per_s > 0.0 || stage.to_ops_per_s > 0.0);
+    require(offers, "pacer.stages", || "no stage offers anything".to_owned())
+}
+
+fn require_rate(rate: f64, path: &str, is_positive_enough: bool) -> Result<(), PlanError> {
+    require(is_positive_enough && rate <= RATE_OPS_PER_S_MAX, path, || {
+        format!("must be above 0 and at most {RATE_OPS_PER_S_MAX:e}, got: {rate}")
+    })
 }
 
 fn require(holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<(), PlanError> {

@@ -9,12 +9,13 @@ use crate::commands::{Command, Commands};
 use crate::failure::{Failure, FailureClass};
 use crate::flight::{InFlight, Step, judge};
 use crate::intervals::Intervals;
-use crate::pacer::{Due, Pacer};
+use crate::pacer::{Pacer, Walk};
 use crate::recorder::{Ending, Finished, Phase, Recorder, Tallies};
 use crate::shared::{Control, WorkerProgress};
 use crate::slots::Slots;
 use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::totals::{Totals, WorkerSummary};
+use crate::workers::{Next, Workers};
 use crate::workload::{OperationStream, Workload};
 
 /// Longest wait without a look at the controls.
@@ -32,7 +33,7 @@ pub struct Mission<'r> {
     /// How they are encoded.
     pub commands: &'r Commands,
     /// When they are due.
-    pub pacer: Pacer,
+    pub pacer: &'r Pacer,
     /// Where samples are cut.
     pub intervals: Intervals,
     /// Operations of the run, all shards together; `None`: no bound.
@@ -51,6 +52,15 @@ pub struct Mission<'r> {
     pub progress: &'r [WorkerProgress],
 }
 
+/// A worker's share of the room for operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Its connections.
+    pub connections: usize,
+    /// How many of them may be in use at once.
+    pub in_flight_max: usize,
+}
+
 /// One interval of one worker.
 pub struct WorkerInterval {
     /// Phase at the interval's start.
@@ -65,6 +75,8 @@ pub struct WorkerInterval {
     pub connections_up: u64,
     /// Operations due and not sent at its end.
     pub backlog: u64,
+    /// Workers of a closed loop that have begun and are not done; 0 in an open loop.
+    pub workers_active: u64,
     /// CPU time of the worker's thread.
     pub cpu_ns: Nanos,
     /// Counts and times.
@@ -77,6 +89,14 @@ pub trait Sink {
     fn take(&mut self, interval: WorkerInterval) -> Tallies;
 }
 
+/// What says when a shard's operations are due.
+enum Pace<'r> {
+    /// Its workers.
+    Closed(Workers),
+    /// Its due times: of the next operation, and of those to be counted.
+    Open { due: Walk<'r>, counted: Walk<'r> },
+}
+
 /// One worker.
 pub struct Worker<'r, T: Target, S: Sink> {
     mission: &'r Mission<'r>,
@@ -84,6 +104,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     sink: S,
     shard: u64,
     stream: OperationStream<'r>,
+    pace: Pace<'r>,
     slots: Slots,
     request_id: i32,
     recorder: Recorder,
@@ -97,15 +118,23 @@ pub struct Worker<'r, T: Target, S: Sink> {
 }
 
 impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
-    /// A worker for shard `shard` on a target with `connections` connections.
-    pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, connections: usize, sink: S) -> Self {
+    /// A worker for shard `shard` on a target with as many connections as it has places.
+    pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, places: Places, sink: S) -> Self {
+        let Places { connections, in_flight_max } = places;
+        let pace = match mission.pacer {
+            Pacer::Closed(closed) => {
+                Pace::Closed(Workers::new(*closed, connections, shard, mission.shard_count))
+            }
+            Pacer::Open(open) => Pace::Open { due: open.walk(), counted: open.walk() },
+        };
         Self {
             mission,
             target,
             sink,
             shard,
             stream: mission.workload.stream(shard, mission.shard_count),
-            slots: Slots::new(connections),
+            pace,
+            slots: Slots::new(connections, in_flight_max as u64),
             request_id: 0,
             recorder: Recorder::default(),
             summary: WorkerSummary::default(),
@@ -136,7 +165,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             self.target.wait(until).map_err(|error| error.to_string())?;
             while let Some(event) = self.target.next_event() {
                 match event {
-                    Event::Up(connection) => self.slots.up(connection, 0),
+                    Event::Up(connection) => self.up(connection, 0),
                     Event::Down(connection, failure) => {
                         reason = failure.message;
                         self.slots.down(connection, 0);
@@ -184,20 +213,42 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.mission.operation_count.is_some_and(|count| self.stream.peek_index() >= count)
     }
 
-    /// When the next operation of an open loop is due; `None` when nothing more will be.
-    fn next_due(&self) -> Option<Due> {
-        (!self.is_exhausted()).then(|| self.mission.pacer.due(self.stream.peek_index()))
-    }
-
     /// Sends what is due at `now` as long as connections are free.
     fn send_due(&mut self, now: Nanos) {
+        self.wake_workers(now);
         while let Some(connection) = self.slots.next_free() {
-            let due = match self.next_due() {
-                Some(Due::At(due)) if due <= now && self.is_offered(due) => Some(due),
-                Some(Due::WhenFree) => None,
-                _ => return,
+            if self.is_exhausted() {
+                return;
+            }
+            let due = match &mut self.pace {
+                Pace::Closed(_) => None,
+                Pace::Open { due, .. } => match due.due(self.stream.peek_index()) {
+                    Some(due) if due <= now && self.is_offered(due) => Some(due),
+                    _ => return,
+                },
             };
             self.start(connection, due);
+        }
+    }
+
+    /// When the next operation of an open loop is due; `None` when nothing more will be.
+    fn next_due(&mut self) -> Option<Nanos> {
+        if self.is_exhausted() {
+            return None;
+        }
+        match &mut self.pace {
+            Pace::Closed(_) => None,
+            Pace::Open { due, .. } => due.due(self.stream.peek_index()),
+        }
+    }
+
+    /// Gives workers whose rest is over their connections back.
+    #[inline]
+    fn wake_workers(&mut self, now: Nanos) {
+        if let Pace::Closed(workers) = &mut self.pace {
+            while let Some(connection) = workers.wake(now) {
+                self.slots.wake(connection, now);
+            }
         }
     }
 
@@ -206,14 +257,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     /// How long to wait for events.
-    fn next_look(&self, now: Nanos) -> Nanos {
-        let mut until = self.next_cut.min(now + LOOK_UP_NS);
-        if self.slots.next_free().is_some()
-            && let Some(Due::At(due)) = self.next_due()
-        {
-            until = until.min(due);
-        }
-        until
+    fn next_look(&mut self, now: Nanos) -> Nanos {
+        let until = self.next_cut.min(now + LOOK_UP_NS);
+        let next_send = match &self.pace {
+            Pace::Closed(workers) => workers.next_wake(),
+            Pace::Open { .. } if self.slots.next_free().is_some() => self.next_due(),
+            Pace::Open { .. } => None,
+        };
+        next_send.map_or(until, |at| until.min(at))
     }
 
     /// Waits once, follows every event, and does what the time asks for. Connections that become free get the next
@@ -226,7 +277,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             };
             match event {
                 Event::Reply { connection, done, reply } => self.reply(connection, done, reply, offering),
-                Event::Up(connection) => self.slots.up(connection, self.target.now()),
+                Event::Up(connection) => self.up(connection, self.target.now()),
                 Event::Down(connection, failure) => self.fail_connection(connection, failure),
             }
         }
@@ -301,7 +352,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
                 if let Some(failure) = reply.failure {
                     self.summary.failures.add(flight.operation.kind, *failure);
                 }
-                self.release(connection, done, offering);
+                self.release(connection, flight.operation.index, done, offering);
             }
         }
     }
@@ -336,9 +387,28 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         add(&progress.documents, documents);
     }
 
-    /// Gives a connection its next operation, or frees it.
-    fn release(&mut self, connection: ConnectionIndex, now: Nanos, offering: bool) {
-        self.slots.release(connection, now);
+    /// A connection is ready for its first operation, or again.
+    fn up(&mut self, connection: ConnectionIndex, now: Nanos) {
+        self.slots.up(connection);
+        let next = match &mut self.pace {
+            Pace::Closed(workers) => workers.up(connection, now),
+            Pace::Open { .. } => Next::Send,
+        };
+        if next == Next::Send {
+            self.slots.wake(connection, now);
+        }
+    }
+
+    /// Gives a connection its next operation, or frees it, or lets its worker rest.
+    fn release(&mut self, connection: ConnectionIndex, index: u64, now: Nanos, offering: bool) {
+        let next = match &mut self.pace {
+            Pace::Closed(workers) => workers.finished(connection, index, now),
+            Pace::Open { .. } => Next::Send,
+        };
+        match next {
+            Next::Send => self.slots.release(connection, now),
+            Next::Rest | Next::Leave => self.slots.release_to_rest(connection, now),
+        }
         if offering && self.offers_at(now) {
             self.send_due(now);
         }
@@ -347,6 +417,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn fail_connection(&mut self, connection: ConnectionIndex, failure: Failure) {
         let now = self.target.now();
         if let Some(flight) = self.slots.down(connection, now) {
+            if let Pace::Closed(workers) = &mut self.pace {
+                workers.performed(connection);
+            }
             self.count_unanswered(&flight);
             self.finish(&flight, now, Ending::Failed);
             self.summary.failures.add(flight.operation.kind, failure);
@@ -389,7 +462,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         if end > self.interval_start {
             self.cut(end);
         }
-        if !self.mission.control.stopped() && !self.mission.pacer.is_closed() {
+        if !self.mission.control.stopped() && self.mission.pacer.open().is_some() {
             self.send_due(end);
         }
         let sent = self.summary.kinds.iter().map(|totals| totals.sent).sum();
@@ -397,15 +470,18 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.summary.due = self.due_before(end).unwrap_or(sent);
         self.summary.overdue = self.summary.due.saturating_sub(sent);
         if self.summary.overdue > 0
-            && let Some(Due::At(due)) = self.next_due()
+            && let Some(due) = self.next_due()
         {
             self.summary.oldest_overdue_ns = end.saturating_sub(due);
         }
     }
 
     /// How many of this shard's operations are due before `end`; `None` in a closed loop.
-    fn due_before(&self, end: Nanos) -> Option<u64> {
-        let due = self.mission.pacer.due_before(end)?;
+    fn due_before(&mut self, end: Nanos) -> Option<u64> {
+        let due = match &mut self.pace {
+            Pace::Closed(_) => return None,
+            Pace::Open { counted, .. } => counted.due_before(end),
+        };
         let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
         Some((offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count)
     }
@@ -442,7 +518,12 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn cut(&mut self, end: Nanos) {
         let cpu_ns = self.target.cpu_ns();
         let sent = self.summary.kinds.iter().map(|totals| totals.sent).sum();
+        let workers_active = match &self.pace {
+            Pace::Closed(workers) => workers.active_count(end),
+            Pace::Open { .. } => 0,
+        };
         let offered_until = self.mission.intervals.end().map_or(end, |offer_end| offer_end.min(end));
+        let backlog = self.due_before(offered_until).map_or(0, |due| due.saturating_sub(sent));
         let tallies = self.recorder.cut(Tallies::default());
         let empty = self.sink.take(WorkerInterval {
             phase: self.phase_of_interval(),
@@ -450,7 +531,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             end_ns: end,
             in_flight: self.slots.in_flight_count(),
             connections_up: self.slots.up_count(),
-            backlog: self.due_before(offered_until).map_or(0, |due| due.saturating_sub(sent)),
+            backlog,
+            workers_active,
             cpu_ns: cpu_ns - self.cpu_at_cut,
             tallies,
         });

@@ -9,6 +9,7 @@ from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, se
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latency
 from brimline.analysis.validity import RunFigures, validity
+from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import IntervalRow, OperationRow, RunRecord
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
@@ -32,6 +33,8 @@ class Observation:
 
     target: str
     connections: int
+    in_flight_max: int
+    load: str
     closed_loop: bool
     ended_by: str
     message: str
@@ -72,7 +75,11 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
     finished_in_window = sum(row["ok"] + row["miss"] + row["failed"] for row in window)
     answered_in_window = sum(row["ok"] + row["miss"] for row in window)
     sent = sum(row["sent"] for row in due_operations)
-    offered = record.plan.pacer.rate_ops_per_s if record.plan.pacer.kind == "constant" else None
+    offered = offered_mean(
+        record.plan,
+        start_ns=intervals[0]["start_ns"] if intervals else 0,
+        end_ns=intervals[-1]["end_ns"] if intervals else 0,
+    )
     overdue = record.summary["overdue"] if record.summary else 0
     generator = generator_cpu(intervals)
     server = server_cpu(
@@ -96,6 +103,8 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
     return Observation(
         target=record.plan.target.kind,
         connections=record.plan.connections,
+        in_flight_max=record.plan.in_flight_max or record.plan.connections,
+        load=describe_load(record.plan),
         closed_loop=record.closed_loop,
         ended_by=record.ended_by,
         message=record.message,

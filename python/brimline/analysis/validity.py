@@ -18,6 +18,8 @@ HELD_BACK_SHARE_MAX = 0.01
 """Share of operations that waited for a connection, above which lag is no longer the generator's own."""
 LAG_PART_OF_RESPONSE_MAX = 0.25
 """Share of response p99 above which the generator's lag p99 decides the figure."""
+OVERDUE_SHARE_MAX = 0.001
+"""Share of operations due that were never sent, above which the run was not the planned one."""
 MISS_RATE_MAX = 0.01
 """Share of operations without their document, above which keys and data don't belong together."""
 MISS_RATE_VALID_MAX = 0.10
@@ -55,6 +57,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
         ]
         if not record.closed_loop:
             findings.append(generator_lag(figures))
+    findings += sent_as_planned(record, figures.held_back_share)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
     findings.append(samples(figures.service if record.closed_loop else figures.response))
     return tuple(findings)
@@ -153,6 +156,27 @@ def server_fills_shared_host(server: ServerCpu) -> bool:
     """Whether generator and server share a host whose CPUs are full, most of it with the server."""
     full = (server.host_share or 0) >= HOST_BUSY_SHARE
     return bool(server.shared_host) and full and server.server_is_main_consumer
+
+
+def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
+    """Everything that was due was sent. Nothing to say of a closed loop: operations are due when they are sent."""
+    summary = record.summary
+    if summary is None or record.closed_loop:
+        return []
+    evidence = f"planned {format_count(summary['due'])}, sent {format_count(summary['sent'])}"
+    if summary["overdue"] <= OVERDUE_SHARE_MAX * summary["due"]:
+        return [Finding("sent", Standing.PASS, evidence)]
+    share, age = format_percentage(summary["overdue"] / summary["due"]), format_duration(summary["oldest_overdue_ns"])
+    bound = record.plan.in_flight_max or record.plan.connections
+    reason = (
+        f"all {format_count(bound)} places for operations in flight were taken"
+        if held_back_share > HELD_BACK_SHARE_MAX
+        else "the generator was late"
+    )
+    evidence += (
+        f": {format_count(summary['overdue'])} ({share}) never went out, the oldest was due {age} before the end"
+    )
+    return [Finding("sent", Standing.WARN, f"{evidence}; {reason}")]
 
 
 def errors(summary: Summary | None, error_rate: float) -> Finding:

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from brimline.api import Options
 from brimline.cli.progress import TerminalProgress
-from brimline.errors import redact_text
+from brimline.errors import UsageError, redact_text
 from brimline.execution import DataPolicy
 
 Workload = Annotated[
@@ -58,6 +58,28 @@ Rate = Annotated[
     str | None,
     typer.Option("--rate", help="Offer a constant rate, such as 5000/s, instead of a closed loop.", show_default=False),
 ]
+Arrivals = Annotated[
+    Literal["even", "poisson"] | None,
+    typer.Option("--arrivals", help="How operations are spread around --rate; default: even.", show_default=False),
+]
+ThinkTime = Annotated[
+    str | None,
+    typer.Option("--think-time", help="Closed loop: pause after each reply, such as 100ms.", show_default=False),
+]
+Tlr = Annotated[
+    str | None,
+    typer.Option(
+        "--tlr",
+        metavar="T,L,R",
+        help="Threads, loops and ramp-up, as in JMeter: 100,1000,10s starts 100 workers evenly over 10 s, "
+        "each performs 1000 operations.",
+        show_default=False,
+    ),
+]
+InFlight = Annotated[
+    str | None,
+    typer.Option("--in-flight", help="Most operations in flight; default: one per connection.", show_default=False),
+]
 Duration = Annotated[str | None, typer.Option("--duration", help="Measured window, such as 30s.", show_default=False)]
 Warmup = Annotated[str | None, typer.Option("--warmup", help="Warm-up before it.", show_default=False)]
 OperationCount = Annotated[
@@ -102,12 +124,38 @@ def surroundings(
     )
 
 
+def load_model(
+    *, rate: str | None, arrivals: str | None, think_time: str | None, tlr: str | None
+) -> Mapping[str, object] | None:
+    """The load model of the command line, as a spec says it; None when it says nothing. Raises UsageError."""
+    given = [name for name, value in (("--rate", rate), ("--think-time", think_time), ("--tlr", tlr)) if value]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} are two load models", hint="give one of them")
+    if arrivals and not rate:
+        raise UsageError("--arrivals has no effect without a rate", hint="give --rate as well, such as --rate 5000/s")
+    if rate:
+        return {"kind": "poisson" if arrivals == "poisson" else "constant", "rate": rate}
+    if think_time:
+        return {"kind": "closed", "think_time": think_time}
+    return None if tlr is None else _tlr(tlr)
+
+
+def _tlr(text: str) -> Mapping[str, object]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 3 or not all(parts):
+        raise UsageError(
+            f'--tlr must be threads, loops and ramp-up, but is "{text}"', hint="write them as --tlr 100,1000,10s"
+        )
+    return {"kind": "tlr", "threads": parts[0], "loops": parts[1], "ramp_up": parts[2]}
+
+
 def spec_overrides(
     *,
     records: str | None = None,
     connections: str | None = None,
     threads: str | None = None,
-    rate: str | None = None,
+    in_flight: str | None = None,
+    load: Mapping[str, object] | None = None,
     duration: str | None = None,
     warmup: str | None = None,
     operation_count: str | None = None,
@@ -120,7 +168,8 @@ def spec_overrides(
         "data.records": records,
         "connections": connections,
         "threads": threads,
-        "load": None if rate is None else {"kind": "constant", "rate": rate},
+        "in_flight": in_flight,
+        "load": load,
         "duration": duration,
         "warmup": warmup,
         "operation_count": operation_count,

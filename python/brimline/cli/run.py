@@ -6,7 +6,7 @@ from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.servers.bundled import CACHE_GB_DEFAULT
-from brimline.spec.model import ClosedLoad
+from brimline.spec.load_models import is_closed
 
 
 def run(
@@ -15,7 +15,11 @@ def run(
     properties: opt.Properties = None,
     uri: opt.Uri = None,
     connections: opt.Connections = None,
+    in_flight: opt.InFlight = None,
     rate: opt.Rate = None,
+    arrivals: opt.Arrivals = None,
+    think_time: opt.ThinkTime = None,
+    tlr: opt.Tlr = None,
     duration: opt.Duration = None,
     warmup: opt.Warmup = None,
     operation_count: opt.OperationCount = None,
@@ -42,7 +46,8 @@ def run(
             records=records,
             connections=connections,
             threads=threads,
-            rate=rate,
+            in_flight=in_flight,
+            load=opt.load_model(rate=rate, arrivals=arrivals, think_time=think_time, tlr=tlr),
             duration=duration,
             warmup=warmup,
             operation_count=operation_count,
@@ -51,7 +56,7 @@ def run(
             error_rate=error_rate,
         ),
     )
-    if (response_p99 or error_rate) and isinstance(loaded.spec.load, ClosedLoad):
+    if (response_p99 or error_rate) and is_closed(loaded.spec.load):
         raise UsageError(
             "a closed loop has no response time, so an objective has no effect on it",
             hint="offer a rate, such as --rate 5000/s, or leave --p99 and --error-rate out",

@@ -11,7 +11,7 @@ from brimline.experiments.trial import Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.record import ExperimentWriter
 from brimline.spec import Spec
-from brimline.spec.model import ClosedLoad, ConstantLoad
+from brimline.spec.load_models import ClosedLoad, ConstantLoad
 from brimline.units import NS_PER_S, format_rate
 
 _INTERVALS_PER_WINDOW = 16
@@ -60,6 +60,7 @@ def probe_plan(probe: Probe, *, spec: Spec, target: TargetPlan) -> Plan:
     varied = spec.model_copy(
         update={
             "load": ClosedLoad() if rate is None else ConstantLoad(rate=rate),
+            "in_flight": None if spec.in_flight is None else min(spec.in_flight, probe.connections),
             "connections": probe.connections,
             "warmup_ns": round(probe.warmup_s * NS_PER_S),
             "duration_ns": duration_ns,

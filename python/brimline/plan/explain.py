@@ -2,6 +2,7 @@
 
 from brimline import units
 from brimline.plan import model
+from brimline.plan.pacing import describe_load
 
 _OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
 _BSON_FIELD_BYTES = 7
@@ -19,7 +20,7 @@ def explain(plan: model.Plan) -> list[str]:
         lines += [f"operations: {_operations(plan.work)}", f"keys: {_keys(plan.work.keys)}"]
     else:
         lines += [f"operations: {_loading(plan.work, plan.data)}"]
-    return [*lines, f"load: {_load(plan)}", f"time: {_time(plan)}"]
+    return [*lines, f"load: {describe_load(plan)}", f"time: {_time(plan)}"]
 
 
 def _target(target: model.TargetPlan) -> str:
@@ -96,16 +97,6 @@ def _keys(keys: model.KeysPlan) -> str:
         case model.ExponentialKeys():
             first = units.format_percentage(keys.fraction)
             return f"exponential, {keys.percentile:g} % of the operations go to {first} of the records"
-
-
-def _load(plan: model.Plan) -> str:
-    workers = f"{_plural(plan.connections, 'connection')} on {_plural(plan.threads, 'thread')}"
-    match plan.pacer:
-        case model.ClosedPacer():
-            return f"closed loop, {workers}; each sends its next operation when the last is answered"
-        case model.ConstantPacer():
-            rate = units.rate_text(plan.pacer.rate_ops_per_s)
-            return f"constant rate of {rate}, whatever the target does, over {workers}"
 
 
 def _time(plan: model.Plan) -> str:

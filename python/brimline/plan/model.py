@@ -187,10 +187,26 @@ class LoadWork(_Part):
 WorkPlan = Annotated[MixWork | LoadWork, Field(discriminator="kind")]
 
 
+class ThinkTime(_Part):
+    """Pause of a worker between a reply and its next operation."""
+
+    mean_ns: Count
+    law: Literal["constant", "exponential"]
+
+
 class ClosedPacer(_Part):
-    """An operation is due as soon as a connection is free."""
+    """Each connection is a worker that sends its next operation when the last is answered."""
 
     kind: Literal["closed"] = "closed"
+    think_time: ThinkTime | None = None
+
+
+class TlrPacer(_Part):
+    """Threads, loops, ramp-up: one worker per connection, started evenly over the ramp-up, `loops` operations each."""
+
+    kind: Literal["tlr"] = "tlr"
+    loops: Count
+    ramp_up_ns: Count
 
 
 class ConstantPacer(_Part):
@@ -200,7 +216,30 @@ class ConstantPacer(_Part):
     rate_ops_per_s: float
 
 
-PacerPlan = Annotated[ClosedPacer | ConstantPacer, Field(discriminator="kind")]
+class PoissonPacer(_Part):
+    """Operations are due as in a Poisson process, whatever the target does."""
+
+    kind: Literal["poisson"] = "poisson"
+    rate_ops_per_s: float
+
+
+class Stage(_Part):
+    """A length of time in which the offered rate is level or changes evenly."""
+
+    from_ops_per_s: float
+    to_ops_per_s: float
+    duration_ns: Count
+
+
+class StagesPacer(_Part):
+    """A rate that changes with time, from the run's start; what the last stage ends with is held."""
+
+    kind: Literal["stages"] = "stages"
+    arrivals: Literal["even", "poisson"]
+    stages: Annotated[tuple[Stage, ...], Field(strict=False)]
+
+
+PacerPlan = Annotated[ClosedPacer | TlrPacer | ConstantPacer | PoissonPacer | StagesPacer, Field(discriminator="kind")]
 
 
 class Plan(_Part):
@@ -215,6 +254,7 @@ class Plan(_Part):
     work: WorkPlan
     pacer: PacerPlan
     connections: Number
+    in_flight_max: Number | None = None
     threads: Number
     warmup_ns: Count
     duration_ns: Count | None

@@ -1,8 +1,11 @@
 """Owns the step from spec to plan. Pure: the same spec and target give the same plan."""
 
+from collections.abc import Iterable, Iterator
+
 from brimline.plan import model
 from brimline.spec import data as spec_data
-from brimline.spec.model import ConstantLoad, Spec
+from brimline.spec import load_models as loads
+from brimline.spec.model import Spec
 from brimline.spec.readers import MESSAGE_BYTES_MAX
 
 # Documents per insert command unless the spec says: MongoDB's own tools send 1000.
@@ -26,11 +29,12 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         spec,
         target=target,
         work=work,
-        pacer=_pacer(spec),
-        connections=spec.connections,
-        warmup_ns=spec.warmup_ns,
+        pacer=_pacer(spec.load),
+        connections=spec.effective_connections,
+        in_flight_max=spec.in_flight,
+        warmup_ns=spec.effective_warmup_ns,
         duration_ns=duration_ns,
-        operation_count=spec.operation_count,
+        operation_count=spec.effective_operation_count,
         # An interval longer than the window would only make the last row look short.
         interval_ns=spec.interval_ns if duration_ns is None else min(spec.interval_ns, duration_ns),
     )
@@ -49,7 +53,8 @@ def load_plan(spec: Spec, *, target: model.TargetPlan, connections: int | None =
         target=target,
         work=model.LoadWork(batch_size=batch_size, ordered=False),
         pacer=model.ClosedPacer(),
-        connections=min(connections or spec.connections, batch_count),
+        connections=min(connections or spec.effective_connections, batch_count),
+        in_flight_max=None,
         warmup_ns=0,
         duration_ns=None,
         operation_count=batch_count,
@@ -76,6 +81,7 @@ def _plan(
     work: model.WorkPlan,
     pacer: model.PacerPlan,
     connections: int,
+    in_flight_max: int | None,
     warmup_ns: int,
     duration_ns: int | None,
     operation_count: int | None,
@@ -90,6 +96,7 @@ def _plan(
         work=work,
         pacer=pacer,
         connections=connections,
+        in_flight_max=in_flight_max,
         threads=min(spec.threads, connections),
         warmup_ns=warmup_ns,
         duration_ns=duration_ns,
@@ -114,10 +121,47 @@ def _documents(data: spec_data.DataSpec) -> model.DocumentPlan:
     )
 
 
-def _pacer(spec: Spec) -> model.PacerPlan:
-    if isinstance(spec.load, ConstantLoad):
-        return model.ConstantPacer(rate_ops_per_s=spec.load.rate_ops_per_s)
-    return model.ClosedPacer()
+def _pacer(load: loads.Load) -> model.PacerPlan:
+    match load:
+        case loads.ClosedLoad():
+            return model.ClosedPacer(think_time=_think_time(load))
+        case loads.UnlimitedLoad():
+            return model.ClosedPacer()
+        case loads.TlrLoad():
+            return model.TlrPacer(loops=load.loops, ramp_up_ns=load.ramp_up_ns)
+        case loads.ConstantLoad():
+            return model.ConstantPacer(rate_ops_per_s=load.rate_ops_per_s)
+        case loads.PoissonLoad():
+            return model.PoissonPacer(rate_ops_per_s=load.rate_ops_per_s)
+        case loads.RampLoad():
+            stage = _stage(load.from_ops_per_s, load.to_ops_per_s, load.over_ns)
+            return model.StagesPacer(arrivals=load.arrivals, stages=(stage,))
+        case loads.StagesLoad():
+            return model.StagesPacer(arrivals=load.arrivals, stages=tuple(_stages(load.stages)))
+        case loads.StepsLoad():
+            steps = tuple(_stage(rate, rate, load.every_ns) for rate in load.rates_ops_per_s)
+            return model.StagesPacer(arrivals=load.arrivals, stages=steps)
+
+
+def _think_time(load: loads.ClosedLoad) -> model.ThinkTime | None:
+    if not load.think_time_ns:
+        return None
+    return model.ThinkTime(mean_ns=load.think_time_ns, law=load.think_time_law)
+
+
+def _stages(stages: Iterable[loads.StageSpec]) -> Iterator[model.Stage]:
+    """A stage that says only where it goes begins where the one before ended."""
+    held = 0.0
+    for stage in stages:
+        begin = stage.rate_ops_per_s if stage.rate_ops_per_s is not None else stage.from_ops_per_s
+        end = stage.rate_ops_per_s if stage.rate_ops_per_s is not None else stage.to_ops_per_s
+        begin, end = held if begin is None else begin, end or 0.0
+        yield _stage(begin, end, stage.duration_ns)
+        held = end
+
+
+def _stage(begin: float, end: float, duration_ns: int) -> model.Stage:
+    return model.Stage(from_ops_per_s=begin, to_ops_per_s=end, duration_ns=duration_ns)
 
 
 def _length(length: spec_data.Length) -> model.LengthPlan:

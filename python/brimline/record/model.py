@@ -70,6 +70,7 @@ class IntervalRow(TypedDict):
     in_flight: int
     connections_up: int
     backlog: int  # due by end_ns and not sent; 0 in a closed loop
+    workers_active: int  # of a closed loop: have begun and are not done; 0 in an open loop
     engine_cpu_ns: int
     busiest_thread_cpu_ns: int
     process_cpu_ns: int
@@ -250,7 +251,7 @@ class RunRecord:
     @property
     def closed_loop(self) -> bool:
         """Whether due = sent by definition, so that only service time exists."""
-        return self.plan.pacer.kind == "closed"
+        return self.plan.pacer.kind in ("closed", "tlr")
 
     @property
     def measured_s(self) -> float:

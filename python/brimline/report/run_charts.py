@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from brimline.plan.pacing import offered_line
 from brimline.record.model import RunRecord
 from brimline.report import figures
 from brimline.report.series import TimeBucket, time_series
 from brimline.report.view import Chart, Key
 from brimline.stats.quantile_interval import Buckets
-from brimline.units import format_duration, format_number, format_rate
+from brimline.units import NS_PER_S, format_duration, format_number, format_rate
 
 TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
@@ -50,7 +51,8 @@ def _time_figure(
     times = [bucket.middle_s for bucket in buckets]
     end_s = buckets[-1].end_s
     rates = [bucket.answered_ops_per_s for bucket in buckets]
-    offered = record.plan.pacer.rate_ops_per_s if record.plan.pacer.kind == "constant" else None
+    send_end_s = max((bucket.end_s for bucket in buckets if bucket.phase != "drain"), default=end_s)
+    offered = offered_line(record.plan.pacer, end_ns=send_end_s * NS_PER_S)
     quantiles = list(zip(*(bucket.quantiles_ns for bucket in buckets), strict=True))
     latencies = [value for series in quantiles for value in series if value is not None]
     throughput = figures.line(
@@ -73,17 +75,16 @@ def _time_figure(
                 hovertemplate="%{x:.1f} s: %{y:,.1f} ops/s<extra>failed</extra>",
             )
         )
-    if offered is not None:
-        send_end_s = max((bucket.end_s for bucket in buckets if bucket.phase != "drain"), default=end_s)
+    if offered:
         data.append(
             figures.line(
                 "offered",
-                [0, send_end_s],
-                [offered, offered],
+                [at_ns / NS_PER_S for at_ns, _ in offered],
+                [rate for _, rate in offered],
                 figures.OFFERED,
-                line={"dash": "dash", "width": 1.4},
+                line={"dash": "dash", "width": 1.4, "shape": "linear"},
+                hovertemplate="%{x:.1f} s: %{y:,.0f} ops/s<extra>offered</extra>",
             )
-            | {"hovertemplate": f"{offered:,.0f} ops/s<extra>offered</extra>"}
         )
     for name, color, values in zip(
         ("p50", "p95", "p99"), (figures.P50, figures.P95, figures.P99), quantiles, strict=True
@@ -96,7 +97,7 @@ def _time_figure(
     data += [figures.hatch(start, end, yaxis=overlay) for start, end in _uncounted(buckets) for overlay in ("y3", "y4")]
     layout = figures.layout(
         xaxis=figures.axis("time since the start of the run, s", range=[0, end_s], anchor="y2"),
-        yaxis=figures.zero_based("throughput, ops/s", max([*rates, offered or 0.0]), domain=[0.56, 1]),
+        yaxis=figures.zero_based("throughput, ops/s", max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]),
         yaxis2=figures.latency_axis(
             f"{clock} time", [*latencies, *([slo_p99_ns] if slo_p99_ns else [])], domain=[0, 0.46]
         ),

@@ -71,6 +71,8 @@ def observation_document(observation: Observation) -> dict[str, Any]:
     """The figures of one run over its measured window."""
     return {
         "connections": observation.connections,
+        "in_flight_max": observation.in_flight_max,
+        "load": observation.load,
         "closed_loop": observation.closed_loop,
         "measured_s": observation.measured_s,
         "offered_ops_per_s": observation.offered_ops_per_s,

@@ -2,10 +2,12 @@
 
 import shlex
 
+from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
 from brimline.plan.model import LoadWork
+from brimline.plan.pacing import short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks, run_sections
@@ -58,10 +60,8 @@ def run_report(
 
 
 def _subtitle(record: RunRecord) -> str:
-    pacer = record.plan.pacer
-    load = "closed loop" if pacer.kind == "closed" else f"{format_rate(pacer.rate_ops_per_s)} offered"
     namespace = f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
-    return f"{load} · {format_count(record.plan.connections)} connections · {namespace}"
+    return f"{short_load(record.plan)} · {format_count(record.plan.connections)} connections · {namespace}"
 
 
 def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None) -> VerdictView:
@@ -112,6 +112,20 @@ def _tone(observation: Observation, judgement: Judgement | None) -> Tone:
 
 
 def _sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
+    """What was asked for and did not go out comes first: a figure must not be read without it."""
+    unsent = [f"{_upper_first(finding.evidence)}. " for finding in _unsent(observation)]
+    return "".join(unsent) + _judgement_sentence(record, observation, judgement)
+
+
+def _unsent(observation: Observation) -> list[Finding]:
+    return [each for each in observation.findings if each.name == "sent" and each.verdict is not Standing.PASS]
+
+
+def _upper_first(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _judgement_sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
     if proves_nothing(observation, judgement):
         reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
         seen = f"Seen, and not to be used: {format_rate(observation.throughput_ops_per_s)}."
@@ -134,6 +148,8 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
         badges.append(Badge(text="invalid", tone="fail"))
     elif judgement is not None:
         badges.append(Badge(text=judgement.verdict.value, tone=_TONES[judgement.verdict]))
+    if _unsent(observation):
+        badges.append(Badge(text=f"{format_count(observation.overdue)} never sent", tone="fail"))
     if not record.complete:
         badges.append(Badge(text=f"ended early: {record.ended_by.replace('_', ' ')}", tone="warn"))
     if record.files_changed:

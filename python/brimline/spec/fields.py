@@ -72,6 +72,9 @@ ThreadCount = Annotated[int, *_whole(1, readers.THREAD_COUNT_MAX)]
 MemberCount = Annotated[int, *_whole(1, 50)]
 
 WarmupDuration = Annotated[int, *_duration(0, DAY_NS)]
+ThinkTime = Annotated[int, *_duration(0, DAY_NS)]
+RampUp = Annotated[int, *_duration(1, DAY_NS)]
+StageDuration = Annotated[int, *_duration(units.NS_PER_MS, 30 * DAY_NS)]
 MeasureDuration = Annotated[int, *_duration(10 * units.NS_PER_MS, 30 * DAY_NS)]
 IntervalDuration = Annotated[int, *_duration(10 * units.NS_PER_MS, HOUR_NS)]
 Timeout = Annotated[int, *_duration(units.NS_PER_MS, HOUR_NS)]
@@ -82,6 +85,12 @@ Rate = Annotated[
     BeforeValidator(readers.rate),
     PlainSerializer(units.rate_text),
     _schema("operations per second, such as 5000, 5000/s, 20k/s or 300/min", "number", "string"),
+]
+RateOrZero = Annotated[
+    float,
+    BeforeValidator(readers.rate_or_zero),
+    PlainSerializer(units.rate_text),
+    _schema("operations per second, 0 for none, such as 5000/s or 20k/s", "number", "string"),
 ]
 ErrorShare = Annotated[
     float,

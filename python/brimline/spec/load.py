@@ -23,6 +23,11 @@ _IS_PROPERTY_FILE = re.compile(rb"^[ \t\f]*workload[ \t\f]*[=:]?[ \t\f]*[\w.]*Wo
 _NOT_IN_A_NAME = re.compile(r"[^\w.-]+")
 # The command line says how a run ends: an end given there replaces the other kind of end in the spec.
 _ENDS = ("duration", "operation_count")
+# A load that begins and ends by itself, given there, replaces what the spec says about beginning and end.
+_SHAPED = (*_ENDS, "warmup")
+_SAID_BY_LOAD = {
+    "ramp": _SHAPED, "stages": _SHAPED, "steps": _SHAPED, "tlr": (*_SHAPED, "connections", "in_flight"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ def _check(values: dict[str, Any], overrides: Mapping[str, object], place_of: Ca
     def place_of_effective(path: KeyPath) -> Place:
         """An override stands in no file."""
         is_overridden = any(path[: len(prefix)] == prefix[: len(path)] for prefix in overridden)
-        return Place("", None, path) if path and is_overridden else place_of(path)
+        return Place("", None, path) if is_overridden or (overridden and not path) else place_of(path)
 
     effective = _with_overrides(values, overrides)
     try:
@@ -111,6 +116,11 @@ def _check(values: dict[str, Any], overrides: Mapping[str, object], place_of: Ca
 
 def _with_overrides(values: dict[str, Any], overrides: Mapping[str, object]) -> dict[str, Any]:
     result = dict(values)
+    load = overrides.get("load")
+    if isinstance(load, Mapping):
+        result = {
+            key: value for key, value in result.items() if key not in _SAID_BY_LOAD.get(str(load.get("kind")), ())
+        }
     if any(end in overrides for end in _ENDS):
         result = {key: value for key, value in result.items() if key not in _ENDS}
     for path, value in overrides.items():

@@ -1,7 +1,7 @@
 """Owns the translation of a failed check into a `SpecError`: where, what, and what was probably meant."""
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -43,7 +43,11 @@ _SYNONYMS: Mapping[str, str] = {
     "threadcount": "connections",
     "time": "duration",
     "maxexecutiontime": "duration",
-    "ramp_up": "warmup",
+    "ramp_up": "load.ramp_up",
+    "loops": "load.loops",
+    "think_time": "load.think_time",
+    "rate": "load.rate",
+    "stages": "load.stages",
     "timeout": "operation_timeout",
     "pacer": "load",
     "skew": "keys.theta",
@@ -95,7 +99,10 @@ def _path_in(values: Mapping[str, Any], details: ErrorDetails) -> Path:
     value: Any = values
     is_missing = details["type"] == "missing"
     for number, part in enumerate(details["loc"], start=1):
-        if not isinstance(value, Mapping):
+        if isinstance(value, Sequence) and not isinstance(value, str) and isinstance(part, int):
+            path.append(part)
+            value = value[part]
+        elif not isinstance(value, Mapping):
             # A short form: what is inside it was not written, unless it is a key that should have been.
             if is_missing and number == len(details["loc"]):
                 path.append(part)

@@ -1,14 +1,15 @@
 """Owns the spec: everything a user can say about a workload, checked, with every default filled in."""
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from brimline import units
 from brimline.spec import fields
-from brimline.spec.base import Part, kind_only
+from brimline.spec.base import Part
 from brimline.spec.data import DataSpec, Keys, ScanLength, UniformLength, ZipfianKeys, shortest
+from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, profile_length_ns
 from brimline.spec.target import TargetSpec
 
 # Shares typed as fractions may be rounded: 0.33 + 0.33 + 0.33.
@@ -54,26 +55,6 @@ class OperationsSpec(Part):
         return self
 
 
-class ClosedLoad(Part):
-    """Each connection sends its next operation as soon as the last is answered."""
-
-    kind: Literal["closed"] = "closed"
-
-
-class ConstantLoad(Part):
-    """Operation i is due at i / rate, whatever the server does."""
-
-    kind: Literal["constant"] = "constant"
-    rate_ops_per_s: fields.Rate = Field(alias="rate")
-
-
-Load = Annotated[
-    ClosedLoad | ConstantLoad,
-    Field(discriminator="kind"),
-    BeforeValidator(kind_only, json_schema_input_type=str | dict[str, object]),
-]
-
-
 class SloSpec(Part):
     """What the users of the database are promised.
 
@@ -85,12 +66,16 @@ class SloSpec(Part):
 
 
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S
+WARMUP_NS_DEFAULT = 2 * units.NS_PER_S
+CONNECTIONS_DEFAULT = 32
 
 
 class Spec(Part):
     """A workload.
 
-    `duration` and `operation_count` both end a run, whichever comes first; without either 10 s are measured.
+    `duration` and `operation_count` both end a run, whichever comes first. Without either: a load whose rate changes
+    runs to its last stage, T-L-R until its loops are done, any other is measured for 10 s. A load that begins and ends
+    by itself has no warm-up unless it is asked for.
     """
 
     name: fields.Name = "workload"
@@ -103,9 +88,10 @@ class Spec(Part):
     read_all_fields: bool = True
     write_all_fields: bool = False
     load: Load = ClosedLoad()
-    connections: fields.ConnectionCount = 32
+    connections: fields.ConnectionCount = CONNECTIONS_DEFAULT
+    in_flight: fields.ConnectionCount | None = None
     threads: fields.ThreadCount = 1
-    warmup_ns: fields.WarmupDuration = Field(default=2 * units.NS_PER_S, alias="warmup")
+    warmup_ns: fields.WarmupDuration | None = Field(default=None, alias="warmup")
     duration_ns: fields.MeasureDuration | None = Field(default=None, alias="duration")
     operation_count: fields.OperationCount | None = None
     interval_ns: fields.IntervalDuration = Field(default=units.NS_PER_S, alias="interval")
@@ -116,9 +102,30 @@ class Spec(Part):
     target: TargetSpec = TargetSpec()
 
     @property
+    def effective_connections(self) -> int:
+        """How many connections there are; in T-L-R one for each worker."""
+        return self.load.threads if isinstance(self.load, TlrLoad) else self.connections
+
+    @property
+    def effective_warmup_ns(self) -> int:
+        """How long the warm-up is."""
+        if self.warmup_ns is not None:
+            return self.warmup_ns
+        has_shape = isinstance(self.load, TlrLoad) or profile_length_ns(self.load) is not None
+        return 0 if has_shape else WARMUP_NS_DEFAULT
+
+    @property
     def effective_duration_ns(self) -> int | None:
-        """How long is measured; `None`: until `operation_count` operations are sent."""
-        return DURATION_NS_DEFAULT if self.duration_ns is None and self.operation_count is None else self.duration_ns
+        """How long is measured; `None`: until `effective_operation_count` operations are sent."""
+        if self.duration_ns is not None or self.effective_operation_count is not None:
+            return self.duration_ns
+        shape_ns = profile_length_ns(self.load)
+        return DURATION_NS_DEFAULT if shape_ns is None else shape_ns - self.effective_warmup_ns
+
+    @property
+    def effective_operation_count(self) -> int | None:
+        """How many operations are sent at most."""
+        return self.load.threads * self.load.loops if isinstance(self.load, TlrLoad) else self.operation_count
 
     @field_validator("scan_length")
     @classmethod
@@ -126,6 +133,32 @@ class Spec(Part):
         if shortest(value) < 1:
             raise ValueError("a scan asks for at least 1 document")
         return value
+
+    @model_validator(mode="after")
+    def _check_load_fits(self) -> Self:
+        if isinstance(self.load, TlrLoad):
+            self._check_tlr(self.load)
+        if self.in_flight is not None and self.in_flight > self.effective_connections:
+            raise ValueError(
+                f"in_flight can't be more than there are connections: {self.in_flight} > {self.effective_connections}"
+            )
+        duration_ns = self.effective_duration_ns
+        if duration_ns is None:
+            return self
+        if duration_ns <= 0:
+            raise ValueError("the warm-up is as long as the load's stages, so that nothing would be measured")
+        think_time_ns = self.load.think_time_ns if isinstance(self.load, ClosedLoad) else 0
+        if think_time_ns and think_time_ns >= self.effective_warmup_ns + duration_ns:
+            raise ValueError("load.think_time is as long as the run, which leaves each worker one operation")
+        return self
+
+    def _check_tlr(self, load: TlrLoad) -> None:
+        if self.connections not in (load.threads, CONNECTIONS_DEFAULT):
+            raise ValueError(f"connections follow load.threads, which is {load.threads}; leave connections out")
+        if self.operation_count is not None:
+            raise ValueError("operation_count follows load.threads and load.loops; leave operation_count out")
+        if self.in_flight is not None:
+            raise ValueError("in_flight has no place in T-L-R: each worker has one operation in flight")
 
     def to_document(self) -> dict[str, Any]:
         """Plain values that read back as the same spec; a password in the address is left out."""

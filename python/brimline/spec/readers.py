@@ -100,6 +100,12 @@ def rate(value: object) -> float:
     return float(rate)
 
 
+def rate_or_zero(value: object) -> float:
+    """Reads a rate as `rate` does, and 0 as a pause."""
+    is_zero = not isinstance(value, bool) and (value in (0, "0", "0/s"))
+    return 0.0 if is_zero else rate(value)
+
+
 def percentage(value: object) -> float:
     """Reads "0.1%" as 0.001. A number without the sign is refused, but for 0."""
     if not isinstance(value, bool) and isinstance(value, int | float) and value != 0:

@@ -1,11 +1,13 @@
 """Run records with known contents for the tests of analysis."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
+from brimline.plan import NullTarget, Plan, WireTarget, resolve
 from brimline.record.model import IntervalHistogram, IntervalRow, OperationRow, RunRecord, Summary
+from brimline.spec import load_spec
 
 Buckets = list[tuple[int, int]]
 MS = 1_000_000
@@ -37,12 +39,20 @@ def summary(**changes: Any) -> Summary:
         "due": 10_000,
         "sent": 10_000,
         "overdue": 0,
+        "oldest_overdue_ns": 0,
         "ok": 10_000,
         "miss": 0,
         "failed": 0,
     }
     totals |= {"unfinished": 0, "commands": {"query": 10_000}, "commands_uncertain": {}, "errors": []}
     return cast(Summary, totals | changes)
+
+
+@cache
+def _plan(rate: float | None, target: str, connections: int) -> Plan:
+    load: Mapping[str, object] = {"kind": "closed"} if rate is None else {"kind": "constant", "rate": rate}
+    spec = load_spec("ycsb-c", overrides={"connections": connections, "load": load}).spec
+    return resolve(spec, target=NullTarget() if target == "null" else WireTarget(address="h:1", write_concern=None))
 
 
 def run_record(
@@ -58,7 +68,6 @@ def run_record(
 ) -> RunRecord:
     """Ten measured seconds at 1000 ops/s, one second of warm-up before them, nothing wrong."""
     closed = rate is None
-    pacer = SimpleNamespace(kind="closed") if closed else SimpleNamespace(kind="constant", rate_ops_per_s=rate)
     if latencies is None:
         latencies = {"service": [(MS, 9900), (2 * MS, 100)]}
         if not closed:
@@ -66,7 +75,7 @@ def run_record(
     fields: dict[str, Any] = {
         "directory": Path("unused"),
         "name": "test",
-        "plan": SimpleNamespace(target=SimpleNamespace(kind=target), pacer=pacer, connections=connections, seed=1),
+        "plan": _plan(rate, target, connections),
         "ended_by": "completed",
         "message": "",
         "summary": summary(),

@@ -22,7 +22,7 @@ def around(queries: int) -> dict[str, dict[str, int]]:
 def test_a_sound_run_passes_every_check_it_can() -> None:
     findings = observe(run_record(opcounters=around(10_000)), null_ceiling_ops_per_s=100_000).findings
     names = ["ended", "conservation", "opcounters", "generator_cpu", "generator_headroom", "generator_lag"]
-    assert [each.name for each in findings] == [*names, "errors", "misses", "samples"]
+    assert [each.name for each in findings] == [*names, "sent", "errors", "misses", "samples"]
     assert {each.verdict for each in findings} == {Standing.PASS}
     assert all(each.evidence and "\n" not in each.evidence for each in findings)
 
@@ -158,3 +158,21 @@ def test_a_run_that_ended_early(ended_by: str, verdict: Standing) -> None:
 def test_the_null_target_is_no_server() -> None:
     names = {each.name for each in observe(run_record(target="null", rate=None)).findings}
     assert names == {"ended", "conservation", "errors", "misses", "samples"}
+
+
+@pytest.mark.parametrize(
+    ("held_back", "reason"), [(500, "all 8 places for operations in flight were taken"), (0, "the generator was late")]
+)
+def test_what_never_went_out_is_told_with_its_reason(held_back: int, reason: str) -> None:
+    totals = summary(due=200_000, sent=179_960, overdue=20_040, ok=179_960, oldest_overdue_ns=S)
+    operations = [operation_row(second, sent=1000, held_back=held_back) for second in range(1, 11)]
+    unsent = finding(run_record(summary=totals, operations=operations), "sent")
+    assert unsent.verdict is Standing.WARN
+    assert unsent.evidence.startswith(
+        "planned 200 000, sent 179 960: 20 040 (10 %) never went out, the oldest was due 1.00 s"
+    )
+    assert unsent.evidence.endswith(reason)
+
+
+def test_a_closed_loop_has_nothing_left_to_send() -> None:
+    assert not [each for each in observe(run_record(rate=None)).findings if each.name == "sent"]

@@ -12,14 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 
 from brimline.analysis.observation import Observation, observe
+from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe, Trial
+from brimline.plan import WireTarget
 from brimline.record.model import IntervalHistogram, IntervalRow, OperationRow, RunRecord, ServerRow, Summary
+from brimline.spec import load_spec
+
+_SPEC = load_spec("ycsb-c").spec
 
 Stall = tuple[float, float]
 """Start and length in seconds."""
@@ -209,6 +213,7 @@ def record_of(
                 in_flight=int(sent_by - np.count_nonzero(done <= end_s)),
                 connections_up=probe.connections,
                 backlog=max(0, int(due_by - sent_by)),
+                workers_active=0,
                 engine_cpu_ns=int(busy_share * (end_ns - start_ns)),
                 busiest_thread_cpu_ns=int(busy_share * (end_ns - start_ns)),
                 process_cpu_ns=int(busy_share * (end_ns - start_ns)),
@@ -234,21 +239,11 @@ def record_of(
     }
     total = len(due)
     overdue = 0 if closed else max(0, int(probe.cost_s * (probe.rate_ops_per_s or 0)) - total)
-    pacer = (
-        SimpleNamespace(kind="closed")
-        if closed
-        else SimpleNamespace(kind="constant", rate_ops_per_s=probe.rate_ops_per_s)
-    )
-    plan = SimpleNamespace(
-        target=SimpleNamespace(kind="null" if probe.target == "null" else "wire"),
-        pacer=pacer,
-        connections=probe.connections,
-        seed=1,
-    )
+    plan = probe_plan(probe, spec=_SPEC, target=WireTarget(address="127.0.0.1:1", write_concern=None))
     return RunRecord(
         directory=Path("unused"),
         name="simulated",
-        plan=cast(Any, plan),
+        plan=plan,
         ended_by=ended_by,
         message="the server closed the connection" if ended_by == "target_lost" else "",
         summary=summary_of(total=total, failed=int(failed.sum()), overdue=overdue, ended_by=ended_by),

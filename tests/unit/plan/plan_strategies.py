@@ -63,7 +63,58 @@ _data = st.fixed_dictionaries(
     },
 )
 
-_load = st.one_of(st.just("closed"), _decimals(0.001, 1e9).map(lambda rate: {"kind": "constant", "rate": rate}))
+_rate = _decimals(0.001, 1e6)
+_length_of_time = st.sampled_from(["10s", "1m30s", "2h"])
+_arrivals = st.sampled_from(["even", "poisson"])
+_stage = st.one_of(
+    st.fixed_dictionaries({"rate": _rate, "for": _length_of_time}),
+    st.fixed_dictionaries({"to": _rate, "for": _length_of_time}, optional={"from": st.one_of(st.just(0), _rate)}),
+)
+_load = st.one_of(
+    st.sampled_from(["closed", "unlimited"]),
+    st.fixed_dictionaries(
+        {"kind": st.just("closed"), "think_time": st.sampled_from(["1us", "5ms"])},
+        optional={"think_time_law": st.sampled_from(["constant", "exponential"])},
+    ),
+    st.fixed_dictionaries({"kind": st.sampled_from(["constant", "poisson"]), "rate": _rate}),
+    st.fixed_dictionaries(
+        {"kind": st.just("ramp"), "to": _rate, "over": _length_of_time}, optional={"from": _rate, "arrivals": _arrivals}
+    ),
+    st.fixed_dictionaries(
+        {"kind": st.just("stages"), "stages": st.lists(_stage, min_size=1, max_size=4)},
+        optional={"arrivals": _arrivals},
+    ),
+    st.fixed_dictionaries(
+        {
+            "kind": st.just("steps"),
+            "from": _decimals(1, 100),
+            "to": _decimals(1, 100),
+            "step": _decimals(1, 10),
+            "every": _length_of_time,
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "kind": st.just("tlr"),
+            "threads": st.integers(1, 50_000),
+            "loops": st.integers(1, 10**9),
+            "ramp_up": _length_of_time,
+        }
+    ),
+)
+
+
+def _without_contradictions(values: dict[str, Any]) -> dict[str, Any]:
+    """In T-L-R the load says how many connections and operations there are; no bound exceeds the connections."""
+    load = values.get("load")
+    if isinstance(load, dict) and load["kind"] == "tlr":
+        return {
+            key: value for key, value in values.items() if key not in ("connections", "operation_count", "in_flight")
+        }
+    if "in_flight" in values:
+        values = {**values, "in_flight": min(values["in_flight"], values.get("connections", 32))}
+    return values
+
 
 specs: st.SearchStrategy[Spec] = st.fixed_dictionaries(
     {"data": _data, "operations": _operations},
@@ -77,6 +128,7 @@ specs: st.SearchStrategy[Spec] = st.fixed_dictionaries(
         "write_all_fields": st.booleans(),
         "load": _load,
         "connections": st.integers(1, 50_000),
+        "in_flight": st.integers(1, 50_000),
         "threads": st.integers(1, 256),
         "warmup": st.sampled_from(["0s", "1s", "1m30s"]),
         "duration": st.sampled_from(["10ms", "10s", "2h"]),
@@ -85,4 +137,4 @@ specs: st.SearchStrategy[Spec] = st.fixed_dictionaries(
         "slo": st.just({"response_p99": "10ms", "error_rate": "0.1%"}),
         "target": st.sampled_from([{}, {"uri": "mongodb://h:1/?w=2"}, {"write_concern": "majority"}]),
     },
-).map(Spec.model_validate)
+).map(lambda values: Spec.model_validate(_without_contradictions(values)))

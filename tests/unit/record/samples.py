@@ -83,6 +83,7 @@ def interval_row(second: int) -> IntervalRow:
         "in_flight": 1,
         "connections_up": 4,
         "backlog": 0,
+        "workers_active": 0,
         "engine_cpu_ns": 1_000_000,
         "busiest_thread_cpu_ns": 1_000_000,
         "process_cpu_ns": 5_000_000,

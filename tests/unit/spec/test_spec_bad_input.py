@@ -19,7 +19,7 @@ SLIPS = [
     ("uri: x", "uri: unknown key", 'did you mean "target.uri"'),
     ("slo: {p99: 10ms}", "slo.p99: unknown key", 'did you mean "slo.response_p99"'),
     ("keys: {kind: zipfian, teta: 1}", "keys.teta: unknown key", 'did you mean "theta"'),
-    ("load: {kind: closed, rate: 4}", "load.rate: unknown key", "rate belongs to kind: constant"),
+    ("load: {kind: closed, rate: 4}", "load.rate: unknown key", "rate belongs to kind: constant or poisson"),
     (
         "scan_length: {kind: normal, min: 1}",
         'scan_length: "normal" is no known kind',
@@ -49,9 +49,13 @@ SLIPS = [
     ("warmup: 2d", 'warmup: must be in 0s to 1d, but is "2d"', None),
     ("interval: 1ms", 'interval: must be in 10ms to 1h, but is "1ms"', None),
     ("operation_count: 0", "operation_count: must be in 1 to 1000000000000000, but is 0", None),
-    ("load: open", 'load: "open" is no known kind', "kinds: closed, constant"),
+    (
+        "load: open",
+        'load: "open" is no known kind',
+        "kinds: closed, unlimited, tlr, constant, poisson, ramp, stages, steps",
+    ),
     ("load: constant", "load.rate: is missing", "add rate: 5000/s"),
-    ("load: {rate: 5}", "load: needs a kind", "kinds: closed, constant"),
+    ("load: {rate: 5}", "load: needs a kind", "kinds: closed, unlimited, tlr, constant, poisson, ramp, stages, steps"),
     ("load: {kind: constant, rate: 0}", "load.rate: must be above 0 and at most 1e9/s, but is 0", None),
     ("load: {kind: constant, rate: -5/s}", 'load.rate: must not be negative, but is "-5/s"', None),
     (

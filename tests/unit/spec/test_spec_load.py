@@ -13,7 +13,7 @@ from brimline.spec.data import (
     UniformLength,
     ZipfianKeys,
 )
-from brimline.spec.model import ConstantLoad
+from brimline.spec.load_models import ConstantLoad
 from brimline.spec.target import WriteConcernSpec
 
 S = 1_000_000_000
@@ -30,7 +30,7 @@ def test_defaults(tmp_path: Path) -> None:
     spec = load(tmp_path, BASE).spec
     assert spec.name == "my-load"
     assert (spec.seed, spec.connections, spec.threads) == (1, 32, 1)
-    assert (spec.warmup_ns, spec.effective_duration_ns, spec.operation_count) == (2 * S, 10 * S, None)
+    assert (spec.effective_warmup_ns, spec.effective_duration_ns, spec.operation_count) == (2 * S, 10 * S, None)
     assert spec.keys == ZipfianKeys(theta=0.99)
     assert (spec.data.fields, spec.data.field_length) == (10, ConstantLength(length=100))
     assert (spec.data.database, spec.data.collection) == ("ycsb", "usertable")

@@ -20,7 +20,7 @@ from brimline.spec.data import (
     ZipfianKeys,
     ZipfianLength,
 )
-from brimline.spec.model import ClosedLoad, ConstantLoad
+from brimline.spec.load_models import ClosedLoad, ConstantLoad
 from brimline.spec.properties import parse_properties
 from brimline.spec.target import WriteConcernSpec
 from brimline.spec.ycsb_properties import HONOURED, WITHOUT_EFFECT

@@ -1,15 +1,70 @@
-//! Closed loop: each connection has one operation in flight, and sends the next when the reply is there.
+//! Closed loops: each connection is a worker with one operation in flight, which sends its next one some time after the
+//! reply. The offered load follows the target: a slow target is asked less.
 
-use super::Due;
+use brimline_datagen::OpRng;
 
-/// A closed loop. The offered load follows the target: a slow target is asked less.
+use super::open::exponential;
+use crate::clock::Nanos;
+use crate::plan::{ThinkLaw, ThinkTime};
+
+/// Random stream of think times.
+const STREAM_THINK: u64 = 0x7468_696e;
+
+/// When the workers of a closed loop begin, pause and leave.
 #[derive(Clone, Copy, Debug)]
-pub struct Closed;
+pub struct Closed {
+    think: Option<ThinkTime>,
+    seed: u64,
+    start: Start,
+}
+
+/// When workers begin, and how much each does.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    /// All at once; each goes on until the run ends.
+    AllAtOnce,
+    /// Evenly over the ramp-up, as in JMeter; each performs `loops` operations and leaves.
+    Staggered { workers: u64, loops: u64, ramp_up_ns: Nanos },
+}
 
 impl Closed {
-    /// Always as soon as a connection is free.
+    /// Workers that pause for `think` after each reply.
+    pub fn new(think: Option<ThinkTime>, seed: u64) -> Self {
+        Self { think, seed, start: Start::AllAtOnce }
+    }
+
+    /// T-L-R: `workers` workers start evenly over `ramp_up_ns`; each performs `loops` operations one after another.
+    pub fn staggered(workers: u64, loops: u64, ramp_up_ns: Nanos) -> Self {
+        Self { think: None, seed: 0, start: Start::Staggered { workers, loops, ramp_up_ns } }
+    }
+
+    /// When worker `worker` of the run sends its first operation: worker *k* of *T* at *k* · R / *T*.
+    pub fn begins_at(&self, worker: u64) -> Nanos {
+        match self.start {
+            Start::AllAtOnce => 0,
+            Start::Staggered { workers, ramp_up_ns, .. } => {
+                (u128::from(worker) * u128::from(ramp_up_ns) / u128::from(workers)) as Nanos
+            }
+        }
+    }
+
+    /// How many operations each worker performs; `None`: as many as there are.
+    pub fn loops(&self) -> Option<u64> {
+        match self.start {
+            Start::AllAtOnce => None,
+            Start::Staggered { loops, .. } => Some(loops),
+        }
+    }
+
+    /// How long a worker pauses after operation `index`.
     #[inline]
-    pub fn due(self, _index: u64) -> Due {
-        Due::WhenFree
+    pub fn think_ns(&self, index: u64) -> Nanos {
+        match self.think {
+            None => 0,
+            Some(ThinkTime { mean_ns, law: ThinkLaw::Constant }) => mean_ns,
+            Some(ThinkTime { mean_ns, law: ThinkLaw::Exponential }) => {
+                (mean_ns as f64 * exponential(&mut OpRng::new(self.seed, STREAM_THINK, index))) as Nanos
+            }
+        }
     }
 }

@@ -2,60 +2,56 @@
 //! the schedule and every due time can be computed again afterwards.
 
 mod closed;
-mod constant;
+mod open;
+mod profile;
 
 pub use closed::Closed;
-pub use constant::Constant;
+pub use open::{Open, Walk};
+pub use profile::Profile;
 
-use crate::clock::Nanos;
-use crate::plan::PacerPlan;
-
-/// When an operation is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// At this instant, whatever the target does.
-    At(Nanos),
-    /// As soon as a connection is free.
-    WhenFree,
-}
+use crate::plan::{Arrivals, PacerPlan, Plan};
 
 /// The schedule of one run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Pacer {
-    /// See [`Closed`].
+    /// Workers that wait for their replies.
     Closed(Closed),
-    /// See [`Constant`].
-    Constant(Constant),
+    /// Instants that don't depend on the target.
+    Open(Open),
 }
 
 impl Pacer {
     /// The schedule that `plan` describes.
-    pub fn new(plan: &PacerPlan) -> Self {
-        match *plan {
-            PacerPlan::Closed {} => Self::Closed(Closed),
-            PacerPlan::Constant { rate_ops_per_s } => Self::Constant(Constant::new(rate_ops_per_s)),
+    pub fn new(plan: &Plan) -> Self {
+        let open = |profile, arrivals| Self::Open(Open::new(profile, arrivals, plan.seed));
+        match &plan.pacer {
+            PacerPlan::Closed { think_time } => Self::Closed(Closed::new(*think_time, plan.seed)),
+            PacerPlan::Tlr { loops, ramp_up_ns } => {
+                Self::Closed(Closed::staggered(u64::from(plan.connections), *loops, *ramp_up_ns))
+            }
+            PacerPlan::Constant { rate_ops_per_s } => {
+                open(Profile::constant(*rate_ops_per_s), Arrivals::Even)
+            }
+            PacerPlan::Poisson { rate_ops_per_s } => {
+                open(Profile::constant(*rate_ops_per_s), Arrivals::Poisson)
+            }
+            PacerPlan::Stages { arrivals, stages } => open(Profile::new(stages), *arrivals),
         }
     }
 
-    /// When operation `index` of the run is due.
-    #[inline]
-    pub fn due(&self, index: u64) -> Due {
+    /// The workers of a closed loop.
+    pub fn closed(&self) -> Option<&Closed> {
         match self {
-            Self::Closed(closed) => closed.due(index),
-            Self::Constant(constant) => constant.due(index),
+            Self::Closed(closed) => Some(closed),
+            Self::Open(_) => None,
         }
     }
 
-    /// Whether due times depend on the target: then service time is all that can be measured.
-    pub fn is_closed(&self) -> bool {
-        matches!(self, Self::Closed(_))
-    }
-
-    /// How many of the operations 0, 1, 2 … are due before `end`; `None` when that depends on the target.
-    pub fn due_before(&self, end: Nanos) -> Option<u64> {
+    /// The arrivals of an open loop.
+    pub fn open(&self) -> Option<&Open> {
         match self {
             Self::Closed(_) => None,
-            Self::Constant(constant) => Some(constant.due_before(end)),
+            Self::Open(open) => Some(open),
         }
     }
 }

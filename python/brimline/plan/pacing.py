@@ -1,0 +1,123 @@
+"""Owns what a plan's load model offers: in one line of prose, and as a rate over time."""
+
+from brimline import units
+from brimline.plan import model
+
+
+def describe_load(plan: model.Plan) -> str:
+    """The load model in one line, whole: what is sent when, over how many connections."""
+    places = f"{_plural(plan.connections, 'connection')} on {_plural(plan.threads, 'thread')}"
+    if plan.in_flight_max is not None:
+        places += f", at most {_plural(plan.in_flight_max, 'operation')} in flight"
+    match plan.pacer:
+        case model.ClosedPacer():
+            return f"closed loop, {places}; each sends its next operation {_after_the_reply(plan.pacer)}"
+        case model.TlrPacer():
+            each = "one" if plan.pacer.loops == 1 else f"{units.format_count(plan.pacer.loops)}, one after another"
+            return (
+                f"T-L-R, {_plural(plan.connections, 'worker')} start evenly over "
+                f"{units.duration_text(plan.pacer.ramp_up_ns)}, each performs {each}: "
+                f"{_plural(plan.connections * plan.pacer.loops, 'operation')} on {_plural(plan.threads, 'thread')}"
+            )
+        case model.ConstantPacer():
+            rate = units.rate_text(plan.pacer.rate_ops_per_s)
+            return f"constant rate of {rate}, whatever the target does, over {places}"
+        case model.PoissonPacer():
+            rate = units.rate_text(plan.pacer.rate_ops_per_s)
+            return f"Poisson arrivals of {rate} on average, whatever the target does, over {places}"
+        case model.StagesPacer():
+            return f"{_stages(plan.pacer)}, whatever the target does, over {places}"
+
+
+def short_load(plan: model.Plan) -> str:
+    """The load model in a few words."""
+    match plan.pacer:
+        case model.ClosedPacer(think_time=None):
+            return "closed loop"
+        case model.ClosedPacer(think_time=think) if think is not None:
+            return f"closed loop, think time {units.duration_text(think.mean_ns)}"
+        case model.TlrPacer():
+            loops, ramp_up = units.format_count(plan.pacer.loops), units.duration_text(plan.pacer.ramp_up_ns)
+            return f"T-L-R: {units.format_count(plan.connections)} workers × {loops} over {ramp_up}"
+        case model.ConstantPacer():
+            return f"{units.format_rate(plan.pacer.rate_ops_per_s)} offered"
+        case model.PoissonPacer():
+            return f"{units.format_rate(plan.pacer.rate_ops_per_s)} offered, Poisson"
+        case model.StagesPacer():
+            return _stages(plan.pacer)
+        case _:
+            raise AssertionError(plan.pacer)
+
+
+def offered_line(pacer: model.PacerPlan, *, end_ns: float) -> list[tuple[float, float]]:
+    """The offered rate until `end_ns` as corners of a line: instants of the run in ns, rates in ops/s.
+
+    Empty in a closed loop.
+    """
+    match pacer:
+        case model.ConstantPacer() | model.PoissonPacer():
+            return [(0, pacer.rate_ops_per_s), (end_ns, pacer.rate_ops_per_s)]
+        case model.StagesPacer():
+            return _stage_corners(pacer.stages, end_ns)
+        case _:
+            return []
+
+
+def offered_mean(plan: model.Plan, *, start_ns: int, end_ns: int) -> float | None:
+    """The mean offered rate in ops/s between two instants of the run; None in a closed loop, or without a length."""
+    match plan.pacer:
+        case model.ConstantPacer() | model.PoissonPacer():
+            return plan.pacer.rate_ops_per_s
+        case model.StagesPacer() if end_ns > start_ns:
+            operations = _offered_before(plan.pacer.stages, end_ns) - _offered_before(plan.pacer.stages, start_ns)
+            return operations * units.NS_PER_S / (end_ns - start_ns)
+        case _:
+            return None
+
+
+def _after_the_reply(pacer: model.ClosedPacer) -> str:
+    think = pacer.think_time
+    if think is None:
+        return "when the last is answered"
+    law = {"constant": "", "exponential": " on average, exponentially distributed,"}[think.law]
+    return f"{units.duration_text(think.mean_ns)}{law} after the last is answered"
+
+
+def _stages(pacer: model.StagesPacer) -> str:
+    stages = pacer.stages
+    length = units.duration_text(sum(stage.duration_ns for stage in stages))
+    arrivals = ", Poisson" if pacer.arrivals == "poisson" else ""
+    if len(stages) == 1:
+        begin, end = units.rate_text(stages[0].from_ops_per_s), units.rate_text(stages[0].to_ops_per_s)
+        shape = f"ramp from {begin} to {end}" if begin != end else f"{begin}"
+        return f"{shape} in {length}{arrivals}"
+    rates = [rate for stage in stages for rate in (stage.from_ops_per_s, stage.to_ops_per_s)]
+    low, high = units.rate_text(min(rates)), units.rate_text(max(rates))
+    return f"{len(stages)} stages between {low} and {high} in {length}{arrivals}"
+
+
+def _stage_corners(stages: tuple[model.Stage, ...], end_ns: float) -> list[tuple[float, float]]:
+    corners: list[tuple[float, float]] = []
+    start_ns = 0
+    for stage in stages:
+        inside_ns = min(end_ns - start_ns, stage.duration_ns)
+        if inside_ns <= 0:
+            return corners
+        rate_at_end = stage.from_ops_per_s + inside_ns / stage.duration_ns * (stage.to_ops_per_s - stage.from_ops_per_s)
+        corners += [(start_ns, stage.from_ops_per_s), (start_ns + inside_ns, rate_at_end)]
+        start_ns += stage.duration_ns
+    return [*corners, (end_ns, stages[-1].to_ops_per_s)] if end_ns > start_ns else corners
+
+
+def _offered_before(stages: tuple[model.Stage, ...], at_ns: int) -> float:
+    operations, start_ns = 0.0, 0
+    for stage in stages:
+        inside_ns = min(max(at_ns - start_ns, 0), stage.duration_ns)
+        end = stage.from_ops_per_s + inside_ns / stage.duration_ns * (stage.to_ops_per_s - stage.from_ops_per_s)
+        operations += (stage.from_ops_per_s + end) / 2 * inside_ns / units.NS_PER_S
+        start_ns += stage.duration_ns
+    return operations + stages[-1].to_ops_per_s * max(at_ns - start_ns, 0) / units.NS_PER_S
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{units.format_count(count)} {noun}{'' if count == 1 else 's'}"

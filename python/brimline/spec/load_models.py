@@ -1,0 +1,158 @@
+"""Owns the load models: when the operations of a workload are due."""
+
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from brimline.spec import fields
+from brimline.spec.base import Part, kind_only
+
+STEP_COUNT_MAX = 10_000
+"""Most steps that `steps` may expand to."""
+
+
+class ClosedLoad(Part):
+    """Each connection is a worker: it sends its next operation when the last is answered, after a think time."""
+
+    kind: Literal["closed"] = "closed"
+    think_time_ns: fields.ThinkTime = Field(default=0, alias="think_time")
+    think_time_law: Literal["constant", "exponential"] = "constant"
+
+    @model_validator(mode="after")
+    def _check_law(self) -> Self:
+        if self.think_time_law != "constant" and not self.think_time_ns:
+            raise ValueError("think_time_law has no effect without a think_time")
+        return self
+
+
+class UnlimitedLoad(Part):
+    """As fast as the connections take operations: no rate, no think time."""
+
+    kind: Literal["unlimited"] = "unlimited"
+
+
+class TlrLoad(Part):
+    """Threads, loops, ramp-up, as in JMeter.
+
+    `threads` workers start evenly over `ramp_up`, each performs `loops` operations one after another on a connection of
+    its own.
+    """
+
+    kind: Literal["tlr"] = "tlr"
+    threads: fields.ConnectionCount
+    loops: fields.OperationCount
+    ramp_up_ns: fields.RampUp = Field(alias="ramp_up")
+
+
+class ConstantLoad(Part):
+    """Operation i is due at i / rate, whatever the server does."""
+
+    kind: Literal["constant"] = "constant"
+    rate_ops_per_s: fields.Rate = Field(alias="rate")
+
+
+class PoissonLoad(Part):
+    """Operations are due as in a Poisson process, whatever the server does: as if many users acted independently."""
+
+    kind: Literal["poisson"] = "poisson"
+    rate_ops_per_s: fields.Rate = Field(alias="rate")
+
+
+class RampLoad(Part):
+    """The rate changes evenly from one to another, and then stays."""
+
+    kind: Literal["ramp"] = "ramp"
+    from_ops_per_s: fields.RateOrZero = Field(default=0.0, alias="from")
+    to_ops_per_s: fields.RateOrZero = Field(alias="to")
+    over_ns: fields.StageDuration = Field(alias="over")
+    arrivals: Literal["even", "poisson"] = "even"
+
+    @model_validator(mode="after")
+    def _check_rates(self) -> Self:
+        if not self.from_ops_per_s and not self.to_ops_per_s:
+            raise ValueError("a ramp from 0 to 0 offers nothing")
+        return self
+
+
+class StageSpec(Part):
+    """A stage: a level `rate`, or a change from `from` to `to`, for some time."""
+
+    rate_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="rate")
+    from_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="from")
+    to_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="to")
+    duration_ns: fields.StageDuration = Field(alias="for")
+
+    @model_validator(mode="after")
+    def _check_one_notation(self) -> Self:
+        is_level = self.rate_ops_per_s is not None
+        is_change = self.from_ops_per_s is not None or self.to_ops_per_s is not None
+        if is_level == is_change or (is_change and self.to_ops_per_s is None):
+            raise ValueError("a stage has either a rate or a rate to go to: {rate, for} or {from, to, for}")
+        return self
+
+
+class StagesLoad(Part):
+    """One stage after the other. A stage without `from` begins with the rate that the one before ended with, or 0."""
+
+    kind: Literal["stages"] = "stages"
+    stages: Annotated[tuple[StageSpec, ...], Field(strict=False)]
+    arrivals: Literal["even", "poisson"] = "even"
+
+    @model_validator(mode="after")
+    def _check_rates(self) -> Self:
+        if not any(stage.rate_ops_per_s or stage.from_ops_per_s or stage.to_ops_per_s for stage in self.stages):
+            raise ValueError("no stage offers anything")
+        if len(self.stages) > STEP_COUNT_MAX:
+            raise ValueError(f"more than {STEP_COUNT_MAX} stages; give fewer and longer ones")
+        return self
+
+
+class StepsLoad(Part):
+    """Level stages from one rate to another, each `step` higher or lower than the one before."""
+
+    kind: Literal["steps"] = "steps"
+    from_ops_per_s: fields.Rate = Field(alias="from")
+    to_ops_per_s: fields.Rate = Field(alias="to")
+    step_ops_per_s: fields.Rate = Field(alias="step")
+    every_ns: fields.StageDuration = Field(alias="every")
+    arrivals: Literal["even", "poisson"] = "even"
+
+    @property
+    def rates_ops_per_s(self) -> tuple[float, ...]:
+        """The rate of each step; the last one is at most a step away from `to`."""
+        distance = self.to_ops_per_s - self.from_ops_per_s
+        direction = math.copysign(self.step_ops_per_s, distance)
+        count = math.floor(abs(distance) / self.step_ops_per_s + 1e-9) + 1
+        return tuple(self.from_ops_per_s + number * direction for number in range(count))
+
+    @model_validator(mode="after")
+    def _check_count(self) -> Self:
+        if abs(self.to_ops_per_s - self.from_ops_per_s) / self.step_ops_per_s >= STEP_COUNT_MAX:
+            raise ValueError(f"more than {STEP_COUNT_MAX} steps; make the step larger")
+        return self
+
+
+Load = Annotated[
+    ClosedLoad | UnlimitedLoad | TlrLoad | ConstantLoad | PoissonLoad | RampLoad | StagesLoad | StepsLoad,
+    Field(discriminator="kind"),
+    BeforeValidator(kind_only, json_schema_input_type=str | dict[str, object]),
+]
+
+
+def is_closed(load: Load) -> bool:
+    """Whether operations wait for replies, so that there is no response time."""
+    return isinstance(load, ClosedLoad | UnlimitedLoad | TlrLoad)
+
+
+def profile_length_ns(load: Load) -> int | None:
+    """How long the rate of `load` changes; None when it doesn't."""
+    match load:
+        case RampLoad():
+            return load.over_ns
+        case StagesLoad():
+            return sum(stage.duration_ns for stage in load.stages)
+        case StepsLoad():
+            return len(load.rates_ops_per_s) * load.every_ns
+        case _:
+            return None

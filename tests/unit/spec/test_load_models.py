@@ -1,0 +1,164 @@
+"""What a spec can say about when operations are due, and what that becomes in the plan."""
+
+from typing import Any
+
+import pytest
+
+from brimline.errors import SpecError
+from brimline.plan import NullTarget, Plan, explain, resolve
+from brimline.plan.model import ClosedPacer, Stage, StagesPacer, ThinkTime, TlrPacer
+from brimline.plan.pacing import offered_line, offered_mean, short_load
+from brimline.spec import load_spec
+
+S = 1_000_000_000
+
+
+def plan_of(load: Any, **overrides: Any) -> Plan:
+    spec = load_spec("ycsb-c", overrides={"load": load, **overrides}).spec
+    return resolve(spec, target=NullTarget())
+
+
+def stages(*stages: tuple[float, float, int]) -> tuple[Stage, ...]:
+    return tuple(
+        Stage(from_ops_per_s=begin, to_ops_per_s=end, duration_ns=seconds * S) for begin, end, seconds in stages
+    )
+
+
+def test_a_load_with_a_shape_ends_with_it_and_has_no_warm_up() -> None:
+    ramp = plan_of({"kind": "ramp", "from": 100, "to": 1000, "over": "30s"})
+    assert ramp.pacer == StagesPacer(arrivals="even", stages=stages((100, 1000, 30)))
+    assert (ramp.warmup_ns, ramp.duration_ns) == (0, 30 * S)
+    longer = plan_of({"kind": "ramp", "to": 1000, "over": "30s"}, duration="60s", warmup="30s")
+    assert (longer.warmup_ns, longer.duration_ns) == (30 * S, 60 * S)
+    after_warmup = plan_of({"kind": "ramp", "to": 1000, "over": "30s"}, warmup="10s")
+    assert (after_warmup.warmup_ns, after_warmup.duration_ns) == (10 * S, 20 * S)
+
+
+def test_a_stage_begins_where_the_one_before_ended() -> None:
+    given = [
+        {"to": 50, "for": "2s"},
+        {"rate": 80, "for": "3s"},
+        {"to": 0, "for": "1s"},
+        {"from": 7, "to": 9, "for": "4s"},
+    ]
+    plan = plan_of({"kind": "stages", "stages": given, "arrivals": "poisson"})
+    expected = stages((0, 50, 2), (80, 80, 3), (80, 0, 1), (7, 9, 4))
+    assert plan.pacer == StagesPacer(arrivals="poisson", stages=expected)
+    assert plan.duration_ns == 10 * S
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "step", "rates"),
+    [
+        (100, 500, 100, [100, 200, 300, 400, 500]),
+        (500, 100, 200, [500, 300, 100]),
+        (0.1, 0.3, 0.1, [0.1, 0.2, 0.3]),
+        (100, 450, 100, [100, 200, 300, 400]),
+        (100, 100, 5, [100]),
+    ],
+)
+def test_steps_are_level_stages(begin: float, end: float, step: float, rates: list[float]) -> None:
+    plan = plan_of({"kind": "steps", "from": begin, "to": end, "step": step, "every": "2s"})
+    assert isinstance(plan.pacer, StagesPacer)
+    assert [stage.from_ops_per_s for stage in plan.pacer.stages] == pytest.approx(rates)
+    assert all(stage.from_ops_per_s == stage.to_ops_per_s for stage in plan.pacer.stages)
+    assert plan.duration_ns == 2 * S * len(rates)
+
+
+def test_threads_loops_and_ramp_up_say_how_many_connections_and_operations_there_are() -> None:
+    plan = plan_of({"kind": "tlr", "threads": 100, "loops": 50, "ramp_up": "10s"})
+    assert plan.pacer == TlrPacer(loops=50, ramp_up_ns=10 * S)
+    assert (plan.connections, plan.operation_count, plan.duration_ns, plan.warmup_ns) == (100, 5000, None, 0)
+    assert plan_of({"kind": "tlr", "threads": 9, "loops": 5, "ramp_up": "1s"}, duration="3s").duration_ns == 3 * S
+
+
+def test_unlimited_is_a_closed_loop_that_never_thinks() -> None:
+    assert plan_of("unlimited") == plan_of("closed")
+    thinking = plan_of({"kind": "closed", "think_time": "100ms", "think_time_law": "exponential"})
+    assert thinking.pacer == ClosedPacer(think_time=ThinkTime(mean_ns=S // 10, law="exponential"))
+
+
+@pytest.mark.parametrize(
+    ("load", "short", "line"),
+    [
+        ("unlimited", "closed loop", "closed loop, 32 connections on 1 thread; each sends its next operation when"),
+        (
+            {"kind": "closed", "think_time": "100ms"},
+            "closed loop, think time 100ms",
+            "each sends its next operation 100ms after the last is answered",
+        ),
+        (
+            {"kind": "tlr", "threads": 100, "loops": 50, "ramp_up": "10s"},
+            "T-L-R: 100 workers × 50 over 10s",
+            "100 workers start evenly over 10s, each performs 50, one after another: 5 000 operations",
+        ),
+        ({"kind": "poisson", "rate": "5k/s"}, "5 000 ops/s offered, Poisson", "Poisson arrivals of 5000/s on average"),
+        ({"kind": "ramp", "to": "5k/s", "over": "1m"}, "ramp from 0/s to 5000/s in 1m", "in 1m, whatever the target"),
+        (
+            {"kind": "steps", "from": 10, "to": 30, "step": 10, "every": "5s"},
+            "3 stages between 10/s and 30/s in 15s",
+            "3 stages between 10/s and 30/s in 15s, whatever the target does",
+        ),
+    ],
+)
+def test_each_describes_itself_in_one_line(load: Any, short: str, line: str) -> None:
+    plan = plan_of(load)
+    assert short_load(plan) == short
+    (description,) = [each for each in explain(plan) if each.startswith("load: ")]
+    assert line in description and "\n" not in description
+
+
+def test_a_bound_in_flight_is_told() -> None:
+    (description,) = [each for each in explain(plan_of("closed", in_flight=8)) if each.startswith("load: ")]
+    assert "32 connections on 1 thread, at most 8 operations in flight" in description
+
+
+def test_the_offered_rate_over_time_and_its_mean() -> None:
+    plan = plan_of({"kind": "stages", "stages": [{"to": 100, "for": "10s"}, {"rate": 40, "for": "5s"}]})
+    assert offered_line(plan.pacer, end_ns=12 * S) == [(0, 0), (10 * S, 100), (10 * S, 40), (12 * S, 40)]
+    assert offered_line(plan.pacer, end_ns=5 * S) == [(0, 0), (5 * S, 50)]
+    assert offered_line(plan.pacer, end_ns=20 * S)[-1] == (20 * S, 40)
+    assert offered_mean(plan, start_ns=0, end_ns=10 * S) == pytest.approx(50)
+    assert offered_mean(plan, start_ns=5 * S, end_ns=15 * S) == pytest.approx((375 + 200) / 10)
+    assert offered_mean(plan, start_ns=15 * S, end_ns=20 * S) == pytest.approx(40)
+    assert offered_mean(plan, start_ns=S, end_ns=S) is None
+    assert offered_line(plan_of("closed").pacer, end_ns=S) == []
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"load": {"kind": "constant", "rate": "0/s"}}, "load.rate: must be above 0"),
+        ({"load": {"kind": "poisson", "rate": "-5/s"}}, "load.rate: must not be negative"),
+        ({"load": {"kind": "poisson", "rate": 10**12}}, "load.rate: must be above 0 and at most 1e9/s"),
+        ({"load": {"kind": "ramp", "from": 10**12, "to": 5, "over": "1s"}}, "load.from: must be above 0 and at most"),
+        ({"load": {"kind": "ramp", "from": 0, "to": 0, "over": "1s"}}, "a ramp from 0 to 0 offers nothing"),
+        ({"load": {"kind": "ramp", "to": 5, "over": "0s"}}, "load.over: must be in 1ms to"),
+        ({"load": {"kind": "ramp", "to": 5, "over": "2s"}, "warmup": "2s"}, "nothing would be measured"),
+        ({"load": {"kind": "stages", "stages": []}}, "load.stages"),
+        ({"load": {"kind": "stages", "stages": [{"rate": 0, "for": "1s"}]}}, "no stage offers anything"),
+        (
+            {"load": {"kind": "stages", "stages": [{"rate": 5, "to": 9, "for": "1s"}]}},
+            "either a rate or a rate to go to",
+        ),
+        ({"load": {"kind": "stages", "stages": [{"from": 5, "for": "1s"}]}}, "either a rate or a rate to go to"),
+        ({"load": {"kind": "stages", "stages": [{"rate": 5}]}}, "is missing"),
+        ({"load": {"kind": "steps", "from": 1, "to": 10**9, "step": 1, "every": "1s"}}, "more than 10000 steps"),
+        ({"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "0s"}}, "load.ramp_up: must be in"),
+        ({"load": {"kind": "tlr", "threads": 5, "loops": 0, "ramp_up": "1s"}}, "load.loops: must be in 1 to"),
+        ({"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "connections": 7}, "connections follow"),
+        ({"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "operation_count": 7}, "operation_count"),
+        (
+            {"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "in_flight": 2},
+            "in_flight has no place",
+        ),
+        ({"load": {"kind": "closed", "think_time": "20s"}, "duration": "10s"}, "load.think_time is as long as the run"),
+        ({"load": {"kind": "closed", "think_time_law": "exponential"}}, "no effect without a think_time"),
+        ({"in_flight": 33}, "in_flight can't be more than there are connections: 33 > 32"),
+        ({"in_flight": 0}, "in_flight: must be in 1 to"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        load_spec("ycsb-c", overrides=overrides)
+    assert message in str(caught.value)
