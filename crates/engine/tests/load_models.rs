@@ -73,6 +73,17 @@ fn workers_of_a_ramp_up_start_evenly_perform_their_loops_and_leave() {
     assert!(outcome.summary.elapsed_ns.abs_diff(12 * S) < 10 * MS, "{} ns", outcome.summary.elapsed_ns);
 }
 
+/// Were a failed operation no loop, the first worker would use up those of the second before it begins.
+#[test]
+fn workers_that_fail_leave_the_loops_of_others_alone() {
+    for kind in [FaultKind::Close, FaultKind::NoDocument] {
+        let script = Script { faults: vec![Fault { when: When::Share(1.0), kind }], ..answers_after(MS) };
+        let outcome = execute(&Plan { target: simulated(script), ..tlr(2, 10, 10 * S) });
+        assert_eq!(sent(&outcome), 20);
+        assert!(outcome.summary.elapsed_ns > 5 * S, "the second worker begins after 5 s");
+    }
+}
+
 #[test]
 fn a_failed_operation_is_one_of_its_workers_loops() {
     for kind in

@@ -11,6 +11,7 @@ from brimline.units import UNKNOWN_TEXT, format_bytes
 _CHECK_NAMES = {
     "ended": "Ran to its end",
     "conservation": "Nothing lost",
+    "sent": "Sent as planned",
     "opcounters": "Server counts agree",
     "generator_cpu": "Generator CPU",
     "generator_headroom": "Generator headroom",
