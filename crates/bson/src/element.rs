@@ -54,19 +54,19 @@ pub struct RawElement<'a> {
 impl<'a> RawElement<'a> {
     /// A whole document, length field included, itself unchecked.
     #[inline]
-    pub fn document(&self) -> Option<&'a [u8]> {
+    pub fn document(self) -> Option<&'a [u8]> {
         (self.type_byte == ElementType::Document as u8).then_some(self.bytes)
     }
 
     /// A whole array, length field included, itself unchecked.
     #[inline]
-    pub fn array(&self) -> Option<&'a [u8]> {
+    pub fn array(self) -> Option<&'a [u8]> {
         (self.type_byte == ElementType::Array as u8).then_some(self.bytes)
     }
 
     /// String bytes without the closing NUL; not checked to be UTF-8.
     #[inline]
-    pub fn string(&self) -> Option<&'a [u8]> {
+    pub fn string(self) -> Option<&'a [u8]> {
         match self.value() {
             Value::String(text) => Some(text),
             _ => None,
@@ -75,34 +75,50 @@ impl<'a> RawElement<'a> {
 
     /// A number of any type as [`Value::as_i64`] gives it.
     #[inline]
-    pub fn integer(&self) -> Option<i64> {
-        self.value().as_i64()
+    pub fn integer(self) -> Option<i64> {
+        const INT32: u8 = ElementType::Int32 as u8;
+        const INT64: u8 = ElementType::Int64 as u8;
+        match self.type_byte {
+            INT32 => Some(i64::from(i32::from_le_bytes(array(self.bytes)))),
+            INT64 => Some(i64::from_le_bytes(array(self.bytes))),
+            _ => self.value().as_i64(),
+        }
     }
 
     /// A number of any type or a boolean, as [`Value::as_f64`] gives it.
     #[inline]
-    pub fn number(&self) -> Option<f64> {
-        self.value().as_f64()
+    pub fn number(self) -> Option<f64> {
+        const DOUBLE: u8 = ElementType::Double as u8;
+        match self.type_byte {
+            DOUBLE => Some(f64::from_le_bytes(array(self.bytes))),
+            _ => self.value().as_f64(),
+        }
     }
 
     /// Tells the value apart.
     #[inline]
-    pub fn value(&self) -> Value<'a> {
-        use ElementType as T;
-        let bytes = self.bytes;
-        match ElementType::from_byte(self.type_byte).unwrap_or(T::Undefined) {
-            T::Double => Value::Double(f64::from_le_bytes(array(bytes))),
-            T::Int32 => Value::Int32(i32::from_le_bytes(array(bytes))),
-            T::Int64 => Value::Int64(i64::from_le_bytes(array(bytes))),
-            T::DateTime => Value::DateTime(i64::from_le_bytes(array(bytes))),
-            T::Boolean => Value::Boolean(bytes[0] != 0),
-            T::Null => Value::Null,
-            T::String => Value::String(&bytes[LENGTH_BYTES..bytes.len() - 1]),
-            T::Document => Value::Document(bytes),
-            T::Array => Value::Array(bytes),
-            T::Binary => Value::Binary(&bytes[LENGTH_BYTES + 1..], bytes[LENGTH_BYTES]),
-            other => Value::Other(other, bytes),
-        }
+    pub fn value(self) -> Value<'a> {
+        told_apart(self.type_byte, self.bytes)
+    }
+}
+
+/// The value of an element of a known type. Out of line and with plain arguments, so that elements stay in registers where
+/// their value is of the usual type or not looked at.
+#[inline(never)]
+fn told_apart(type_byte: u8, bytes: &[u8]) -> Value<'_> {
+    use ElementType as T;
+    match ElementType::from_byte(type_byte).unwrap_or(T::Undefined) {
+        T::Double => Value::Double(f64::from_le_bytes(array(bytes))),
+        T::Int32 => Value::Int32(i32::from_le_bytes(array(bytes))),
+        T::Int64 => Value::Int64(i64::from_le_bytes(array(bytes))),
+        T::DateTime => Value::DateTime(i64::from_le_bytes(array(bytes))),
+        T::Boolean => Value::Boolean(bytes[0] != 0),
+        T::Null => Value::Null,
+        T::String => Value::String(&bytes[LENGTH_BYTES..bytes.len() - 1]),
+        T::Document => Value::Document(bytes),
+        T::Array => Value::Array(bytes),
+        T::Binary => Value::Binary(&bytes[LENGTH_BYTES + 1..], bytes[LENGTH_BYTES]),
+        other => Value::Other(other, bytes),
     }
 }
 

@@ -140,6 +140,12 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(elements);
     }
 
+    /// The buffer, for elements that are encoded by others.
+    #[inline]
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
     /// How many bytes the buffer holds; the offset of what is appended next.
     pub fn position(&self) -> usize {
         self.out.len()

@@ -1,29 +1,35 @@
 //! The documents of records and the values of updates, as BSON bytes.
 
-use brimline_bson::{ElementType, Writer};
+use brimline_bson::Writer;
 
-use crate::key::Keys;
+use crate::key::{KeyElement, Keys};
+use crate::rng::RngStream;
 use crate::{DocumentSpec, LengthChooser, OpRng, SpecError, stream, value};
 
 /// Fields drawn to estimate the size of a document.
 const ESTIMATE_DRAWS: u64 = 4096;
 
-/// Binary subtype of plain bytes.
-const SUBTYPE_GENERIC: u8 = 0;
+/// What stands between a field's name and its value.
+const LENGTH_BYTES: usize = 4;
+const SUBTYPE_BYTES: usize = 1;
 
-/// A field's name, and its element up to the value's length.
+/// A field's name, its element as far as it is always the same, and where its fresh values come from.
 #[derive(Clone, Debug)]
 struct Field {
     name: String,
-    head: Box<[u8]>,
+    /// Up to the value; where all values have one length, with a blank value.
+    element: Box<[u8]>,
+    /// Bytes of `element` before the value.
+    head_bytes: usize,
+    updates: RngStream,
 }
 
 impl Field {
-    fn new(name: String) -> Self {
-        let mut head = vec![ElementType::Binary as u8];
-        head.extend_from_slice(name.as_bytes());
-        head.push(0);
-        Self { name, head: head.into() }
+    fn new(name: String, length: &LengthChooser, updates: RngStream) -> Self {
+        let mut element = Vec::new();
+        let length = length.constant().unwrap_or(0) as usize;
+        Writer::new(&mut element).binary(&name, &vec![0; length]);
+        Self { name, head_bytes: element.len() - length, element: element.into(), updates }
     }
 }
 
@@ -33,8 +39,12 @@ impl Field {
 #[derive(Clone, Debug)]
 pub struct Documents {
     seed: u64,
+    records: RngStream,
     keys: Keys,
+    id: KeyElement,
     fields: Vec<Field>,
+    /// The elements of all fields, where all values have one length: copied at once and filled.
+    blank_fields: Option<Box<[u8]>>,
     field_length: LengthChooser,
 }
 
@@ -45,12 +55,21 @@ impl Documents {
     /// As [`DocumentSpec::validate`].
     pub fn new(spec: &DocumentSpec, seed: u64) -> Result<Self, SpecError> {
         spec.validate()?;
-        let field = |number: u32| Field::new(format!("{}{number}", spec.field_name_prefix));
+        let field_length = LengthChooser::new(&spec.field_length)?;
+        let field = |number: u32| {
+            let updates = RngStream::new(seed, stream::UPDATE + u64::from(number));
+            Field::new(format!("{}{number}", spec.field_name_prefix), &field_length, updates)
+        };
+        let fields: Vec<Field> = (0..spec.field_count).map(field).collect();
+        let keys = Keys::new(spec.insert_order, &spec.key_prefix, spec.zero_padding);
         Ok(Self {
             seed,
-            keys: Keys::new(spec.insert_order, &spec.key_prefix, spec.zero_padding),
-            fields: (0..spec.field_count).map(field).collect(),
-            field_length: LengthChooser::new(&spec.field_length)?,
+            records: RngStream::new(seed, stream::DOCUMENT),
+            id: keys.element("_id"),
+            keys,
+            blank_fields: field_length.constant().map(|_| blank(&fields)),
+            fields,
+            field_length,
         })
     }
 
@@ -60,22 +79,27 @@ impl Documents {
         self.keys.append(record, out);
     }
 
-    /// Appends the key of `record` as the string element `name`: `_id` in a filter, `$gte` in a range.
+    /// Prepares keys that are string elements called `name`: `_id` in a filter, `$gte` in a range.
+    pub fn key_element(&self, name: &str) -> KeyElement {
+        self.keys.element(name)
+    }
+
+    /// Appends the key of `record` as `element`, which must come from [`Self::key_element`].
     #[inline]
-    pub fn append_key(&self, name: &str, record: u64, writer: &mut Writer) {
-        self.keys.append_element(name, record, writer);
+    pub fn append_key(&self, element: &KeyElement, record: u64, out: &mut Vec<u8>) {
+        self.keys.append_element(element, record, out);
     }
 
     /// Appends the whole document of `record`.
     pub fn append_document(&self, record: u64, out: &mut Vec<u8>) {
-        let mut rng = OpRng::new(self.seed, stream::DOCUMENT, record);
-        let mut writer = Writer::new(out);
-        let document = writer.begin_document();
-        self.append_key("_id", record, &mut writer);
-        for field in &self.fields {
-            self.append_value(field, &mut rng, &mut writer);
+        let mut rng = self.records.at(record);
+        let document = Writer::new(out).begin_document();
+        self.append_key(&self.id, record, out);
+        match &self.blank_fields {
+            Some(blank) => self.fill_blank(blank, &mut rng, out),
+            None => self.fields.iter().for_each(|field| self.append_value(field, &mut rng, out)),
         }
-        writer.end_document(document);
+        Writer::new(out).end_document(document);
     }
 
     /// Appends `field` with the fresh value that operation `operation` gives it.
@@ -83,9 +107,9 @@ impl Documents {
     /// # Panics
     /// When `field` is not below the number of fields.
     #[inline]
-    pub fn append_field(&self, field: u32, operation: u64, writer: &mut Writer) {
-        let mut rng = OpRng::new(self.seed, stream::UPDATE + u64::from(field), operation);
-        self.append_value(&self.fields[field as usize], &mut rng, writer);
+    pub fn append_field(&self, field: u32, operation: u64, out: &mut Vec<u8>) {
+        let field = &self.fields[field as usize];
+        self.append_value(field, &mut field.updates.at(operation), out);
     }
 
     /// The name of `field`.
@@ -104,9 +128,9 @@ impl Documents {
     /// Mean size of a document in bytes, exact within a few percent where lengths vary.
     pub fn document_bytes_estimate(&self) -> u64 {
         let mut document = Vec::new();
+        let open = Writer::new(&mut document).begin_document();
+        self.append_key(&self.id, 0, &mut document);
         let mut writer = Writer::new(&mut document);
-        let open = writer.begin_document();
-        self.append_key("_id", 0, &mut writer);
         for field in &self.fields {
             writer.binary(&field.name, &[]);
         }
@@ -121,12 +145,38 @@ impl Documents {
         total as f64 / ESTIMATE_DRAWS as f64
     }
 
-    #[inline]
-    fn append_value(&self, field: &Field, rng: &mut OpRng, writer: &mut Writer) {
-        let length = self.field_length.draw(rng);
-        let [a, b, c, d] = length.to_le_bytes();
-        writer.encoded_elements(&field.head);
-        writer.encoded_elements(&[a, b, c, d, SUBTYPE_GENERIC]);
-        value::append(length as usize, rng, |bytes| writer.encoded_elements(bytes));
+    /// Appends all fields, each with a value of the one length there is.
+    fn fill_blank(&self, blank: &[u8], rng: &mut OpRng, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend_from_slice(blank);
+        let mut rest = &mut out[start..];
+        for field in &self.fields {
+            let (element, others) = rest.split_at_mut(field.element.len());
+            value::fill(&mut element[field.head_bytes..], rng);
+            rest = others;
+        }
     }
+
+    #[inline]
+    fn append_value(&self, field: &Field, rng: &mut OpRng, out: &mut Vec<u8>) {
+        let value_at = out.len() + field.head_bytes;
+        out.extend_from_slice(&field.element);
+        if self.field_length.constant().is_none() {
+            let length = self.field_length.draw(rng);
+            set_length(&mut out[..value_at], length);
+            out.resize(value_at + length as usize, 0);
+        }
+        value::fill(&mut out[value_at..], rng);
+    }
+}
+
+/// The elements of all fields, one after another.
+fn blank(fields: &[Field]) -> Box<[u8]> {
+    fields.iter().flat_map(|field| &field.element).copied().collect()
+}
+
+/// Sets the length of a binary value; `head` ends where the value begins.
+fn set_length(head: &mut [u8], length: u32) {
+    let length_at = head.len() - SUBTYPE_BYTES - LENGTH_BYTES;
+    head[length_at..length_at + LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
 }

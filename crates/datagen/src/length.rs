@@ -124,6 +124,15 @@ impl LengthChooser {
         }
     }
 
+    /// The length, where all are the same; then nothing is drawn for it.
+    #[inline]
+    pub fn constant(&self) -> Option<u32> {
+        match self.law {
+            Law::Constant(length) => Some(length),
+            _ => None,
+        }
+    }
+
     /// The longest length that can be drawn.
     pub fn max(&self) -> u32 {
         self.max

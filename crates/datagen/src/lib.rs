@@ -25,9 +25,10 @@ mod value;
 pub use chooser::{ChooserSpec, KeyChooser, THETA_MAX};
 pub use document_spec::{DOCUMENT_BYTES_MAX, DocumentSpec, InsertOrder, RECORD_INDEX_MAX, ZERO_PADDING_MAX};
 pub use documents::Documents;
+pub use key::KeyElement;
 pub use length::{HISTOGRAM_ENTRIES_MAX, LENGTH_MAX, LengthChooser, LengthSpec};
 pub use permutation::Permutation;
-pub use rng::OpRng;
+pub use rng::{OpRng, RngStream};
 pub use spec_error::SpecError;
 
 /// Streams of [`OpRng`] that this crate draws from itself. Callers take small numbers; these start at 2^63.

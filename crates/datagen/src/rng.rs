@@ -14,11 +14,31 @@ pub struct OpRng {
 const WEYL_INCREMENT: u64 = 0xA076_1D64_78BD_642F;
 const FOLD_MASK: u64 = 0xE703_7ED1_A0B4_28DB;
 
+/// One stream of one seed, hashed once for all its indexes.
+#[derive(Clone, Copy, Debug)]
+pub struct RngStream {
+    start: u64,
+}
+
+impl RngStream {
+    /// The numbers of `stream`. Streams from 2^63 on are this crate's own.
+    #[inline]
+    pub fn new(seed: u64, stream: u64) -> Self {
+        Self { start: mix(mix(seed) ^ stream) }
+    }
+
+    /// The numbers of `index`.
+    #[inline]
+    pub fn at(self, index: u64) -> OpRng {
+        OpRng { state: mix(self.start ^ index) }
+    }
+}
+
 impl OpRng {
-    /// The numbers of `index` in `stream`. Streams from 2^63 on are this crate's own.
+    /// The numbers of `index` in `stream`: [`RngStream::at`] for those who need few of them.
     #[inline]
     pub fn new(seed: u64, stream: u64, index: u64) -> Self {
-        Self { state: mix(mix(mix(seed) ^ stream) ^ index) }
+        RngStream::new(seed, stream).at(index)
     }
 
     /// The next number, uniform over all 64 bits.

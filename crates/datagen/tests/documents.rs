@@ -147,7 +147,7 @@ fn first_document_never_changes() {
 fn updated_fields_never_change() {
     let small = DocumentSpec { field_length: LengthSpec::Constant { length: 11 }, ..spec() };
     let mut out = Vec::new();
-    documents(&small).append_field(9, 77, &mut Writer::new(&mut out));
+    documents(&small).append_field(9, 77, &mut out);
     assert_eq!(out, [b"\x05field9\0\x0b\0\0\0\0".as_slice(), UPDATED_VALUE].concat());
 }
 
@@ -156,7 +156,7 @@ fn updated_fields_are_a_function_of_seed_operation_and_field() {
     let documents = documents(&spec());
     let value = |documents: &Documents, field, operation| {
         let mut out = Vec::new();
-        documents.append_field(field, operation, &mut Writer::new(&mut out));
+        documents.append_field(field, operation, &mut out);
         out.split_off("\x05field0\0".len())
     };
     let reference = value(&documents, 3, 8);
@@ -174,10 +174,10 @@ fn updated_fields_are_a_function_of_seed_operation_and_field() {
 #[test]
 fn keys_are_appended_as_elements_of_any_name() {
     let mut out = Vec::new();
-    let mut writer = Writer::new(&mut out);
-    let open = writer.begin_document();
-    documents(&spec()).append_key("$gte", 0, &mut writer);
-    writer.end_document(open);
+    let documents = documents(&spec());
+    let open = Writer::new(&mut out).begin_document();
+    documents.append_key(&documents.key_element("$gte"), 0, &mut out);
+    Writer::new(&mut out).end_document(open);
     assert_eq!(parse(&out), bson::doc! {"$gte": "user6284781860667377211"});
 }
 
@@ -335,3 +335,37 @@ proptest! {
 const EIGHT_OCTETS_KEY: &str = "user895447315735140821";
 const FIRST_VALUES: [&[u8]; 2] = [b"EK&=M44F&</", b"TX[RN5W=_AJ"];
 const UPDATED_VALUE: &[u8] = b"/<Z>Q+>;<_0";
+
+/// Keys and documents of many records, of every law of lengths, in one number: FNV-1a over all their bytes.
+#[test]
+fn keys_and_documents_never_change() {
+    let uniform = LengthSpec::Uniform { min: 0, max: 300 };
+    let histogram = LengthSpec::Histogram { weights: vec![(1, 3.0), (16, 2.0), (129, 1.0)] };
+    let specs = [
+        spec(),
+        DocumentSpec { field_length: LengthSpec::Constant { length: 128 }, ..spec() },
+        DocumentSpec { field_length: uniform, insert_order: InsertOrder::Ordered, ..spec() },
+        DocumentSpec { field_length: LengthSpec::Zipfian { min: 1, max: 90 }, zero_padding: 25, ..spec() },
+        DocumentSpec { field_length: histogram, key_prefix: String::new(), ..spec() },
+    ];
+    let hashes = specs.map(|spec| {
+        let documents = Documents::new(&spec, 42).unwrap();
+        let mut bytes = Vec::new();
+        for record in (0..200).chain([99_999_999, 100_000_000, RECORD_INDEX_MAX]) {
+            documents.write_key(record, &mut bytes);
+            documents.append_document(record, &mut bytes);
+        }
+        bytes.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+        })
+    });
+    assert_eq!(hashes, KEYS_AND_DOCUMENTS);
+}
+
+const KEYS_AND_DOCUMENTS: [u64; 5] = [
+    13_649_586_122_031_335_930,
+    7_086_346_940_416_771_379,
+    12_961_087_535_636_051_296,
+    13_411_716_277_204_531_436,
+    6_474_627_193_730_325_977,
+];

@@ -1,7 +1,7 @@
 //! The commands that operations are made of: encoded once as templates, filled per operation.
 
 use brimline_bson::Writer;
-use brimline_datagen::Documents;
+use brimline_datagen::{Documents, KeyElement};
 use brimline_wire::template::{Template, TemplateBuilder};
 
 use crate::operation::{Operation, OperationKind};
@@ -73,6 +73,10 @@ impl Opcounter {
 /// The templates of a plan, and the documents that go into them.
 pub struct Commands {
     documents: Documents,
+    /// The key in a filter for one document.
+    id: KeyElement,
+    /// The key in a range, its lower end.
+    id_from: KeyElement,
     find: Template,
     scan: Template,
     get_more: Template,
@@ -102,6 +106,8 @@ impl Commands {
         let database = plan.namespace.database.as_str();
         let collection = plan.namespace.collection.as_str();
         Ok(Self {
+            id: documents.key_element("_id"),
+            id_from: documents.key_element("$gte"),
             documents,
             find: find_template(database, collection, read_all_fields),
             scan: scan_template(database, collection, read_all_fields),
@@ -130,11 +136,11 @@ impl Commands {
     ) {
         match command {
             Command::Find => self.find.render(request_id, out, |slot, writer| match slot {
-                0 => self.documents.append_key("_id", record, writer),
+                0 => self.documents.append_key(&self.id, record, writer.buffer()),
                 _ => self.project(operation, writer),
             }),
             Command::Scan => self.scan.render(request_id, out, |slot, writer| match slot {
-                0 => self.documents.append_key("$gte", record, writer),
+                0 => self.documents.append_key(&self.id_from, record, writer.buffer()),
                 1 => {
                     writer.int32("limit", operation.documents as i32);
                     writer.int32("batchSize", operation.documents as i32);
@@ -145,7 +151,7 @@ impl Commands {
                 self.get_more.render(request_id, out, |_, writer| writer.int64("getMore", cursor));
             }
             Command::Update => self.update.render(request_id, out, |slot, writer| match slot {
-                0 => self.documents.append_key("_id", record, writer),
+                0 => self.documents.append_key(&self.id, record, writer.buffer()),
                 _ => self.assign(operation, writer),
             }),
             Command::Insert => self.insert.render_with_documents(
@@ -173,7 +179,7 @@ impl Commands {
         let fields =
             if self.write_all_fields { 0..self.field_count } else { operation.field..operation.field + 1 };
         for field in fields {
-            self.documents.append_field(field, operation.index, writer);
+            self.documents.append_field(field, operation.index, writer.buffer());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which operations a run offers. Operation *i* is a pure function of (seed, *i*), so that the same plan offers the same
 //! operations on any number of threads.
 
-use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, OpRng};
+use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
 use crate::operation::{Key, Operation, OperationKind};
 use crate::plan::{Plan, PlanError, Proportions, Work};
@@ -12,7 +12,8 @@ const STREAM_CHOICE: u64 = 0x6368_6f69;
 
 /// The operations of a plan.
 pub struct Workload {
-    seed: u64,
+    kinds: RngStream,
+    choices: RngStream,
     insert_start: u64,
     record_count: u64,
     field_count: u32,
@@ -52,7 +53,9 @@ impl Workload {
                 operation_count: record_count.div_ceil(u64::from(*batch_size)),
             },
         };
-        Ok(Self { seed: plan.seed, insert_start, record_count, field_count, work })
+        let kinds = RngStream::new(plan.seed, STREAM_KIND);
+        let choices = RngStream::new(plan.seed, STREAM_CHOICE);
+        Ok(Self { kinds, choices, insert_start, record_count, field_count, work })
     }
 
     /// How many operations there are at most; `None`: no end.
@@ -87,7 +90,7 @@ impl Workload {
     }
 
     fn kind(&self, mix: &Mix, index: u64) -> OperationKind {
-        let draw = OpRng::new(self.seed, STREAM_KIND, index).next_f64();
+        let draw = self.kinds.at(index).next_f64();
         let position = mix.thresholds.iter().position(|&threshold| draw < threshold).unwrap_or(0);
         OperationKind::ALL[position]
     }
@@ -157,7 +160,7 @@ impl OperationStream<'_> {
         let workload = self.workload;
         let Mix { chooser, scan_length, .. } = mix;
         let kind = workload.kind(mix, index);
-        let mut rng = OpRng::new(workload.seed, STREAM_CHOICE, index);
+        let mut rng = workload.choices.at(index);
         let key = match kind {
             OperationKind::Insert => Key::Record(workload.first_new_record() + self.inserts),
             _ if chooser.is_latest() => Key::BehindNewest(chooser.draw(&mut rng, index)),

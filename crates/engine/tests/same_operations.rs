@@ -58,3 +58,22 @@ fn a_load_inserts_each_record_once() {
     assert_eq!(summary.kinds[OperationKind::Load as usize].ok, 143);
     assert_eq!(summary.commands.iter().sum::<u64>(), 1_000);
 }
+
+/// What a seed offers is part of a run's identity: a change here makes old runs incomparable.
+#[test]
+fn the_operations_of_a_seed_never_change() {
+    let digests = ycsb().map(|(_, work)| {
+        execute(&Plan { work, operation_count: Some(5_000), duration_ns: None, ..plan() }).summary.digest
+    });
+    assert_eq!(digests, YCSB_DIGESTS);
+}
+
+/// Of the workloads A to F.
+const YCSB_DIGESTS: [u64; 6] = [
+    9_263_652_608_177_105_696,
+    8_657_609_558_693_912_529,
+    4_034_076_801_786_435_682,
+    15_767_788_821_328_119_069,
+    13_247_919_925_899_241_859,
+    8_516_621_090_304_433_116,
+];

@@ -1,10 +1,12 @@
 //! One TCP connection to a server that never blocks: requests go out and replies come in as far as the socket takes and
 //! gives them. One request is under way at a time. The caller owns the poller, the clock and the request numbers.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 
@@ -119,12 +121,12 @@ impl Connection {
             return Err(FrameError::Length(self.outgoing.len() as i64).into());
         }
         while self.sent < self.outgoing.len() {
-            match self.stream.write(&self.outgoing[self.sent..]) {
+            match rustix::net::send(&self.stream, &self.outgoing[self.sent..], SendFlags::NOSIGNAL) {
                 Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero).into()),
                 Ok(taken) => self.sent += taken,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(SendState::Blocked),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
+                Err(Errno::AGAIN) => return Ok(SendState::Blocked),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(io::Error::from(error).into()),
             }
         }
         Ok(SendState::Done)
@@ -139,7 +141,18 @@ impl Connection {
     /// # Errors
     /// When the connection is lost or out of step; it must then be dropped.
     pub fn receive(&mut self) -> Result<Option<&[u8]>, ConnectionError> {
-        self.incoming.receive(&mut self.stream)
+        self.incoming.receive(&mut Receiver(&self.stream))
+    }
+}
+
+/// Reads as [`TcpStream`] does, with the system call alone: the C library's wrapper also makes it a point where a thread
+/// may be cancelled, which costs more than the rest of the call in user space.
+struct Receiver<'a>(&'a TcpStream);
+
+impl Read for Receiver<'_> {
+    #[inline]
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::net::recv(self.0, space, RecvFlags::empty())?.0)
     }
 }
 

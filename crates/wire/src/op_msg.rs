@@ -123,8 +123,20 @@ pub fn parse(bytes: &[u8]) -> Result<Message<'_>, MessageError> {
     Ok(Message { header, flags, body: find_body(sections)?, sections })
 }
 
-/// The only body among `sections`; walks all of them.
-fn find_body(mut sections: &[u8]) -> Result<&[u8], MessageError> {
+/// The only body among `sections`, which in a reply is the only section.
+#[inline]
+fn find_body(sections: &[u8]) -> Result<&[u8], MessageError> {
+    if let [KIND_BODY, body @ ..] = sections
+        && let Ok((body, [])) = split_document(body)
+    {
+        return Ok(body);
+    }
+    find_body_among(sections)
+}
+
+/// Walks all sections.
+#[inline(never)]
+fn find_body_among(mut sections: &[u8]) -> Result<&[u8], MessageError> {
     let mut body = None;
     while !sections.is_empty() {
         let (section, rest) = split_section(sections)?;

@@ -170,14 +170,14 @@ impl Template {
     fn append_body(&self, request_id: i32, out: &mut Vec<u8>, mut fill: impl FnMut(usize, &mut Writer<'_>)) {
         let start = out.len();
         // filled[i] is how many bytes the slots before slot i have taken.
-        let mut filled = [0; SLOT_COUNT_MAX + 1];
+        let mut filled = [0_u32; SLOT_COUNT_MAX + 1];
         let mut copied = 0;
         for (slot, &offset) in self.slots.iter().enumerate() {
             out.extend_from_slice(&self.message[copied..offset]);
             copied = offset;
             let before = out.len();
             fill(slot, &mut Writer::new(out));
-            filled[slot + 1] = filled[slot] + (out.len() - before);
+            filled[slot + 1] = filled[slot] + (out.len() - before) as u32;
         }
         out.extend_from_slice(&self.message[copied..]);
 
@@ -185,7 +185,7 @@ impl Template {
         set_u32(message, REQUEST_ID_OFFSET, request_id as u32);
         for patch in &self.patches {
             let grown = filled[patch.slots_end] - filled[patch.slots_begin];
-            add_to_length(message, patch.offset + filled[patch.slots_begin], grown);
+            add_to_length(message, patch.offset + filled[patch.slots_begin] as usize, grown);
         }
     }
 }
@@ -198,10 +198,10 @@ fn set_length(bytes: &mut [u8], offset: usize) {
 }
 
 #[inline]
-fn add_to_length(bytes: &mut [u8], offset: usize, grown: usize) {
+fn add_to_length(bytes: &mut [u8], offset: usize, grown: u32) {
     let field = &mut bytes[offset..offset + 4];
     let length = u32::from_le_bytes([field[0], field[1], field[2], field[3]]);
-    field.copy_from_slice(&(length + grown as u32).to_le_bytes());
+    field.copy_from_slice(&(length + grown).to_le_bytes());
 }
 
 #[inline]
