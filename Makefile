@@ -13,7 +13,7 @@ TESTSERVER := target/release/brimline-testserver
 
 .PHONY: help
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 .PHONY: demo
 demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
@@ -48,7 +48,19 @@ format: $(VENV)/.installed ## Bring all code into form
 
 .PHONY: bench
 bench: $(NATIVE) $(TESTSERVER) ## Measure client CPU and instructions per operation
-	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python -m benchmarks.bench
+
+.PHONY: check-instructions
+check-instructions: $(NATIVE) ## Fail when an operation has become dearer; needs valgrind
+	$(BIN)/python -m benchmarks.instructions
+
+.PHONY: bench-ceiling
+bench-ceiling: $(NATIVE) ## Measure one engine thread beside a bare client that only sends and receives
+	$(BIN)/python -m benchmarks.ceiling
+
+.PHONY: bench-memory
+bench-memory: $(NATIVE) ## Measure the peak memory of a run with 1 000 connections
+	$(BIN)/python -m benchmarks.memory
 
 .PHONY: build
 build: $(NATIVE) ## Build and install brimline into .venv
@@ -61,6 +73,10 @@ lock: $(VENV)/.installed ## Pin the newest versions of all Python packages
 .PHONY: browser
 browser: ## Install headless Chromium for the browser tests (Debian, Ubuntu; needs root)
 	command -v chromium || command -v chromium-browser || (apt-get update -q && apt-get install -qy --no-install-recommends chromium)
+
+.PHONY: valgrind
+valgrind: ## Install valgrind for the instruction counts (Debian, Ubuntu; needs root)
+	command -v valgrind || (apt-get update -q && apt-get install -qy --no-install-recommends valgrind)
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed

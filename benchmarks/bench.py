@@ -4,30 +4,19 @@
 
 CPU time is user + system of the engine's threads over the measured window of a closed loop with 32 connections; the
 server's CPU time over the same window stands beside it, because the quotient of the two drifts less with the machine
-than either does. Instructions are user-space ones of the engine without Python, counted by valgrind's callgrind against
-the scripted server: the difference between a long and a short run, divided by the difference in operations.
+than either does. What instructions are is in `instructions.py`.
 """
 
-import json
-import re
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import brimline
-from brimline.plan import WireTarget, load_plan, resolve
-from brimline.spec import load_spec
+from benchmarks.instructions import CONNECTIONS, KINDS, instructions
+from benchmarks.scripted import build
 
-ROOT = Path(__file__).resolve().parent.parent
 REPEATS = 3
-CONNECTIONS = 32
-OPERATION_COUNTS = (2_000, 12_000)
-KINDS = {"find": "read", "update": "update", "insert": "insert"}
 
 
 def main() -> None:
@@ -38,10 +27,10 @@ def main() -> None:
         print(cpu_row(workload))
     print()
     if shutil.which("valgrind") is None:
-        print("instructions per operation: needs valgrind (Debian, Ubuntu: apt-get install valgrind)")
+        print("instructions per operation: needs valgrind (make valgrind)")
         return
     print("user instructions per operation, engine without Python, callgrind")
-    build_engine()
+    build()
     for label, operation in KINDS.items():
         print(f"{label:10}{instructions(operation):>10,.0f}")
 
@@ -68,74 +57,6 @@ def cpu_run(workload: str) -> tuple[float, float, float]:
         seconds = (int(inside[-1]["at_ns"] or 0) - int(inside[0]["at_ns"] or 0)) / 1e9
         server_us = server_ns / 1e3 / (observation.throughput_ops_per_s * seconds)
         return observation.throughput_ops_per_s, (observation.client_cpu_ns_per_op or 0) / 1e3, server_us
-
-
-def build_engine() -> None:
-    """The engine as a program of its own."""
-    command = [
-        "cargo",
-        "build",
-        "--quiet",
-        "--release",
-        "--locked",
-        "-p",
-        "brimline-engine",
-        "--example",
-        "execute_plan",
-    ]
-    subprocess.run(command, cwd=ROOT, check=True)
-
-
-def instructions(operation: str) -> float:
-    """User instructions of one operation of this kind."""
-    shorter, longer = (counted(operation, count) for count in OPERATION_COUNTS)
-    return (longer - shorter) / (OPERATION_COUNTS[1] - OPERATION_COUNTS[0])
-
-
-def counted(operation: str, count: int) -> int:
-    """User instructions of a whole run of `count` operations."""
-    spec = load_spec(
-        "ycsb-c",
-        overrides={
-            "operations": {operation: 1},
-            "operation_count": count,
-            "warmup": "0s",
-            "data.records": 10_000,
-            "connections": CONNECTIONS,
-        },
-    ).spec
-    with scripted_server() as address, tempfile.TemporaryDirectory(prefix="brimline-bench-") as scratch:
-        target = WireTarget(address=address, write_concern=None)
-        engine([], load_plan(spec, target=target).canonical_json())
-        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/out"]
-        talk = engine(valgrind, resolve(spec, target=target).canonical_json())
-    collected = re.search(r"Collected : (\d+)", talk)
-    if collected is None:
-        sys.exit(f"error: callgrind counted nothing\n{talk}")
-    return int(collected[1])
-
-
-def engine(wrapper: list[str], plan_json: str) -> str:
-    """Executes a plan; returns what was said on stderr."""
-    program = str(ROOT / "target/release/examples/execute_plan")
-    done = subprocess.run([*wrapper, program], input=plan_json, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or json.loads(done.stdout)["failed"]:
-        sys.exit(f"error: the engine failed\n{done.stdout}{done.stderr}")
-    return done.stderr
-
-
-@contextmanager
-def scripted_server() -> Iterator[str]:
-    """The scripted server, which answers at once; its address."""
-    with subprocess.Popen(
-        [ROOT / "target/release/brimline-testserver"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
-        assert server.stdin is not None
-        try:
-            yield json.loads(server.stdout.readline())["address"]
-        finally:
-            server.stdin.close()
 
 
 if __name__ == "__main__":

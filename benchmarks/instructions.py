@@ -1,0 +1,83 @@
+"""User instructions of one operation, counted by valgrind's callgrind: a figure that doesn't drift with the machine.
+
+    make check-instructions                                 fails when an operation has become dearer
+    .venv/bin/python -m benchmarks.instructions --accept  writes the figures into instructions.json
+
+Counted is the engine without Python against the scripted server, 32 connections, YCSB's records of 1 KB: the difference
+between a long and a short run, divided by the difference in operations.
+"""
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+
+from benchmarks.scripted import ROOT, build, execute, scripted_server
+from brimline.plan import WireTarget, load_plan, resolve
+from brimline.spec import load_spec
+
+ACCEPTED = ROOT / "benchmarks/instructions.json"
+KINDS = {"find": "read", "update": "update", "insert": "insert"}
+# What an operation of each kind may cost at most, whatever was accepted.
+LIMITS = {"find": 3_000, "update": 3_000, "insert": 4_500}
+# More than this over the accepted figure is a defect; counts repeat within a percent.
+RISE_MAX = 0.10
+CONNECTIONS = 32
+OPERATION_COUNTS = (2_000, 12_000)
+
+
+def main() -> None:
+    """Counts, prints, and checks or accepts."""
+    if shutil.which("valgrind") is None:
+        sys.exit("error: counting instructions needs valgrind\nhint: make valgrind")
+    build()
+    counts = {kind: round(instructions(operation)) for kind, operation in KINDS.items()}
+    if "--accept" in sys.argv[1:]:
+        ACCEPTED.write_text(json.dumps(counts, indent=2) + "\n")
+    accepted = json.loads(ACCEPTED.read_text())
+    print(f"{'':10}{'instructions':>13}{'accepted':>10}{'change':>9}{'limit':>8}")
+    for kind, count in counts.items():
+        change = count / accepted[kind] - 1
+        print(f"{kind:10}{count:>13,}{accepted[kind]:>10,}{change:>+9.1%}{LIMITS[kind]:>8,}")
+    risen = [kind for kind, count in counts.items() if count > min(accepted[kind] * (1 + RISE_MAX), LIMITS[kind])]
+    if risen:
+        print(f"error: too many instructions per operation: {', '.join(risen)}", file=sys.stderr)
+        print(
+            "hint: make it leaner, or accept a rise within the limits with python -m benchmarks.instructions --accept",
+            file=sys.stderr,
+        )
+        sys.exit(3)
+
+
+def instructions(operation: str) -> float:
+    """User instructions of one operation of this kind."""
+    shorter, longer = (counted(operation, count) for count in OPERATION_COUNTS)
+    return (longer - shorter) / (OPERATION_COUNTS[1] - OPERATION_COUNTS[0])
+
+
+def counted(operation: str, count: int) -> int:
+    """User instructions of a whole run of `count` operations."""
+    spec = load_spec(
+        "ycsb-c",
+        overrides={
+            "operations": {operation: 1},
+            "operation_count": count,
+            "warmup": "0s",
+            "data.records": 10_000,
+            "connections": CONNECTIONS,
+        },
+    ).spec
+    with scripted_server() as address, tempfile.TemporaryDirectory(prefix="brimline-bench-") as scratch:
+        target = WireTarget(address=address, write_concern=None)
+        execute(load_plan(spec, target=target).canonical_json())
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/out"]
+        _, talk = execute(resolve(spec, target=target).canonical_json(), wrapper=valgrind)
+    collected = re.search(r"Collected : (\d+)", talk)
+    if collected is None:
+        sys.exit(f"error: callgrind counted nothing\n{talk}")
+    return int(collected[1])
+
+
+if __name__ == "__main__":
+    main()
