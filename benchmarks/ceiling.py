@@ -12,14 +12,13 @@ import statistics
 import subprocess
 import sys
 
-from benchmarks.scripted import PING_PONG, build, cores, execute, pinned, scripted_server
-from brimline.plan import WireTarget, load_plan, resolve
+from benchmarks.scripted import PING_PONG, SYNTHETIC, build, cores, execute, pinned, scripted_server
+from brimline.plan import WireTarget, resolve
 from brimline.spec import load_spec
 
 ROUNDS = 5
 SECONDS = 3
 CONNECTIONS = 32
-RECORDS = 10_000
 # What is wanted: this rate, or this share of the bare client's, whichever is lower.
 RATE_WANTED = 180_000
 RATIO_WANTED = 0.85
@@ -31,19 +30,17 @@ def main() -> None:
         sys.exit("error: client and server need a core each, and this process may use only one")
     server_core, client_core = cores()[:2]
     build()
-    with scripted_server(core=server_core) as address:
+    with scripted_server(script=SYNTHETIC, core=server_core) as address:
         target = WireTarget(address=address, write_concern=None)
         spec = load_spec(
             "ycsb-c",
             overrides={
                 "duration": f"{SECONDS}s",
                 "warmup": "0s",
-                "data.records": RECORDS,
                 "connections": CONNECTIONS,
                 "threads": 1,
             },
         ).spec
-        execute(load_plan(spec, target=target).canonical_json())
         plan_json = resolve(spec, target=target).canonical_json()
         print(f"one engine thread and a bare client, {CONNECTIONS} connections, scripted server on another core, ops/s")
         print(f"{'round':8}{'brimline':>12}{'bare':>12}{'ratio':>8}")

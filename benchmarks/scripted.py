@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "target/release"
 ENGINE = RELEASE / "examples/execute_plan"
 PING_PONG = RELEASE / "examples/ping_pong"
+# Every key exists, with a document of 1 KB, so that a run needs no load.
+SYNTHETIC = '{"data": {"kind": "synthetic", "document_bytes": 1000}, "namespace": "ycsb.usertable"}'
 
 
 def build() -> None:
@@ -25,11 +27,10 @@ def build() -> None:
 
 
 @contextmanager
-def scripted_server(*, core: int | None = None) -> Iterator[str]:
-    """The scripted server, which answers at once, on one core if asked; its address."""
-    with subprocess.Popen(
-        [*pinned(core), RELEASE / "brimline-testserver"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
+def scripted_server(*, script: str = "{}", core: int | None = None) -> Iterator[str]:
+    """The scripted server, which answers at once unless `script` says otherwise, on one core if asked; its address."""
+    command = [*pinned(core), str(RELEASE / "brimline-testserver"), "--script-json", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdin is not None
         try:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
 
 from brimline.stats.estimate import CONFIDENCE, Estimate
 
@@ -40,6 +39,9 @@ def mean_interval(
     count. A single value, or a series worth less than two, gets an infinite interval. Raises ValueError when
     empty.
     """
+    # Not above: scipy takes 15 MB, which a run has no use for before its load is over.
+    from scipy.special import stdtrit
+
     values = np.asarray(series, dtype=float)
     if not len(values):
         raise ValueError("no values, no mean")

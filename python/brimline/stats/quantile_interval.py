@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrik
 
 from brimline.stats.estimate import CONFIDENCE
 
@@ -74,6 +73,9 @@ def binomial_ranks(count: int, quantile: float, *, confidence: float = CONFIDENC
 
 def _binomial_quantile(probability: float, count: int, share: float) -> int:
     """The smallest k with P(K ≤ k) ≥ probability for K of the binomial law; `scipy.stats` takes a second to import."""
+    # Not above: scipy takes 15 MB, which a run has no use for before its load is over.
+    from scipy.special import bdtr, bdtrik
+
     nearest = math.ceil(bdtrik(probability, count, share))
     return nearest - 1 if nearest > 0 and bdtr(nearest - 1, count, share) >= probability else nearest
 

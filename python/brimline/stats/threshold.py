@@ -14,7 +14,6 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
 
 from brimline.stats.estimate import CONFIDENCE
 
@@ -83,6 +82,9 @@ class ThresholdPosterior:
         return float(low), float(high)
 
     def _quantile(self, log_likelihood: NDArray[np.float64], probability: float) -> float:
+        # Not above: scipy takes 15 MB, which a run has no use for before its load is over.
+        from scipy.special import logsumexp
+
         log_density = logsumexp(log_likelihood, axis=0)
         density = np.exp(log_density - log_density.max())
         cumulated = np.cumsum(density)
@@ -90,6 +92,9 @@ class ThresholdPosterior:
 
 
 def _log_likelihood(answer: Answer, log_rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Not above: scipy takes 15 MB, which a run has no use for before its load is over.
+    from scipy.special import expit
+
     distance = log_rates - math.log(answer.rate)
     if answer.outcome is Outcome.BORDERLINE:
         near = np.exp(-0.5 * (distance / BORDERLINE_WIDTH) ** 2)

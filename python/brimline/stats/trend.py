@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
 
 from brimline.stats.estimate import CONFIDENCE, Estimate
 
@@ -19,6 +18,9 @@ def growth_rate(
     holds. A level that only fluctuates has increments that take each other back, which makes the interval too
     wide, never too narrow.
     """
+    # Not above: scipy takes 15 MB, which a run has no use for before its load is over.
+    from scipy.special import stdtrit
+
     if len(times_s) != len(levels) or len(times_s) < 3:
         raise ValueError("growth needs at least 3 points")
     lengths = np.diff(np.asarray(times_s, dtype=float))
