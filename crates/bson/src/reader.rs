@@ -106,27 +106,25 @@ fn split(bytes: &[u8], length: usize) -> Result<(&[u8], &[u8]), ReadError> {
     bytes.split_at_checked(length).ok_or(ReadError::Truncated)
 }
 
-#[inline]
-fn split_cstring(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
-    let end = find_nul(bytes).ok_or(ReadError::Unterminated)?;
-    Ok((&bytes[..end], &bytes[end + 1..]))
-}
-
-/// Looks at eight bytes at once, twice: few names are longer than that.
+/// Splits off the text before the first NUL. Looks at eight bytes at once, since most names are that short.
 #[expect(clippy::inline_always, reason = "out of line it costs a reply scan a third more instructions")]
 #[inline(always)]
-fn find_nul(bytes: &[u8]) -> Option<usize> {
-    if let Some(word) = bytes.first_chunk::<8>() {
-        if let Some(at) = first_nul(*word) {
-            return Some(at);
-        }
-        if let Some(word) = bytes[8..].first_chunk::<8>()
-            && let Some(at) = first_nul(*word)
-        {
-            return Some(8 + at);
-        }
+fn split_cstring(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
+    if let Some(word) = bytes.first_chunk()
+        && let Some(end) = first_nul(*word)
+    {
+        return Ok((&bytes[..end], &bytes[end + 1..]));
     }
-    find_nul_slow(bytes)
+    split_long_cstring(bytes)
+}
+
+#[inline(never)] // so that the loops stay out of every caller
+fn split_long_cstring(bytes: &[u8]) -> Result<(&[u8], &[u8]), ReadError> {
+    let (words, rest) = bytes.as_chunks();
+    let in_words = words.iter().enumerate().find_map(|(number, word)| Some(8 * number + first_nul(*word)?));
+    let in_rest = || Some(8 * words.len() + rest.iter().position(|&byte| byte == 0)?);
+    let end = in_words.or_else(in_rest).ok_or(ReadError::Unterminated)?;
+    Ok((&bytes[..end], &bytes[end + 1..]))
 }
 
 /// In `zeros`, the lowest bit set marks the first NUL.
@@ -137,12 +135,6 @@ fn first_nul(word: [u8; 8]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
     let zeros = word.wrapping_sub(LOW_BITS) & !word & HIGH_BITS;
     (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
-}
-
-#[cold]
-#[inline(never)] // so that the loop stays out of every caller
-fn find_nul_slow(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|&byte| byte == 0)
 }
 
 #[inline]

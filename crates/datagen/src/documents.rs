@@ -159,13 +159,21 @@ impl Documents {
 
     #[inline]
     fn append_value(&self, field: &Field, rng: &mut OpRng, out: &mut Vec<u8>) {
+        if self.field_length.constant().is_none() {
+            return self.append_value_of_any_length(field, rng, out);
+        }
         let value_at = out.len() + field.head_bytes;
         out.extend_from_slice(&field.element);
-        if self.field_length.constant().is_none() {
-            let length = self.field_length.draw(rng);
-            set_length(&mut out[..value_at], length);
-            out.resize(value_at + length as usize, 0);
-        }
+        value::fill(&mut out[value_at..], rng);
+    }
+
+    #[inline(never)] // so that drawing lengths stays out of the usual path
+    fn append_value_of_any_length(&self, field: &Field, rng: &mut OpRng, out: &mut Vec<u8>) {
+        let length = self.field_length.draw(rng);
+        out.extend_from_slice(&field.element);
+        let value_at = out.len();
+        set_length(out, length);
+        out.resize(value_at + length as usize, 0);
         value::fill(&mut out[value_at..], rng);
     }
 }

@@ -137,6 +137,7 @@ pub enum ReplyError {
 ///
 /// # Errors
 /// When the bytes are no `OP_MSG`, no BSON as far as they are read, or lack `ok`.
+#[inline]
 pub fn scan(message: &[u8]) -> Result<Reply<'_>, ReplyError> {
     let message = op_msg::parse(message)?;
     if message.flags & MORE_TO_COME != 0 {
@@ -158,25 +159,31 @@ pub fn scan(message: &[u8]) -> Result<Reply<'_>, ReplyError> {
         n: 0,
         n_modified: 0,
     };
+    // Into a reply in its place, because one that is handed back is copied.
+    scan_body(&mut reply, message.body)?;
+    Ok(reply)
+}
+
+fn scan_body<'a>(reply: &mut Reply<'a>, body: &'a [u8]) -> Result<(), ReplyError> {
     let mut ok = None;
-    let mut body = Reader::new(message.body)?;
+    let mut body = Reader::new(body)?;
     while let Some(element) = body.next_raw()? {
         let name = element.name;
         // A chain of comparisons, because `match` would compare these names byte by byte.
         if name == b"ok" {
             ok = element.number();
         } else if name == b"cursor" {
-            element.document().map_or(Ok(()), |cursor| scan_cursor(&mut reply, cursor))?;
+            element.document().map_or(Ok(()), |cursor| scan_cursor(reply, cursor))?;
         } else if name == b"n" {
             reply.n = element.integer().unwrap_or(0);
         } else if name == b"nModified" {
             reply.n_modified = element.integer().unwrap_or(0);
         } else {
-            scan_rare(&mut reply, name, element.value())?;
+            scan_rare(reply, name, element.value())?;
         }
     }
     reply.ok = ok.ok_or(ReplyError::NoOk)? > 0.0;
-    Ok(reply)
+    Ok(())
 }
 
 /// What an ordinary reply of a working server lacks.
