@@ -238,6 +238,8 @@ fn summarise(
         oldest_overdue_ns: totals.oldest_overdue_ns,
         oldest_unfinished_ns: totals.oldest_unfinished_ns,
         kinds: totals.kinds,
+        inserts: totals.inserts,
+        document_failures: totals.document_failures.into_counts(),
         commands: totals.commands,
         commands_uncertain: totals.commands_uncertain,
         digest: totals.digest,

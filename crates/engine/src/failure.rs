@@ -60,6 +60,33 @@ impl Failure {
     }
 }
 
+/// Why a command failed, and how many of its statements did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandFailure {
+    /// The failure that the operation is counted under: the first.
+    pub first: Failure,
+    /// `writeErrors`, equal ones counted together; empty when the command failed as a whole.
+    pub statements: Vec<(Failure, u64)>,
+}
+
+impl CommandFailure {
+    /// Whether the server has answered for each statement, so that the `n` of its reply holds.
+    pub fn counts_statements(&self) -> bool {
+        matches!(self.first.class, FailureClass::WriteError | FailureClass::WriteConcernError)
+    }
+
+    /// How many statements failed.
+    pub fn statement_count(&self) -> u64 {
+        self.statements.iter().map(|(_, count)| count).sum()
+    }
+}
+
+impl From<Failure> for CommandFailure {
+    fn from(first: Failure) -> Self {
+        Self { first, statements: Vec::new() }
+    }
+}
+
 /// How often one failure occurred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureCount {
@@ -96,7 +123,8 @@ impl FailureTally {
         self.counts
     }
 
-    fn add_many(&mut self, kind: OperationKind, mut failure: Failure, count: u64) {
+    /// Counts the same failure `count` times.
+    pub fn add_many(&mut self, kind: OperationKind, mut failure: Failure, count: u64) {
         if let Some(entry) = self.counts.iter_mut().find(|entry| entry.is_same(kind, &failure)) {
             entry.count += count;
             return;

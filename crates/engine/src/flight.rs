@@ -41,8 +41,10 @@ pub enum Step {
 
 /// Judges a reply to the current command of `flight`: did the operation do what it should, or does it go on?
 pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
-    if reply.failure.is_some() {
-        return Step::Finished(Ending::Failed, 0);
+    if let Some(failure) = &reply.failure {
+        // A write that failed in part has written the rest.
+        let written = if failure.counts_statements() { reply.n } else { 0 };
+        return Step::Finished(Ending::Failed, written);
     }
     let found = |documents: u64| {
         let ending = if documents > 0 { Ending::Ok } else { Ending::Miss };

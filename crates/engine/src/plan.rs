@@ -128,13 +128,26 @@ pub enum Work {
         /// Updates replace every field, else one.
         write_all_fields: bool,
     },
-    /// Inserts the records `insert_start .. insert_start + record_count` of the data, each once.
+    /// Inserts the records `insert_start .. insert_start + record_count` of the data, each once, or some of them.
     Load {
         /// Documents per insert command.
         batch_size: u32,
         /// Whether a command stops at its first failed document.
         ordered: bool,
+        /// Which records: ascending and apart from each other. `None`: all of them. A load that goes on after an
+        /// interruption names those that are missing.
+        #[serde(default)]
+        ranges: Option<Vec<RecordRange>>,
     },
+}
+
+/// Records `first .. first + count`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the line above says it")]
+pub struct RecordRange {
+    pub first: u64,
+    pub count: u64,
 }
 
 /// Shares of the operations of a mix.

@@ -15,7 +15,7 @@ use crate::failure::FailureCount;
 use crate::operation::OperationKind;
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
-use crate::totals::Totals;
+use crate::totals::{InsertTotals, Totals};
 use crate::workload::Workload;
 
 /// Why a run has no summary.
@@ -92,6 +92,10 @@ pub struct Summary {
     pub oldest_unfinished_ns: Nanos,
     /// By kind, in the order of [`OperationKind::ALL`].
     pub kinds: [Totals; OperationKind::COUNT],
+    /// Documents of insert commands.
+    pub inserts: InsertTotals,
+    /// Documents that were refused one by one, most frequent failure first.
+    pub document_failures: Vec<FailureCount>,
     /// Commands the server has answered, in the order of [`Opcounter::ALL`].
     pub commands: [u64; Opcounter::ALL.len()],
     /// Commands whose effect on the server's counters is not known.

@@ -16,6 +16,39 @@ pub struct Totals {
     pub unfinished: u64,
 }
 
+/// What became of the documents of insert commands: sent = inserted + failed + skipped + unknown. Commands are counted
+/// apart, in [`Totals`]: one command may insert most of its documents and count as failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InsertTotals {
+    /// Documents in the commands that were sent.
+    pub sent: u64,
+    /// The server says that it has inserted them.
+    pub inserted: u64,
+    /// Refused one by one: `writeErrors`.
+    pub failed: u64,
+    /// Not attempted, because an ordered command stops at its first failure.
+    pub skipped: u64,
+    /// In a command that failed as a whole or was not answered: the server may have inserted any of them.
+    pub unknown: u64,
+}
+
+impl InsertTotals {
+    /// Counts the documents of an answered command: `documents` were sent, the reply says `inserted` and `failed`.
+    pub fn answered(&mut self, documents: u64, inserted: u64, failed: u64) {
+        self.inserted += inserted;
+        self.failed += failed;
+        self.skipped += documents.saturating_sub(inserted + failed);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.inserted += other.inserted;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.unknown += other.unknown;
+    }
+}
+
 /// Totals of one worker, or of a run when merged.
 #[derive(Debug, Default)]
 pub struct WorkerSummary {
@@ -29,6 +62,10 @@ pub struct WorkerSummary {
     pub oldest_unfinished_ns: Nanos,
     /// By kind.
     pub kinds: [Totals; OperationKind::COUNT],
+    /// Documents of insert commands.
+    pub inserts: InsertTotals,
+    /// Documents that were refused one by one.
+    pub document_failures: FailureTally,
     /// Commands the server has answered, by opcounter.
     pub commands: [u64; Opcounter::ALL.len()],
     /// Commands whose effect on the server's counters is not known.
@@ -51,6 +88,8 @@ impl WorkerSummary {
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
         self.digest = self.digest.wrapping_add(other.digest);
         self.failures.merge(other.failures);
+        self.inserts.merge(other.inserts);
+        self.document_failures.merge(other.document_failures);
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
             mine.sent += theirs.sent;
             mine.ok += theirs.ok;

@@ -2,7 +2,7 @@
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::plan::{
-    CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, Stage,
+    CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, RecordRange, Stage,
     THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
 };
 
@@ -91,12 +91,28 @@ impl Plan {
                     "a mix needs a duration or a number of operations".to_owned()
                 })
             }
-            Work::Load { batch_size, .. } => {
+            Work::Load { batch_size, ranges, .. } => {
                 require((1..=BATCH_SIZE_MAX).contains(batch_size), "work.batch_size", || {
                     format!("must be 1 to {BATCH_SIZE_MAX}, got: {batch_size}")
-                })
+                })?;
+                ranges.as_deref().map_or(Ok(()), |ranges| self.validate_ranges(ranges))
             }
         }
+    }
+
+    /// Some of the plan's records, each once.
+    fn validate_ranges(&self, ranges: &[RecordRange]) -> Result<(), PlanError> {
+        require(!ranges.is_empty(), "work.ranges", || "must not be empty".to_owned())?;
+        let end = self.data.insert_start.saturating_add(self.data.record_count);
+        let mut free_from = self.data.insert_start;
+        for (index, range) in ranges.iter().enumerate() {
+            let range_end = range.first.saturating_add(range.count);
+            require(range.count > 0 && range.first >= free_from && range_end <= end, "work.ranges", || {
+                format!("range {index} is empty, not behind the one before it, or not within the records")
+            })?;
+            free_from = range_end;
+        }
+        Ok(())
     }
 
     fn validate_pacer(&self) -> Result<(), PlanError> {

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::{Command, Commands};
-use crate::failure::{Failure, FailureClass};
+use crate::failure::{CommandFailure, Failure, FailureClass};
 use crate::flight::{InFlight, Step, judge};
 use crate::intervals::Intervals;
+use crate::operation::OperationKind;
 use crate::pacer::{Pacer, Walk};
 use crate::recorder::{Ending, Finished, Phase, Recorder, Tallies};
 use crate::shared::{Control, WorkerProgress};
@@ -317,6 +318,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             bytes_in: 0,
             inserts_before: self.stream.inserts_before_next(),
         };
+        if command == Command::Insert {
+            self.summary.inserts.sent += flight.statements();
+        }
         self.slots.occupy(connection, flight);
         if let Err(failure) = self.target.send(connection, request_id, operation.documents) {
             self.fail_connection(connection, failure);
@@ -350,26 +354,46 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
                 flight.documents += documents;
                 self.finish(&flight, done, ending);
                 if let Some(failure) = reply.failure {
-                    self.summary.failures.add(flight.operation.kind, *failure);
+                    self.count_failure(flight.operation.kind, *failure);
                 }
                 self.release(connection, flight.operation.index, done, offering);
             }
         }
     }
 
-    /// Counts what the server's counters must show for the command just answered.
+    /// Counts what the server's counters must show for the command just answered, and what became of its documents.
     fn count_command(&mut self, flight: &InFlight, reply: &ReplyFacts) {
         let opcounter = flight.command.opcounter() as usize;
-        let counted = match &reply.failure {
-            None => &mut self.summary.commands,
-            Some(failure) if failure.class == FailureClass::WriteConcernError => &mut self.summary.commands,
-            Some(_) => &mut self.summary.commands_uncertain,
+        let statements = flight.statements();
+        let inserts = flight.command == Command::Insert;
+        let failed = match reply.failure.as_deref() {
+            None => 0,
+            Some(failure) if failure.counts_statements() => failure.statement_count(),
+            Some(_) => return self.count_unanswered(flight),
         };
-        counted[opcounter] += flight.statements();
+        let done = if inserts && failed > 0 { reply.n } else { statements - failed.min(statements) };
+        self.summary.commands[opcounter] += done;
+        // Servers differ in whether they count a statement that they have tried and refused.
+        self.summary.commands_uncertain[opcounter] += failed;
+        if inserts {
+            self.summary.inserts.answered(statements, reply.n, failed);
+        }
     }
 
     fn count_unanswered(&mut self, flight: &InFlight) {
         self.summary.commands_uncertain[flight.command.opcounter() as usize] += flight.statements();
+        if flight.command == Command::Insert {
+            self.summary.inserts.unknown += flight.statements();
+        }
+    }
+
+    fn count_failure(&mut self, kind: OperationKind, failure: CommandFailure) {
+        if Command::first(kind) == Command::Insert {
+            for (failure, count) in failure.statements {
+                self.summary.document_failures.add_many(kind, failure, count);
+            }
+        }
+        self.summary.failures.add(kind, failure.first);
     }
 
     fn finish(&mut self, flight: &InFlight, done: Nanos, ending: Ending) {

@@ -4,7 +4,7 @@
 use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
 use crate::operation::{Key, Operation, OperationKind};
-use crate::plan::{Plan, PlanError, Proportions, Work};
+use crate::plan::{Plan, PlanError, Proportions, RecordRange, Work};
 
 /// Random streams of the engine; the generators of keys and documents have their own.
 const STREAM_KIND: u64 = 0x6b69_6e64;
@@ -22,7 +22,7 @@ pub struct Workload {
 
 enum Choices {
     Mix(Box<Mix>),
-    Load { batch_size: u32, operation_count: u64 },
+    Load(Batches),
 }
 
 struct Mix {
@@ -48,10 +48,10 @@ impl Workload {
                     .map_err(|error| PlanError::inside("work.scan_length", &error))?,
                 has_inserts: proportions.insert > 0.0,
             })),
-            Work::Load { batch_size, .. } => Choices::Load {
-                batch_size: *batch_size,
-                operation_count: record_count.div_ceil(u64::from(*batch_size)),
-            },
+            Work::Load { batch_size, ranges, .. } => {
+                let all = [RecordRange { first: insert_start, count: record_count }];
+                Choices::Load(Batches::new(*batch_size, ranges.as_deref().unwrap_or(&all)))
+            }
         };
         let kinds = RngStream::new(plan.seed, STREAM_KIND);
         let choices = RngStream::new(plan.seed, STREAM_CHOICE);
@@ -62,7 +62,7 @@ impl Workload {
     pub fn operation_count(&self) -> Option<u64> {
         match self.work {
             Choices::Mix(_) => None,
-            Choices::Load { operation_count, .. } => Some(operation_count),
+            Choices::Load(ref batches) => Some(batches.count),
         }
     }
 
@@ -94,15 +94,39 @@ impl Workload {
         let position = mix.thresholds.iter().position(|&threshold| draw < threshold).unwrap_or(0);
         OperationKind::ALL[position]
     }
+}
 
-    fn load(&self, index: u64, batch_size: u32) -> Operation {
-        let first = index * u64::from(batch_size);
+/// The batches that the records of a load are cut into, range by range.
+struct Batches {
+    batch_size: u32,
+    /// Each range with the number of its first batch.
+    ranges: Vec<(u64, RecordRange)>,
+    count: u64,
+}
+
+impl Batches {
+    fn new(batch_size: u32, ranges: &[RecordRange]) -> Self {
+        let mut count = 0;
+        let number = |range: &RecordRange| {
+            let first = count;
+            count += range.count.div_ceil(u64::from(batch_size));
+            (first, *range)
+        };
+        let ranges = ranges.iter().map(number).collect();
+        Self { batch_size, ranges, count }
+    }
+
+    /// Batch `index` as an operation. Beyond the last batch it has no documents; nobody sends it.
+    fn operation(&self, index: u64) -> Operation {
+        let after = self.ranges.partition_point(|&(first, _)| first <= index);
+        let (first_batch, range) = self.ranges[after.saturating_sub(1)];
+        let offset = ((index - first_batch) * u64::from(self.batch_size)).min(range.count);
         Operation {
             index,
             kind: OperationKind::Load,
-            key: Key::Record(self.insert_start + first),
+            key: Key::Record(range.first + offset),
             field: 0,
-            documents: u64::from(batch_size).min(self.record_count - first) as u32,
+            documents: u64::from(self.batch_size).min(range.count - offset) as u32,
         }
     }
 }
@@ -136,7 +160,7 @@ impl OperationStream<'_> {
         let index = self.next;
         self.next += self.step;
         match &self.workload.work {
-            Choices::Load { batch_size, .. } => self.workload.load(index, *batch_size),
+            Choices::Load(batches) => batches.operation(index),
             Choices::Mix(mix) => {
                 if mix.has_inserts {
                     self.count_inserts(mix, index);

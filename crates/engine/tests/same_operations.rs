@@ -51,8 +51,12 @@ fn another_seed_offers_others() {
 
 #[test]
 fn a_load_inserts_each_record_once() {
-    let mut plan =
-        Plan { work: Work::Load { batch_size: 7, ordered: false }, duration_ns: None, threads: 3, ..plan() };
+    let mut plan = Plan {
+        work: Work::Load { batch_size: 7, ordered: false, ranges: None },
+        duration_ns: None,
+        threads: 3,
+        ..plan()
+    };
     plan.data.record_count = 1_000;
     let summary = execute(&plan).summary;
     assert_eq!(summary.kinds[OperationKind::Load as usize].ok, 143);

@@ -33,7 +33,7 @@ fn both_sides_count_the_same_commands() {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     let load = Plan {
         target: wire(&server.address()),
-        work: Work::Load { batch_size: 100, ordered: false },
+        work: Work::Load { batch_size: 100, ordered: false, ranges: None },
         duration_ns: None,
         threads: 2,
         ..plan()
@@ -76,7 +76,7 @@ fn a_long_scan_is_drained() {
         zero_padding: 4,
         ..large.data
     };
-    execute(&Plan { work: Work::Load { batch_size: 8, ordered: false }, ..large.clone() });
+    execute(&Plan { work: Work::Load { batch_size: 8, ordered: false, ranges: None }, ..large.clone() });
     let outcome = execute(&Plan {
         work: Work::Mix {
             proportions: Proportions { read: 0.0, scan: 1.0, ..READS },

@@ -2,8 +2,10 @@
 
 use brimline_engine::clock::Nanos;
 use brimline_engine::commands::Opcounter;
+use brimline_engine::failure::FailureCount;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::recorder::{Phase, Tally, TimeHistogram};
+use brimline_engine::totals::InsertTotals;
 use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -110,10 +112,12 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("unfinished", summary.kinds.iter().map(|totals| totals.unfinished).sum::<u64>())?;
     row.set_item("oldest_unfinished_ns", summary.oldest_unfinished_ns)?;
     row.set_item("operations", operations(py, summary)?)?;
+    row.set_item("inserts", inserts(py, &summary.inserts)?)?;
+    row.set_item("document_errors", errors(py, &summary.document_failures)?)?;
     row.set_item("commands", commands(py, &summary.commands)?)?;
     row.set_item("commands_uncertain", commands(py, &summary.commands_uncertain)?)?;
     row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
-    row.set_item("errors", errors(py, summary)?)?;
+    row.set_item("errors", errors(py, &summary.failures)?)?;
     row.set_item("threads", summary.threads)?;
     row.set_item("virtual_clock", summary.virtual_clock)?;
     Ok(row)
@@ -135,6 +139,16 @@ fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, Py
     Ok(rows)
 }
 
+fn inserts<'py>(py: Python<'py>, totals: &InsertTotals) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("sent", totals.sent)?;
+    row.set_item("inserted", totals.inserted)?;
+    row.set_item("failed", totals.failed)?;
+    row.set_item("skipped", totals.skipped)?;
+    row.set_item("unknown", totals.unknown)?;
+    Ok(row)
+}
+
 fn commands<'py>(py: Python<'py>, counts: &[u64]) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyDict::new(py);
     for (counter, count) in Opcounter::ALL.into_iter().zip(counts) {
@@ -143,9 +157,9 @@ fn commands<'py>(py: Python<'py>, counts: &[u64]) -> PyResult<Bound<'py, PyDict>
     Ok(rows)
 }
 
-fn errors<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyList>> {
+fn errors<'py>(py: Python<'py>, failures: &[FailureCount]) -> PyResult<Bound<'py, PyList>> {
     let rows = PyList::empty(py);
-    for failure in &summary.failures {
+    for failure in failures {
         let row = PyDict::new(py);
         row.set_item("operation", failure.kind.name())?;
         row.set_item("outcome", failure.first.class.name())?;

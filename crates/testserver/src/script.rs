@@ -120,11 +120,14 @@ pub enum FaultKind {
         #[serde(default)]
         label: Option<String>,
     },
-    /// The first statement of a write fails; an ordered command stops there, an unordered one executes the others. No
-    /// effect on reads.
+    /// The first statements of a write fail; an ordered command stops at the first, an unordered one executes the others.
+    /// No effect on reads.
     WriteError {
         /// Error code.
         code: i32,
+        /// How many statements fail.
+        #[serde(default = "one_statement")]
+        statements: u32,
     },
     /// A write is executed and its write concern is not satisfied. No effect on reads.
     WriteConcernError {
@@ -173,6 +176,10 @@ pub struct ScriptError {
 }
 
 /// Fails with `message` at `path` unless `holds`.
+fn one_statement() -> u32 {
+    1
+}
+
 fn require(holds: bool, path: impl Into<String>, message: impl Into<String>) -> Result<(), ScriptError> {
     if holds { Ok(()) } else { Err(ScriptError { path: path.into(), message: message.into() }) }
 }

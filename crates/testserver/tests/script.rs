@@ -40,7 +40,7 @@ fn every_key_is_read_and_written_back_the_same() {
                         label: Some("RetryableWriteError".to_owned()),
                     },
                 },
-                Fault { when: When::FirstN(3), kind: FaultKind::WriteError { code: 11000 } },
+                Fault { when: When::FirstN(3), kind: FaultKind::WriteError { code: 11000, statements: 1 } },
                 at(9, FaultKind::WriteConcernError { code: 64, name: "WriteConcernFailed".to_owned() }),
                 at(10, FaultKind::WrongLength),
             ],

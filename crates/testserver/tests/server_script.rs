@@ -157,7 +157,7 @@ fn an_error_fails_the_command_as_a_whole() {
 
 #[test]
 fn a_write_error_fails_the_first_statement() {
-    let (_server, mut client) = with_fault(FaultKind::WriteError { code: 121 });
+    let (_server, mut client) = with_fault(FaultKind::WriteError { code: 121, statements: 1 });
     let documents = [doc! {"_id": 2}, doc! {"_id": 3}];
     let reply = client.ok(doc! {"insert": "c", "documents": &documents[..], "ordered": false});
     assert_eq!(reply.get_i32("n").ok(), Some(1));
@@ -181,7 +181,7 @@ fn a_write_concern_error_comes_with_a_write_that_was_done() {
 
 #[test]
 fn write_faults_leave_reads_alone() {
-    let (server, mut client) = with_fault(FaultKind::WriteError { code: 121 });
+    let (server, mut client) = with_fault(FaultKind::WriteError { code: 121, statements: 1 });
     assert_eq!(client.batch(find()).len(), 1);
     assert_eq!(server.counts().faults, [0]);
 }

@@ -30,6 +30,8 @@ pub struct Reply<'a> {
     pub write_errors: u32,
     /// The first of them.
     pub first_write_error: Option<WriteError<'a>>,
+    /// All of them as the server sent them, for [`each_write_error`](Self::each_write_error).
+    write_error_list: &'a [u8],
     /// The write was done, but not acknowledged as asked for.
     pub write_concern_error: Option<WriteConcernError<'a>>,
     /// Documents in `firstBatch` or `nextBatch`.
@@ -40,6 +42,27 @@ pub struct Reply<'a> {
     pub n: i64,
     /// Documents changed by an update.
     pub n_modified: i64,
+}
+
+impl<'a> Reply<'a> {
+    /// Hands every element of `writeErrors` to `take`, in the server's order.
+    ///
+    /// # Errors
+    /// When an element is no BSON; those before it have been handed out.
+    pub fn each_write_error(&self, mut take: impl FnMut(WriteError<'a>)) -> Result<(), ReplyError> {
+        if self.write_errors == 0 {
+            return Ok(());
+        }
+        let mut elements = Reader::new(self.write_error_list)?;
+        while let Some(element) = elements.next_element()? {
+            // What is no document counts as an error of which nothing is known.
+            take(match element.value {
+                Value::Document(error) => scan_write_error(error)?,
+                _ => WriteError::default(),
+            });
+        }
+        Ok(())
+    }
 }
 
 /// An element of `writeErrors`.
@@ -153,6 +176,7 @@ pub fn scan(message: &[u8]) -> Result<Reply<'_>, ReplyError> {
         labels: Labels::default(),
         write_errors: 0,
         first_write_error: None,
+        write_error_list: b"",
         write_concern_error: None,
         documents: 0,
         cursor_id: 0,
@@ -228,6 +252,7 @@ fn scan_labels(labels: &mut Labels, array: &[u8]) -> Result<(), ReadError> {
 
 fn scan_write_errors<'a>(reply: &mut Reply<'a>, array: &'a [u8]) -> Result<(), ReadError> {
     reply.write_errors = count_elements(array)?;
+    reply.write_error_list = array;
     if let Some(Element { value: Value::Document(first), .. }) = Reader::new(array)?.next_element()? {
         reply.first_write_error = Some(scan_write_error(first)?);
     }

@@ -99,6 +99,11 @@ fn a_write_reply_has_counts_and_write_errors() {
         assert_eq!((reply.n, reply.write_errors), (8, 2));
         let first = WriteError { index: 4, code: 11000, message: b"E11000 duplicate key" };
         assert_eq!(reply.first_write_error, Some(first));
+        let mut codes = Vec::new();
+        reply
+            .each_write_error(|error| codes.push((error.index, error.code)))
+            .expect("the errors are documents");
+        assert_eq!(codes, [(4, 11000), (9, 121)]);
     });
 }
 

@@ -139,10 +139,15 @@ def _join(run: _native.Run) -> Summary:
             hint="check that the server runs, and that it and this machine allow so many connections (ulimit -n)",
         ) from error
     # A server's words end up on terminals.
-    errors: list[ErrorRow] = [
-        {**row, "label": visible(row["label"]), "example": visible(row["example"])} for row in summary["errors"]
-    ]
-    return {**summary, "errors": errors}
+    return {
+        **summary,
+        "errors": _visible(summary["errors"]),
+        "document_errors": _visible(summary.get("document_errors", [])),
+    }
+
+
+def _visible(rows: list[ErrorRow]) -> list[ErrorRow]:
+    return [{**row, "label": visible(row["label"]), "example": visible(row["example"])} for row in rows]
 
 
 def _ended_by(summary: Summary, stop: StopToken) -> str:

@@ -176,12 +176,23 @@ class MixWork(_Part):
     write_all_fields: bool
 
 
+class RecordRange(_Part):
+    """Records `first .. first + count`."""
+
+    first: Count
+    count: Count
+
+
 class LoadWork(_Part):
-    """Inserts every record of the data once, `batch_size` documents per command."""
+    """Inserts every record of the data once, `batch_size` documents per command.
+
+    `ranges` names some of the records instead, ascending and apart: what a load that goes on has still to insert.
+    """
 
     kind: Literal["load"] = "load"
     batch_size: Number
     ordered: bool
+    ranges: Annotated[tuple[RecordRange, ...], Field(strict=False)] | None = None
 
 
 WorkPlan = Annotated[MixWork | LoadWork, Field(discriminator="kind")]

@@ -1,4 +1,4 @@
-"""Owns conservation: due = sent + overdue, sent = ok + miss + failed + unfinished, rows = totals."""
+"""Owns conservation: due = sent + overdue, sent = ok + miss + failed + unfinished, rows = totals; documents too."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -58,6 +58,22 @@ def _summary_imbalances(summary: Summary) -> list[str]:
     counted_failures = sum(row["count"] for row in summary["errors"])
     if counted_failures != summary["failed"]:
         problems.append(f"failed {summary['failed']} is not the sum {counted_failures} over the kinds of error")
+    return [*problems, *_document_imbalances(summary)]
+
+
+def _document_imbalances(summary: Summary) -> list[str]:
+    inserts = summary.get("inserts")
+    if inserts is None:
+        return []
+    problems = []
+    if inserts["sent"] != inserts["inserted"] + inserts["failed"] + inserts["skipped"] + inserts["unknown"]:
+        problems.append(
+            f"{inserts['sent']} documents sent are not {inserts['inserted']} inserted + {inserts['failed']} failed"
+            f" + {inserts['skipped']} skipped + {inserts['unknown']} unknown"
+        )
+    refused = sum(row["count"] for row in summary.get("document_errors", []))
+    if refused != inserts["failed"]:
+        problems.append(f"{inserts['failed']} failed documents are not the sum {refused} over the kinds of error")
     return problems
 
 

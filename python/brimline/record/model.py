@@ -7,7 +7,7 @@ exist at run time as well, because the reader takes its columns from them.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, Self, TypeAlias, TypedDict
 
 from brimline.plan import Plan
 
@@ -104,6 +104,19 @@ class OperationTotals(TypedDict):
     unfinished: int
 
 
+class InsertTotals(TypedDict):
+    """Documents of insert commands over the whole run: sent = inserted + failed + skipped + unknown.
+
+    Commands are counted apart: one that inserted 997 of its 1000 documents is one failed operation.
+    """
+
+    sent: int
+    inserted: int  # the server says so
+    failed: int  # refused one by one, by code in `document_errors`
+    skipped: int  # not attempted after the first refused document of an ordered command
+    unknown: int  # in commands that failed as a whole or were not answered
+
+
 class Summary(TypedDict):
     """Totals of a whole run, warm-up and drain included."""
 
@@ -121,6 +134,8 @@ class Summary(TypedDict):
     unfinished: int
     oldest_unfinished_ns: int
     operations: dict[str, OperationTotals]
+    inserts: NotRequired[InsertTotals]  # not in records of the first days
+    document_errors: NotRequired[list[ErrorRow]]  # `count` is documents; not in records of the first days
     commands: dict[str, int]  # by serverStatus.opcounters name, acknowledged ones only
     commands_uncertain: dict[str, int]  # sent, answer unknown: the server may have counted them
     operations_hash: str

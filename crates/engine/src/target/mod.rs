@@ -12,7 +12,7 @@ pub use wire::WireTarget;
 use std::io;
 
 use crate::clock::{Clock, Nanos};
-use crate::failure::Failure;
+use crate::failure::{CommandFailure, Failure};
 
 /// Index of a connection within its worker.
 pub type ConnectionIndex = usize;
@@ -21,7 +21,7 @@ pub type ConnectionIndex = usize;
 #[derive(Debug, PartialEq, Eq)]
 pub struct ReplyFacts {
     /// Why the command failed, if it did. Boxed: failures are rare, replies are many.
-    pub failure: Option<Box<Failure>>,
+    pub failure: Option<Box<CommandFailure>>,
     /// Documents in the batch of a find or getMore.
     pub documents: u64,
     /// Documents a write matched or inserted.

@@ -9,7 +9,7 @@ use brimline_testserver::{Fate, FaultKind, Script, ServiceModel};
 
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::clock::{Clock, Nanos};
-use crate::failure::{Failure, FailureClass};
+use crate::failure::{CommandFailure, Failure, FailureClass};
 
 /// A reply that is on its way: when, its number (ties keep their order), on which connection and in which of the
 /// connection's lives.
@@ -55,10 +55,12 @@ impl SimulatedTarget {
     }
 
     fn outcome(&self, fate: Fate, documents: u64) -> Option<Outcome> {
-        let reply = |failure: Option<Failure>, documents: u64| {
+        let answer = |failure: Option<CommandFailure>, documents: u64| {
             let failure = failure.map(Box::new);
             Some(Outcome::Reply(ReplyFacts { failure, documents, n: documents, cursor: 0, bytes: 0 }))
         };
+        let reply =
+            |failure: Option<Failure>, documents| answer(failure.map(CommandFailure::from), documents);
         let Fate::Faulty { fault } = fate else {
             return reply(None, documents);
         };
@@ -72,8 +74,12 @@ impl SimulatedTarget {
                 };
                 reply(Some(failure), 0)
             }
-            FaultKind::WriteError { code } => {
-                reply(Some(coded(FailureClass::WriteError, *code, "scripted write error")), 0)
+            // As the server answers an unordered command: the other statements are executed.
+            FaultKind::WriteError { code, statements } => {
+                let failed = documents.min(u64::from(*statements));
+                let first = coded(FailureClass::WriteError, *code, "scripted write error");
+                let statements = vec![(first.clone(), failed)];
+                answer(Some(CommandFailure { first, statements }), documents - failed)
             }
             FaultKind::WriteConcernError { code, .. } => reply(
                 Some(coded(FailureClass::WriteConcernError, *code, "scripted write concern error")),

@@ -7,11 +7,11 @@ use std::os::fd::AsFd;
 
 use brimline_wire::connection::{Connection, ConnectionError, SendState};
 use brimline_wire::hello;
-use brimline_wire::reply::{self, Reply};
+use brimline_wire::reply::{self, Reply, WriteError};
 
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
-use crate::failure::{Failure, FailureClass};
+use crate::failure::{CommandFailure, FAILURES_DISTINCT_MAX, Failure, FailureClass};
 use crate::poller::{Interest, Poller};
 
 /// How long a connection that broke, or could not be made, rests before the next try.
@@ -295,8 +295,7 @@ fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
     }
 }
 
-fn failure(reply: &Reply<'_>) -> Option<Failure> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+fn failure(reply: &Reply<'_>) -> Option<CommandFailure> {
     if !reply.ok {
         let labels: Vec<&str> = reply.labels.names().collect();
         let label = match (reply.code_name, labels.as_slice()) {
@@ -305,22 +304,49 @@ fn failure(reply: &Reply<'_>) -> Option<Failure> {
             (code_name, labels) => format!("{} ({})", text(code_name), labels.join(" ")),
         };
         let message = text(reply.message);
-        return Some(Failure { class: FailureClass::ServerError, code: reply.code, label, message });
+        return Some(Failure { class: FailureClass::ServerError, code: reply.code, label, message }.into());
     }
-    if let Some(error) = reply.first_write_error {
-        let message = text(error.message);
-        return Some(Failure {
-            class: FailureClass::WriteError,
-            code: error.code,
-            label: String::new(),
-            message,
-        });
+    if let Some(first) = reply.first_write_error {
+        return Some(CommandFailure { first: write_error(&first), statements: write_errors(reply) });
     }
     let error = reply.write_concern_error?;
-    Some(Failure {
+    let failure = Failure {
         class: FailureClass::WriteConcernError,
         code: error.code,
         label: text(error.code_name),
         message: text(error.message),
-    })
+    };
+    Some(failure.into())
+}
+
+/// The failed statements by code, with the message of the first of each. Codes beyond what a run tells apart, and what
+/// can't be read, count under code 0, so that no answer costs more than its length.
+fn write_errors(reply: &Reply<'_>) -> Vec<(Failure, u64)> {
+    let mut counts: Vec<(Failure, u64)> = Vec::new();
+    let mut counted = 0;
+    // What follows a damaged element is in the rest below.
+    let _ = reply.each_write_error(|error| {
+        if let Some((_, count)) = counts.iter_mut().find(|(failure, _)| failure.code == error.code) {
+            *count += 1;
+        } else if counts.len() < FAILURES_DISTINCT_MAX {
+            counts.push((write_error(&error), 1));
+        } else {
+            return;
+        }
+        counted += 1;
+    });
+    let rest = u64::from(reply.write_errors).saturating_sub(counted);
+    if rest > 0 {
+        counts.push((write_error(&WriteError::default()), rest));
+    }
+    counts
+}
+
+fn write_error(error: &WriteError<'_>) -> Failure {
+    let message = text(error.message);
+    Failure { class: FailureClass::WriteError, code: error.code, label: String::new(), message }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -118,4 +118,6 @@ pub fn assert_conserved(outcome: &Outcome) {
     let unfinished: u64 = summary.kinds.iter().map(|totals| totals.unfinished).sum();
     assert_eq!(tallies().map(Tally::finished).sum::<u64>(), sent - unfinished);
     assert_eq!(outcome.service.len(), sent - unfinished);
+    let inserts = summary.inserts;
+    assert_eq!(inserts.sent, inserts.inserted + inserts.failed + inserts.skipped + inserts.unknown);
 }

@@ -222,7 +222,7 @@ fn attempt<'a>(
     for (index, statement) in statements.iter().enumerate() {
         attempts.count += 1;
         let result = match fault {
-            Some(&FaultKind::WriteError { code }) if index == 0 => {
+            Some(&FaultKind::WriteError { code, statements }) if index < statements as usize => {
                 Err(CommandError::new(code, "", "scripted write error").into())
             }
             _ => run(index, statement),
