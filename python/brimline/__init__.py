@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from brimline.api.load import load
     from brimline.api.options import Options
     from brimline.api.reopen import open_result
-    from brimline.api.results import CapacityResult, LoadResult, RunResult, SweepResult
+    from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, RunResult, SweepResult
     from brimline.api.run import run
     from brimline.api.sweep import sweep
     from brimline.errors import BrimlineError
 
 __all__ = [
+    "AlreadyLoaded",
     "BrimlineError",
     "CapacityResult",
     "LoadResult",

@@ -5,11 +5,12 @@ from brimline.api.checkup import checkup
 from brimline.api.load import load
 from brimline.api.options import Options
 from brimline.api.reopen import open_result
-from brimline.api.results import CapacityResult, LoadResult, Result, RunResult, SweepResult
+from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, Result, RunResult, SweepResult
 from brimline.api.run import run
 from brimline.api.sweep import sweep
 
 __all__ = [
+    "AlreadyLoaded",
     "CapacityResult",
     "LoadResult",
     "Options",

@@ -1,17 +1,19 @@
 """Owns the verb `load`: a collection filled with exactly the records of a workload."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from brimline.analysis.observation import observe
 from brimline.api.options import Options
-from brimline.api.results import LoadResult
+from brimline.api.results import AlreadyLoaded, LoadResult
 from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import workplace
 from brimline.errors import UsageError
-from brimline.execution import load_data
+from brimline.execution import LoadReport, StopToken, load_data
 from brimline.plan import load_plan
+from brimline.record import RunRecord
 from brimline.report import run_report
 from brimline.spec import LoadedSpec
 
@@ -23,8 +25,10 @@ def load(
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
-) -> LoadResult:
+) -> LoadResult | AlreadyLoaded:
     """Loads the records of a workload into a server that stays; has the server count them.
+
+    `Options.resume` goes on with one that did not end; `AlreadyLoaded` when nothing was missing.
 
     Raises BrimlineError, InvalidRun among them when the count is not the intended one.
     """
@@ -32,7 +36,7 @@ def load(
     return load_loaded(loaded, options or Options())
 
 
-def load_loaded(loaded: LoadedSpec, options: Options) -> LoadResult:
+def load_loaded(loaded: LoadedSpec, options: Options) -> LoadResult | AlreadyLoaded:
     """`load` for a spec that is read already."""
     with workplace(loaded, options) as place:
         if place.context.deployment is None:
@@ -43,19 +47,36 @@ def load_loaded(loaded: LoadedSpec, options: Options) -> LoadResult:
                 hint="give --uri; run, sweep and capacity load their own server by themselves",
             )
         plan = load_plan(place.spec, target=place.target)
-        directory = place.directory(plan, kind="load")
-        report = load_data(plan, directory=directory, context=place.context, drop=options.drop)
-    observation = observe(report.record)
-    result = LoadResult(
-        report=run_report(report.record, observation),
-        directory=directory,
-        interrupted=interruption(place.stop, directory),
-        record=report.record,
+        report = load_data(
+            plan,
+            make_directory=lambda plan: place.directory(plan, kind="load"),
+            context=place.context,
+            drop=options.drop,
+            resume=options.resume,
+        )
+    if report.record is None:
+        return AlreadyLoaded(namespace=report.namespace, document_count=report.document_count)
+    result = _result(report, report.record, place.stop)
+    result.write()
+    return result
+
+
+def _result(report: LoadReport, record: RunRecord, stop: StopToken) -> LoadResult:
+    observation = observe(record)
+    counted = {
+        "document_count": report.document_count if record.complete and report.shortfall is None else None,
+        "resumed_document_count": report.resumed_count,
+    }
+    shown = run_report(record, observation)
+    return LoadResult(
+        report=replace(shown, data={**shown.data, **counted}),
+        directory=record.directory,
+        interrupted=interruption(stop, record.directory),
+        record=record,
         observation=observation,
         slo=None,
         judgement=None,
         document_count=report.document_count,
         namespace=report.namespace,
+        shortfall=report.shortfall,
     )
-    result.write()
-    return result

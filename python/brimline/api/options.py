@@ -24,7 +24,8 @@ class Options:
 
     `uri`: the server to use; None: the spec's, the environment's (BRIMLINE_URI), else the bundled mongod. `mongod`: the
     binary to start instead of the bundled one. `data`: what to do about missing data; None: `load` on a server that
-    brimline starts, `check` on any other. `drop`: replace documents that brimline did not load. `null`: no server at
+    brimline starts, `check` on any other. `drop`: replace documents that brimline did not load. `resume`: a
+    load goes on where one of the same data ended. `null`: no server at
     all, which shows the generator's own ceiling. `command`: the command line, for the record.
     """
 
@@ -33,12 +34,15 @@ class Options:
     cache_gb: float = CACHE_GB_DEFAULT
     data: DataPolicy | Literal["check", "load", "as-is"] | None = None
     drop: bool = False
+    resume: bool = False
     null: bool = False
     runs_directory: Path = field(default_factory=default_runs_directory)
     progress: ProgressSink = field(default_factory=Silence)
     command: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.drop and self.resume:
+            raise UsageError("--drop loads anew and --resume goes on", hint="give one of the two")
         if self.data is not None:
             try:
                 object.__setattr__(self, "data", DataPolicy(self.data))

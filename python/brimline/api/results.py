@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from brimline.analysis.observation import Observation
 from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError
+from brimline.execution import RESUME_HINT
 from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion, SweepEnd
@@ -14,6 +16,7 @@ from brimline.experiments.trial import Trial
 from brimline.record import ExperimentRecord, RunRecord
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
 from brimline.report import Report, write_html, write_json
+from brimline.report.run_json import FORMAT_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +99,41 @@ class LoadResult(RunResult):
 
     document_count: int
     namespace: str
+    shortfall: InvalidRun | None = None
 
     @property
     def error(self) -> BrimlineError | None:
-        """Interrupted, target lost or broken off.
+        """Interrupted, target lost, broken off, or another number of documents than intended.
 
         The data is what a load is for, and the server has counted it: how well the figures hold up is in the report,
         and a load too short to measure has not failed.
         """
-        return self.interrupted or self._target_lost or (None if self.record.complete else self._invalid)
+        if self.record.complete:
+            return self.shortfall
+        return self._to_be_resumed(self.interrupted or self._target_lost or self._invalid)
+
+    @staticmethod
+    def _to_be_resumed(error: BrimlineError | None) -> BrimlineError | None:
+        if error is not None and RESUME_HINT not in (error.hint or ""):
+            error.hint = f"{error.hint}; {RESUME_HINT}" if error.hint else RESUME_HINT
+        return error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlreadyLoaded:
+    """A load that had nothing left to do: every document is there, and the server has counted them."""
+
+    namespace: str
+    document_count: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "format_version": FORMAT_VERSION,
+            "kind": "already_loaded",
+            "namespace": self.namespace,
+            "document_count": self.document_count,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

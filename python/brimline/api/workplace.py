@@ -20,7 +20,7 @@ from brimline.execution import (
     interruptible,
 )
 from brimline.plan import NullTarget, Plan, TargetPlan, load_plan, wire_target
-from brimline.record import capture_environment, create_run_directory
+from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.servers import (
     BUNDLED_LICENCE,
     Deployment,
@@ -64,17 +64,23 @@ class Workplace:
             plan,
             load,
             policy=self.policy,
-            make_directory=lambda: self.directory(load, kind="load"),
+            make_directory=lambda load: self.directory(load, kind="load"),
             context=self.context,
             drop=self.options.drop,
         )
+        record = None if report is None else report.record
         if self.stop.requested:
-            raise self.stop.error(kept=None if report is None else str(report.record.directory))
-        if report is not None and not report.record.complete:
-            raise TargetError(
-                f"the load broke off: {report.record.message}", hint=f"its record is kept in {report.record.directory}"
-            )
+            raise self.stop.error(kept=None if record is None else str(record.directory))
+        if record is not None and not record.complete:
+            raise TargetError(f"the load broke off: {record.message}", hint=self._after_broken_load(record))
+        if report is not None and report.shortfall is not None:
+            raise report.shortfall
         return report
+
+    def _after_broken_load(self, record: RunRecord) -> str:
+        kept = f"its record is kept in {record.directory}"
+        stays = self.context.deployment is not None and self.context.deployment.binary is None
+        return f"{kept}; the same command goes on with the load" if stays else kept
 
 
 @contextmanager

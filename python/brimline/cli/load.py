@@ -1,9 +1,13 @@
 """Owns `brimline load`."""
 
+import json
+import sys
+
 from brimline import api
 from brimline.cli import options as opt
-from brimline.cli.output import show_result
+from brimline.cli.output import console, printing, show_result
 from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.units import format_count
 
 
 def load(
@@ -16,6 +20,7 @@ def load(
     threads: opt.Threads = None,
     seed: opt.Seed = None,
     drop: opt.Drop = False,
+    resume: opt.Resume = False,
     runs_dir: opt.RunsDir = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -27,7 +32,31 @@ def load(
         properties=properties or (),
         overrides=opt.spec_overrides(records=records, connections=connections, threads=threads, seed=seed),
         options=opt.surroundings(
-            uri=uri, mongod=None, cache_gb=CACHE_GB_DEFAULT, drop=drop, runs_dir=runs_dir, quiet=quiet
+            uri=uri,
+            mongod=None,
+            cache_gb=CACHE_GB_DEFAULT,
+            drop=drop,
+            resume=resume,
+            runs_dir=runs_dir,
+            quiet=quiet,
         ),
     )
-    return show_result(result, as_json=as_json, full=True)
+    if isinstance(result, api.AlreadyLoaded):
+        return _say(result, as_json=as_json)
+    code = show_result(result, as_json=as_json, full=True)
+    if not as_json:
+        with printing():
+            console().print(
+                f"counted: {format_count(result.document_count)} documents in {result.namespace}, as intended"
+            )
+    return code
+
+
+def _say(result: api.AlreadyLoaded, *, as_json: bool) -> int:
+    with printing():
+        if as_json:
+            sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
+        else:
+            count = format_count(result.document_count)
+            console().print(f"{result.namespace} holds all {count} documents already: nothing was sent")
+    return 0

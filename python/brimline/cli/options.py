@@ -46,6 +46,9 @@ Data = Annotated[
     ),
 ]
 Drop = Annotated[bool, typer.Option("--drop", help="Replace documents that brimline did not load.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with a load of the same data that did not end: insert what is missing.")
+]
 Null = Annotated[bool, typer.Option("--null", help="No server: the generator's own ceiling.")]
 RunsDir = Annotated[
     Path | None,
@@ -104,6 +107,7 @@ def surroundings(
     cache_gb: float,
     data: DataPolicy | None = None,
     drop: bool = False,
+    resume: bool = False,
     null: bool = False,
     runs_dir: Path | None,
     quiet: bool,
@@ -118,6 +122,7 @@ def surroundings(
         cache_gb=cache_gb,
         data=data,
         drop=drop,
+        resume=resume,
         null=null,
         command=tuple(redact_text(word) for word in ("brimline", *sys.argv[1:])),
         **given,  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from brimline.execution import Tick
 from brimline.plan import Plan
+from brimline.plan.model import LoadWork, records_to_load
 from brimline.units import NS_PER_S, format_count, format_duration, format_rate
 
 _PLAIN_EVERY_S = 5.0
@@ -23,8 +24,9 @@ class TerminalProgress:
         self._title = ""
         self._total_s: float | None = None
         self._total_operations: int | None = None
+        self._documents_to_load: int | None = None
         self._said_at = 0.0
-        self._said = (0, 0.0)
+        self._said = (0, 0, 0.0)
 
     def step(self, text: str) -> None:
         """Something short begins."""
@@ -34,9 +36,10 @@ class TerminalProgress:
         """A run begins."""
         self._title = title
         self._total_operations = plan.operation_count
+        self._documents_to_load = records_to_load(plan.work, plan.data) if isinstance(plan.work, LoadWork) else None
         self._total_s = None if plan.duration_ns is None else (plan.warmup_ns + plan.duration_ns) / 1e9
         self._said_at = time.monotonic()
-        self._said = (0, 0.0)
+        self._said = (0, 0, 0.0)
         if self._console.is_terminal:
             self._bar = Progress(
                 SpinnerColumn(),
@@ -63,9 +66,14 @@ class TerminalProgress:
 
     def _since_said(self, tick: Tick) -> Tick:
         """`tick` with the rate since the line before, instead of since the tick before."""
-        finished, elapsed_s = self._said
-        self._said = (tick.finished, tick.elapsed_s)
-        return replace(tick, rate_ops_per_s=(tick.finished - finished) / max(tick.elapsed_s - elapsed_s, 1e-9))
+        finished, documents, elapsed_s = self._said
+        self._said = (tick.finished, tick.documents, tick.elapsed_s)
+        since_s = max(tick.elapsed_s - elapsed_s, 1e-9)
+        return replace(
+            tick,
+            rate_ops_per_s=(tick.finished - finished) / since_s,
+            rate_documents_per_s=(tick.documents - documents) / since_s,
+        )
 
     def end(self) -> None:
         """The run is over."""
@@ -78,9 +86,11 @@ class TerminalProgress:
         self._console.print(text, markup=False, soft_wrap=True)
 
     def _share(self, tick: Tick) -> float:
-        """How much is done: by time or by operations, whichever is further."""
+        """How much is done: by time or by operations, whichever is further; of a load by documents."""
         by_time = tick.elapsed_s / self._total_s if self._total_s else 0.0
         by_count = tick.finished / self._total_operations if self._total_operations else 0.0
+        if self._documents_to_load:
+            by_count = tick.documents / self._documents_to_load
         return min(1.0, max(by_time, by_count))
 
     @staticmethod
@@ -88,9 +98,13 @@ class TerminalProgress:
         """Time that is left if it goes on as it did."""
         return round(tick.elapsed_s * (1 / share - 1) * NS_PER_S)
 
-    @staticmethod
-    def _state(tick: Tick) -> str:
+    def _state(self, tick: Tick) -> str:
+        """Rate and errors; a load is counted in documents, its errors in commands."""
         if tick.stage == "connecting":
             return "connecting"
-        failed = f", {format_count(tick.failed)} failed" if tick.failed else ""
-        return f"{format_rate(tick.rate_ops_per_s)}{failed}"
+        if self._documents_to_load is None:
+            failed = f", {format_count(tick.failed)} failed" if tick.failed else ""
+            return f"{format_rate(tick.rate_ops_per_s)}{failed}"
+        failed = f", {format_count(tick.failed)} commands failed" if tick.failed else ""
+        done = f"{format_count(tick.documents)} of {format_count(self._documents_to_load)} documents"
+        return f"{done}, {format_rate(tick.rate_documents_per_s, unit='documents/s')}{failed}"

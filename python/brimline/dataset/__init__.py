@@ -1,10 +1,11 @@
-"""Owns what surrounds loading: an empty collection before it, proof of count and a manifest after it.
+"""Owns what surrounds loading: an empty collection before it, proof of count and a manifest after it, gaps in between.
 
 The documents themselves are inserted by the engine. The manifest lies beside the data, so that a later run
 can tell whether the collection holds what its plan expects.
 """
 
 from brimline.dataset.collection import CountProof, complete, prepare, prove_count
+from brimline.dataset.gaps import Gaps, find_gaps
 from brimline.dataset.inspection import Inspection, State, inspect
 from brimline.dataset.manifest import (
     MANIFEST_COLLECTION,
@@ -18,11 +19,13 @@ from brimline.dataset.manifest import (
 __all__ = [
     "MANIFEST_COLLECTION",
     "CountProof",
+    "Gaps",
     "Inspection",
     "Manifest",
     "State",
     "complete",
     "differences",
+    "find_gaps",
     "inspect",
     "manifest_for",
     "prepare",

@@ -13,7 +13,7 @@ class State(StrEnum):
     READY = "ready"  # just that
     ABSENT = "absent"  # nothing
     FOREIGN = "foreign"  # documents without a manifest
-    UNFINISHED = "unfinished"  # a load that did not end
+    UNFINISHED = "unfinished"  # that data in part: a load that did not end
     OTHER = "other"  # data of another seed or shape
     CHANGED = "changed"  # that data once; documents came or went since
 
@@ -55,10 +55,11 @@ def _judge(name: str, found: Manifest | None, wanted: Manifest, count: int) -> t
         if count == 0:
             return State.ABSENT, f"{name} is empty"
         return State.FOREIGN, f"{name} holds {count} documents that brimline did not load"
+    if others := differences(found, wanted):
+        what = "an unfinished load of other data" if found.state == "loading" else "other data"
+        return State.OTHER, f"{name} holds {what}: " + "; ".join(others)
     if found.state == "loading":
         return State.UNFINISHED, f"loading {name} did not end: {count} documents of {len(found.records)}"
-    if others := differences(found, wanted):
-        return State.OTHER, f"{name} holds other data: " + "; ".join(others)
     if count != found.count:
         return State.CHANGED, f"{name} held {found.count} documents after loading and holds {count} now"
     return State.READY, f"{name} holds the expected {count} documents, loaded {found.loaded_at}"

@@ -6,7 +6,7 @@ is a function of its index, so the keys to take away are known without having be
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -15,11 +15,16 @@ from brimline.dataset.access import DataDatabase, target_errors
 from brimline.dataset.inspection import Inspection, State
 from brimline.errors import InvalidRun, UsageError
 from brimline.execution.execute import RunContext, execute
-from brimline.plan import Plan
+from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
 from brimline.servers import Deployment, control_client
+from brimline.units import format_count
 
 _RESTORE_CHUNK = 10_000
+_ABSENT_HINT = "load the workload first (brimline load), or give --data load or --data as-is"
+RESUME_HINT = "the same command with --resume goes on with the load"
+"""What to do about a load that did not end."""
+_UNFINISHED_HINT = "go on with it: brimline load with --resume, or --data load here"
 
 
 class DataPolicy(StrEnum):
@@ -32,33 +37,95 @@ class DataPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """A finished load: its record, and how many documents the server counted."""
+    """A load that ended, whole or not.
 
-    record: RunRecord
+    `record` is None when every document was there already and nothing was sent. `document_count` is what the server
+    counted at the end, 0 when the load was cut short. `resumed_count` documents were there before. `shortfall` is set
+    when the server counted another number than intended.
+    """
+
+    record: RunRecord | None
     document_count: int
     namespace: str
+    resumed_count: int = 0
+    shortfall: InvalidRun | None = None
 
 
-def load_data(plan: Plan, *, directory: Path, context: RunContext, drop: bool = False) -> LoadReport:
-    """Empties the collection, executes `plan`, a load, and has the server count the result.
+MakeDirectory = Callable[[Plan], Path]
+"""Makes the directory for the record of a plan, once there is something to record."""
+
+
+def load_data(
+    plan: Plan, *, make_directory: MakeDirectory, context: RunContext, drop: bool = False, resume: bool = False
+) -> LoadReport:
+    """Executes `plan`, a load, into the emptied collection, and has the server count the result.
+
+    With `resume` a load of the same data that did not end goes on: what is there stays, what is missing is inserted.
 
     Raises:
-        UsageError: the collection holds documents of somebody else, and `drop` is False.
-        InvalidRun: the collection doesn't hold exactly the intended documents.
+        UsageError: the collection holds documents of somebody else, and `drop` is False; or there is nothing to resume.
+        InvalidRun: nothing was missing, and yet the collection doesn't hold exactly the intended documents.
         TargetError, RecordError: as `execute`.
     """
-    namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
-    manifest = dataset.manifest_for(plan)
     with _database(plan, context.deployment) as database:
+        if resume and (found := _to_resume(database, plan)).state is not State.ABSENT:
+            return _go_on(database, plan, found, make_directory, context)
+        manifest = dataset.manifest_for(plan)
         dataset.prepare(database, manifest, drop=drop)
-        record = execute(plan, directory=directory, title=f"loading {namespace}", context=context)
-        if not record.complete:
-            return LoadReport(record=record, document_count=0, namespace=namespace)
-        context.progress.step("counting the documents")
-        try:
-            finished = dataset.complete(database, manifest)
-        except InvalidRun as error:
-            raise InvalidRun(error.message, hint=_load_hint(record) or error.hint) from error
+        return _insert(database, plan, manifest, make_directory, context)
+
+
+def _to_resume(database: DataDatabase, plan: Plan) -> Inspection:
+    """What is there of the data of `plan`: nothing, a part, or all. Raises UsageError when it is something else."""
+    found = dataset.inspect(database, dataset.manifest_for(plan))
+    if found.state in (State.ABSENT, State.UNFINISHED, State.READY):
+        return found
+    raise UsageError(f"there is no load to go on with: {found.explanation}", hint="load anew, without --resume")
+
+
+def _go_on(
+    database: DataDatabase, plan: Plan, found: Inspection, make_directory: MakeDirectory, context: RunContext
+) -> LoadReport:
+    """Inserts what an unfinished load has left out."""
+    manifest = dataset.manifest_for(plan)
+    if found.ready:
+        return LoadReport(
+            record=None,
+            document_count=found.document_count,
+            namespace=_namespace(plan),
+            resumed_count=found.document_count,
+        )
+    context.progress.step("looking which documents are there")
+    look_up = context.stop.raise_if_requested
+    gaps = dataset.find_gaps(database, manifest, plan_json=plan.canonical_json(), look_up=look_up)
+    there, all_of_them = format_count(gaps.present_count), format_count(len(manifest.records))
+    context.progress.note(f"{there} of {all_of_them} documents are there already")
+    if not gaps.missing:
+        finished = dataset.complete(database, manifest)
+        return LoadReport(
+            record=None,
+            document_count=finished.count or 0,
+            namespace=_namespace(plan),
+            resumed_count=gaps.present_count,
+        )
+    rest = rest_of_load(plan, gaps.missing)
+    report = _insert(database, rest, manifest, make_directory, context)
+    return replace(report, resumed_count=gaps.present_count)
+
+
+def _insert(
+    database: DataDatabase, plan: Plan, manifest: dataset.Manifest, make_directory: MakeDirectory, context: RunContext
+) -> LoadReport:
+    namespace = _namespace(plan)
+    record = execute(plan, directory=make_directory(plan), title=f"loading {namespace}", context=context)
+    if not record.complete:
+        return LoadReport(record=record, document_count=0, namespace=namespace)
+    context.progress.step("counting the documents")
+    try:
+        finished = dataset.complete(database, manifest)
+    except InvalidRun as error:
+        shortfall = InvalidRun(error.message, hint=_load_hint(record) or error.hint)
+        return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
     return LoadReport(record=record, document_count=finished.count or 0, namespace=namespace)
 
 
@@ -67,11 +134,13 @@ def ensure_data(
     load: Plan,
     *,
     policy: DataPolicy,
-    make_directory: Callable[[], Path],
+    make_directory: MakeDirectory,
     context: RunContext,
     drop: bool = False,
 ) -> LoadReport | None:
     """Sees to it that the collection holds the data of `plan`; None when nothing had to be loaded.
+
+    A load that did not end goes on.
 
     Raises:
         UsageError: the data isn't there and may not be loaded; says what is there instead.
@@ -85,11 +154,10 @@ def ensure_data(
             found = _restored(database, plan, found)
     if found.ready:
         return None
+    unfinished = found.state is State.UNFINISHED
     if policy is DataPolicy.CHECK:
-        raise UsageError(
-            found.explanation, hint="load the workload first (brimline load), or give --data load or --data as-is"
-        )
-    return load_data(load, directory=make_directory(), context=context, drop=drop)
+        raise UsageError(found.explanation, hint=_UNFINISHED_HINT if unfinished else _ABSENT_HINT)
+    return load_data(load, make_directory=make_directory, context=context, drop=drop, resume=unfinished and not drop)
 
 
 def restore_data(plan: Plan, *, deployment: Deployment | None) -> None:
@@ -121,9 +189,13 @@ def _restored(database: DataDatabase, plan: Plan, found: Inspection) -> Inspecti
 
 
 def _load_hint(record: RunRecord) -> str | None:
-    """The first failure of the load, which is why documents are missing."""
+    """What to do about documents that are missing, with the first failure of the load, which is why they are."""
     errors = record.summary["errors"] if record.summary else []
-    return f"the server said: {errors[0]['example']}" if errors else None
+    return f"the server said: {errors[0]['example']}; {RESUME_HINT} once that is cured" if errors else None
+
+
+def _namespace(plan: Plan) -> str:
+    return f"{plan.namespace.database}.{plan.namespace.collection}"
 
 
 @contextmanager

@@ -196,6 +196,7 @@ class _Ticks:
         self._progress = progress
         self._elapsed_s = 0.0
         self._finished = 0
+        self._documents = 0
 
     def show(self, progress: "_native.Progress") -> None:
         elapsed_s = progress["elapsed_ns"] / 1e9
@@ -203,16 +204,18 @@ class _Ticks:
         if since_s < _TICK_S and progress["stage"] == "running":
             return
         finished = progress["ok"] + progress["miss"] + progress["failed"]
-        rate = (finished - self._finished) / since_s if since_s > 0 else 0.0
+        documents = progress["documents"]
+        per_s = 1 / since_s if since_s > 0 else 0.0
         self._progress.tick(
             Tick(
                 stage=progress["stage"],
                 elapsed_s=elapsed_s,
                 finished=finished,
                 failed=progress["failed"],
-                documents=progress["documents"],
+                documents=documents,
                 in_flight=progress["in_flight"],
-                rate_ops_per_s=rate,
+                rate_ops_per_s=(finished - self._finished) * per_s,
+                rate_documents_per_s=(documents - self._documents) * per_s,
             )
         )
-        self._elapsed_s, self._finished = elapsed_s, finished
+        self._elapsed_s, self._finished, self._documents = elapsed_s, finished, documents

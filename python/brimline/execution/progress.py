@@ -17,6 +17,7 @@ class Tick:
     documents: int
     in_flight: int
     rate_ops_per_s: float
+    rate_documents_per_s: float = 0.0
 
 
 class ProgressSink(Protocol):

@@ -2,7 +2,7 @@
 
 from brimline.plan.explain import explain
 from brimline.plan.model import NullTarget, Plan, SimulatedTarget, TargetPlan, WireTarget
-from brimline.plan.resolve import load_plan, resolve, wire_target
+from brimline.plan.resolve import load_plan, resolve, rest_of_load, wire_target
 
 __all__ = [
     "NullTarget",
@@ -13,5 +13,6 @@ __all__ = [
     "explain",
     "load_plan",
     "resolve",
+    "rest_of_load",
     "wire_target",
 ]

@@ -74,8 +74,10 @@ def _operations(work: model.MixWork) -> str:
 
 
 def _loading(work: model.LoadWork, data: model.DocumentPlan) -> str:
-    batch = _plural(min(work.batch_size, data.record_count), "document")
-    return f"insert every document once, {batch} per {'ordered' if work.ordered else 'unordered'} command"
+    count = model.records_to_load(work, data)
+    batch = _plural(min(work.batch_size, count), "document")
+    which = "every document" if work.ranges is None else f"the {_plural(count, 'document')} still missing"
+    return f"insert {which} once, {batch} per {'ordered' if work.ordered else 'unordered'} command"
 
 
 def _keys(keys: model.KeysPlan) -> str:

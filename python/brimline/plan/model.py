@@ -198,6 +198,11 @@ class LoadWork(_Part):
 WorkPlan = Annotated[MixWork | LoadWork, Field(discriminator="kind")]
 
 
+def records_to_load(work: LoadWork, data: DocumentPlan) -> int:
+    """How many documents a load is to insert."""
+    return data.record_count if work.ranges is None else sum(each.count for each in work.ranges)
+
+
 class ThinkTime(_Part):
     """Pause of a worker between a reply and its next operation."""
 

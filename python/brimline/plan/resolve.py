@@ -1,6 +1,6 @@
 """Owns the step from spec to plan. Pure: the same spec and target give the same plan."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from brimline.plan import model
 from brimline.spec import data as spec_data
@@ -59,6 +59,24 @@ def load_plan(spec: Spec, *, target: model.TargetPlan, connections: int | None =
         duration_ns=None,
         operation_count=batch_count,
         interval_ns=spec.interval_ns,
+    )
+
+
+def rest_of_load(plan: model.Plan, missing: Sequence[range]) -> model.Plan:
+    """`plan`, a load, for the records of `missing` alone: ascending ranges, at least one."""
+    if not isinstance(plan.work, model.LoadWork):
+        raise TypeError("only a load has a rest")
+    batch_size = plan.work.batch_size
+    batch_count = sum(-(-len(each) // batch_size) for each in missing)
+    ranges = tuple(model.RecordRange(first=each.start, count=len(each)) for each in missing)
+    connections = min(plan.connections, batch_count)
+    return plan.model_copy(
+        update={
+            "work": plan.work.model_copy(update={"ranges": ranges}),
+            "operation_count": batch_count,
+            "connections": connections,
+            "threads": min(plan.threads, connections),
+        }
     )
 
 

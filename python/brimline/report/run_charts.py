@@ -6,6 +6,7 @@ from typing import Any
 from brimline.plan.pacing import offered_line
 from brimline.record.model import RunRecord
 from brimline.report import figures
+from brimline.report.load_figures import is_load
 from brimline.report.series import TimeBucket, time_series
 from brimline.report.view import Chart, Key
 from brimline.stats.quantile_interval import Buckets
@@ -23,20 +24,32 @@ def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | No
     clock = "service" if record.closed_loop else "response"
     figure = _time_figure(record, buckets, clock, slo_p99_ns)
     measured = [bucket.answered_ops_per_s for bucket in buckets if bucket.phase == "measure"]
-    spread = f"{format_number(min(measured))} to {format_rate(max(measured))}" if measured else "nothing"
+    spread = (
+        f"{format_number(min(measured))} to {format_rate(max(measured), unit=_rate_unit(record))}"
+        if measured
+        else "nothing"
+    )
     width = buckets[0].end_s - buckets[0].start_s
     return Chart(
         id="over-time",
         title="Throughput and latency over time",
         caption=(
             f"Each point is one interval of {width:g} s. Hatched: warm-up, and drain after the "
-            f"last operation was due; neither counts. Percentiles are of {clock} time, over all operations."
+            f"last operation was due; neither counts. Percentiles are of {clock} time, over all {_what(record)}."
         ),
-        summary=f"Answered operations in the measured window: {spread} per interval.",
+        summary=f"Answered {_what(record)} in the measured window: {spread} per interval.",
         figure=figure,
         legend=_time_legend(record, buckets, clock),
         height_px=520,
     )
+
+
+def _what(record: RunRecord) -> str:
+    return "commands" if is_load(record) else "operations"
+
+
+def _rate_unit(record: RunRecord) -> str:
+    return "commands/s" if is_load(record) else "ops/s"
 
 
 def _drawn(buckets: Sequence[TimeBucket]) -> list[TimeBucket]:
@@ -48,6 +61,7 @@ def _drawn(buckets: Sequence[TimeBucket]) -> list[TimeBucket]:
 def _time_figure(
     record: RunRecord, buckets: Sequence[TimeBucket], clock: str, slo_p99_ns: int | None
 ) -> dict[str, Any]:
+    unit = _rate_unit(record)
     times = [bucket.middle_s for bucket in buckets]
     end_s = buckets[-1].end_s
     rates = [bucket.answered_ops_per_s for bucket in buckets]
@@ -61,7 +75,7 @@ def _time_figure(
         rates,
         figures.THROUGHPUT,
         yaxis="y",
-        hovertemplate="%{x:.1f} s: %{y:,.0f} ops/s<extra>answered</extra>",
+        hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}} {unit}<extra>answered</extra>",
     )
     data = [throughput]
     if any(bucket.failed_ops_per_s for bucket in buckets):
@@ -72,7 +86,7 @@ def _time_figure(
                 times,
                 failed,
                 figures.FAIL,
-                hovertemplate="%{x:.1f} s: %{y:,.1f} ops/s<extra>failed</extra>",
+                hovertemplate=f"%{{x:.1f}} s: %{{y:,.1f}} {unit}<extra>failed</extra>",
             )
         )
     if offered:
@@ -83,7 +97,7 @@ def _time_figure(
                 [rate for _, rate in offered],
                 figures.OFFERED,
                 line={"dash": "dash", "width": 1.4, "shape": "linear"},
-                hovertemplate="%{x:.1f} s: %{y:,.0f} ops/s<extra>offered</extra>",
+                hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}} {unit}<extra>offered</extra>",
             )
         )
     for name, color, values in zip(
@@ -97,7 +111,9 @@ def _time_figure(
     data += [figures.hatch(start, end, yaxis=overlay) for start, end in _uncounted(buckets) for overlay in ("y3", "y4")]
     layout = figures.layout(
         xaxis=figures.axis("time since the start of the run, s", range=[0, end_s], anchor="y2"),
-        yaxis=figures.zero_based("throughput, ops/s", max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]),
+        yaxis=figures.zero_based(
+            f"throughput, {unit}", max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]
+        ),
         yaxis2=figures.latency_axis(
             f"{clock} time", [*latencies, *([slo_p99_ns] if slo_p99_ns else [])], domain=[0, 0.46]
         ),

@@ -10,6 +10,7 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.verdict import Judgement, Slo, proves_nothing
 from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.report.load_figures import load_document
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
 
@@ -46,6 +47,7 @@ def run_document(
         "verdict": verdict_document(observation, judgement),
         "objective": None if slo is None else slo_document(slo),
         **observation_document(observation),
+        "load": load_document(record),
         "counts": _counts(record),
         "counts_whole_run": _counts_whole_run(record),
         "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.model import RunRecord
+from brimline.report.load_figures import is_load
 from brimline.report.run_charts import over_time, percentile_curve
 from brimline.report.statistics import OperationStatistics, report_clock
 from brimline.report.view import Cell, Column, Section, Table, Text, Tone
@@ -27,6 +28,7 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
     """Statistics per operation kind, in JMeter's columns."""
     clock = report_clock(record)
     group = f"{clock.capitalize()} time, ms"
+    rate_unit = "commands/s" if is_load(record) else "ops/s"
     columns = [
         Column(label="Label", numeric=False, leading=True),
         Column(label="Samples", group="Executions"),
@@ -36,7 +38,7 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
             Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
             for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
         ),
-        Column(label="Throughput", group="ops/s", unit="ops/s"),
+        Column(label="Throughput", group=rate_unit, unit=rate_unit),
         Column(label="Received", group="Network, KB/s", unit="KB/s", optional=True),
         Column(label="Sent", group="Network, KB/s", unit="KB/s", optional=True),
     ]
@@ -50,7 +52,8 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
             "Throughput counts answered operations, not those that failed."
         ),
     )
-    return Section(id="operations", title="Operations", short="Operations", blocks=[table])
+    title = "Insert commands" if is_load(record) else "Operations"
+    return Section(id="operations", title=title, short=title, blocks=[table])
 
 
 def _operation_cells(row: OperationStatistics) -> list[Cell]:
@@ -108,7 +111,7 @@ def accounting(record: RunRecord) -> Section:
     due = max(summary["due"], 1)
     table = Table(
         columns=[
-            Column(label="Operations", numeric=False, leading=True),
+            Column(label="Commands" if is_load(record) else "Operations", numeric=False, leading=True),
             Column(label="Count"),
             Column(label="Share of planned"),
             Column(label="Note", numeric=False),
@@ -144,14 +147,19 @@ def errors(record: RunRecord) -> Section:
         return Section(id="errors", title="Errors", short="Errors", blocks=[])
     rows = sorted(record.summary["errors"], key=lambda row: -row["count"])
     if not rows:
-        return Section(id="errors", title="Errors", short="Errors", blocks=[Text(text="No operation failed.")])
+        return Section(
+            id="errors",
+            title="Errors",
+            short="Errors",
+            blocks=[Text(text=f"No {'command' if is_load(record) else 'operation'} failed.")],
+        )
     failed, sent = max(sum(row["count"] for row in rows), 1), max(record.summary["sent"], 1)
     table = Table(
         columns=[
             Column(label="Error", numeric=False, leading=True),
             Column(label="Operation", numeric=False),
             Column(label="Code"),
-            Column(label="Count"),
+            Column(label="Commands" if is_load(record) else "Count"),
             Column(label="% of errors"),
             Column(label="% of all"),
             Column(label="First example", numeric=False),

@@ -6,12 +6,12 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
-from brimline.plan.model import LoadWork
 from brimline.plan.pacing import short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
-from brimline.report import blocks, run_sections
+from brimline.report import blocks, load_sections, run_sections
 from brimline.report.figures import duration_label
+from brimline.report.load_figures import LoadFigures, is_load, load_figures
 from brimline.report.run_json import run_document
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Badge, Fact, Report, Tone
@@ -39,6 +39,7 @@ def run_report(
     statistics = operation_statistics(record)
     sections = [
         run_sections.charts(record, slo_p99_ns=slo.response_p99_ns if slo else None),
+        load_sections.documents(record),
         run_sections.operations(record, statistics),
         run_sections.accounting(record),
         run_sections.errors(record),
@@ -71,31 +72,23 @@ def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judge
         tone=_tone(observation, judgement),
         caption="No figure: the run proves nothing" if nothing else _caption(record, observation),
         figure=figure,
-        unit="documents/s" if _is_load(record) else "ops/s",
-        interval="" if nothing or _is_load(record) else _interval(observation),
+        unit="documents/s" if is_load(record) else "ops/s",
+        interval="" if nothing or is_load(record) else _interval(observation),
         sentence=_sentence(record, observation, judgement),
         badges=_badges(record, observation, judgement),
-        facts=_headline_facts(observation, slo),
+        facts=_headline_facts(record, observation, slo),
     )
-
-
-def _is_load(record: RunRecord) -> bool:
-    """Whether the operations are batches of documents, which is what people count a load in."""
-    return record.plan.work.kind == "load"
 
 
 def _caption(record: RunRecord, observation: Observation) -> str:
     if observation.target == "null":
         return "Encode-and-record ceiling, without sockets"
-    return "Loaded" if _is_load(record) else "Throughput"
+    return "Loaded" if is_load(record) else "Throughput"
 
 
 def _headline_rate(record: RunRecord, observation: Observation) -> float:
-    if not _is_load(record):
-        return observation.throughput_ops_per_s
-    documents = sum(row["documents"] for row in record.operations)
-    elapsed_s = max((row["end_ns"] for row in record.operations), default=0) / 1e9
-    return documents / elapsed_s if elapsed_s else 0.0
+    figures = load_figures(record)
+    return observation.throughput_ops_per_s if figures is None else figures.documents_per_s
 
 
 def _interval(observation: Observation) -> str:
@@ -128,12 +121,14 @@ def _upper_first(text: str) -> str:
 def _judgement_sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
     if proves_nothing(observation, judgement):
         reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
-        seen = f"Seen, and not to be used: {format_rate(observation.throughput_ops_per_s)}."
+        unit = "documents/s" if is_load(record) else "ops/s"
+        seen = f"Seen, and not to be used: {format_rate(_headline_rate(record, observation), unit=unit)}."
         return f"{'; '.join(reasons)}. {seen}"
     if judgement is None:
-        if isinstance(record.plan.work, LoadWork):
+        if figures := load_figures(record):
             return (
-                f"In batches of {format_count(record.plan.work.batch_size)}: the tables below count and time batches."
+                f"{format_rate(figures.commands_per_s, unit='commands/s')} of {format_count(figures.batch_size)} "
+                f"documents; times below are those of commands. Write concern {figures.write_concern_text}."
             )
         return "Measured, without an objective to judge it by."
     if judgement.verdict is Verdict.PASS:
@@ -159,14 +154,19 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
     return badges
 
 
-def _headline_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
+def _headline_facts(record: RunRecord, observation: Observation, slo: Slo | None) -> list[Fact]:
+    load = load_figures(record)
+    of_commands = "" if load is None else " of a command"
     latency = observation.service if observation.closed_loop else observation.response
     clock = "service" if observation.closed_loop else "response"
     facts = []
     if latency is not None:
-        facts.append(Fact(label=f"p99 {clock} time", value=p99_text(latency), note=_p99_note(observation)))
-        facts.append(Fact(label=f"Median {clock} time", value=format_duration(latency.p50_ns)))
-    facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
+        facts.append(Fact(label=f"p99 {clock} time{of_commands}", value=p99_text(latency), note=_p99_note(observation)))
+        facts.append(Fact(label=f"Median {clock} time{of_commands}", value=format_duration(latency.p50_ns)))
+    if load is None:
+        facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
+    else:
+        facts += _load_facts(load, observation)
     if slo is not None:
         facts.append(
             Fact(
@@ -182,10 +182,24 @@ def _headline_facts(observation: Observation, slo: Slo | None) -> list[Fact]:
             Fact(
                 label="Generator CPU",
                 value=format_duration(observation.client_cpu_ns_per_op),
-                note="per operation",
+                note="per operation" if load is None else "per command",
             )
         )
     return facts
+
+
+def _load_facts(load: LoadFigures, observation: Observation) -> list[Fact]:
+    inserts = load.inserts
+    lost = 0 if inserts is None else inserts["failed"] + inserts["skipped"] + inserts["unknown"]
+    return [
+        Fact(
+            label="Documents",
+            value=f"{format_count(load.documents_inserted)} inserted",
+            note=f"{format_count(lost)} sent and not known to be inserted" if lost else "",
+            tone="fail" if lost else "",
+        ),
+        Fact(label="Commands failed", value=format_percentage(observation.error_rate)),
+    ]
 
 
 def _p99_note(observation: Observation) -> str:

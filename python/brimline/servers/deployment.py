@@ -22,6 +22,8 @@ Engine = Literal["MongoDB", "FerretDB", "brimline-testserver", "unknown"]
 
 CONNECT_TIMEOUT_S = 5.0
 COMMAND_TIMEOUT_S = 30.0
+_NOT_ON_STANDALONE = 51300
+"""The code with which a server outside a replica set refuses `getDefaultRWConcern`."""
 _GIT_VERSION_LENGTH = 40
 _UNAUTHORIZED_CODES = frozenset({13, 18})
 
@@ -147,7 +149,22 @@ def server_documents(client: Client) -> dict[str, Any]:
         except PyMongoError:
             continue
         documents[command] = _plain(answer)
+    if (concern := _default_write_concern(client)) is not None:
+        documents["default_write_concern"] = concern
     return documents
+
+
+def _default_write_concern(client: Client) -> Any:
+    """What writes without a write concern get; None when the server doesn't say."""
+    try:
+        answer = client.admin.command("getDefaultRWConcern")
+    except OperationFailure as error:
+        # The manual: a server of its own has no such setting, and its default is w: 1.
+        return {"w": 1} if error.code == _NOT_ON_STANDALONE else None
+    except PyMongoError:
+        return None
+    # Servers before 5.0 leave it out where nobody has set one, and their default is w: 1.
+    return _plain(answer.get("defaultWriteConcern", {"w": 1}))
 
 
 def refusal(error: OperationFailure, uri_redacted: str) -> TargetError:

@@ -1,0 +1,245 @@
+"""Loads that are cut short or refused in part: nothing is lost or there twice, each document is accounted for."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bson
+import pytest
+
+from brimline import _native
+from brimline.analysis.observation import observe
+from brimline.dataset import MANIFEST_COLLECTION
+from brimline.execution import RunContext, Silence, StopToken, execute
+from brimline.plan import Plan, load_plan, wire_target
+from brimline.plan.model import LoadWork
+from brimline.record import RunRecord, read_record
+from brimline.report import run_report
+from brimline.servers import Deployment, control_client
+from brimline.servers.bundled import free_port
+from brimline.spec import load_spec
+from tests.support.command_line import CommandLine
+from tests.support.server import required_mongod
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.mongod
+
+RECORDS = 120_000
+
+
+def _spec(directory: Path, *, records: int = RECORDS, more: str = "") -> Path:
+    """Small batches over several connections, so that an interruption leaves holes."""
+    path = directory / "bulk.yaml"
+    path.write_text(
+        f"data: {{records: {records}, fields: 1, field_length: 20, batch_size: 50, "
+        "database: bulk, collection: loaded}\n"
+        f"operations: {{read: 1}}\nconnections: 4\nthreads: 2\ninterval: 50ms\nconnect_timeout: 1s\n{more}"
+    )
+    return path
+
+
+def _check_whole(address: str, spec: Path) -> None:
+    """Every intended document, byte for byte, and no other; the manifest says complete."""
+    plan = load_plan(load_spec(spec).spec, target=wire_target(load_spec(spec).spec, address=address))
+    with control_client(address) as client:
+        collection = client["bulk"]["loaded"]
+        assert collection.count_documents({}) == plan.data.record_count
+        for first in range(0, plan.data.record_count, 50_000):
+            documents = [bson.decode(each) for each in _native.generate_documents(plan.canonical_json(), first, 50_000)]
+            wanted = {each["_id"]: each for each in documents[: plan.data.record_count - first]}
+            found = {each["_id"]: each for each in collection.find({"_id": {"$in": list(wanted)}})}
+            assert found == wanted
+        manifest = client["bulk"][MANIFEST_COLLECTION].find_one({"_id": "loaded"})
+        assert manifest is not None
+        assert (manifest["state"], manifest["count"]) == ("complete", plan.data.record_count)
+
+
+# Going on after an interruption
+
+
+def test_a_load_killed_in_the_middle_goes_on(brimline_cli: CommandLine, mongod: Deployment) -> None:
+    spec = _spec(brimline_cli.directory)
+    uri = ("--uri", f"mongodb://{mongod.address}")
+    running = brimline_cli.start("load", spec, *uri, "--drop")
+    brimline_cli.wait_for_samples("bulk", kind="load-")
+    running.send(signal.SIGKILL)
+    running.end()
+    refused = brimline_cli.run("run", spec, *uri, "--operations", "10")
+    refused.check_error(2, "loading bulk.loaded did not end", "--resume")
+
+    resumed = brimline_cli.run("load", spec, *uri, "--resume", "--json")
+    assert resumed.exit_code == 0, resumed.stderr
+    document = resumed.json()
+    load = document["load"]
+    assert 0 < load["documents_present_before"] < RECORDS
+    assert load["documents_present_before"] + load["documents"]["inserted"] == RECORDS
+    assert document["document_count"] == RECORDS
+    assert document["resumed_document_count"] == load["documents_present_before"]
+    _check_whole(mongod.address, spec)
+
+    again = brimline_cli.run("load", spec, *uri, "--resume", "--json")
+    assert again.exit_code == 0, again.stderr
+    assert (again.json()["kind"], again.json()["document_count"]) == ("already_loaded", RECORDS)
+
+
+def test_ctrl_c_says_how_the_load_goes_on(brimline_cli: CommandLine, mongod: Deployment) -> None:
+    spec = _spec(brimline_cli.directory)
+    uri = ("--uri", f"mongodb://{mongod.address}")
+    running = brimline_cli.start("load", spec, *uri, "--drop")
+    brimline_cli.wait_for_samples("bulk", kind="load-")
+    running.send(signal.SIGINT)
+    running.end().check_error(130, "interrupted by SIGINT", "--resume")
+    # A run that may load goes on as well.
+    outcome = brimline_cli.run("run", spec, *uri, "--data", "load", "--operations", "10", "--warmup", "0s", "--json")
+    assert outcome.json()["counts"]["ok"] == 10, outcome.stderr
+    second = read_record(brimline_cli.record_directories(kind="load-")[1])
+    assert second.summary is not None and 0 < second.summary["inserts"]["inserted"] < RECORDS
+    _check_whole(mongod.address, spec)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMongod:
+    """A mongod that can be killed and started again on the same data and port."""
+
+    directory: Path
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @contextmanager
+    def up(self) -> Iterator[subprocess.Popen[bytes]]:
+        words = ["--dbpath", self.directory, "--port", self.port, "--bind_ip", "127.0.0.1", "--wiredTigerCacheSizeGB"]
+        process = subprocess.Popen(
+            [str(required_mongod().path), *map(str, words), "0.25", "--nounixsocket"], stdout=subprocess.DEVNULL
+        )
+        try:
+            assert eventually(self._answers, timeout_s=60), "mongod did not start"
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+    def _answers(self) -> bool:
+        with control_client(self.address, connect_timeout_s=0.5) as client:
+            try:
+                return bool(client.admin.command("ping")["ok"])
+            except Exception:
+                return False
+
+
+def test_a_load_goes_on_after_its_server_was_killed(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    spec = _spec(brimline_cli.directory)
+    server = OwnMongod(tmp_path / "data", free_port())
+    server.directory.mkdir()
+    uri = ("--uri", f"mongodb://{server.address}")
+    with server.up() as process:
+        running = brimline_cli.start("load", spec, *uri)
+        directory = brimline_cli.wait_for_samples("bulk", kind="load-")
+        process.kill()
+        running.end().check_error(5, "the target went away", "--resume")
+    record = read_record(directory)
+    assert record.ended_by == "target_lost" and not record.imbalances
+    assert record.summary is not None and record.summary["inserts"]["unknown"] > 0
+    with server.up():
+        resumed = brimline_cli.run("load", spec, *uri, "--resume")
+        assert resumed.exit_code == 0, resumed.stderr
+        assert f"counted: {RECORDS // 1000} 000 documents in bulk.loaded, as intended" in resumed.stdout
+        _check_whole(server.address, spec)
+
+
+def test_there_is_no_going_on_with_other_data(brimline_cli: CommandLine, mongod: Deployment) -> None:
+    uri = ("--uri", f"mongodb://{mongod.address}")
+    spec = _spec(brimline_cli.directory, records=1000)
+    assert brimline_cli.run("load", spec, *uri, "--drop").exit_code == 0
+    other = brimline_cli.run("load", spec, *uri, "--resume", "--seed", "7")
+    other.check_error(2, "the seed is", "without --resume")
+    both = brimline_cli.run("load", spec, *uri, "--resume", "--drop")
+    both.check_error(2, "--resume", "one of the two")
+
+
+def test_a_document_of_somebody_else_is_found_out(brimline_cli: CommandLine, mongod: Deployment) -> None:
+    uri = ("--uri", f"mongodb://{mongod.address}")
+    spec = _spec(brimline_cli.directory, records=1000)
+    assert brimline_cli.run("load", spec, *uri, "--drop").exit_code == 0
+    key = _native.generate_keys(_plan(spec, mongod).canonical_json(), 0, 1)[0]
+    with control_client(mongod.address) as client:
+        client["bulk"][MANIFEST_COLLECTION].update_one({"_id": "loaded"}, {"$set": {"state": "loading"}})
+        client["bulk"]["loaded"].update_one({"_id": key}, {"$set": {"field0": "mine"}})
+    brimline_cli.run("load", spec, *uri, "--resume").check_error(2, key, "not the one that was loaded")
+
+
+# Documents refused one by one
+
+
+def _plan(spec: Path, mongod: Deployment, **work: Any) -> Plan:
+    loaded = load_spec(spec).spec
+    plan = load_plan(loaded, target=wire_target(loaded, address=mongod.address))
+    assert isinstance(plan.work, LoadWork)
+    return plan.model_copy(update={"work": plan.work.model_copy(update=work)})
+
+
+def _load_onto(
+    present: list[int], spec: Path, mongod: Deployment, directory: Path, *, ordered: bool
+) -> tuple[RunRecord, dict[str, Any]]:
+    """Loads 1000 documents in one command where some are there already."""
+    plan = _plan(spec, mongod, batch_size=1000, ordered=ordered).model_copy(
+        update={"connections": 1, "threads": 1, "operation_count": 1}
+    )
+    with control_client(mongod.address) as client:
+        collection = client["bulk"]["loaded"]
+        collection.drop()
+        for index in present:
+            (text,) = _native.generate_documents(plan.canonical_json(), index, 1)
+            collection.insert_one(bson.decode(text))
+    context = RunContext(deployment=mongod, spec_text="", environment={}, progress=Silence(), stop=StopToken())
+    record = execute(plan, directory=directory / "run", title="load", context=context)
+    report = run_report(record, observe(record))
+    return record, json.loads(json.dumps(report.data))
+
+
+def test_three_duplicates_of_a_thousand(tmp_path: Path, mongod: Deployment) -> None:
+    spec = _spec(tmp_path, records=1000)
+    record, document = _load_onto([0, 500, 999], spec, mongod, tmp_path, ordered=False)
+    assert not record.imbalances
+    load = document["load"]
+    assert load["documents"] == {"sent": 1000, "inserted": 997, "failed": 3, "skipped": 0, "unknown": 0}
+    (error,) = load["document_errors"]
+    assert (error["code"], error["count"], error["outcome"]) == (11000, 3, "write_error")
+    assert (document["counts"]["sent"], document["counts"]["failed"]) == (1, 1), "commands are counted apart"
+    assert load["batch_size_documents"] == 1000
+    assert load["documents_per_s"] == pytest.approx(997 * load["commands_per_s"])
+    checks = {check["name"]: check["result"] for check in document["checks"]}
+    assert checks["opcounters"] == checks["conservation"] == "pass"
+
+
+def test_an_ordered_command_stops_at_its_first_duplicate(tmp_path: Path, mongod: Deployment) -> None:
+    spec = _spec(tmp_path, records=1000)
+    record, document = _load_onto([500, 700], spec, mongod, tmp_path, ordered=True)
+    assert not record.imbalances
+    assert document["load"]["documents"] == {"sent": 1000, "inserted": 500, "failed": 1, "skipped": 499, "unknown": 0}
+    with control_client(mongod.address) as client:
+        assert client["bulk"]["loaded"].count_documents({}) == 502
+    assert {check["name"]: check["result"] for check in document["checks"]}["opcounters"] == "pass"
+
+
+def test_the_write_concern_is_stated(brimline_cli: CommandLine, mongod: Deployment) -> None:
+    uri = ("--uri", f"mongodb://{mongod.address}")
+    spec = _spec(brimline_cli.directory, records=1000)
+    silent = brimline_cli.run("load", spec, *uri, "--drop", "--json").json()
+    assert silent["load"]["write_concern"] == {"sent": None, "server_default": {"w": 1}}
+    stated = _spec(brimline_cli.directory, records=1000, more="target: {write_concern: {w: 1, journal: true}}\n")
+    outcome = brimline_cli.run("load", stated, *uri, "--drop")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "w: 1, journaled, sent with every command" in outcome.stdout
+    assert "documents/s" in outcome.stdout and "commands/s" in outcome.stdout
+    (directory,) = brimline_cli.record_directories(kind="load-")[-1:]
+    assert json.loads((directory / "analysis.json").read_text())["load"]["write_concern"]["sent"] == {"w": 1, "j": True}
+    html = (directory / "report.html").read_text()
+    assert "w: 1, journaled" in html and "documents/s" in html and "commands/s" in html
