@@ -72,6 +72,18 @@ def generate_documents(plan_json: str, first: int, count: int) -> list[bytes]:
 def generate_keys(plan_json: str, first: int, count: int) -> list[str]:
     """Keys of the records with index first .. first + count of the plan's data."""
 
+class ClockProbe(TypedDict):
+    """Reads of the monotonic clock in a row; steps are differences of neighbouring reads."""
+
+    reads: int
+    elapsed_ns: int
+    steps_back: int
+    smallest_step_ns: int  # 0 when the clock stood still
+    largest_step_ns: int
+
+def probe_clock(reads: int) -> ClockProbe:
+    """Reads the engine's clock so many times in a row, the interpreter lock released."""
+
 def start(plan_json: str) -> Run:
     """Starts a run and returns at once. Raises PlanError; connection trouble is reported by poll and join."""
 

@@ -271,6 +271,24 @@ def test_doctor_says_what_this_machine_can_do(brimline_cli: CommandLine) -> None
     outcome = brimline_cli.run("doctor", "--json")
     checks = outcome.json()
     assert outcome.exit_code == (4 if any(check["status"] == "fail" for check in checks) else 0)
-    assert {"generator ceiling", "generator lag"} <= {check["name"] for check in checks}
+    figures = {check["name"]: check["figures"] for check in checks}
+    ceilings = figures["generator_ceiling"]["ceiling_by_threads_ops_per_s"]
+    assert "1" in ceilings and all(rate > 0 for rate in ceilings.values())
+    assert 0 <= figures["generator_lag"]["lag_p50_ns"] <= figures["generator_lag"]["lag_p99_ns"]
     assert all(check["evidence"] for check in checks)
+    assert all(check["hint"] for check in checks if check["status"] in ("warn", "fail"))
     assert brimline_cli.runs.exists() is False, "a check-up leaves no record"
+
+
+def test_doctor_holds_a_workload_against_a_server(brimline_cli: CommandLine, uri: str) -> None:
+    """A hundred billion documents fit nowhere: a check fails, and so does the command."""
+    outcome = brimline_cli.run("doctor", "ycsb-c", "--uri", uri, "--records", "100000M", "--json")
+    assert outcome.exit_code == 4, outcome.stderr
+    checks = {check["name"]: check for check in outcome.json()}
+    assert checks["server_disk"]["status"] == "fail"
+    assert checks["server_disk"]["figures"]["planned_bytes"] > 100e12
+    assert (checks["shared_host"]["status"], checks["shared_host"]["figures"]) == ("warn", {"shared": True})
+    assert "mongod" not in checks
+    table = brimline_cli.run("doctor", "ycsb-c", "--uri", uri, "--records", "100000M")
+    assert table.exit_code == 4
+    assert "server disk" in table.stdout and "fewer records" in table.stdout

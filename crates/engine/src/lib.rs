@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod clock_probe;
 mod collector;
 pub mod commands;
 mod director;

@@ -5,6 +5,7 @@ mod convert;
 mod histogram;
 mod run;
 
+use brimline_engine::clock_probe;
 use brimline_engine::plan::Plan;
 use brimline_engine::preview;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -25,6 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(preview_plan, module)?)?;
     module.add_function(wrap_pyfunction!(generate_documents, module)?)?;
     module.add_function(wrap_pyfunction!(generate_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(probe_clock, module)?)?;
     module.add_function(wrap_pyfunction!(run::start, module)?)
 }
 
@@ -70,6 +72,19 @@ fn generate_documents<'py>(
 #[pyfunction]
 fn generate_keys(plan_json: &str, first: u64, count: u64) -> PyResult<Vec<String>> {
     preview::keys(&parse(plan_json)?, first, count).map_err(|error| plan_error(&error))
+}
+
+/// Reads the engine's clock many times in a row.
+#[pyfunction]
+fn probe_clock(py: Python<'_>, reads: u64) -> PyResult<Bound<'_, PyDict>> {
+    let seen = py.detach(|| clock_probe::probe_clock(reads));
+    let row = PyDict::new(py);
+    row.set_item("reads", seen.reads)?;
+    row.set_item("elapsed_ns", seen.elapsed_ns)?;
+    row.set_item("steps_back", seen.steps_back)?;
+    row.set_item("smallest_step_ns", seen.smallest_step_ns)?;
+    row.set_item("largest_step_ns", seen.largest_step_ns)?;
+    Ok(row)
 }
 
 fn parse(plan_json: &str) -> PyResult<Plan> {

@@ -1,51 +1,145 @@
 """Owns the verb `doctor`: what this machine can do, before anything is claimed about a server."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pymongo.errors import PyMongoError
+
 from brimline.analysis.observation import Observation, observe
-from brimline.doctor import Check, Status, examine
+from brimline.api.options import URI_VARIABLE, default_runs_directory
+from brimline.api.workload import load_workload
+from brimline.doctor import Check, Planned, ServerInUse, Status, examine, graded
 from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.plan import NullTarget, resolve
-from brimline.spec import load_spec
+from brimline.servers import control_client, external
+from brimline.spec import Spec, load_spec
 from brimline.units import format_duration, format_rate
 
-_CEILING_OPS_PER_S_MIN = 200_000
-_LAG_RATE_OPS_PER_S = 20_000
-_LAG_P99_NS_MAX = 100_000
+CEILING_OPS_PER_S_WARN = 200_000
+CEILING_OPS_PER_S_FAIL = 40_000
+"""Twice the rate that the lag is measured at: below it the generator is the limit of nearly every run."""
+SCALING_SHARE_MIN = 0.6
+"""Share of n times the ceiling of one thread that n threads should reach."""
+LAG_RATE_OPS_PER_S = 20_000
+LAG_P99_NS_MAX = 100_000
 
 
-def checkup(*, mongod: Path | None = None) -> Iterator[Check]:
-    """Every check of this machine, one by one, the generator's own last."""
-    return examine(mongod=mongod, extra=[("generator ceiling", _ceiling), ("generator lag", _lag)])
+def checkup(
+    workload: str | Path | None = None,
+    *,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    overrides: Mapping[str, object] | None = None,
+    uri: str | None = None,
+    mongod: Path | None = None,
+    runs_directory: Path | None = None,
+) -> Iterator[Check]:
+    """Every check of this machine, one by one, the generator's own last.
+
+    With a workload its needs are held against what there is. `uri` names the server that will be used, else the
+    workload's or BRIMLINE_URI; without any the checks are about a server of brimline's own.
+
+    Raises BrimlineError when the workload can't be read or the server doesn't answer.
+    """
+    spec = None
+    changed = any(value is not None for value in (overrides or {}).values())
+    if workload is not None or property_files or properties or changed:
+        spec = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides).spec
+    return examine(
+        mongod=mongod,
+        runs_directory=runs_directory or default_runs_directory(),
+        planned=None if spec is None else _planned(spec),
+        server=_server(uri, spec),
+        extra=[("generator_ceiling", _ceiling), ("generator_lag", _lag)],
+    )
+
+
+def _planned(spec: Spec) -> Planned:
+    return Planned(
+        data_bytes=spec.data.records * spec.data.document_bytes_max,
+        connections=spec.connections,
+        threads=spec.threads,
+    )
+
+
+def _server(uri: str | None, spec: Spec | None) -> ServerInUse | None:
+    in_spec = None if spec is None or spec.target.uri is None else spec.target.uri.get_secret_value()
+    named = uri or in_spec or os.environ.get(URI_VARIABLE)
+    if not named:
+        return None
+    deployment = external(named)
+    with control_client(deployment.address) as client:
+        try:
+            stats = client["admin"].command("dbStats")
+        except PyMongoError:
+            stats = {}
+    free = None
+    if "fsTotalSize" in stats and "fsUsedSize" in stats:
+        free = round(stats["fsTotalSize"] - stats["fsUsedSize"])
+    return ServerInUse(deployment=deployment, free_bytes=free)
 
 
 def _ceiling() -> Check:
-    """Closed loop against the null target: what one engine thread can encode and record."""
-    observation = _observe_null({"load": "closed"})
-    rate = observation.throughput_ops_per_s
-    enough = rate >= _CEILING_OPS_PER_S_MIN
-    return Check(
-        name="generator ceiling",
-        status=Status.PASS if enough else Status.WARN,
-        evidence=f"encode-and-record ceiling, without sockets: {format_rate(rate)} on one thread",
-        hint=None if enough else "end other programs, or run brimline on another machine",
+    """Closed loop against the null target: what engine threads can encode and record, one by one and together."""
+    ceilings = {
+        count: _observe_null({"load": "closed", "threads": count}).throughput_ops_per_s
+        for count in thread_counts(len(os.sched_getaffinity(0)))
+    }
+    return judge_ceilings(ceilings)
+
+
+def thread_counts(core_count: int) -> list[int]:
+    """1, 2, 4 … and all cores."""
+    powers = [1 << power for power in range(core_count.bit_length()) if 1 << power < core_count]
+    return [*powers, core_count]
+
+
+def judge_ceilings(ceilings_ops_per_s: Mapping[int, float]) -> Check:
+    """The check of ceilings by number of threads, 1 among them."""
+    one = ceilings_ops_per_s[1]
+    most = max(ceilings_ops_per_s)
+    scaling = ceilings_ops_per_s[most] / (most * one) if one else 0.0
+    shown = ", ".join(
+        f"{format_rate(rate)} on {count} thread{'' if count == 1 else 's'}"
+        for count, rate in sorted(ceilings_ops_per_s.items())
+    )
+    return graded(
+        "generator_ceiling",
+        f"encode-and-record ceiling, without sockets: {shown}",
+        warn=one < CEILING_OPS_PER_S_WARN or scaling < SCALING_SHARE_MIN,
+        fail=one < CEILING_OPS_PER_S_FAIL,
+        hint="end other programs, or run brimline on another machine",
+        figures={
+            "ceiling_by_threads_ops_per_s": {str(count): rate for count, rate in ceilings_ops_per_s.items()},
+            "scaling_share": scaling,
+        },
     )
 
 
 def _lag() -> Check:
-    """Open loop against the null target: how late operations are sent."""
-    lag = _observe_null({"load": {"kind": "constant", "rate": f"{_LAG_RATE_OPS_PER_S}/s"}}).lag
+    """Open loop against the null target: how late the timer wakes and operations are sent."""
+    lag = _observe_null({"load": {"kind": "constant", "rate": f"{LAG_RATE_OPS_PER_S}/s"}}).lag
     if lag is None:
-        return Check(name="generator lag", status=Status.FAIL, evidence="no operation was sent")
-    punctual = lag.p99_ns <= _LAG_P99_NS_MAX
-    return Check(
-        name="generator lag",
-        status=Status.PASS if punctual else Status.WARN,
-        evidence=f"send lag at {format_rate(_LAG_RATE_OPS_PER_S)}: p50 {format_duration(lag.p50_ns)}, "
-        f"p99 {format_duration(lag.p99_ns)}",
-        hint=None if punctual else "other programs use the processors: latencies below a millisecond will be off",
+        return Check(
+            name="generator_lag",
+            status=Status.FAIL,
+            evidence="no operation was sent",
+            hint="end other programs, or run brimline on another machine",
+        )
+    return judge_lag(p50_ns=lag.p50_ns, p99_ns=lag.p99_ns)
+
+
+def judge_lag(*, p50_ns: float, p99_ns: float) -> Check:
+    """The check of the send lag."""
+    return graded(
+        "generator_lag",
+        f"timer error as send lag at {format_rate(LAG_RATE_OPS_PER_S)}: "
+        f"p50 {format_duration(p50_ns)}, p99 {format_duration(p99_ns)}",
+        warn=p99_ns > LAG_P99_NS_MAX,
+        hint="other programs use the processors: latencies below a millisecond will be off",
+        figures={"rate_ops_per_s": LAG_RATE_OPS_PER_S, "lag_p50_ns": p50_ns, "lag_p99_ns": p99_ns},
     )
 
 

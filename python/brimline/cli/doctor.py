@@ -9,27 +9,53 @@ from rich.text import Text
 from brimline import api
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
-from brimline.doctor import Status, worst
+from brimline.doctor import Check, Status, worst
 
 EXIT_UNFIT = 4
-_STYLES = {Status.PASS: "green", Status.WARN: "yellow", Status.FAIL: "bold red"}
+_STYLES = {Status.PASS: "green", Status.UNKNOWN: "dim", Status.WARN: "yellow", Status.FAIL: "bold red"}
 
 
-def doctor(mongod: opt.Mongod = None, as_json: opt.Json = False) -> int:
-    """Check what this machine can do. Exits with 4 when a check fails."""
-    checks = list(api.checkup(mongod=mongod))
-    if as_json:
-        with printing():
+def doctor(
+    workload: opt.Workload = None,
+    property_files: opt.PropertyFiles = None,
+    properties: opt.Properties = None,
+    uri: opt.Uri = None,
+    mongod: opt.Mongod = None,
+    records: opt.Records = None,
+    connections: opt.Connections = None,
+    threads: opt.Threads = None,
+    runs_dir: opt.RunsDir = None,
+    as_json: opt.Json = False,
+) -> int:
+    """Check what this machine can do, for a workload if one is named. Exits with 4 when a check fails."""
+    checks = list(
+        api.checkup(
+            workload,
+            property_files=property_files or (),
+            properties=properties or (),
+            overrides=opt.spec_overrides(records=records, connections=connections, threads=threads),
+            uri=uri,
+            mongod=mongod,
+            runs_directory=runs_dir,
+        )
+    )
+    with printing():
+        if as_json:
             sys.stdout.write(json.dumps([check.to_dict() for check in checks], indent=2) + "\n")
-    else:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for column in ("Check", "Result", "Found"):
-            table.add_column(column, overflow="fold")
-        for check in checks:
-            hint = f"\n{check.hint}" if check.hint else ""
-            table.add_row(
-                check.name, Text(check.status.value, style=_STYLES[check.status]), Text(check.evidence + hint)
-            )
-        with printing():
-            console().print(table)
+        else:
+            console().print(_table(checks))
     return EXIT_UNFIT if worst(checks) is Status.FAIL else 0
+
+
+def _table(checks: list[Check]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("Check", "Result", "Found"):
+        table.add_column(column, overflow="fold")
+    for check in checks:
+        hint = f"\n{check.hint}" if check.hint else ""
+        table.add_row(
+            check.name.replace("_", " "),
+            Text(check.status.value, style=_STYLES[check.status]),
+            Text(check.evidence + hint),
+        )
+    return table

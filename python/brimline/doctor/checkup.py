@@ -1,47 +1,115 @@
 """Owns the order of the checks, and that one check that breaks does not take the others with it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from brimline.doctor import bundle, machine
+from brimline.doctor import disk, limits, memory, neighbours, processor, timing
 from brimline.doctor.check import Check, Status
+from brimline.servers import Deployment
 from brimline.servers.state import servers_directory
 
 CheckFunction = Callable[[], Check]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What a workload will need: bytes of data at most, connections, engine threads."""
+
+    data_bytes: int
+    connections: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerInUse:
+    """The server that was named: what it is, and how many bytes are free where its data are, None if it doesn't say."""
+
+    deployment: Deployment
+    free_bytes: int | None
 
 
 def examine(
     *,
     mongod: Path | None = None,
     directory: Path | None = None,
+    runs_directory: Path = Path("runs"),
+    planned: Planned | None = None,
+    server: ServerInUse | None = None,
     extra: Iterable[tuple[str, CheckFunction]] = (),
 ) -> Iterator[Check]:
     """Runs the checks one after the other and hands out each as it is done.
 
-    `mongod` and `directory` are what the user chose for the bundled server; None: the defaults. `extra` are
-    checks by name that other parts add, such as the generator's ceiling; they come last.
+    `mongod` and `directory` are what the user chose for the bundled server; None: the defaults. `server` is the one
+    that is used instead, `planned` what the workload will need. `extra` are checks by name that other parts add, such
+    as the generator's ceiling; they come last.
     """
     place = directory or servers_directory()
-    checks: list[tuple[str, CheckFunction]] = [
-        ("cores", machine.cores),
-        ("cpu pressure", machine.cpu_pressure),
-        ("cpu governor", machine.cpu_governor),
-        ("epoll_pwait2", machine.epoll_pwait2),
-        ("clock", machine.clock),
-        ("open files", machine.open_files),
-        ("huge pages", machine.huge_pages),
-        ("swap", machine.swap),
-        ("data directory", lambda: bundle.data_directory(place)),
-        ("free disk", lambda: bundle.free_disk(place)),
-        ("mongod", lambda: bundle.mongod(flag=mongod)),
+    about_server = _own_server(mongod, place, planned) if server is None else _other(server, planned)
+    checks = [
+        *_machine(planned),
+        *about_server,
+        ("runs_disk", lambda: disk.runs_disk(runs_directory)),
         *extra,
     ]
     for name, check in checks:
         yield _guarded(name, check)
 
 
+def _machine(planned: Planned | None) -> list[tuple[str, CheckFunction]]:
+    connections = None if planned is None else planned.connections
+    threads = None if planned is None else planned.threads
+    return [
+        ("cores", processor.cores),
+        ("cpu_governor", processor.governor),
+        ("cpu_pressure", processor.pressure),
+        ("load_average", processor.load_average),
+        ("steal_time", processor.steal),
+        ("clock_source", timing.clock_source),
+        ("clock_error", timing.clock_error),
+        ("open_files", lambda: limits.open_files(connections=connections)),
+        ("processes", lambda: limits.processes(connections=connections, threads=threads)),
+        ("transparent_huge_pages", memory.huge_pages),
+        ("swap", memory.swap),
+    ]
+
+
+def _own_server(mongod: Path | None, place: Path, planned: Planned | None) -> list[tuple[str, CheckFunction]]:
+    planned_bytes = None if planned is None else planned.data_bytes
+    return [
+        ("mongod", lambda: disk.mongod(flag=mongod)),
+        ("shared_host", lambda: neighbours.shared_host(None)),
+        ("session_scheduling", lambda: neighbours.session(None)),
+        ("data_directory", lambda: disk.data_directory(place)),
+        (
+            "server_disk",
+            lambda: disk.server_disk(f"below {place}", free_bytes=disk.free_below(place), planned_bytes=planned_bytes),
+        ),
+    ]
+
+
+def _other(server: ServerInUse, planned: Planned | None) -> list[tuple[str, CheckFunction]]:
+    where = f"at {server.deployment.address}"
+    planned_bytes = None if planned is None else planned.data_bytes
+    return [
+        ("shared_host", lambda: neighbours.shared_host(server.deployment)),
+        ("session_scheduling", lambda: neighbours.session(server.deployment)),
+        (
+            "server_disk",
+            lambda: disk.server_disk(
+                where, free_bytes=server.free_bytes, planned_bytes=planned_bytes, own_server=False
+            ),
+        ),
+    ]
+
+
 def _guarded(name: str, check: CheckFunction) -> Check:
     try:
         return check()
     except Exception as error:  # a check that breaks is a finding about this machine, not the end of the checkup
-        return Check(name=name, status=Status.FAIL, evidence=f"the check broke: {type(error).__name__}: {error}")
+        return Check(
+            name=name,
+            status=Status.FAIL,
+            evidence=f"the check broke: {type(error).__name__}: {error}",
+            hint="please report it, with this line",
+        )

@@ -1,14 +1,37 @@
-"""Each check on machines that are as they should be, and on machines that are not."""
+"""Each check on machines that are as they should be, on machines that are not, and on machines that don't show it."""
 
-import errno
+import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from brimline.doctor import Check, Status, bundle, examine, machine, worst
+from brimline.api import checkup as api_checkup
+from brimline.api.checkup import judge_ceilings, judge_lag, thread_counts
+from brimline.doctor import (
+    Check,
+    Planned,
+    ServerInUse,
+    Status,
+    disk,
+    examine,
+    limits,
+    memory,
+    neighbours,
+    processor,
+    timing,
+    worst,
+)
+from brimline.errors import UsageError
+from brimline.servers import Deployment
+
+GIB = 1 << 30
+NO_LIMIT = -1
 
 
 def _files(root: Path, **files: str) -> Path:
+    """A tree of the kernel's files: `proc__loadavg="…"`."""
     for name, text in files.items():
         path = root / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -16,21 +39,92 @@ def _files(root: Path, **files: str) -> Path:
     return root
 
 
-def _all_have_hints(*checks: Check) -> bool:
-    return all(check.hint for check in checks)
+def _expect(check: Check, status: Status, *parts: str) -> None:
+    """The result, what must be in the evidence, a hint wherever something is to be done, and figures JSON can hold."""
+    assert check.status is status, check
+    for part in parts:
+        assert part in check.evidence, check
+    if status in (Status.WARN, Status.FAIL):
+        assert check.hint
+    if status is Status.UNKNOWN:
+        assert check.evidence.startswith("not known here")
+    if status is Status.PASS:
+        assert check.hint is None
+    assert check.name == check.name.lower() and " " not in check.name
+    json.dumps(check.to_dict())
 
 
-def test_cpu_governor(tmp_path: Path) -> None:
-    assert machine.cpu_governor(tmp_path).status is Status.PASS
-    path = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq"
-    path.mkdir(parents=True)
-    (path / "scaling_governor").write_text("performance\n")
-    assert machine.cpu_governor(tmp_path).status is Status.PASS
-    (path / "scaling_governor").write_text("powersave\n")
-    check = machine.cpu_governor(tmp_path)
-    assert check.status is Status.WARN
-    assert "powersave" in check.evidence
-    assert _all_have_hints(check)
+UNSEEN: list[Callable[[Path], Check]] = [
+    processor.governor,
+    processor.pressure,
+    processor.load_average,
+    processor.steal,
+    memory.huge_pages,
+    memory.swap,
+    lambda root: timing.clock_source(root, resolution_ns=1),
+    lambda root: neighbours.session(None, root),
+]
+
+
+@pytest.mark.parametrize("check", UNSEEN)
+def test_what_a_machine_does_not_show_is_unknown_and_never_a_pass(
+    check: Callable[[Path], Check], tmp_path: Path
+) -> None:
+    _expect(check(tmp_path), Status.UNKNOWN)
+
+
+# Processor
+
+
+@pytest.mark.parametrize(("count", "status"), [(1, Status.WARN), (2, Status.PASS), (64, Status.PASS)])
+def test_cores(count: int, status: Status) -> None:
+    _expect(processor.cores(count=count), status, str(count))
+
+
+@pytest.mark.parametrize(
+    ("governors", "status"),
+    [(["performance", "performance"], Status.PASS), (["performance", "powersave"], Status.WARN)],
+)
+def test_governor(governors: list[str], status: Status, tmp_path: Path) -> None:
+    for core, governor in enumerate(governors):
+        _files(tmp_path, **{f"sys__devices__system__cpu__cpu{core}__cpufreq__scaling_governor": f"{governor}\n"})
+    _expect(processor.governor(tmp_path), status, "performance")
+
+
+@pytest.mark.parametrize(("percent", "status"), [("0.95", Status.PASS), ("45.00", Status.WARN)])
+def test_pressure(percent: str, status: Status, tmp_path: Path) -> None:
+    text = f"some avg10={percent} avg60=0.97 avg300=0.31 total=4271709\nfull avg10=99.00 avg60=0 total=0\n"
+    check = processor.pressure(_files(tmp_path, proc__pressure__cpu=text))
+    _expect(check, status)
+    assert check.figures["some_avg10_percent"] == float(percent)
+
+
+@pytest.mark.parametrize(("load", "status"), [("1.00", Status.PASS), ("2.10", Status.WARN)])
+def test_load_average(load: str, status: Status, tmp_path: Path) -> None:
+    root = _files(tmp_path, proc__loadavg=f"{load} 9 9 1/100 5\n")
+    _expect(processor.load_average(root, core_count=4), status, "on 4 cores")
+
+
+@pytest.mark.parametrize(
+    ("stolen", "status"), [(0, Status.PASS), (5, Status.WARN), (40, Status.FAIL)], ids=["none", "5 %", "40 %"]
+)
+def test_steal(stolen: int, status: Status, tmp_path: Path) -> None:
+    """Of the 100 ticks between two looks; guest time, which is in user time, must not count twice."""
+    _files(
+        tmp_path,
+        proc__stat="cpu  5000 0 1000 94000 0 0 0 0 3000 0\ncpu0 1 1\n",
+        proc__cpuinfo="flags\t: fpu hypervisor",
+    )
+
+    def pause(_seconds: float) -> None:
+        _files(tmp_path, proc__stat=f"cpu  {5100 - stolen} 0 1000 94000 0 0 0 {stolen} 3050 0\ncpu0 1 1\n")
+
+    check = processor.steal(tmp_path, pause=pause)
+    _expect(check, status, "virtual machine")
+    assert check.figures["steal_share"] == pytest.approx(stolen / 100)
+
+
+# Memory
 
 
 @pytest.mark.parametrize(
@@ -42,85 +136,229 @@ def test_cpu_governor(tmp_path: Path) -> None:
     ],
 )
 def test_huge_pages(tmp_path: Path, text: str, status: Status) -> None:
-    root = _files(tmp_path, sys__kernel__mm__transparent_hugepage__enabled=text)
-    assert machine.huge_pages(root).status is status
+    _expect(memory.huge_pages(_files(tmp_path, sys__kernel__mm__transparent_hugepage__enabled=text)), status)
 
 
 @pytest.mark.parametrize(
-    ("total", "free", "status"), [(0, 0, Status.PASS), (1000, 950, Status.PASS), (1000, 100, Status.WARN)]
-)
-def test_swap(tmp_path: Path, total: int, free: int, status: Status) -> None:
-    root = _files(tmp_path, proc__meminfo=f"MemTotal: 5 kB\nSwapTotal: {total} kB\nSwapFree: {free} kB\n")
-    assert machine.swap(root).status is status
-
-
-@pytest.mark.parametrize(
-    ("error", "status"),
+    ("total_kib", "free_kib", "swappiness", "status"),
     [
-        (errno.EBADF, Status.PASS),
-        (errno.EINVAL, Status.PASS),
-        (errno.ENOSYS, Status.FAIL),
-        (errno.EPERM, Status.FAIL),
+        (0, 0, "60", Status.PASS),
+        (100_000, 95_000, "1", Status.PASS),
+        (100_000, 95_000, "60", Status.WARN),
+        (100_000, 70_000, "1", Status.WARN),
+        (100_000, 10_000, "1", Status.FAIL),
     ],
+    ids=["none", "unused", "eager", "used", "nearly full"],
 )
-def test_epoll_pwait2(error: int, status: Status) -> None:
-    check = machine._epoll_pwait2_from(error, "5.4.0")
-    assert check.status is status
-    assert "5.4.0" in check.evidence
+def test_swap(tmp_path: Path, total_kib: int, free_kib: int, swappiness: str, status: Status) -> None:
+    text = f"MemTotal: 5 kB\nSwapTotal: {total_kib} kB\nSwapFree: {free_kib} kB\n"
+    check = memory.swap(_files(tmp_path, proc__meminfo=text, proc__sys__vm__swappiness=swappiness))
+    _expect(check, status)
+    assert check.figures["swap_used_bytes"] == (total_kib - free_kib) * 1024
+
+
+# Time
 
 
 @pytest.mark.parametrize(
     ("resolution_ns", "source", "status"),
     [(1, "tsc", Status.PASS), (1, "hpet", Status.WARN), (4_000_000, "tsc", Status.FAIL)],
 )
-def test_clock(tmp_path: Path, resolution_ns: int, source: str, status: Status) -> None:
+def test_clock_source(tmp_path: Path, resolution_ns: int, source: str, status: Status) -> None:
     root = _files(tmp_path, sys__devices__system__clocksource__clocksource0__current_clocksource=source)
-    assert machine.clock(root, resolution_ns=resolution_ns).status is status
+    _expect(timing.clock_source(root, resolution_ns=resolution_ns), status, source)
 
 
-@pytest.mark.parametrize(("percent", "status"), [("0.95", Status.PASS), ("45.00", Status.WARN)])
-def test_cpu_pressure(tmp_path: Path, percent: str, status: Status) -> None:
-    text = f"some avg10={percent} avg60=0.97 avg300=0.31 total=4271709\nfull avg10=99.00 avg60=0 total=0\n"
-    assert machine.cpu_pressure(_files(tmp_path, proc__pressure__cpu=text)).status is status
+@pytest.mark.parametrize(
+    ("cost_ns", "back", "smallest_ns", "largest_ns", "status"),
+    [
+        (30, 0, 20, 50_000, Status.PASS),
+        (2_000, 0, 900, 50_000, Status.WARN),
+        (30, 0, 20, 80_000_000, Status.WARN),
+        (30, 1, 20, 50_000, Status.FAIL),
+        (0, 0, 0, 0, Status.FAIL),
+    ],
+    ids=["good", "slow", "interrupted", "goes back", "stands still"],
+)
+def test_clock_error(cost_ns: int, back: int, smallest_ns: int, largest_ns: int, status: Status) -> None:
+    def probe(reads: int) -> "timing._native.ClockProbe":
+        return {
+            "reads": reads,
+            "elapsed_ns": reads * cost_ns,
+            "steps_back": back,
+            "smallest_step_ns": smallest_ns,
+            "largest_step_ns": largest_ns,
+        }
+
+    _expect(timing.clock_error(probe), status)
 
 
-@pytest.mark.parametrize(("load", "status"), [("0.00", Status.PASS), ("900.0", Status.WARN)])
-def test_load_average_stands_in_for_pressure(tmp_path: Path, load: str, status: Status) -> None:
-    assert machine.cpu_pressure(_files(tmp_path, proc__loadavg=f"{load} 1 1 1/100 5\n")).status is status
+def test_the_clock_of_this_machine_goes_forward() -> None:
+    check = timing.clock_error()
+    assert check.status is not Status.FAIL, check
+    assert check.figures["steps_back_count"] == 0
 
 
-def test_open_files() -> None:
-    assert machine.open_files(limit=1024).status is Status.WARN
-    assert machine.open_files(limit=4096).status is Status.PASS
-    assert machine.open_files(limit=-1).evidence == "no limit"
+# Limits
 
 
-def test_free_disk(tmp_path: Path) -> None:
-    statuses = [bundle.free_disk(tmp_path, free_bytes=size << 30).status for size in (0, 1, 5)]
-    assert statuses == [Status.FAIL, Status.WARN, Status.PASS]
-    assert bundle.free_disk(tmp_path / "not" / "there" / "yet").evidence
+@pytest.mark.parametrize(
+    ("limit", "connections", "status"),
+    [
+        (NO_LIMIT, 50_000, Status.PASS),
+        (64_000, None, Status.PASS),
+        (64_000, 5_000, Status.PASS),
+        (1_024, None, Status.WARN),
+        (1_024, 32, Status.WARN),
+        (5_000, 5_000, Status.FAIL),
+    ],
+)
+def test_open_files(limit: int, connections: int | None, status: Status) -> None:
+    _expect(limits.open_files(limit=limit, connections=connections), status)
+
+
+@pytest.mark.parametrize(
+    ("limit", "connections", "status"),
+    [
+        (NO_LIMIT, 50_000, Status.PASS),
+        (63_000, 1_000, Status.PASS),
+        (500, None, Status.WARN),
+        (1_000, 1_000, Status.FAIL),
+    ],
+)
+def test_processes(limit: int, connections: int | None, status: Status) -> None:
+    _expect(limits.processes(limit=limit, connections=connections, threads=2), status)
+
+
+# Disk
+
+
+@pytest.mark.parametrize(
+    ("free_gib", "planned_gib", "own", "status"),
+    [
+        (0, None, True, Status.FAIL),
+        (1, None, True, Status.WARN),
+        (5, None, True, Status.PASS),
+        (10, 20, True, Status.FAIL),
+        (25, 20, True, Status.WARN),
+        (41, 20, True, Status.PASS),
+        (20, 20, True, Status.FAIL),
+        (20, 20, False, Status.WARN),
+        (40, 20, False, Status.PASS),
+    ],
+)
+def test_server_disk(free_gib: int, planned_gib: int | None, own: bool, status: Status) -> None:
+    planned = None if planned_gib is None else planned_gib * GIB
+    check = disk.server_disk("below /x", free_bytes=free_gib * GIB, planned_bytes=planned, own_server=own)
+    _expect(check, status, "/x")
+    assert (check.figures["free_bytes"], check.figures["planned_bytes"]) == (free_gib * GIB, planned)
+
+
+def test_a_server_that_does_not_tell_its_room() -> None:
+    _expect(disk.server_disk("at a:1", free_bytes=None, planned_bytes=GIB, own_server=False), Status.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "status"), [(1 << 20, Status.FAIL), (500 << 20, Status.WARN), (2 * GIB, Status.PASS)]
+)
+def test_runs_disk(free_bytes: int, status: Status, tmp_path: Path) -> None:
+    _expect(disk.runs_disk(tmp_path, free_bytes=free_bytes), status, str(tmp_path))
+    assert disk.free_below(tmp_path / "not" / "there" / "yet") > 0
 
 
 def test_data_directory(tmp_path: Path) -> None:
-    assert bundle.data_directory(tmp_path / "new").status is Status.PASS
+    _expect(disk.data_directory(tmp_path / "new"), Status.PASS)
     (tmp_path / "file").write_text("")
-    check = bundle.data_directory(tmp_path / "file")
-    assert check.status is Status.FAIL
-    assert str(tmp_path / "file") in check.evidence
-    assert _all_have_hints(check)
+    _expect(disk.data_directory(tmp_path / "file"), Status.FAIL, str(tmp_path / "file"))
 
 
 def test_mongod(tmp_path: Path) -> None:
     program = tmp_path / "mongod"
     program.write_text("#!/bin/sh\necho db version v9.9\n")
     program.chmod(0o755)
-    good = bundle.mongod(flag=program, environ={})
-    assert good.status is Status.PASS
-    assert "v9.9" in good.evidence
-    assert "found by flag" in good.evidence
-    bad = bundle.mongod(flag=tmp_path / "none", environ={})
-    assert bad.status is Status.FAIL
-    assert _all_have_hints(bad)
+    _expect(disk.mongod(flag=program, environ={}), Status.PASS, "v9.9", "found by flag")
+    _expect(disk.mongod(flag=tmp_path / "none", environ={}), Status.FAIL)
+
+
+# Where the server is
+
+
+FAR = Deployment(
+    address="192.0.2.1:27017",
+    uri_redacted="mongodb://192.0.2.1:27017",
+    kind="standalone",
+    engine="MongoDB",
+    version="6.0.5",
+    git_version="",
+    local=False,
+    pid=None,
+    cpu_count=None,
+)
+HERE = replace(FAR, address="127.0.0.1:27017", local=True, pid=4711)
+TUNNEL = replace(FAR, address="127.0.0.1:27017")
+
+
+def test_shared_host() -> None:
+    _expect(neighbours.shared_host(None), Status.WARN, "yes", "own server")
+    _expect(neighbours.shared_host(HERE), Status.WARN, "yes", "4711")
+    _expect(neighbours.shared_host(FAR), Status.PASS, "no", "192.0.2.1")
+    _expect(neighbours.shared_host(TUNNEL), Status.UNKNOWN, "127.0.0.1")
+
+
+def _stat(session: int) -> str:
+    # The name of a process may hold anything.
+    return f"99 (a ) 7 b) S 1 2 {session} 0 -1 4194304"
+
+
+def test_session_scheduling(tmp_path: Path) -> None:
+    _files(tmp_path, proc__sys__kernel__sched_autogroup_enabled="1", proc__self__stat=_stat(10))
+    _expect(neighbours.session(None, tmp_path), Status.PASS, "own server")
+    _expect(neighbours.session(HERE, tmp_path), Status.UNKNOWN, "4711")
+    _files(tmp_path, proc__4711__stat=_stat(10))
+    _expect(neighbours.session(HERE, tmp_path), Status.PASS)
+    _files(tmp_path, proc__4711__stat=_stat(11))
+    _expect(neighbours.session(HERE, tmp_path), Status.WARN, "session 11", "in 10")
+    _expect(neighbours.session(FAR, tmp_path), Status.PASS, "not a process in sight")
+    _files(tmp_path, proc__sys__kernel__sched_autogroup_enabled="0")
+    _expect(neighbours.session(HERE, tmp_path), Status.PASS, "not grouped")
+
+
+# The generator itself
+
+
+@pytest.mark.parametrize(
+    ("ceilings", "status"),
+    [
+        ({1: 2e6}, Status.PASS),
+        ({1: 2e6, 2: 3.8e6, 4: 7e6}, Status.PASS),
+        ({1: 150_000.0, 2: 300_000.0}, Status.WARN),
+        ({1: 2e6, 2: 2.1e6}, Status.WARN),
+        ({1: 30_000.0, 2: 60_000.0}, Status.FAIL),
+        ({1: 0.0}, Status.FAIL),
+    ],
+)
+def test_generator_ceiling(ceilings: dict[int, float], status: Status) -> None:
+    check = judge_ceilings(ceilings)
+    _expect(check, status, "on 1 thread")
+    assert check.figures["ceiling_by_threads_ops_per_s"] == {str(count): rate for count, rate in ceilings.items()}
+
+
+def test_ceilings_are_measured_from_one_thread_to_all_cores() -> None:
+    assert [thread_counts(count) for count in (1, 2, 3, 8, 12)] == [
+        [1],
+        [1, 2],
+        [1, 2, 3],
+        [1, 2, 4, 8],
+        [1, 2, 4, 8, 12],
+    ]
+
+
+@pytest.mark.parametrize(("p99_ns", "status"), [(40_000, Status.PASS), (400_000, Status.WARN)])
+def test_generator_lag(p99_ns: int, status: Status) -> None:
+    _expect(judge_lag(p50_ns=5_000, p99_ns=p99_ns), status, "20 000 ops/s", "p50 5.00 µs")
+
+
+# All of them
 
 
 def test_a_whole_checkup_runs_here_and_a_check_that_breaks_does_not_end_it(tmp_path: Path) -> None:
@@ -129,17 +367,46 @@ def test_a_whole_checkup_runs_here_and_a_check_that_breaks_does_not_end_it(tmp_p
 
     extra = Check(name="ceiling", status=Status.PASS, evidence="1 M/s")
     checks = list(
-        examine(mongod=tmp_path / "none", directory=tmp_path, extra=[("bad", broken), ("ceiling", lambda: extra)])
+        examine(
+            mongod=tmp_path / "none",
+            directory=tmp_path,
+            runs_directory=tmp_path,
+            extra=[("bad", broken), ("ceiling", lambda: extra)],
+        )
     )
-    assert [check.name for check in checks[-3:]] == ["mongod", "bad", "ceiling"]
+    assert [check.name for check in checks[-3:]] == ["runs_disk", "bad", "ceiling"]
     assert checks[-2].status is Status.FAIL
     assert "ZeroDivisionError" in checks[-2].evidence
     assert checks[-1] is extra
     assert len({check.name for check in checks}) == len(checks)
     assert all(check.evidence for check in checks)
+    assert not [check for check in checks[:-2] if "the check broke" in check.evidence]
+
+
+def test_what_a_workload_needs_is_held_against_what_there_is(tmp_path: Path) -> None:
+    planned = Planned(data_bytes=1 << 60, connections=50_000, threads=2)
+    by_name = {check.name: check for check in examine(directory=tmp_path, runs_directory=tmp_path, planned=planned)}
+    assert by_name["server_disk"].status is Status.FAIL
+    assert by_name["open_files"].figures.get("needed_files", 50_128) == 50_128
+
+
+def test_with_a_server_given_nothing_is_said_of_one_of_our_own(tmp_path: Path) -> None:
+    server = ServerInUse(deployment=FAR, free_bytes=GIB)
+    by_name = {check.name: check for check in examine(runs_directory=tmp_path, server=server)}
+    assert not by_name.keys() & {"mongod", "data_directory"}
+    assert "192.0.2.1" in by_name["server_disk"].evidence
+
+
+def test_needs_of_no_workload_are_refused() -> None:
+    with pytest.raises(UsageError, match="no workload is given"):
+        api_checkup(overrides={"connections": "100"})
 
 
 def test_the_worst_status_wins() -> None:
-    checks = [Check(name="x", status=status, evidence="") for status in (Status.WARN, Status.PASS)]
-    assert worst(checks) is Status.WARN
-    assert worst([]) is Status.PASS
+    def of(*statuses: Status) -> Status:
+        return worst(Check(name="x", status=status, evidence="") for status in statuses)
+
+    assert of(Status.WARN, Status.PASS) is Status.WARN
+    assert of(Status.PASS, Status.UNKNOWN) is Status.UNKNOWN
+    assert of(Status.FAIL, Status.UNKNOWN, Status.WARN) is Status.FAIL
+    assert of() is Status.PASS
