@@ -14,7 +14,7 @@ import pytest
 
 from brimline import _native
 from brimline.analysis.observation import observe
-from brimline.dataset import MANIFEST_COLLECTION
+from brimline.dataset import MANIFEST_COLLECTION, find_gaps, manifest_for
 from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.plan import Plan, load_plan, wire_target
 from brimline.plan.model import LoadWork
@@ -24,6 +24,7 @@ from brimline.servers import Deployment, control_client
 from brimline.servers.bundled import free_port
 from brimline.spec import load_spec
 from tests.support.command_line import CommandLine
+from tests.support.scripted_server import scripted_server
 from tests.support.server import required_mongod
 from tests.support.waiting import eventually
 
@@ -243,3 +244,43 @@ def test_the_write_concern_is_stated(brimline_cli: CommandLine, mongod: Deployme
     assert json.loads((directory / "analysis.json").read_text())["load"]["write_concern"]["sent"] == {"w": 1, "j": True}
     html = (directory / "report.html").read_text()
     assert "w: 1, journaled" in html and "documents/s" in html and "commands/s" in html
+
+
+def test_gaps_are_found_to_the_record(tmp_path: Path, mongod: Deployment) -> None:
+    """At both ends, across the border between two chunks, a whole chunk, and single records."""
+    spec = _spec(tmp_path, records=50_000)
+    plan = _plan(spec, mongod)
+    manifest = manifest_for(plan)
+    gaps = (range(3), range(9_990, 10_011), range(15_000, 15_001), range(20_000, 30_000), range(49_999, 50_000))
+    missing = {index for gap in gaps for index in gap}
+    documents = _native.generate_documents(plan.canonical_json(), 0, 50_000)
+    with control_client(mongod.address) as client:
+        database = client["bulk"]
+        database["loaded"].drop()
+        database["loaded"].insert_many(
+            [bson.decode(text) for index, text in enumerate(documents) if index not in missing]
+        )
+        looks: list[None] = []
+        found = find_gaps(database, manifest, plan_json=plan.canonical_json(), look_up=lambda: looks.append(None))
+        assert found.missing == gaps
+        assert (found.missing_count, found.present_count) == (len(missing), 50_000 - len(missing))
+        assert len(looks) == 5
+        database["loaded"].drop()
+
+
+def test_a_load_with_refused_documents_is_reported_and_goes_on(brimline_cli: CommandLine) -> None:
+    """The scripted server refuses three documents of the first command; --resume brings just those."""
+    fault = {"when": {"first_n": 1}, "kind": {"write_error": {"code": 121, "statements": 3}}}
+    spec = _spec(brimline_cli.directory, records=1000)
+    script = {"data": {"kind": "stored"}, "namespace": "bulk.loaded", "faults": [fault]}
+    with scripted_server(script) as server:
+        uri = ("--uri", server.uri, "--json")
+        refused = brimline_cli.run("load", spec, *uri)
+        refused.check_error(4, "holds 997 documents and not the intended 1000", "--resume")
+        documents = refused.json()["load"]["documents"]
+        assert documents == {"sent": 1000, "inserted": 997, "failed": 3, "skipped": 0, "unknown": 0}
+        assert refused.json()["document_count"] is None
+        resumed = brimline_cli.run("load", spec, *uri, "--resume")
+        assert resumed.exit_code == 0, resumed.stderr
+        assert resumed.json()["load"]["documents"]["inserted"] == 3
+        assert resumed.json()["document_count"] == 1000

@@ -21,6 +21,8 @@ from brimline.servers import Deployment, control_client
 from brimline.units import format_count
 
 _RESTORE_CHUNK = 10_000
+_COMMAND_TIMEOUT_S = 3600.0
+"""Counting documents one by one takes the server half a minute for each hundred million of them."""
 _ABSENT_HINT = "load the workload first (brimline load), or give --data load or --data as-is"
 RESUME_HINT = "the same command with --resume goes on with the load"
 """What to do about a load that did not end."""
@@ -202,5 +204,5 @@ def _namespace(plan: Plan) -> str:
 def _database(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatabase]:
     if deployment is None:
         raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
-    with control_client(deployment.address, purpose="data") as client:
+    with control_client(deployment.address, purpose="data", command_timeout_s=_COMMAND_TIMEOUT_S) as client:
         yield client[plan.namespace.database]

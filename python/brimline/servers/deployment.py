@@ -60,7 +60,13 @@ class Deployment:
         return self.engine == "brimline-testserver"
 
 
-def control_client(address: str, *, purpose: str = "control", connect_timeout_s: float = CONNECT_TIMEOUT_S) -> Client:
+def control_client(
+    address: str,
+    *,
+    purpose: str = "control",
+    connect_timeout_s: float = CONNECT_TIMEOUT_S,
+    command_timeout_s: float = COMMAND_TIMEOUT_S,
+) -> Client:
     """A PyMongo client for what is not measured: one server, no discovery, bounded waits. Close it after use.
 
     `purpose` ends up in the application name, so that the server's own tools can tell brimline's connections
@@ -73,7 +79,7 @@ def control_client(address: str, *, purpose: str = "control", connect_timeout_s:
         appname=f"brimline-{purpose}",
         serverSelectionTimeoutMS=timeout_ms,
         connectTimeoutMS=timeout_ms,
-        socketTimeoutMS=round(COMMAND_TIMEOUT_S * 1000),
+        socketTimeoutMS=round(command_timeout_s * 1000),
         retryReads=False,
         retryWrites=False,
         maxPoolSize=4,

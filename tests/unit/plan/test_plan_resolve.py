@@ -16,9 +16,10 @@ from brimline.plan import (
     explain,
     load_plan,
     resolve,
+    rest_of_load,
     wire_target,
 )
-from brimline.plan.model import ClosedPacer, LoadWork, WriteConcern
+from brimline.plan.model import ClosedPacer, LoadWork, WriteConcern, records_to_load
 from brimline.spec import Spec, load_spec, shipped_workloads
 from brimline.spec.document import dump_document, parse_document
 
@@ -335,3 +336,16 @@ def test_explanation_of_a_busy_plan() -> None:
 def test_every_shipped_workload_becomes_a_plan_the_engine_takes() -> None:
     for name in shipped_workloads():
         _native.validate_plan(resolve(load_spec(name).spec, target=NullTarget()).canonical_json())
+
+
+def test_the_rest_of_a_load_is_cut_into_batches_range_by_range() -> None:
+    whole = load_plan(spec_of(data={"records": 10_000, "batch_size": 100}), target=NullTarget(), connections=8)
+    rest = rest_of_load(whole, [range(1), range(250, 501), range(9_999, 10_000)])
+    assert isinstance(rest.work, LoadWork) and rest.work.ranges is not None
+    assert [(each.first, each.count) for each in rest.work.ranges] == [(0, 1), (250, 251), (9_999, 1)]
+    assert (rest.operation_count, rest.connections) == (5, 5), "no more connections than batches"
+    assert records_to_load(rest.work, rest.data) == 253
+    assert rest.data == whole.data, "the documents stay the same functions of their indices"
+    assert "the 253 documents still missing" in "\n".join(explain(rest))
+    assert type(rest).from_json(rest.canonical_json()) == rest
+    assert rest.hash8() != whole.hash8()

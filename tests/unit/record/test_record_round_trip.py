@@ -270,3 +270,16 @@ def test_server_rows_may_lack_columns_but_not_bring_new_ones(tmp_path: Path) -> 
         {"at_ns": 1, "cpu_cores": 0.5},
         {"at_ns": 2, "cpu_cores": None},
     ]
+
+
+def test_documents_of_inserts_that_do_not_add_up_are_said_so(tmp_path: Path) -> None:
+    inserts = {"sent": 1000, "inserted": 990, "failed": 3, "skipped": 0, "unknown": 0}
+    error = {"operation": "load", "outcome": "write_error", "code": 11000, "label": "", "count": 2, "example": "E11000"}
+    with RecordWriter(tmp_path, plan(), SPEC, {}, codec=FAKE_CODEC) as writer:
+        for second in range(5):
+            writer.append(samples(second))
+        problems = writer.seal(summary(inserts=inserts, document_errors=[error]), None, ended_by="completed")
+    assert problems == [
+        "1000 documents sent are not 990 inserted + 3 failed + 0 skipped + 0 unknown",
+        "3 failed documents are not the sum 2 over the kinds of error",
+    ]
