@@ -268,19 +268,32 @@ def test_gaps_are_found_to_the_record(tmp_path: Path, mongod: Deployment) -> Non
         database["loaded"].drop()
 
 
-def test_a_load_with_refused_documents_is_reported_and_goes_on(brimline_cli: CommandLine) -> None:
-    """The scripted server refuses three documents of the first command; --resume brings just those."""
-    fault = {"when": {"first_n": 1}, "kind": {"write_error": {"code": 121, "statements": 3}}}
+def test_a_load_with_refused_documents_is_reported(brimline_cli: CommandLine) -> None:
+    """The scripted server refuses three documents of the first insert command: the others are there."""
+    # The first command on the collection is the look whether it is empty.
+    fault = {"when": {"first_n": 2}, "kind": {"write_error": {"code": 121, "statements": 3}}}
     spec = _spec(brimline_cli.directory, records=1000)
-    script = {"data": {"kind": "stored"}, "namespace": "bulk.loaded", "faults": [fault]}
-    with scripted_server(script) as server:
-        uri = ("--uri", server.uri, "--json")
-        refused = brimline_cli.run("load", spec, *uri)
-        refused.check_error(4, "holds 997 documents and not the intended 1000", "--resume")
-        documents = refused.json()["load"]["documents"]
-        assert documents == {"sent": 1000, "inserted": 997, "failed": 3, "skipped": 0, "unknown": 0}
-        assert refused.json()["document_count"] is None
-        resumed = brimline_cli.run("load", spec, *uri, "--resume")
-        assert resumed.exit_code == 0, resumed.stderr
-        assert resumed.json()["load"]["documents"]["inserted"] == 3
-        assert resumed.json()["document_count"] == 1000
+    with scripted_server({"data": {"kind": "stored"}, "namespace": "bulk.loaded", "faults": [fault]}) as server:
+        refused = brimline_cli.run("load", spec, "--uri", server.uri, "--json")
+    refused.check_error(4, "holds 997 documents and not the intended 1000", "scripted write error", "--resume")
+    document = refused.json()
+    assert document["load"]["documents"] == {"sent": 1000, "inserted": 997, "failed": 3, "skipped": 0, "unknown": 0}
+    assert [(row["code"], row["count"]) for row in document["load"]["document_errors"]] == [(121, 3)]
+    assert document["document_count"] is None
+    (directory,) = brimline_cli.record_directories(kind="load-")
+    assert "Documents refused" in (directory / "report.html").read_text()
+
+
+def test_just_the_missing_documents_are_inserted(brimline_cli: CommandLine, mongod: Deployment) -> None:
+    spec = _spec(brimline_cli.directory, records=1000)
+    uri = ("--uri", f"mongodb://{mongod.address}", "--json")
+    assert brimline_cli.run("load", spec, *uri, "--drop").exit_code == 0
+    keys = _native.generate_keys(_plan(spec, mongod).canonical_json(), 0, 1000)
+    with control_client(mongod.address) as client:
+        client["bulk"][MANIFEST_COLLECTION].update_one({"_id": "loaded"}, {"$set": {"state": "loading"}})
+        client["bulk"]["loaded"].delete_many({"_id": {"$in": [keys[0], keys[500], keys[501]]}})
+    resumed = brimline_cli.run("load", spec, *uri, "--resume")
+    assert resumed.exit_code == 0, resumed.stderr
+    assert resumed.json()["load"]["documents"]["inserted"] == resumed.json()["load"]["documents"]["sent"] == 3
+    assert resumed.json()["counts"]["sent"] == 2, "one command for each gap"
+    _check_whole(mongod.address, spec)
