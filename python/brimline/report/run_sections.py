@@ -29,6 +29,7 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
     clock = report_clock(record)
     group = f"{clock.capitalize()} time, ms"
     rate_unit = "commands/s" if is_load(record) else "ops/s"
+    span = "Whole load, replies after the last command included" if is_load(record) else "Measured window only"
     columns = [
         Column(label="Label", numeric=False, leading=True),
         Column(label="Samples", group="Executions"),
@@ -47,7 +48,8 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
         rows=[_operation_cells(each) for each in statistics],
         emphasised=frozenset({0}),
         caption=(
-            "Measured window only. Percentiles are over every operation of it. "
+            f"{span}. "
+            "Percentiles are over every operation of it. "
             "≥: too few operations lie above the percentile for a figure; the lower end of its 95 % interval. "
             "Throughput counts answered operations, not those that failed."
         ),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from brimline.analysis.latency import latency
 from brimline.record.model import Clock, OperationRow, RunRecord
+from brimline.report.load_figures import load_figures
 from brimline.stats.quantile_interval import Buckets, QuantileInterval, merge_buckets, quantile_interval, quantile_of
 
 TOTAL_LABEL = "Total"
@@ -50,16 +51,19 @@ def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
     measured = [row for row in record.operations if row["phase"] == "measure"]
     clock = report_clock(record)
     kinds = sorted({row["operation"] for row in measured})
+    load = load_figures(record)
+    # Half of a short load's commands are answered after the last was sent.
+    span_s = record.measured_s if load is None else load.elapsed_s
     buckets = {
         kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else [] for kind in kinds
     }
-    total = _statistics(TOTAL_LABEL, measured, merge_buckets(list(buckets.values())), record.measured_s)
+    total = _statistics(TOTAL_LABEL, measured, merge_buckets(list(buckets.values())), span_s)
     if total.p99 is not None and not total.p99.enough:
         # A bound is printed: the same one as everywhere else.
         over_time = latency(record, clock, record.interval_histograms())
         total = total if over_time is None else replace(total, p99=over_time.p99)
     return [total] + [
-        _statistics(kind, [row for row in measured if row["operation"] == kind], buckets[kind], record.measured_s)
+        _statistics(kind, [row for row in measured if row["operation"] == kind], buckets[kind], span_s)
         for kind in kinds
     ]
 

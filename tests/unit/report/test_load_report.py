@@ -64,6 +64,8 @@ def test_a_thousand_documents_per_command(tmp_path: Path) -> None:
     assert load["documents_per_s"] == pytest.approx(1000 * load["commands_per_s"])
     assert load["documents_per_s"] == pytest.approx(RECORDS / load["elapsed_s"])
     assert (report.verdict.unit, report.data["throughput_ops_per_s"] < load["documents_per_s"]) == ("documents/s", True)
+    by_operation = report.data["operations"]["load"]["throughput_ops_per_s"]
+    assert by_operation == pytest.approx(load["commands_per_s"]), "one rate of commands, not two"
     assert report.data["service"]["count"] == 10, "latencies are per command"
     assert not record.imbalances
 
