@@ -4,7 +4,11 @@ from pathlib import Path
 
 from brimline import _native
 from brimline.record import hlog, read_record
+from brimline.record.model import BREAKDOWN_CLOCKS
 from tests.support.simulation import simulate
+
+FAULT = {"when": {"share": 0.25}, "kind": {"error": {"code": 11600, "name": "Interrupted"}}}
+PARTS = ("read_ok", "read_failed", "update_ok", "update_failed")
 
 
 def test_the_log_gives_back_every_value(tmp_path: Path) -> None:
@@ -51,3 +55,32 @@ def test_lines_read_back_as_they_were_written() -> None:
     )
     text = hlog.header(1_700_000_000_123_456_789) + hlog.line(entry, max_ns=histogram.max())
     assert list(hlog.parse(text.splitlines())) == [entry]
+
+
+def test_what_times_consist_of_is_recorded_apart(tmp_path: Path) -> None:
+    """A quarter of the commands fails: the parts of a read-modify-write and their endings add up to what was sent."""
+    script = {"service": {"kind": "fixed", "ns": 1_000_000}, "faults": [FAULT]}
+    record = simulate(
+        script,
+        tmp_path / "run",
+        operations={"read": 1, "read_modify_write": 1},
+        load={"kind": "constant", "rate": 500},
+        connections=4,
+        warmup="0s",
+        duration="4s",
+    )
+    counts = {key: histogram.count() for key, histogram in record.breakdown.items()}
+    assert record.summary is not None
+    reads, both = (record.summary["operations"][name] for name in ("read", "read_modify_write"))
+    assert reads["failed"] > 0 < both["failed"]
+    assert counts["read", "failed_service"] == counts["read", "failed_response"] == reads["failed"]
+    assert counts["read_modify_write", "failed_service"] == both["failed"]
+    parts = {name: counts.get(("read_modify_write", f"{name}_response"), 0) for name in PARTS}
+    assert parts["read_ok"] + parts["read_failed"] == both["sent"]
+    assert parts["update_ok"] + parts["update_failed"] == parts["read_ok"]
+    assert parts["update_ok"] == both["ok"]
+    whole = record.histograms["read_modify_write", "service"]
+    one_command = record.breakdown["read_modify_write", "update_ok_service"]
+    assert whole.max() >= 2_000_000 > one_command.min() >= 999_000
+    assert {key[1] for key in record.breakdown} <= set(BREAKDOWN_CLOCKS)
+    assert not {key[1] for key in record.histograms} & set(BREAKDOWN_CLOCKS)

@@ -233,6 +233,7 @@ fn summarise(
         ended_by,
         started_unix_ns,
         elapsed_ns: totals.elapsed_ns,
+        close_ns: totals.close_ns,
         due: totals.due,
         overdue: totals.overdue,
         oldest_overdue_ns: totals.oldest_overdue_ns,

@@ -14,8 +14,10 @@ pub struct InFlight {
     pub command: Command,
     pub due: Option<Nanos>,
     pub sent: Nanos,
-    /// When the current command was sent, for the time-out.
+    /// When the current command was sent.
     pub command_sent: Nanos,
+    /// When the first of an operation's two steps was done; `None` while it isn't, and for operations in one.
+    pub first_done: Option<Nanos>,
     pub documents: u64,
     pub bytes_out: u64,
     pub bytes_in: u64,

@@ -3,6 +3,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::breakdown::{Breakdown, Part};
 use crate::clock::Nanos;
 use crate::operation::OperationKind;
 
@@ -64,6 +65,17 @@ pub struct Finished {
     pub bytes_out: u64,
     /// Bytes received.
     pub bytes_in: u64,
+    /// The second step of an operation in two, once it was taken.
+    pub second: Option<SecondStep>,
+}
+
+/// Where an operation in two steps went from the first to the second.
+#[derive(Clone, Copy, Debug)]
+pub struct SecondStep {
+    /// When the reply to the first was whole.
+    pub first_done: Nanos,
+    /// When the second was sent.
+    pub sent: Nanos,
 }
 
 /// Histogram of times in nanoseconds. It grows with the largest time seen, never with the number of operations.
@@ -101,6 +113,8 @@ pub struct Tally {
     pub response: TimeHistogram,
     /// sent − due, of sent operations; stays empty in a closed loop.
     pub lag: TimeHistogram,
+    /// What these times consist of, where there is more to say.
+    pub breakdown: Breakdown,
 }
 
 impl Tally {
@@ -118,6 +132,7 @@ impl Tally {
             service: new_histogram(),
             response: new_histogram(),
             lag: new_histogram(),
+            breakdown: Breakdown::default(),
         }
     }
 
@@ -149,6 +164,7 @@ impl Tally {
         ] {
             mine.add(theirs).unwrap_or_else(|_| unreachable!("a histogram that grows takes any value"));
         }
+        self.breakdown.merge(&other.breakdown);
     }
 
     fn clear(&mut self) {
@@ -157,6 +173,7 @@ impl Tally {
             .iter_mut()
             .filter(|histogram| !histogram.is_empty())
             .for_each(|histogram| histogram.reset());
+        self.breakdown.clear();
         self.sent = 0;
         self.held_back = 0;
         self.ok = 0;
@@ -247,6 +264,7 @@ impl Recorder {
         if let Some(due) = finished.due {
             record(&mut tally.response, finished.done.saturating_sub(due));
         }
+        break_down(&mut tally.breakdown, kind, finished);
     }
 
     /// Hands out what was recorded since the last cut and goes on with `empty`.
@@ -255,7 +273,24 @@ impl Recorder {
     }
 }
 
-fn record(histogram: &mut TimeHistogram, time_ns: Nanos) {
+fn break_down(breakdown: &mut Breakdown, kind: OperationKind, finished: &Finished) {
+    let Finished { due, sent, done, ending, documents, .. } = *finished;
+    if ending != Ending::Ok {
+        breakdown.part(Part::Whole, ending, due, sent, done);
+    }
+    match (kind, finished.second) {
+        (OperationKind::Scan, _) => breakdown.per_document(done.saturating_sub(sent), documents),
+        (OperationKind::ReadModifyWrite, None) => breakdown.part(Part::Read, ending, due, sent, done),
+        (OperationKind::ReadModifyWrite, Some(second)) => {
+            breakdown.part(Part::Read, Ending::Ok, due, sent, second.first_done);
+            breakdown.part(Part::Update, ending, due, second.sent, done);
+        }
+        _ => {}
+    }
+}
+
+/// Adds a time to a histogram; what is longer than it tells apart counts as the longest.
+pub fn record(histogram: &mut TimeHistogram, time_ns: Nanos) {
     histogram
         .record(time_ns.min(TIME_NS_MAX))
         .unwrap_or_else(|_| unreachable!("a histogram that grows takes any value"));

@@ -82,6 +82,8 @@ pub struct Summary {
     pub started_unix_ns: u64,
     /// Length, drain included.
     pub elapsed_ns: Nanos,
+    /// How long it took to close the connections after that.
+    pub close_ns: Nanos,
     /// Operations that became due: `sent + overdue`.
     pub due: u64,
     /// Due and never sent.

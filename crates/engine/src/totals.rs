@@ -76,6 +76,8 @@ pub struct WorkerSummary {
     pub failures: FailureTally,
     /// When the worker was done.
     pub elapsed_ns: Nanos,
+    /// How long it took to close the connections after that; of several workers, the longest.
+    pub close_ns: Nanos,
 }
 
 impl WorkerSummary {
@@ -86,6 +88,7 @@ impl WorkerSummary {
         self.oldest_overdue_ns = self.oldest_overdue_ns.max(other.oldest_overdue_ns);
         self.oldest_unfinished_ns = self.oldest_unfinished_ns.max(other.oldest_unfinished_ns);
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        self.close_ns = self.close_ns.max(other.close_ns);
         self.digest = self.digest.wrapping_add(other.digest);
         self.failures.merge(other.failures);
         self.inserts.merge(other.inserts);

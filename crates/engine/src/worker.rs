@@ -11,7 +11,7 @@ use crate::flight::{InFlight, Step, judge};
 use crate::intervals::Intervals;
 use crate::operation::OperationKind;
 use crate::pacer::{Pacer, Walk};
-use crate::recorder::{Ending, Finished, Phase, Recorder, Tallies};
+use crate::recorder::{Ending, Finished, Phase, Recorder, SecondStep, Tallies};
 use crate::shared::{Control, WorkerProgress};
 use crate::slots::Slots;
 use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
@@ -197,7 +197,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.close_offer();
         self.drain()?;
         self.settle_unfinished();
-        Ok(self.summary)
+        let Self { target, mut summary, .. } = self;
+        let closing = clock.now();
+        drop(target);
+        summary.close_ns = clock.now() - closing;
+        Ok(summary)
     }
 
     /// The time, as long as operations are still offered.
@@ -313,6 +317,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             due,
             sent,
             command_sent: sent,
+            first_done: None,
             documents: 0,
             bytes_out,
             bytes_in: 0,
@@ -348,6 +353,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         match judge(&flight, &reply) {
             Step::Next(command) => {
                 flight.documents += reply.documents;
+                flight.first_done = (command == Command::Update).then_some(done);
                 self.go_on(connection, flight, command);
             }
             Step::Finished(ending, documents) => {
@@ -399,7 +405,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn finish(&mut self, flight: &InFlight, done: Nanos, ending: Ending) {
         let InFlight { operation, due, sent, documents, bytes_out, bytes_in, .. } = *flight;
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
-        let finished = Finished { due, sent, done, ending, documents, bytes_out, bytes_in };
+        let second = flight.first_done.map(|first_done| SecondStep { first_done, sent: flight.command_sent });
+        let finished = Finished { due, sent, done, ending, documents, bytes_out, bytes_in, second };
         self.recorder.finished(phase, operation.kind, &finished);
         let totals = &mut self.summary.kinds[operation.kind as usize];
         match ending {

@@ -77,6 +77,11 @@ fn sample<'py>(
     row.set_item("service", histogram(&tally.service)?)?;
     row.set_item("response", histogram(&tally.response)?)?;
     row.set_item("lag", histogram(&tally.lag)?)?;
+    let breakdown = PyDict::new(py);
+    for (name, times) in tally.breakdown.non_empty() {
+        breakdown.set_item(name, encode(times)?)?;
+    }
+    row.set_item("breakdown", breakdown)?;
     Ok(row)
 }
 
@@ -102,6 +107,7 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("message", message)?;
     row.set_item("started_unix_ns", summary.started_unix_ns)?;
     row.set_item("elapsed_ns", summary.elapsed_ns)?;
+    row.set_item("close_ns", summary.close_ns)?;
     row.set_item("due", summary.due)?;
     row.set_item("sent", summary.kinds.iter().map(|totals| totals.sent).sum::<u64>())?;
     row.set_item("overdue", summary.overdue)?;

@@ -2,7 +2,8 @@
 
 One line per interval, operation, clock and phase: `Tag=read.response,start s,length s,max ms,payload`.
 Operations of the measured window have the plain tag, so that a public reader which is asked for
-`read.response` gets what reports quote; those of the warm-up have `read.response.warmup`. Values are ns, the
+`read.response` gets what reports quote; those of the warm-up have `read.response.warmup`. Parts of these, such as
+`read.failed_service`, have lines of their own (`record.model.BREAKDOWN_CLOCKS`). Values are ns, the
 interval maximum is in ms (the format's customary divisor of 10^6), and times are relative to `BaseTime`.
 Times have nine decimals, so that an interval is found again to the nanosecond; the public readers parse any
 number of them.

@@ -14,6 +14,14 @@ from brimline.plan import Plan
 Clock: TypeAlias = Literal["service", "response", "lag"]
 CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
 """service = done - sent, response = done - due, lag = sent - due."""
+BREAKDOWN_CLOCKS: tuple[str, ...] = (
+    *(f"{part}{ending}_{clock}" for part in ("", "read_", "update_") for ending in ("ok", "miss", "failed")
+      for clock in ("service", "response") if part or ending != "ok"),
+    "service_per_document",
+)  # fmt: skip
+"""What these times consist of, where there is more to say: misses and failures apart from the rest (`miss_service`,
+`failed_response`), the two commands of a read-modify-write (`read_ok_service`, `update_failed_response`), and a scan's
+service time per document. A histogram exists only where it has values."""
 
 Scalar: TypeAlias = int | float | str | None
 ServerRow: TypeAlias = Mapping[str, Scalar]
@@ -59,6 +67,7 @@ class SampleRow(OperationRow):
     service: str | None
     response: str | None
     lag: str | None
+    breakdown: Mapping[str, str]  # what these consist of, by name; see `BREAKDOWN_CLOCKS`
 
 
 class IntervalRow(TypedDict):
@@ -124,6 +133,7 @@ class Summary(TypedDict):
     message: str
     started_unix_ns: int
     elapsed_ns: int
+    close_ns: NotRequired[int]  # closing the connections after that; older records lack it
     due: int
     sent: int
     overdue: int
@@ -237,7 +247,8 @@ class RunRecord:
 
     `ended_by` is what the sealing wrote: a Summary's `ended_by`, `interrupt`, `error`, or `killed` when
     nothing was sealed; a record without a summary is a prefix. `histograms` are merged over the phase
-    "measure", by (operation, clock), for each pair that has values there.
+    "measure", by (operation, clock), for each pair that has values there; `breakdown` likewise for what they consist
+    of.
     """
 
     directory: Path
@@ -256,6 +267,7 @@ class RunRecord:
     brimline_version: str
     load_interval_histograms: Callable[[Clock | None], Sequence[IntervalHistogram]] = field(repr=False)
     imbalances: Sequence[str] = ()  # what the sealing found not to add up; empty in a sound record
+    breakdown: Mapping[tuple[str, str], Histogram] = field(default_factory=dict)
     files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
 
     @property

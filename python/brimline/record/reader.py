@@ -28,6 +28,8 @@ from brimline.record.layout import (
     unreadable,
 )
 from brimline.record.model import (
+    BREAKDOWN_CLOCKS,
+    CLOCKS,
     Clock,
     Histogram,
     HistogramCodec,
@@ -55,6 +57,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
     # Intervals are written last: what a killed run had written beyond the last one isn't whole.
     whole_until_ns = intervals[-1]["end_ns"] if intervals else 0
     load = functools.partial(_read_interval_histograms, directory / LATENCY_FILE, whole_until_ns, codec)
+    measured = _merge_measured(load(None), codec)
     ended_by = state.get("ended_by")
     return RunRecord(
         directory=directory,
@@ -71,7 +74,8 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         intervals=intervals,
         server=_read_server(directory / SERVER_FILE),
         events=read_events(directory / EVENTS_FILE),
-        histograms=_merge_measured(load(None), codec),
+        histograms={key: merged for key, merged in measured.items() if key[1] in CLOCKS},
+        breakdown={key: merged for key, merged in measured.items() if key[1] in BREAKDOWN_CLOCKS},
         brimline_version=str(state.get("brimline_version", "unknown")),
         load_interval_histograms=load,
         imbalances=tuple(state.get("imbalances", ())),

@@ -166,8 +166,7 @@ class RecordWriter:
         self._latency.append("".join(lines))
 
     def _latency_lines(self, row: SampleRow) -> Iterable[str]:
-        for clock in CLOCKS:
-            text = row[clock]
+        for clock, text in (*((clock, row[clock]) for clock in CLOCKS), *row["breakdown"].items()):
             if text is not None:
                 entry = hlog.LogLine(
                     phase=row["phase"],

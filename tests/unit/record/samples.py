@@ -71,6 +71,7 @@ def operation_row(second: int, operation: str, **changes: Any) -> SampleRow:
         "service": encoded(1_000_000, 2_000_000),
         "response": encoded(1_100_000, 2_100_000),
         "lag": encoded(100_000, 100_000),
+        "breakdown": {},
     }
     return SampleRow(**(row | changes))  # type: ignore[typeddict-item]
 

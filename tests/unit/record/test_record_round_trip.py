@@ -39,7 +39,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def without_histograms(rows: Samples) -> list[dict[str, object]]:
-    clocks = ("service", "response", "lag")
+    clocks = ("service", "response", "lag", "breakdown")
     return [{key: value for key, value in row.items() if key not in clocks} for row in rows["operations"]]
 
 

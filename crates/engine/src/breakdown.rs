@@ -1,0 +1,143 @@
+//! What the times of one kind of operation consist of: those of failures and misses apart from the rest, the two
+//! commands of a read-modify-write, and a scan's time per document. Each histogram is made when first needed: most
+//! runs need none.
+
+use crate::clock::Nanos;
+use crate::recorder::{Ending, TimeHistogram, new_histogram, record};
+
+/// The part of an operation that a time belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it; kept for misses and failures only, as the rest follows by subtraction.
+    Whole,
+    /// The read of a read-modify-write.
+    Read,
+    /// Its update.
+    Update,
+}
+
+const PARTS: [(Part, &str); 3] = [(Part::Whole, ""), (Part::Read, "read_"), (Part::Update, "update_")];
+const ENDINGS: [(Ending, &str); 3] = [(Ending::Ok, "ok"), (Ending::Miss, "miss"), (Ending::Failed, "failed")];
+const CLOCKS: [&str; 2] = ["service", "response"];
+const SERVICE: usize = 0;
+const RESPONSE: usize = 1;
+
+type Slot = Option<Box<TimeHistogram>>;
+
+/// Histograms by part, ending and clock, and of a scan's time per document.
+#[derive(Default)]
+pub struct Breakdown {
+    times: [[[Slot; CLOCKS.len()]; ENDINGS.len()]; PARTS.len()],
+    per_document: Slot,
+}
+
+impl Breakdown {
+    /// Records a part that began at `sent` and ended at `done`; `due` is the operation's, `None` in a closed loop.
+    pub fn part(&mut self, part: Part, ending: Ending, due: Option<Nanos>, sent: Nanos, done: Nanos) {
+        let clocks = &mut self.times[part as usize][ending as usize];
+        add(&mut clocks[SERVICE], done.saturating_sub(sent));
+        if let Some(due) = due {
+            add(&mut clocks[RESPONSE], done.saturating_sub(due));
+        }
+    }
+
+    /// Records the time per document of a scan that returned `documents`; nothing without any.
+    pub fn per_document(&mut self, service_ns: Nanos, documents: u64) {
+        if let Some(share) = service_ns.checked_div(documents) {
+            add(&mut self.per_document, share);
+        }
+    }
+
+    /// The histograms that hold anything, by name: `miss_service`, `read_ok_response`, `service_per_document`.
+    pub fn non_empty(&self) -> impl Iterator<Item = (String, &TimeHistogram)> {
+        let names = PARTS.iter().flat_map(|(_, part)| {
+            ENDINGS.iter().flat_map(move |(_, ending)| {
+                CLOCKS.iter().map(move |clock| format!("{part}{ending}_{clock}"))
+            })
+        });
+        let slots = self.times.iter().flatten().flatten();
+        names.zip(slots).chain([("service_per_document".to_owned(), &self.per_document)]).filter_map(
+            |(name, slot)| Some((name, slot.as_deref().filter(|histogram| !histogram.is_empty())?)),
+        )
+    }
+
+    /// Adds what another worker recorded.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.slots_mut().zip(other.slots()) {
+            if let Some(theirs) = theirs {
+                let mine = mine.get_or_insert_with(|| Box::new(new_histogram()));
+                mine.add(theirs.as_ref())
+                    .unwrap_or_else(|_| unreachable!("a histogram that grows takes any value"));
+            }
+        }
+    }
+
+    /// Empties all histograms and keeps their memory.
+    pub fn clear(&mut self) {
+        self.slots_mut().flatten().for_each(|histogram| histogram.reset());
+    }
+
+    fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.times.iter().flatten().flatten().chain([&self.per_document])
+    }
+
+    fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.times.iter_mut().flatten().flatten().chain([&mut self.per_document])
+    }
+}
+
+fn add(slot: &mut Slot, time_ns: Nanos) {
+    record(slot.get_or_insert_with(|| Box::new(new_histogram())), time_ns);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(breakdown: &Breakdown) -> Vec<(String, u64, u64)> {
+        breakdown.non_empty().map(|(name, times)| (name, times.len(), times.max())).collect()
+    }
+
+    #[test]
+    fn indices_are_those_of_the_names() {
+        for (index, (part, _)) in PARTS.into_iter().enumerate() {
+            assert_eq!(part as usize, index);
+        }
+        for (index, (ending, _)) in ENDINGS.into_iter().enumerate() {
+            assert_eq!(ending as usize, index);
+        }
+    }
+
+    #[test]
+    fn each_time_is_found_under_its_name() {
+        let mut breakdown = Breakdown::default();
+        assert!(held(&breakdown).is_empty());
+        breakdown.part(Part::Whole, Ending::Miss, Some(100), 300, 1300);
+        breakdown.part(Part::Update, Ending::Failed, None, 10, 30);
+        breakdown.per_document(900, 0);
+        breakdown.per_document(900, 9);
+        let expected = [
+            ("miss_service", 1000),
+            ("miss_response", 1200),
+            ("update_failed_service", 20),
+            ("service_per_document", 100),
+        ];
+        assert_eq!(held(&breakdown), expected.map(|(name, max)| (name.to_owned(), 1, max)));
+    }
+
+    #[test]
+    fn merging_adds_and_clearing_empties() {
+        let mut one = Breakdown::default();
+        let mut other = Breakdown::default();
+        one.part(Part::Read, Ending::Ok, None, 0, 5);
+        other.part(Part::Read, Ending::Ok, None, 0, 7);
+        other.per_document(8, 2);
+        one.merge(&other);
+        assert_eq!(
+            held(&one),
+            [("read_ok_service".to_owned(), 2, 7), ("service_per_document".to_owned(), 1, 4)]
+        );
+        one.clear();
+        assert!(held(&one).is_empty());
+    }
+}
