@@ -17,6 +17,7 @@ from brimline.spec.messages import Place, spec_error
 from brimline.spec.model import Spec
 from brimline.spec.properties import FILE_BYTES_MAX, Property, parse_assignment, parse_properties
 from brimline.spec.shipped import read_shipped, shipped_workloads
+from brimline.spec.ycsb_front import Phase, YcsbOutput, split_front
 
 _YAML_SUFFIXES = (".yaml", ".yml", ".json")
 _IS_PROPERTY_FILE = re.compile(rb"^[ \t\f]*workload[ \t\f]*[=:]?[ \t\f]*[\w.]*Workload\s*$", re.MULTILINE)
@@ -73,6 +74,19 @@ def load_spec(
     if Path(source).suffix not in _YAML_SUFFIXES and _IS_PROPERTY_FILE.search(data):
         return _from_properties(parse_properties(data, source), _name_of([source]), given)
     return _from_yaml(data, source, given)
+
+
+def load_ycsb(
+    property_files: Sequence[str | Path] = (), properties: Sequence[str] = (), *, phase: Phase
+) -> tuple[LoadedSpec, YcsbOutput]:
+    """Reads YCSB properties as YCSB's own client does, with its default address and what it is asked to print.
+
+    Raises SpecError, which names the property, its file and its line.
+    """
+    output, rest = split_front(_read_properties(property_files, properties), phase=phase)
+    is_series = output.measurement_type == "timeseries"
+    overrides = {"interval": f"{output.sample_interval_ms}ms"} if is_series else {}
+    return _from_properties(rest, _name_of(property_files), overrides), output
 
 
 def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object]) -> LoadedSpec:

@@ -55,6 +55,13 @@ HONOURED: Final = (
     "mongodb.batchsize",
 )  # fmt: skip
 KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
+# Properties of YCSB's client, which `brimline ycsb` honours.
+FRONT_ONLY: Final = (
+    "dotransactions", "exporter", "exportfile", "hdrhistogram.fileoutput", "hdrhistogram.output.path",
+    "hdrhistogram.percentiles", "histogram.buckets", "label", "latencytrackederrors",
+    "measurement.histogram.verbose", "measurementtype", "reportlatencyforeacherror", "status", "status.interval",
+    "timeseries.granularity",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -133,7 +140,8 @@ class YcsbProperties:
             if given.value.strip() in harmless:
                 continue
             if reason:
-                self.refuse(name, f"would have no effect: {reason}", f"remove {name}")
+                elsewhere = ", or use brimline ycsb" if name in FRONT_ONLY else ""
+                self.refuse(name, f"would have no effect: {reason}", f"remove {name}{elsewhere}")
             near = difflib.get_close_matches(name.lower(), KNOWN_NAMES, n=1, cutoff=0.75)
             self.refuse(
                 name,

@@ -23,7 +23,7 @@ from brimline.spec.data import (
 from brimline.spec.load_models import ClosedLoad, ConstantLoad
 from brimline.spec.properties import parse_properties
 from brimline.spec.target import WriteConcernSpec
-from brimline.spec.ycsb_properties import HONOURED, WITHOUT_EFFECT
+from brimline.spec.ycsb_properties import FRONT_ONLY, HONOURED, WITHOUT_EFFECT
 
 UNKNOWN = "would have no effect: YCSB's core workload and MongoDB binding have no such property"
 CORE = "workload=site.ycsb.workloads.CoreWorkload"
@@ -183,7 +183,8 @@ def test_every_honoured_property_is_in_the_table_above() -> None:
 def test_what_would_have_no_effect_is_refused(name: str) -> None:
     error = refusal(f"{name}=something-else")
     assert error.message.startswith(f"-p: {name}: would have no effect: ")
-    assert error.hint == f"remove {name}"
+    elsewhere = ", or use brimline ycsb" if name in FRONT_ONLY else ""
+    assert error.hint == f"remove {name}{elsewhere}"
     for harmless in WITHOUT_EFFECT[name][0]:
         from_properties(f"{name}={harmless}")
 

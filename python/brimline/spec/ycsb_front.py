@@ -1,0 +1,223 @@
+"""Owns the properties that only `brimline ycsb` honours: what YCSB's client measures, prints and writes, and where.
+
+`brimline run` and `load` have reports of their own and refuse these (`ycsb_properties.WITHOUT_EFFECT`). Here too a
+property is honoured or refused. What differs from YCSB on purpose: `raw` measurements are refused, because brimline
+keeps histograms and not single latencies; percentiles that can't be read are an error and not a warning.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from brimline.spec.properties import Property
+from brimline.spec.ycsb_properties import FRONT_ONLY, YcsbProperties
+
+Phase = Literal["load", "run"]
+MeasurementType = Literal["hdrhistogram", "histogram", "hdrhistogram+histogram", "timeseries"]
+MeasurementInterval = Literal["op", "intended", "both"]
+Exporter = Literal["text", "json", "json array"]
+
+URL_DEFAULT: Final = "mongodb://localhost:27017/ycsb?w=1"
+
+_EXPORTER_CLASSES: Final[Mapping[str, Exporter]] = {
+    "TextMeasurementsExporter": "text",
+    "JSONMeasurementsExporter": "json",
+    "JSONArrayMeasurementsExporter": "json array",
+}
+_EXPORTER_PACKAGES: Final = ("site.ycsb.measurements.exporter", "com.yahoo.ycsb.measurements.exporter")
+_TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "timeseries")
+_RAW_TYPES: Final = ("raw", "hdrhistogram+raw")
+_HIGHEST_BUCKETS: Final = 10_000_000
+# A sample interval of brimline is 10 ms to 1 h.
+_GRANULARITY_MS_MIN, _GRANULARITY_MS_MAX = 10, 3_600_000
+_STATUS_INTERVAL_S_MAX: Final = 86_400
+_MS_PER_S: Final = 1000
+_COARSE_ENOUGH_MS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YcsbOutput:
+    """What YCSB's client is asked to measure and print.
+
+    `percentiles` are in percent. `hdr_path` is what names of `.hdr` files begin with, None without such files.
+    `export_file` is None for standard output. `tracked_errors` are the statuses whose latencies are kept apart, None
+    for all of them; those of all others go into one `-FAILED` measurement.
+    """
+
+    phase: Phase
+    measurement_type: MeasurementType
+    measurement_interval: MeasurementInterval
+    percentiles: tuple[float, ...]
+    verbose: bool
+    bucket_count: int
+    granularity_ms: int
+    hdr_path: str | None
+    exporter: Exporter
+    export_file: Path | None
+    status: bool
+    status_interval_s: int
+    label: str
+    tracked_errors: frozenset[str] | None
+    max_execution_time_s: int
+    target_ops_per_s: int
+
+    @property
+    def sample_interval_ms(self) -> int:
+        """How often a time series needs samples: at most a second apart where status lines can have it so."""
+        common = math.gcd(self.granularity_ms, _MS_PER_S)
+        return common if self.granularity_ms > _MS_PER_S and common >= _COARSE_ENOUGH_MS else self.granularity_ms
+
+
+def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOutput, dict[str, Property]]:
+    """The client's own settings, and the properties that say what is done. Raises SpecError."""
+    properties = YcsbProperties(given)
+    _check_phase(properties, phase)
+    kind = _measurement_type(properties)
+    verbose = properties.flag("measurement.histogram.verbose", default=False)
+    output = YcsbOutput(
+        phase=phase,
+        measurement_type=kind,
+        measurement_interval=_interval(properties),
+        percentiles=_percentiles(properties, kind),
+        verbose=verbose,
+        bucket_count=_bucket_count(properties, kind),
+        granularity_ms=_granularity_ms(properties, kind),
+        hdr_path=_hdr_path(properties, kind),
+        exporter=_exporter(properties),
+        export_file=_export_file(properties),
+        tracked_errors=_tracked_errors(properties),
+        max_execution_time_s=properties.whole("maxexecutiontime", 0),
+        target_ops_per_s=properties.whole("target", 0),
+        status=properties.flag("status", default=False),
+        status_interval_s=_status_interval_s(properties),
+        label=properties.text("label", ""),
+    )
+    properties.only_when(
+        kind != "timeseries", {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
+    )
+    rest = {name: value for name, value in given.items() if name not in FRONT_ONLY}
+    rest.setdefault("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
+    return output, rest
+
+
+def _check_phase(properties: YcsbProperties, phase: Phase) -> None:
+    transactions = phase == "run"
+    if properties.flag("dotransactions", default=transactions) is not transactions:
+        properties.refuse("dotransactions", f"contradicts `ycsb {phase}`", "remove dotransactions")
+    batched = any(
+        properties.is_given(name) and properties.whole(name, 1) > 1 for name in ("batchsize", "mongodb.batchsize")
+    )
+    if transactions and batched and properties.number("insertproportion", 0.0) > 0:
+        name = "batchsize" if properties.is_given("batchsize") else "mongodb.batchsize"
+        properties.refuse(
+            name, "would have no effect on the inserts of a run: each is a command of its own", f"remove {name}"
+        )
+
+
+def _measurement_type(properties: YcsbProperties) -> MeasurementType:
+    text = properties.text("measurementtype", "hdrhistogram")
+    if text in _RAW_TYPES:
+        properties.refuse(
+            "measurementtype",
+            f'"{text}" needs every single latency, and brimline keeps histograms',
+            "write hdrhistogram; with hdrhistogram.fileoutput=true the histograms become files",
+        )
+    return properties.choice("measurementtype", "hdrhistogram", _TYPES)  # type: ignore[return-value]
+
+
+def _interval(properties: YcsbProperties) -> MeasurementInterval:
+    return properties.choice("measurement.interval", "op", ("op", "intended", "both"))  # type: ignore[return-value]
+
+
+def _percentiles(properties: YcsbProperties, kind: MeasurementType) -> tuple[float, ...]:
+    name = "hdrhistogram.percentiles"
+    properties.only_when("hdrhistogram" in kind, {name: "50,95,99"}, f"with measurementtype={kind}")
+    text = properties.text(name, "50,95,99")
+    try:
+        percentiles = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        percentiles = ()
+    if not percentiles or not all(0 < percentile <= 100 for percentile in percentiles):
+        properties.refuse(name, f'must be numbers above 0 and up to 100, but is "{text}"', "such as 50,95,99,99.9")
+    return percentiles
+
+
+def _bucket_count(properties: YcsbProperties, kind: MeasurementType) -> int:
+    name = "histogram.buckets"
+    has_buckets = kind in ("histogram", "hdrhistogram+histogram")
+    properties.only_when(has_buckets, {name: "1000"}, f"with measurementtype={kind}")
+    count = properties.whole(name, 1000, minimum=1)
+    if count > _HIGHEST_BUCKETS:
+        properties.refuse(name, f"must be at most {_HIGHEST_BUCKETS}, but is {count}", "a bucket is 1 ms wide")
+    return count
+
+
+def _granularity_ms(properties: YcsbProperties, kind: MeasurementType) -> int:
+    name = "timeseries.granularity"
+    properties.only_when(kind == "timeseries", {name: "1000"}, f"with measurementtype={kind}")
+    granularity_ms = properties.whole(name, 1000)
+    if not _GRANULARITY_MS_MIN <= granularity_ms <= _GRANULARITY_MS_MAX:
+        properties.refuse(
+            name, f"must be {_GRANULARITY_MS_MIN} to {_GRANULARITY_MS_MAX} milliseconds, but is {granularity_ms}"
+        )
+    return granularity_ms
+
+
+def _hdr_path(properties: YcsbProperties, kind: MeasurementType) -> str | None:
+    wanted = properties.flag("hdrhistogram.fileoutput", default=False)
+    if wanted and "hdrhistogram" not in kind:
+        properties.refuse(
+            "hdrhistogram.fileoutput",
+            f"would have no effect with measurementtype={kind}",
+            "write measurementtype=hdrhistogram",
+        )
+    properties.only_when(wanted, {"hdrhistogram.output.path": ""}, "without hdrhistogram.fileoutput=true")
+    path = properties.text("hdrhistogram.output.path", "")
+    if wanted:
+        _check_directory(properties, "hdrhistogram.output.path", Path(f"{path}X.hdr"))
+    return path if wanted else None
+
+
+def _exporter(properties: YcsbProperties) -> Exporter:
+    text = properties.text("exporter", f"{_EXPORTER_PACKAGES[0]}.TextMeasurementsExporter")
+    package, _, name = text.rpartition(".")
+    if package not in _EXPORTER_PACKAGES or name not in _EXPORTER_CLASSES:
+        known = ", ".join(f"{_EXPORTER_PACKAGES[0]}.{each}" for each in _EXPORTER_CLASSES)
+        properties.refuse("exporter", f'there is no "{text}"', f"brimline knows {known}")
+    return _EXPORTER_CLASSES[name]
+
+
+def _export_file(properties: YcsbProperties) -> Path | None:
+    if not properties.is_given("exportfile"):
+        return None
+    path = Path(properties.text("exportfile", ""))
+    if path.name in ("", "..") or path.is_dir():
+        properties.refuse("exportfile", "names no file")
+    _check_directory(properties, "exportfile", path)
+    return path
+
+
+def _check_directory(properties: YcsbProperties, name: str, path: Path) -> None:
+    """A result that can't be written is known before anything is sent."""
+    if not path.parent.is_dir():
+        properties.refuse(name, f"there is no directory {path.parent}", "make it, or name another")
+
+
+def _tracked_errors(properties: YcsbProperties) -> frozenset[str] | None:
+    each = properties.flag("reportlatencyforeacherror", default=False)
+    names = properties.text("latencytrackederrors", "")
+    if each and names:
+        properties.refuse("latencytrackederrors", "would have no effect with reportlatencyforeacherror=true")
+    return None if each else frozenset(filter(None, names.split(",")))
+
+
+def _status_interval_s(properties: YcsbProperties) -> int:
+    properties.only_when(
+        properties.flag("status", default=False), {"status.interval": "10", "label": ""}, "without status lines (-s)"
+    )
+    interval_s = properties.whole("status.interval", 10, minimum=1)
+    if interval_s > _STATUS_INTERVAL_S_MAX:
+        properties.refuse("status.interval", f"must be at most {_STATUS_INTERVAL_S_MAX} s, but is {interval_s}")
+    return interval_s

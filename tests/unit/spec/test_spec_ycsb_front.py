@@ -1,0 +1,159 @@
+"""What YCSB's client is asked to measure and print: each property has its effect, or is refused by name and line."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import SpecError
+from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
+from brimline.spec.load_models import ConstantLoad
+from brimline.spec.ycsb_front import Phase
+from brimline.spec.ycsb_properties import FRONT_ONLY, WITHOUT_EFFECT
+
+CORE = ("workload=site.ycsb.workloads.CoreWorkload", "recordcount=1000")
+
+
+def read(*assignments: str, phase: Phase = "run") -> tuple[LoadedSpec, YcsbOutput]:
+    return load_ycsb(properties=[*CORE, *assignments], phase=phase)
+
+
+def refusal(*assignments: str, phase: Phase = "run") -> SpecError:
+    with pytest.raises(SpecError) as caught:
+        read(*assignments, phase=phase)
+    return caught.value
+
+
+EFFECTS = [
+    ("", "measurement_type", "hdrhistogram"),
+    ("measurementtype=timeseries", "measurement_type", "timeseries"),
+    ("measurementtype=hdrhistogram+histogram", "measurement_type", "hdrhistogram+histogram"),
+    ("", "measurement_interval", "op"),
+    ("measurement.interval=both", "measurement_interval", "both"),
+    ("", "percentiles", (50.0, 95.0, 99.0)),
+    ("hdrhistogram.percentiles=95,99,99.9", "percentiles", (95.0, 99.0, 99.9)),
+    ("measurement.histogram.verbose=true", "verbose", True),
+    ("measurementtype=histogram histogram.buckets=20", "bucket_count", 20),
+    ("measurementtype=timeseries timeseries.granularity=100", "granularity_ms", 100),
+    ("hdrhistogram.fileoutput=true", "hdr_path", ""),
+    ("hdrhistogram.fileoutput=true hdrhistogram.output.path=a.", "hdr_path", "a."),
+    ("", "hdr_path", None),
+    ("", "exporter", "text"),
+    ("exporter=site.ycsb.measurements.exporter.JSONMeasurementsExporter", "exporter", "json"),
+    ("exporter=com.yahoo.ycsb.measurements.exporter.JSONArrayMeasurementsExporter", "exporter", "json array"),
+    ("exportfile=out.txt", "export_file", Path("out.txt")),
+    ("", "status", False),
+    ("status=true status.interval=3 label=l", "status_interval_s", 3),
+    ("status=true label=mine", "label", "mine"),
+    ("", "tracked_errors", frozenset()),
+    ("reportlatencyforeacherror=true", "tracked_errors", None),
+    ("latencytrackederrors=ERROR,NOT_FOUND", "tracked_errors", frozenset({"ERROR", "NOT_FOUND"})),
+    ("maxexecutiontime=7", "max_execution_time_s", 7),
+    ("target=50", "target_ops_per_s", 50),
+    ("dotransactions=true", "phase", "run"),
+]
+
+
+@pytest.mark.parametrize(("assignments", "name", "expected"), EFFECTS)
+def test_each_property_has_its_effect(assignments: str, name: str, expected: object) -> None:
+    assert getattr(read(*assignments.split())[1], name) == expected
+
+
+def test_every_property_of_the_front_is_in_the_table_above() -> None:
+    shown = {word.partition("=")[0] for assignments, _, _ in EFFECTS for word in assignments.split()}
+    assert set(FRONT_ONLY) <= shown
+    assert set(FRONT_ONLY) <= set(WITHOUT_EFFECT), "other verbs refuse them"
+
+
+def test_without_an_address_it_is_ycsbs_own() -> None:
+    loaded, _ = read()
+    assert loaded.spec.target.uri is not None
+    assert loaded.spec.target.uri.get_secret_value() == "mongodb://localhost:27017/ycsb?w=1"
+    given, _ = read("mongodb.url=mongodb://h:1/other")
+    assert (given.spec.target.uri or given.spec.target.uri).get_secret_value() == "mongodb://h:1/other"  # type: ignore[union-attr]
+
+
+def test_the_work_is_that_of_the_same_properties_elsewhere() -> None:
+    spec = read("target=500", "threadcount=7", "readproportion=1", "updateproportion=0")[0].spec
+    assert isinstance(spec.load, ConstantLoad) and spec.load.rate_ops_per_s == 500
+    assert (spec.connections, spec.warmup_ns, spec.operations.read) == (7, 0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("granularity", "interval_ms"), [(50, 50), (1000, 1000), (2500, 500), (5000, 1000), (1001, 1001)]
+)
+def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, interval_ms: int) -> None:
+    loaded, output = read("measurementtype=timeseries", f"timeseries.granularity={granularity}")
+    assert output.sample_interval_ms == interval_ms
+    assert loaded.spec.interval_ns == interval_ms * 1_000_000
+    assert granularity % interval_ms == 0
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message", "hint"),
+    [
+        ("measurementtype=raw", '"raw" needs every single latency, and brimline keeps histograms', "hdrhistogram"),
+        ("measurementtype=hdrhistogram+raw", "needs every single latency", "hdrhistogram"),
+        ("measurementtype=nosuch", '"nosuch" is not one of hdrhistogram, histogram', ""),
+        ("measurement.interval=none", '"none" is not one of op, intended, both', ""),
+        ("hdrhistogram.percentiles=50,x", 'must be numbers above 0 and up to 100, but is "50,x"', "50,95,99,99.9"),
+        ("hdrhistogram.percentiles=0,50", "must be numbers above 0", ""),
+        ("hdrhistogram.percentiles=50,101", "must be numbers above 0", ""),
+        ("hdrhistogram.percentiles=nan", "must be numbers above 0", ""),
+        ("measurementtype=histogram hdrhistogram.percentiles=99", "would have no effect with measurementtype=", ""),
+        ("histogram.buckets=5", "would have no effect with measurementtype=hdrhistogram", "remove histogram.buckets"),
+        ("measurementtype=histogram histogram.buckets=0", "must be a whole number from 1 on", ""),
+        ("measurementtype=histogram histogram.buckets=1000000000000", "must be at most 10000000", ""),
+        ("timeseries.granularity=5", "would have no effect with measurementtype=hdrhistogram", ""),
+        ("measurementtype=timeseries timeseries.granularity=1", "must be 10 to 3600000 milliseconds, but is 1", ""),
+        ("measurementtype=timeseries measurement.histogram.verbose=true", "would have no effect", ""),
+        ("measurementtype=timeseries hdrhistogram.fileoutput=true", "would have no effect", "write measurementtype"),
+        ("hdrhistogram.output.path=x", "would have no effect without hdrhistogram.fileoutput=true", ""),
+        ("hdrhistogram.fileoutput=true hdrhistogram.output.path=/no/such/x", "there is no directory /no/such", ""),
+        ("exportfile=/no/such/file", "there is no directory /no/such", "make it"),
+        ("exportfile=.", "names no file", ""),
+        ("exporter=site.ycsb.Other", 'there is no "site.ycsb.Other"', "TextMeasurementsExporter"),
+        ("label=x", "would have no effect without status lines (-s)", "remove label"),
+        ("status.interval=3", "would have no effect without status lines (-s)", ""),
+        ("status=true status.interval=0", "must be a whole number from 1 on", ""),
+        ("status=maybe", "must be true or false", ""),
+        ("reportlatencyforeacherror=true latencytrackederrors=ERROR", "would have no effect", ""),
+        ("dotransactions=false", "contradicts `ycsb run`", "remove dotransactions"),
+        ("batchsize=10 insertproportion=0.1", "would have no effect on the inserts of a run", "remove batchsize"),
+        ("measurement.raw.output_file=x", "would have no effect: latencies are kept in HdrHistograms", ""),
+        ("measurement.trackjvm=true", "would have no effect: there is no JVM", ""),
+        ("core_workload_insertion_retry_limit=2", "would have no effect: a failed insert is counted, not repeated", ""),
+        ("mesurementtype=raw", "would have no effect", 'did you mean "measurementtype"'),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_property(assignments: str, message: str, hint: str) -> None:
+    error = refusal(*assignments.split())
+    assert error.message.startswith("-p: ")
+    assert message in error.message
+    assert hint in (error.hint or "")
+    assert error.exit_code == 2
+
+
+def test_a_load_contradicts_transactions() -> None:
+    assert "contradicts `ycsb load`" in refusal("dotransactions=true", phase="load").message
+    assert read("dotransactions=false", phase="load")[1].phase == "load"
+
+
+def test_a_refusal_names_file_and_line(tmp_path: Path) -> None:
+    file = tmp_path / "workloadx"
+    file.write_text("\n".join([*CORE, "# a comment", "measurementtype=raw", ""]))
+    with pytest.raises(SpecError, match=rf"{file}:4: measurementtype: "):
+        load_ycsb([file], phase="run")
+
+
+@pytest.mark.parametrize("phase", ["load", "run"])
+def test_a_key_twice_in_a_file_is_refused(phase: Phase, tmp_path: Path) -> None:
+    file = tmp_path / "workloadx"
+    file.write_text("\n".join([*CORE, "table=a", "table=b"]))
+    with pytest.raises(SpecError, match=rf"{file}:4: table: the property occurs twice; it is at {file}:3 already"):
+        load_ycsb([file], phase=phase)
+
+
+@pytest.mark.parametrize("phase", ["load", "run"])
+def test_another_workload_class_is_refused(phase: Phase) -> None:
+    with pytest.raises(SpecError, match="is not the core workload"):
+        load_ycsb(properties=["workload=site.ycsb.workloads.TimeSeriesWorkload", "recordcount=1"], phase=phase)
