@@ -1,0 +1,8 @@
+"""Owns YCSB's own outputs, composed from run records: measurements as text or JSON, status lines, `.hdr` files."""
+
+from brimline.report.ycsb.export import render
+from brimline.report.ycsb.hdr_files import write_hdr_files
+from brimline.report.ycsb.status import StatusLines
+from brimline.report.ycsb.text import measurement_rows
+
+__all__ = ["StatusLines", "measurement_rows", "render", "write_hdr_files"]
