@@ -8,6 +8,7 @@ from brimline.api.reopen import open_result
 from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, Result, RunResult, SweepResult
 from brimline.api.run import run
 from brimline.api.sweep import sweep
+from brimline.api.ycsb import ycsb
 
 __all__ = [
     "AlreadyLoaded",
@@ -24,4 +25,5 @@ __all__ = [
     "run",
     "sweep",
     "time_estimate",
+    "ycsb",
 ]

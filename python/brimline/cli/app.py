@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from brimline.cli import capacity, doctor, list_, load, report, run, show, sweep, workloads
+from brimline.cli import capacity, doctor, list_, load, report, run, show, sweep, workloads, ycsb
 from brimline.errors import BrimlineError, redact_text
 from brimline.record import brimline_version
 
@@ -36,6 +36,7 @@ _VERBS: dict[str, Callable[..., int]] = {
 }
 for _name, _verb in _VERBS.items():
     app.command(_name)(_verb)
+app.command("ycsb", context_settings=ycsb.SETTINGS)(ycsb.ycsb)
 
 
 @app.callback()

@@ -4,7 +4,7 @@ The documents themselves are inserted by the engine. The manifest lies beside th
 can tell whether the collection holds what its plan expects.
 """
 
-from brimline.dataset.collection import CountProof, complete, prepare, prove_count
+from brimline.dataset.collection import CountProof, complete, prepare, prepare_addition, prove_count
 from brimline.dataset.gaps import Gaps, find_gaps
 from brimline.dataset.inspection import Inspection, State, inspect
 from brimline.dataset.manifest import (
@@ -29,6 +29,7 @@ __all__ = [
     "inspect",
     "manifest_for",
     "prepare",
+    "prepare_addition",
     "prove_count",
     "read_manifest",
     "write_manifest",

@@ -7,7 +7,7 @@ concurrent first inserts, which would be measured as slow inserts.
 from dataclasses import dataclass
 
 from brimline.dataset.access import DataDatabase, target_errors
-from brimline.dataset.manifest import Manifest, read_manifest, write_manifest
+from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
 from brimline.errors import InvalidRun, UsageError
 
 
@@ -45,6 +45,24 @@ def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -
     with target_errors("preparing the collection"):
         database.drop_collection(name)
         database.create_collection(name)
+
+
+def prepare_addition(database: DataDatabase, manifest: Manifest) -> bool:
+    """Makes `manifest.collection` exist and leaves what it holds. Returns whether it holds nothing yet.
+
+    An empty collection gets `manifest`, in state "loading". One that holds documents loses the manifest it has: with
+    more documents in it, it is no longer what that says. Raises TargetError.
+    """
+    name = manifest.collection
+    if _holds_documents(database, name):
+        with target_errors("removing the manifest"):
+            database[MANIFEST_COLLECTION].delete_one({"_id": name})
+        return False
+    write_manifest(database, manifest)
+    with target_errors("preparing the collection"):
+        if name not in database.list_collection_names(filter={"name": name}):
+            database.create_collection(name)
+    return True
 
 
 def prove_count(database: DataDatabase, manifest: Manifest) -> CountProof:

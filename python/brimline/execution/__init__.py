@@ -1,6 +1,14 @@
 """Owns executing one plan: data in place, engine and monitor started, samples recorded, the record sealed."""
 
-from brimline.execution.data import RESUME_HINT, DataPolicy, LoadReport, ensure_data, load_data, restore_data
+from brimline.execution.data import (
+    RESUME_HINT,
+    DataPolicy,
+    LoadReport,
+    add_data,
+    ensure_data,
+    load_data,
+    restore_data,
+)
 from brimline.execution.execute import RunContext, execute
 from brimline.execution.progress import ProgressSink, Silence, Tick
 from brimline.execution.stop import StopToken, interruptible
@@ -14,6 +22,7 @@ __all__ = [
     "Silence",
     "StopToken",
     "Tick",
+    "add_data",
     "ensure_data",
     "execute",
     "interruptible",

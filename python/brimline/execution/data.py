@@ -5,7 +5,7 @@ is a function of its index, so the keys to take away are known without having be
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -129,6 +129,24 @@ def _insert(
         shortfall = InvalidRun(error.message, hint=_load_hint(record) or error.hint)
         return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
     return LoadReport(record=record, document_count=finished.count or 0, namespace=namespace)
+
+
+def add_data(plan: Plan, *, directory: Path, context: RunContext) -> LoadReport:
+    """Executes `plan`, a load, into whatever the collection holds, as YCSB does; `document_count` is what was inserted.
+
+    A collection that was empty and holds exactly the intended documents afterwards has a manifest that says so.
+    Raises TargetError and RecordError.
+    """
+    manifest = dataset.manifest_for(plan)
+    with _database(plan, context.deployment) as database:
+        was_empty = dataset.prepare_addition(database, manifest)
+        record = execute(plan, directory=directory, title="loading", context=context)
+        inserted = sum(row["documents"] for row in record.operations)
+        if was_empty and record.complete and inserted == len(manifest.records):
+            with suppress(InvalidRun):  # somebody else writes there: it stays "loading"
+                dataset.complete(database, manifest)
+    namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
+    return LoadReport(record=record, document_count=inserted, namespace=namespace)
 
 
 def ensure_data(

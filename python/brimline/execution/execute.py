@@ -2,7 +2,7 @@
 
 import resource
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from brimline.execution.stop import StopToken
 from brimline.monitor import ServerSampler, read_opcounters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
-from brimline.record.model import ErrorRow, Opcounters, Summary
+from brimline.record.model import ErrorRow, Opcounters, Samples, Summary
 from brimline.servers import Deployment, control_client
 
 _POLL_S = 0.1
@@ -28,7 +28,7 @@ _DESCRIPTORS_BESIDE = 128
 class RunContext:
     """What surrounds a plan: the server behind its address, and what the record stores beside the samples.
 
-    `deployment` is None when the target is no server.
+    `deployment` is None when the target is no server. `on_samples` is shown the samples of a run as they are recorded.
     """
 
     deployment: Deployment | None
@@ -36,6 +36,7 @@ class RunContext:
     environment: Mapping[str, Any]
     progress: ProgressSink
     stop: StopToken
+    on_samples: Callable[[Samples], None] | None = None
 
 
 def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> RunRecord:
@@ -86,7 +87,7 @@ def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, titl
             if not on_clock and progress["elapsed_ns"] > 0 and sampler is not None:
                 sampler.set_origin(time.monotonic_ns() - progress["elapsed_ns"])
                 on_clock = True
-            _record(run, writer, sampler)
+            _record(run, writer, sampler, context)
             ticks.show(progress)
             if progress["stage"] == "finished":
                 return _join(run)
@@ -99,10 +100,12 @@ def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, titl
         context.progress.end()
 
 
-def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | None) -> None:
+def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | None, context: RunContext) -> None:
     samples = run.take_samples()
     if samples["intervals"]:
         writer.append(samples)
+        if context.on_samples is not None:
+            context.on_samples(samples)
     for row in sampler.take_rows() if sampler is not None else ():
         writer.append_server(row.columns())
 

@@ -1,0 +1,199 @@
+"""Owns the verb `ycsb`: brimline in the form of YCSB's client.
+
+What YCSB prints on standard output is handed to `say`, its status lines and brimline's own talk to `talk`. The
+record is written as by `run` and `load`, and everything that YCSB says at the end is composed from it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from brimline.analysis.observation import observe
+from brimline.api.options import Options
+from brimline.api.results import LoadResult, RunResult
+from brimline.api.run import interruption, run_result
+from brimline.api.workplace import Workplace, workplace
+from brimline.errors import BrimlineError, InvalidRun, RecordError, redact_uri
+from brimline.execution import add_data, execute
+from brimline.plan import Plan, load_plan, resolve
+from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
+from brimline.record import brimline_version
+from brimline.record.model import ErrorRow, RunRecord, Samples
+from brimline.report import run_report
+from brimline.report.ycsb import StatusLines, measurement_rows, render, write_hdr_files
+from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
+from brimline.spec.ycsb_front import Phase
+from brimline.units import NS_PER_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YcsbLoadResult(LoadResult):
+    """One load as YCSB makes it: into whatever is there. `document_count` is what was inserted."""
+
+    intended_count: int
+    may_end_early: bool
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost, or documents that were not inserted."""
+        if self.interrupted or self._target_lost:
+            return self.interrupted or self._target_lost
+        refused = sum(row["count"] for row in _errors(self.record))
+        if not refused and (self.may_end_early or self.document_count == self.intended_count):
+            return None
+        said = next((f": {row['example']}" for row in _errors(self.record)), "")
+        return InvalidRun(
+            f"{self.document_count} of {self.intended_count} documents were inserted into {self.namespace}{said}",
+            hint="drop the collection first if it holds them already, or give insertstart for further ones",
+        )
+
+
+def ycsb(
+    phase: Phase,
+    *,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    options: Options | None = None,
+    say: Callable[[str], None],
+    talk: Callable[[str], None],
+) -> RunResult:
+    """Loads or runs what YCSB properties describe, and says what YCSB would.
+
+    `say` gets text as it is to be printed, `talk` lines without their end.
+
+    Raises BrimlineError where nothing was measured; otherwise `RunResult.error` says why the result is no good.
+    """
+    loaded, output = load_ycsb(property_files, properties, phase=phase)
+    front = _Front(loaded=loaded, output=output, say=say, talk=talk)
+    front.announce()
+    with workplace(loaded, options or Options()) as place:
+        result = front.load(place) if phase == "load" else front.run(place)
+    front.conclude(result)
+    result.write()
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Front:
+    loaded: LoadedSpec
+    output: YcsbOutput
+    say: Callable[[str], None]
+    talk: Callable[[str], None]
+
+    def announce(self) -> None:
+        self.talk(f"YCSB Client brimline {brimline_version()}\n\nLoading workload...\nStarting test.")
+        if self.output.max_execution_time_s:
+            self.talk(f"Maximum execution time specified as: {self.output.max_execution_time_s} secs")
+
+    def run(self, place: Workplace) -> RunResult:
+        plan = resolve(place.spec, target=place.target)
+        place.stop.raise_if_requested()
+        directory = place.directory(plan)
+        lines = self._begin(plan)
+        context = replace(place.context, on_samples=self._listener(lines))
+        record = execute(plan, directory=directory, title=plan.name, context=context)
+        self._end(record, lines)
+        return run_result(record, None, interrupted=interruption(place.stop, directory))
+
+    def load(self, place: Workplace) -> YcsbLoadResult:
+        plan = _load_plan(place, self.output)
+        directory = place.directory(plan, kind="load")
+        lines = self._begin(plan)
+        context = replace(place.context, on_samples=self._listener(lines))
+        report = add_data(plan, directory=directory, context=context)
+        self._end(report.record, lines)
+        observation = observe(report.record)
+        return YcsbLoadResult(
+            report=run_report(report.record, observation),
+            directory=directory,
+            interrupted=interruption(place.stop, directory),
+            record=report.record,
+            observation=observation,
+            slo=None,
+            judgement=None,
+            document_count=report.document_count,
+            namespace=report.namespace,
+            intended_count=plan.data.record_count,
+            may_end_early=self.output.max_execution_time_s > 0,
+        )
+
+    def conclude(self, result: RunResult) -> None:
+        """Writes the measurements where they are wanted, and says what failed and where the record is."""
+        text = render(measurement_rows(result.record, self.output), self.output.exporter)
+        if self.output.export_file is None:
+            self.say(text)
+        else:
+            _write(self.output.export_file, text)
+        write_hdr_files(result.record, self.output)
+        for row in _errors(result.record):
+            words = (row["operation"], row["outcome"], str(row["code"] or ""), row["label"])
+            self.talk(f"{row['count']} x {' '.join(filter(None, words))}: {row['example']}")
+        self.talk(f"record: {result.directory}")
+
+    def _begin(self, plan: Plan) -> StatusLines | None:
+        uri = self.loaded.spec.target.uri
+        self.say(f"mongo client connection created with {redact_uri(uri.get_secret_value()) if uri else ''}\n")
+        lines = None
+        if self.output.status:
+            lines = StatusLines(
+                self.output,
+                operation_count=plan.data.record_count if plan.work.kind == "load" else plan.operation_count,
+                open_loop=plan.pacer.kind != "closed",
+            )
+            self._status(lines.first())
+        tracked = self.output.tracked_errors
+        self.talk(
+            f"DBWrapper: report latency for each error is {str(tracked is None).lower()} and specific error codes to "
+            f"track for latency are: [{', '.join(sorted(tracked or ()))}]"
+        )
+        return lines
+
+    def _listener(self, lines: StatusLines | None) -> Callable[[Samples], None] | None:
+        """Shows the status lines that samples bring."""
+        if lines is None:
+            return None
+
+        def show(samples: Samples) -> None:
+            for line in lines.add(samples):
+                self._status(line)
+
+        return show
+
+    def _end(self, record: RunRecord, lines: StatusLines | None) -> None:
+        limit_s = self.output.max_execution_time_s
+        if limit_s and record.summary is not None and record.summary["elapsed_ns"] >= limit_s * NS_PER_S:
+            self.talk("Maximum time elapsed. Requesting stop for the workload.")
+            self.talk("Stop requested for workload. Now Joining!")
+        if lines is not None:
+            self._status(lines.last(close_ns=record.summary.get("close_ns") if record.summary else None))
+
+    def _status(self, line: str) -> None:
+        self.talk(line)
+        if self.output.measurement_type == "timeseries":
+            self.say(f"{line}\n")  # so does YCSB, for this type alone
+
+
+def _load_plan(place: Workplace, output: YcsbOutput) -> Plan:
+    """The load with the rate and the time limit that YCSB's client applies to loads as well."""
+    plan = load_plan(place.spec, target=place.target)
+    assert isinstance(plan.work, LoadWork)  # noqa: S101 - what load_plan makes
+    rate = output.target_ops_per_s / plan.work.batch_size
+    limit_ns = output.max_execution_time_s * NS_PER_S
+    return plan.model_copy(
+        update={
+            "pacer": ConstantPacer(rate_ops_per_s=rate) if rate else ClosedPacer(),
+            "duration_ns": limit_ns or None,
+            "interval_ns": min(plan.interval_ns, limit_ns) if limit_ns else plan.interval_ns,
+        }
+    )
+
+
+def _errors(record: RunRecord) -> Sequence[ErrorRow]:
+    return record.summary["errors"] if record.summary else ()
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"can't write {path}: {(error.strerror or str(error)).lower()}") from error

@@ -1,0 +1,127 @@
+"""Owns `brimline ycsb`: YCSB's command line. Its long flags have one dash, so it is parsed here."""
+
+import difflib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Annotated, Final, NoReturn, cast
+
+import typer
+
+from brimline.api.options import Options
+from brimline.api.ycsb import ycsb as ycsb_api
+from brimline.cli.output import printing
+from brimline.errors import UsageError, redact_text
+from brimline.spec.ycsb_front import Phase
+
+SETTINGS: Final = {"allow_interspersed_args": False, "ignore_unknown_options": True}
+"""What comes after the first word is YCSB's, dashes and all."""
+
+_USAGE: Final = (
+    "brimline ycsb load|run mongodb [-P FILE]... [-p NAME=VALUE]... "
+    "[-threads N] [-target N] [-s] [-l LABEL] [-db CLASS]"
+)
+_PHASES: Final = {"load": "-load", "run": "-t"}
+_BINDING: Final = "mongodb"
+_BINDING_CLASS: Final = "site.ycsb.db.MongoDbClient"
+_PROPERTY_OF_FLAG: Final = {"-threads": "threadcount", "-target": "target", "-l": "label", "-db": "db"}
+_HELP: Final = ("-h", "-help", "--help")
+_WITHOUT_MEANING: Final = {
+    "-cp": "there is no class path",
+    "-jvm-args": "there is no JVM",
+    "-load": "say ycsb load",
+    "-t": "say ycsb run",
+}
+
+
+@dataclass(slots=True)
+class _Words:
+    """What a command line asks for. `properties` are assignments in the order given: a later one counts."""
+
+    property_files: list[str] = field(default_factory=list)
+    properties: list[str] = field(default_factory=list)
+
+
+def ycsb(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="load or run, mongodb, and YCSB's flags: -P -p -threads -target -s -l.", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Load or run as YCSB does: same flags, same properties, same output."""
+    given = words or []
+    if any(word in _HELP for word in given):
+        typer.echo(f"Usage: {_USAGE}\n\ndocs/ycsb.md says what is the same and what differs on purpose.")
+        return 0
+    phase, flags = _phase(given)
+    parsed = _parse(flags)
+    client_words = [_PHASES[phase], "-db", _BINDING_CLASS, *flags]
+    _talk(f"Command line: {redact_text(' '.join(client_words))}")
+    options = Options(command=tuple(redact_text(word) for word in ("brimline", "ycsb", *given)))
+    result = ycsb_api(
+        phase,
+        property_files=parsed.property_files,
+        properties=parsed.properties,
+        options=options,
+        say=_say,
+        talk=_talk,
+    )
+    if result.error is not None:
+        raise result.error
+    return 0
+
+
+def _say(text: str) -> None:
+    with printing():
+        sys.stdout.write(text)
+
+
+def _talk(line: str) -> None:
+    with suppress(BrokenPipeError):  # nobody listens any more, which is no reason to stop measuring
+        print(line, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _phase(given: Sequence[str]) -> tuple[Phase, Sequence[str]]:
+    if len(given) < 2:
+        raise UsageError("ycsb needs a phase and a binding", hint=f"usage: {_USAGE}")
+    phase, binding, *flags = given
+    if phase not in _PHASES:
+        raise UsageError(f'ycsb can load and run, not "{phase}"', hint=f"usage: {_USAGE}")
+    if binding != _BINDING:
+        raise UsageError(f'"{binding}" is not a binding of brimline', hint="the only one is mongodb")
+    return cast("Phase", phase), flags
+
+
+def _parse(flags: Sequence[str]) -> _Words:
+    parsed = _Words()
+    rest = iter(flags)
+    for flag in rest:
+        if flag == "-P":
+            parsed.property_files.append(_value(flag, rest))
+        elif flag == "-p":
+            parsed.properties.append(_value(flag, rest))
+        elif flag == "-s":
+            parsed.properties.append("status=true")
+        elif flag in _PROPERTY_OF_FLAG:
+            parsed.properties.append(f"{_PROPERTY_OF_FLAG[flag]}={_value(flag, rest)}")
+        else:
+            _refuse(flag)
+    return parsed
+
+
+def _value(flag: str, rest: Iterator[str]) -> str:
+    value = next(rest, None)
+    if value is None:
+        raise UsageError(f"{flag} needs a value", hint=f"usage: {_USAGE}")
+    return value
+
+
+def _refuse(flag: str) -> NoReturn:
+    if flag in _WITHOUT_MEANING:
+        raise UsageError(f"{flag} would have no effect", hint=_WITHOUT_MEANING[flag])
+    known = ("-P", "-p", "-s", *_PROPERTY_OF_FLAG)
+    near = difflib.get_close_matches(f"-{flag.strip('-')}", known, n=1)
+    raise UsageError(f'ycsb has no flag "{flag}"', hint=f'did you mean "{near[0]}"' if near else f"usage: {_USAGE}")

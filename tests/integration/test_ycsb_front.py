@@ -1,0 +1,208 @@
+"""`brimline ycsb` as YCSB's users have it, against a real mongod; its texts held against what YCSB itself printed."""
+
+import json
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+
+from brimline.servers import Deployment
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.ycsb_golden import GOLDEN, form, recorded, status_form
+
+pytestmark = pytest.mark.mongod
+
+Database = pymongo.database.Database[dict[str, Any]]
+
+
+@pytest.fixture
+def database(mongod: Deployment) -> Iterator[Database]:
+    """A database without any collection."""
+    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}", directConnection=True) as client:
+        client.drop_database("ycsbfront")
+        yield client["ycsbfront"]
+        client.drop_database("ycsbfront")
+
+
+@pytest.fixture
+def url(mongod: Deployment) -> str:
+    return f"mongodb.url=mongodb://{mongod.address}/ycsbfront?w=1"
+
+
+def workload(letter: str) -> str:
+    return str(GOLDEN / f"workload{letter}.properties")
+
+
+def ycsb(cli: CommandLine, url: str, phase: str, letter: str, *flags: str) -> Outcome:
+    return cli.run("ycsb", phase, "mongodb", "-P", workload(letter), "-p", url, *flags)
+
+
+def check_measured(outcome: Outcome) -> None:
+    """The run went to its end; a busy machine may make it one that proves nothing about the server."""
+    busy = "error: the run proves nothing: the generator" in outcome.stderr
+    assert outcome.exit_code == 0 or (outcome.exit_code == 4 and busy), outcome.stderr
+
+
+def value(text: str, metric: str, measurement: str) -> str:
+    (found,) = re.findall(rf"^\[{re.escape(metric)}\], {re.escape(measurement)}, (.*)$", text, re.MULTILINE)
+    return str(found)
+
+
+def test_a_run_after_a_load_simply_works(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    load = ycsb(brimline_cli, url, "load", "a", "-threads", "4")
+    assert load.exit_code == 0, load.stderr
+    assert form(load.stdout) == form(recorded("a-load.default.stdout"))
+    assert database["usertable"].count_documents({}) == 1000
+    run = ycsb(brimline_cli, url, "run", "a")
+    check_measured(run)
+    assert form(run.stdout) == form(recorded("a-run.default.stdout"))
+    assert int(value(run.stdout, "READ", "Return=OK")) + int(value(run.stdout, "UPDATE", "Return=OK")) == 1000
+    first, _, rest = run.stdout.partition("\n")
+    assert first == f"mongo client connection created with {url.partition('=')[2]}"
+    assert rest.startswith("[OVERALL], RunTime(ms), ")
+    golden = (GOLDEN / "a-run.status.stderr").read_text().splitlines()
+    said = run.stderr.splitlines()
+    assert said[0].startswith("Command line: -t -db site.ycsb.db.MongoDbClient -P ")
+    assert said[1].startswith("YCSB Client ")
+    assert said[2:5] == golden[2:5] == ["", "Loading workload...", "Starting test."]
+    assert said[5] == next(line for line in golden if line.startswith("DBWrapper"))
+    told = next(line for line in said if line.startswith("record: "))
+    record = brimline_cli.directory / told.removeprefix("record: ")
+    assert (record / "report.html").exists()
+    assert json.loads((record / "record.json").read_text())["imbalances"] == []
+
+
+def test_the_other_verbs_know_what_was_loaded(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    assert ycsb(brimline_cli, url, "load", "c").exit_code == 0
+    run = brimline_cli.run("run", "-P", workload("c"), "-p", url, "-p", "operationcount=500", "--json", "-q")
+    check_measured(run)
+    # A second part makes it more than the manifest said: then it is nobody's.
+    more = ycsb(brimline_cli, url, "load", "c", "-p", "recordcount=1500", "-p", "insertstart=1000")
+    assert more.exit_code == 0, more.stderr
+    assert database["usertable"].count_documents({}) == 1500
+    brimline_cli.run("run", "-P", workload("c"), "-p", url, "-q").check_error(2, "that brimline did not load")
+
+
+def test_loading_twice_fails_as_ycsb_fails(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    assert ycsb(brimline_cli, url, "load", "a").exit_code == 0
+    again = ycsb(brimline_cli, url, "load", "a")
+    again.check_error(4, "0 of 1000 documents were inserted into ycsbfront.usertable", "E11000", "insertstart")
+    assert form(again.stdout) == form(recorded("a-load.duplicate-keys.stdout"))
+    assert value(again.stdout, "INSERT", "Return=ERROR") == "1000"
+    assert value(again.stdout, "OVERALL", "Throughput(ops/sec)") == "0.0"
+    assert "1000 x load write_error 11000" in again.stderr
+    assert database["usertable"].count_documents({}) == 1000, "nothing was dropped"
+
+
+def test_a_run_without_data_says_what_ycsb_says(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    outcome = ycsb(brimline_cli, url, "run", "a")
+    outcome.check_error(4, "100 % of the operations found no document")
+    blocks = re.split(r"\n(?=\[[^]]+\], Operations)", recorded("a-run.missing-table.stdout"))
+    ours = re.split(r"\n(?=\[[^]]+\], Operations)", outcome.stdout)
+    # Names that fall into one place of YCSB's hash map stand in the order of their first use.
+    assert sorted(map(form, ours[1:])) == sorted(map(form, blocks[1:]))
+    found = (
+        int(value(outcome.stdout, "READ", "Return=NOT_FOUND")),
+        int(value(outcome.stdout, "UPDATE", "Return=NOT_FOUND")),
+    )
+    assert sum(found) == 1000
+    assert found[0] == int(value(outcome.stdout, "READ-FAILED", "Operations"))
+
+
+def test_inserts_of_a_run_stay_and_fail_the_next_time(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    assert ycsb(brimline_cli, url, "load", "e").exit_code == 0
+    first = ycsb(brimline_cli, url, "run", "e")
+    check_measured(first)
+    assert form(first.stdout) == form(recorded("e-run.default.stdout"))
+    inserted = int(value(first.stdout, "INSERT", "Return=OK"))
+    assert database["usertable"].count_documents({}) == 1000 + inserted
+    second = ycsb(brimline_cli, url, "run", "e")
+    assert value(second.stdout, "INSERT", "Return=ERROR") == value(second.stdout, "INSERT-FAILED", "Operations")
+    assert value(second.stdout, "INSERT", "Operations") == "0"
+
+
+def test_target_status_and_files(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    assert ycsb(brimline_cli, url, "load", "a").exit_code == 0
+    outcome = ycsb(
+        brimline_cli, url, "run", "a", "-s", "-target", "500", "-l", "mylabel", "-threads", "8",
+        "-p", "status.interval=1", "-p", "operationcount=1500", "-p", "measurement.interval=both",
+        "-p", "hdrhistogram.percentiles=50,95,99,99.9", "-p", "hdrhistogram.fileoutput=true",
+        "-p", "hdrhistogram.output.path=out.", "-p", "exportfile=out.txt",
+    )  # fmt: skip
+    check_measured(outcome)
+    assert outcome.stdout.count("\n") == 1, "the measurements are in the file"
+    exported = (brimline_cli.directory / "out.txt").read_text()
+    assert form(exported) == form(recorded("a-run.both-target.stdout"))
+    lines = [line for line in outcome.stderr.splitlines() if " sec: " in line]
+    golden = [line for line in recorded("a-run.status-label.stderr").splitlines() if " sec: " in line]
+    assert status_form(lines[0]) == status_form(golden[0])
+    assert all(line.startswith("mylabel20") for line in lines)
+    plain = re.sub(r"\[Intended-[^]]*\] ", "", lines[-1])
+    assert status_form(plain) == status_form(golden[-1])
+    assert sum(int(count) for line in lines for count in re.findall(r"\[(?:READ|UPDATE): Count=(\d+)", line)) == 1500
+    names = sorted(path.name for path in brimline_cli.directory.glob("out.*.hdr"))
+    assert names == sorted(
+        f"out.{prefix}{name}.hdr" for prefix in ("", "Intended-") for name in ("CLEANUP", "READ", "UPDATE")
+    )
+    assert float(value(exported, "OVERALL", "RunTime(ms)")) >= 2900, "three seconds at 500 a second"
+
+
+def test_a_time_limit_ends_loads_and_runs(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    load = ycsb(brimline_cli, url, "load", "c", "-target", "100", "-p", "maxexecutiontime=1")
+    assert load.exit_code == 0, load.stderr
+    inserted = database["usertable"].count_documents({})
+    assert 1 <= inserted <= 110 and value(load.stdout, "INSERT", "Return=OK") == str(inserted)
+    said = load.stderr.splitlines()
+    assert "Maximum execution time specified as: 1 secs" in said
+    assert "Maximum time elapsed. Requesting stop for the workload." in said
+    assert "Stop requested for workload. Now Joining!" in said
+
+
+def test_batches(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    load = ycsb(brimline_cli, url, "load", "c", "-p", "batchsize=100", "-p", "recordcount=950")
+    assert load.exit_code == 0, load.stderr
+    assert value(load.stdout, "INSERT", "Return=OK") == "10"
+    assert value(load.stdout, "INSERT", "Return=BATCHED_OK") == "940"
+    assert database["usertable"].count_documents({}) == 950
+
+
+def test_an_interrupt_keeps_what_was_measured(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    assert ycsb(brimline_cli, url, "load", "c").exit_code == 0
+    asked = ["-target", "200", "-p", "operationcount=1M", "-p", url]
+    running = brimline_cli.start("ycsb", "run", "mongodb", "-P", workload("c"), *asked)
+    brimline_cli.wait_for_samples("workloadc")
+    running.send(signal.SIGINT)
+    outcome = running.end()
+    outcome.check_error(130, "interrupted by SIGINT")
+    assert int(value(outcome.stdout, "READ", "Return=OK")) >= 300
+
+
+def test_old_names_are_understood(brimline_cli: CommandLine, url: str, database: Database, tmp_path: Path) -> None:
+    old = tmp_path / "workloadold"
+    old.write_text(Path(workload("c")).read_text().replace("site.ycsb", "com.yahoo.ycsb"))
+    flags = ["-P", str(old), "-p", url, "-db", "com.yahoo.ycsb.db.MongoDbClient"]
+    flags += ["-p", "exporter=com.yahoo.ycsb.measurements.exporter.JSONArrayMeasurementsExporter"]
+    outcome = brimline_cli.run("ycsb", "load", "mongodb", *flags)
+    assert outcome.exit_code == 0, outcome.stderr
+    rows = json.loads(outcome.stdout.partition("\n")[2])
+    assert {"metric": "INSERT", "measurement": "Return=OK", "value": 1000} in rows
+
+
+def test_a_password_is_printed_nowhere(brimline_cli: CommandLine) -> None:
+    secret = "mongodb.url=mongodb://u:geheim@127.0.0.1:1/ycsb"
+    outcome = brimline_cli.run("ycsb", "run", "mongodb", "-P", workload("c"), "-p", secret)
+    assert outcome.exit_code == 2
+    assert "geheim" not in outcome.stdout + outcome.stderr
+    assert not brimline_cli.files_with("geheim")
+
+
+def test_no_server(brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run(
+        "ycsb", "run", "mongodb", "-P", workload("c"), "-p", "mongodb.url=mongodb://127.0.0.1:1/ycsb"
+    )
+    outcome.check_error(5, "no server answers at mongodb://127.0.0.1:1")
+    assert outcome.stdout == ""

@@ -1,0 +1,82 @@
+"""The words of `brimline ycsb`: what can't be followed is one clear error, before anything is begun."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline.cli.app import main
+from tests.support.ycsb_golden import GOLDEN
+
+WORKLOAD = str(GOLDEN / "workloadc.properties")
+
+
+def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["ycsb", *words])
+    streams = capsys.readouterr()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, streams.out, streams.err
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ([], ["error: ycsb needs a phase and a binding", "hint: usage: brimline ycsb load|run mongodb"]),
+        (["run"], ["error: ycsb needs a phase and a binding"]),
+        (["shell", "mongodb"], ['not "shell"', "hint: usage"]),
+        (["run", "redis"], ['error: "redis" is not a binding', "hint: the only one is mongodb"]),
+        (["run", "mongodb"], ["error: properties: workload: is missing", "hint: add workload="]),
+        (["run", "mongodb", "-threads"], ["error: -threads needs a value"]),
+        (["run", "mongodb", "--threads", "4"], ['no flag "--threads"', 'did you mean "-threads"']),
+        (["run", "mongodb", "-jvm-args", "x"], ["error: -jvm-args would have no effect", "hint: there is no JVM"]),
+        (["run", "mongodb", "-load"], ["error: -load would have no effect", "hint: say ycsb load"]),
+        (["run", "mongodb", "workloads/workloada"], ['no flag "workloads/workloada"']),
+        (["run", "mongodb", "-P", WORKLOAD, "-p", "k"], ['-p "k" is no assignment']),
+        (
+            ["run", "mongodb", "-P", WORKLOAD, "-threads", "0"],
+            ["error: -p: threadcount: must be a whole number from 1"],
+        ),
+        (["run", "mongodb", "-P", WORKLOAD, "-target", "-5"], ["error: -p: target: must be a whole number from 0"]),
+        (["run", "mongodb", "-P", WORKLOAD, "-target", "1000000000000"], ["error: -p: target: "]),
+        (["run", "mongodb", "-P", WORKLOAD, "-p", "measurementtype=raw"], ["error: -p: measurementtype: ", "hint: "]),
+        (["run", "mongodb", "-P", WORKLOAD, "-p", "nosuch=1"], ["error: -p: nosuch: would have no effect"]),
+        (["run", "mongodb", "-P", WORKLOAD, "-l", "x"], ["error: -p: label: would have no effect", "(-s)"]),
+        (["run", "mongodb", "-P", WORKLOAD, "-db", "site.ycsb.BasicDB"], ["is not the MongoDB binding"]),
+        (["run", "mongodb", "-P", "/no/such/file"], ["error: can't read /no/such/file"]),
+    ],
+)
+def test_bad_words_are_one_clear_error(
+    words: list[str],
+    parts: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = said(words, capsys)
+    assert (code, out) == (2, "")
+    assert err.count("error: ") == 1 and "Traceback" not in err
+    for part in parts:
+        assert part in err
+    assert not list(tmp_path.iterdir()), "nothing was begun"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["run", "--help"], ["load", "mongodb", "-threads", "-h"]])
+def test_help_says_how(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(words, capsys)
+    assert code == 0 and "ycsb" in out and "mongodb" in out
+
+
+def test_the_later_flag_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    """-threads is threadcount: the last of the two is what is read, and refused here."""
+    _, _, err = said(["run", "mongodb", "-P", WORKLOAD, "-threads", "4", "-p", "threadcount=x"], capsys)
+    assert 'threadcount: must be a whole number from 1 on, but is "x"' in err
+    words = ["run", "mongodb", "-P", WORKLOAD, "-p", "threadcount=x", "-threads", "4", "-p", "nosuch=1"]
+    _, _, err = said(words, capsys)
+    assert "nosuch" in err and "threadcount" not in err.partition("error: ")[2]
+
+
+def test_a_password_in_the_words_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "mongodb", "-P", WORKLOAD, "-p", "mongodb.url=mongodb://u:geheim@h:1/ycsb", "-p", "nosuch=1"]
+    _, _, err = said(words, capsys)
+    assert "Command line: " in err and "geheim" not in err
