@@ -1,0 +1,188 @@
+"""Measures brimline beside its peers; writes BENCHMARKS.md and benchmarks/results.json.
+
+    make peers                                    # all of it, about 20 minutes
+    make peers ARGUMENTS='--quick --peers ycsb'   # a look
+
+Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is here failed; 2 usage; 130 interrupted.
+"""
+
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.peers.builds import ROOT, Missing
+from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, Peer, peer_named
+from benchmarks.peers.commands import commands_seen
+from benchmarks.peers.machine import machine
+from benchmarks.peers.measuring import command_line, measure
+from benchmarks.peers.options import read_arguments, settings_of, short_windows
+from benchmarks.peers.page import figure, page
+from benchmarks.peers.processes import ClientFailed
+from benchmarks.peers.results import Absence, Results, Run
+from benchmarks.peers.rounds import Turn, turns
+from benchmarks.peers.server import DATABASE, LOAD_DATABASE, Server, server
+from benchmarks.peers.settings import CELLS, Cell, Settings
+from benchmarks.peers.targets import targets
+from brimline.errors import BrimlineError
+
+_PAUSES_S = 2.5
+"""What a run takes besides warm-up and window: start, end, the server's rest."""
+_CHECKED_CELLS = ("a", "load")
+"""Workload A has the commands of C as well."""
+
+
+def main(words: Sequence[str]) -> int:
+    """Measures, writes, prints."""
+    given = read_arguments(words)
+    settings = settings_of(given)
+    programs, absent = _programs(given.peers)
+    cells = [cell for cell in CELLS if cell.name in given.cells]
+    work = [(cell.name, [name for name in programs if name != BRIMLINE and _takes_part(name, cell)]) for cell in cells]
+    all_turns = list(turns(work, rounds=settings.rounds, reference=BRIMLINE))
+    _say(f"{len(all_turns)} runs, about {_estimate_s(all_turns, settings) / 60:.0f} min")
+    results = Results(machine=machine(settings), settings=asdict(settings), server_version="unknown", absent=absent)
+    failures = 0
+    try:
+        with server(settings, given.mongod) as running, tempfile.TemporaryDirectory(prefix="peers-log-") as logs:
+            results.server_version = running.version
+            comparison = Comparison(running, settings, programs, Path(logs), results)
+            failures += comparison.check_commands(set(given.cells))
+            failures += comparison.make(all_turns)
+        results.complete = True
+    finally:
+        _write(results, given.output)
+    _print(results)
+    return 1 if failures else 0
+
+
+class Comparison:
+    """All runs on one server; what they gave ends up in `results`, what failed in `results.absent`."""
+
+    def __init__(
+        self, running: Server, settings: Settings, programs: dict[str, list[str]], logs: Path, results: Results
+    ) -> None:
+        self._server = running
+        self._settings = settings
+        self._programs = programs
+        self._logs = logs
+        self._results = results
+
+    def check_commands(self, cells: set[str]) -> int:
+        """A short run of each client with the profiler on. Returns the number of failures."""
+        short = short_windows(self._settings)
+        wanted = [cell for cell in CELLS if cell.name in _CHECKED_CELLS and (cell.name in cells or "c" in cells)]
+        failures = 0
+        for name in self._programs:
+            for cell in (cell for cell in wanted if _takes_part(name, cell)):
+                with self._server.profiled(LOAD_DATABASE if cell.loads else DATABASE) as noted:
+                    turn = Turn(client=name, cell=cell.name, round=0, number=0)
+                    failures += self._run(turn, short) is None
+                self._results.commands.setdefault(name, {}).update(commands_seen(noted))
+        return failures
+
+    def make(self, all_turns: Sequence[Turn]) -> int:
+        """Every run, one after the other. Returns the number of failures."""
+        failures = 0
+        for position, turn in enumerate(all_turns, 1):
+            run = self._run(turn, self._settings)
+            if run is None:
+                failures += 1
+                continue
+            self._results.runs.append(run)
+            self._results.command_lines.setdefault(turn.client, self._command_line(turn))
+            _say(f"{position}/{len(all_turns)}  {_line(run)}")
+        return failures
+
+    def _run(self, turn: Turn, settings: Settings) -> Run | None:
+        peer, cell, program = peer_named(turn.client), _cell_named(turn.cell), self._programs[turn.client]
+        log = self._logs / f"{turn.client}.log"
+        try:
+            return measure(peer, program, self._server, cell, settings, turn=turn, log=log)
+        except (ClientFailed, ProcessLookupError) as error:
+            _say(f"{turn.client}, {turn.cell}: {error}")
+            _say("".join(log.read_text(errors="replace").splitlines(keepends=True)[-10:]))
+            self._note(Absence(client=turn.client, cell=turn.cell, reason="a run failed", hint="run it alone: --peers"))
+            return None
+
+    def _command_line(self, turn: Turn) -> str:
+        peer, cell, program = peer_named(turn.client), _cell_named(turn.cell), self._programs[turn.client]
+        return _portable(command_line(peer, program, "mongodb://HOST:PORT", cell, self._settings))
+
+    def _note(self, absence: Absence) -> None:
+        if absence not in self._results.absent:
+            self._results.absent.append(absence)
+
+
+def _programs(wanted: Sequence[str]) -> tuple[dict[str, list[str]], list[Absence]]:
+    """How each client is started, and which can't be. Builds what has to be built."""
+    programs: dict[str, list[str]] = {}
+    absent = []
+    for peer in CATALOGUE:
+        if peer.name == BRIMLINE or peer.name in wanted:
+            try:
+                programs[peer.name] = peer.command()
+            except Missing as missing:
+                _say(f"{peer.title}: {missing.reason} ({missing.hint})")
+                absent.append(Absence(client=peer.name, reason=missing.reason, hint=missing.hint))
+    return programs, absent
+
+
+def _takes_part(name: str, cell: Cell) -> bool:
+    return cell.name in peer_named(name).cells
+
+
+def _estimate_s(all_turns: Sequence[Turn], settings: Settings) -> float:
+    warmups_s = [settings.warmup_jvm_s if _peer(turn).jvm else settings.warmup_s for turn in all_turns]
+    return sum(warmups_s) + len(all_turns) * (settings.measured_s + _PAUSES_S)
+
+
+def _peer(turn: Turn) -> Peer:
+    return peer_named(turn.client)
+
+
+def _cell_named(name: str) -> Cell:
+    return next(cell for cell in CELLS if cell.name == name)
+
+
+def _portable(command: Sequence[str]) -> str:
+    """The command line without this machine's directories."""
+    return shlex.join(word.replace(sys.executable, "python").replace(f"{ROOT}/", "") for word in command)
+
+
+def _write(results: Results, directory: Path) -> None:
+    (directory / "benchmarks").mkdir(parents=True, exist_ok=True)
+    results.write(directory / "benchmarks" / "results.json")
+    (directory / "BENCHMARKS.md").write_text(page(results), encoding="utf-8")
+
+
+def _print(results: Results) -> None:
+    for target in targets(results):
+        measured = "not measured" if target.ratio is None else f"{figure(target.ratio.median)}: {target.outcome}"
+        print(f"{target.text}: at least {figure(target.at_least)}; {measured}")
+
+
+def _line(run: Run) -> str:
+    return (
+        f"{run.cell:6}{run.client:15}{run.ops_per_s:>9,.0f}/s  client {run.client_us:>6.2f} µs  "
+        f"server {run.server_us:>6.2f} µs"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BrimlineError as error:
+        _say(f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else ""))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _say("error: interrupted; what was measured is written")
+        sys.exit(130)

@@ -1,0 +1,149 @@
+"""brimline itself, behind the interface that its peers have: `brimline.run` and `brimline.load` in this process.
+
+A closed loop with one engine thread. A load has no warm-up, since nothing is compiled while it runs, and ends when its
+documents are in: `--records` is how many, and its window is the whole load.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import brimline
+from brimline import _native
+from brimline.execution import Silence, Tick
+from brimline.plan import Plan
+
+
+def main() -> None:
+    """Runs one workload; see ../README.md."""
+    given = arguments()
+    with tempfile.TemporaryDirectory(prefix="peers-brimline-") as runs:
+        answer = load(given, Path(runs)) if given.workload == "load" else run(given, Path(runs))
+    say(json.dumps(answer | {"versions": {"brimline": _native.__version__}}))
+    sys.stdin.read()
+
+
+def arguments() -> argparse.Namespace:
+    """What every peer is told on its command line."""
+    parser = argparse.ArgumentParser()
+    for name, kind in (
+        *(("uri", str), ("database", str), ("collection", str), ("workload", str), ("records", int), ("threads", int)),
+        *(("batch", int), ("warmup-s", float), ("measured-s", float), ("seed", int)),
+    ):
+        parser.add_argument(f"--{name}", type=kind, required=True)
+    return parser.parse_args()
+
+
+def run(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
+    """Workload A or C over the measured window."""
+    result = brimline.run(
+        f"ycsb-{given.workload}",
+        overrides=overrides(given) | {"warmup": f"{given.warmup_s}s", "duration": f"{given.measured_s}s"},
+        options=brimline.Options(
+            uri=given.uri, data="as-is", runs_directory=runs, progress=WindowOfRun(given.warmup_s, given.measured_s)
+        ),
+    )
+    seen = result.observation
+    finished = seen.throughput_ops_per_s * seen.measured_s
+    return {
+        "operations": round(finished),
+        "failed": round(seen.error_rate * finished),
+        "window_ns": round(seen.measured_s * 1e9),
+        "p50_ns": seen.service and seen.service.p50_ns,
+        "p99_ns": seen.service and seen.service.p99_ns,
+        "engine_cpu_ns": seen.generator.engine_cpu_ns,
+    }
+
+
+def load(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
+    """The load phase, from the first document to the last."""
+    progress = WindowOfLoad()
+    result = brimline.load(
+        "ycsb-c",
+        overrides=overrides(given) | {"data.batch_size": given.batch},
+        options=brimline.Options(uri=given.uri, drop=True, runs_directory=runs, progress=progress),
+    )
+    seen = result.observation
+    return {
+        "operations": result.document_count,
+        "failed": sum(row["failed"] for row in result.record.operations),
+        "window_ns": progress.window_ns,
+        "p50_ns": seen.service and seen.service.p50_ns,
+        "p99_ns": seen.service and seen.service.p99_ns,
+        "engine_cpu_ns": seen.generator.engine_cpu_ns,
+    }
+
+
+def overrides(given: argparse.Namespace) -> dict[str, object]:
+    """The workload as every peer has it."""
+    return {
+        "data.records": given.records,
+        "data.database": given.database,
+        "data.collection": given.collection,
+        "connections": given.threads,
+        "threads": 1,
+        "seed": given.seed,
+    }
+
+
+class WindowOfRun(Silence):
+    """Says when the measured window begins and ends, by the engine's clock."""
+
+    def __init__(self, warmup_s: float, measured_s: float) -> None:
+        self._warmup_s, self._measured_s = warmup_s, measured_s
+        self._thread: threading.Thread | None = None
+
+    def tick(self, tick: Tick) -> None:
+        """The first news of a running engine tells when its clock started."""
+        if self._thread is None and tick.stage == "running":
+            start_s = time.monotonic() - tick.elapsed_s
+            self._thread = threading.Thread(target=self._follow, args=(start_s,))
+            self._thread.start()
+
+    def end(self) -> None:
+        """The drain may end within the last instants of the window."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _follow(self, start_s: float) -> None:
+        say("ready")
+        sleep_until(start_s + self._warmup_s)
+        say("begin")
+        sleep_until(start_s + self._warmup_s + self._measured_s)
+        say("end")
+
+
+class WindowOfLoad(Silence):
+    """Says when the load begins and ends, connecting included."""
+
+    window_ns = 0
+
+    def begin(self, title: str, plan: Plan) -> None:  # noqa: ARG002 (the interface of a sink)
+        """The engine has been started."""
+        self._begin_ns = time.monotonic_ns()
+        say("ready")
+        say("begin")
+
+    def end(self) -> None:
+        """Every document has been answered."""
+        self.window_ns = time.monotonic_ns() - self._begin_ns
+        say("end")
+
+
+def sleep_until(instant_s: float) -> None:
+    """Sleeps until that instant of the monotonic clock."""
+    time.sleep(max(instant_s - time.monotonic(), 0))
+
+
+def say(text: str) -> None:
+    """One line to the runner."""
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Owns making the peers' programs. Nothing is installed; everything lands in folders that git ignores."""
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+JAVA = HERE / "java"
+RUST = HERE / "rust-driver"
+RUST_TARGET = ROOT / "target" / "peers" / "rust-driver"
+MAVEN_REPOSITORY = ROOT / ".cache" / "m2"
+LOGS = ROOT / "target" / "peers"
+BUILD_DEADLINE_S = 900.0
+
+
+class Missing(Exception):
+    """A peer can't be had here: why, and how to get it. Neither text holds a path or an address."""
+
+    def __init__(self, reason: str, *, hint: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+def java_command(main_class: str) -> Callable[[], list[str]]:
+    """Starts a main class of the Java peers; builds them first."""
+    return lambda: ["java", "-cp", f"{build_java()}", main_class]
+
+
+def rust_command() -> list[str]:
+    """Starts the Rust driver's peer; builds it first."""
+    return [str(build_rust())]
+
+
+@functools.cache
+def build_java() -> str:
+    """Compiles the Java peers and fetches their libraries; the class path. Raises Missing."""
+    for tool in ("java", "mvn"):
+        if shutil.which(tool) is None:
+            raise Missing(f"{tool} is not here", hint="install a JDK of version 17 or later and Maven")
+    repository = f"-Dmaven.repo.local={MAVEN_REPOSITORY}"
+    command = ["mvn", "--batch-mode", "--quiet", repository, "--file", str(JAVA / "pom.xml"), "compile"]
+    _build("the Java peers", command, log=LOGS / "maven.log")
+    return os.pathsep.join((str(JAVA / "target" / "classes"), str(JAVA / "target" / "libraries" / "*")))
+
+
+@functools.cache
+def build_rust() -> Path:
+    """Compiles the Rust driver's peer; its program. Raises Missing."""
+    if shutil.which("cargo") is None:
+        raise Missing("cargo is not here", hint="install stable Rust")
+    manifest = str(RUST / "Cargo.toml")
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest]
+    _build("the Rust driver", [*command, "--target-dir", str(RUST_TARGET)], log=LOGS / "cargo.log")
+    return RUST_TARGET / "release" / "rust-driver-peer"
+
+
+def _build(what: str, command: list[str], *, log: Path) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    hint = f"{log.relative_to(ROOT)} says why; the first build needs the package registry"
+    try:
+        with log.open("wb") as output:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=BUILD_DEADLINE_S, check=False
+            )
+    except subprocess.TimeoutExpired:
+        raise Missing(f"{what} took more than {BUILD_DEADLINE_S:.0f} s to build", hint=hint) from None
+    if done.returncode != 0:
+        raise Missing(f"{what} can't be built", hint=hint)

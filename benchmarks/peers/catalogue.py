@@ -1,0 +1,130 @@
+"""Owns the peers: what each is, how it is started, and what to know about its figures."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.peers.builds import Missing, java_command, rust_command
+
+HERE = Path(__file__).resolve().parent
+BRIMLINE = "brimline"
+LOADS_OF_ALL = ("c", "a", "load", "batch")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """A client. `command` is how it is started without its arguments; it raises Missing where it can't be.
+
+    `cells`: what it can do. `jvm`: compiles while it runs, so that its warm-up is longer. `by_count`: its loads end when
+    their documents are in. `outside`: a program that knows nothing of this comparison; a small program of ours stands
+    before it, whose own CPU and memory are left out.
+    """
+
+    name: str
+    title: str
+    command: Callable[[], list[str]]
+    cells: tuple[str, ...] = LOADS_OF_ALL
+    jvm: bool = False
+    by_count: bool = False
+    outside: bool = False
+    note: str = ""
+
+
+def python_program(*words: str) -> Callable[[], list[str]]:
+    """A Python program of ours, with the interpreter that runs this."""
+    return lambda: [sys.executable, str(HERE.joinpath(words[0])), *words[1:]]
+
+
+def outside_program(tool: str, names: tuple[str, ...], variable: str) -> Callable[[], list[str]]:
+    """A program that is taken where it is: `variable` of the environment names it, or PATH has it."""
+
+    def command() -> list[str]:
+        program = find_program(names, variable, os.environ)
+        return [*python_program("outside/peer.py", "--tool", tool, "--program", program)()]
+
+    return command
+
+
+def find_program(names: tuple[str, ...], variable: str, environ: Mapping[str, str]) -> str:
+    """The program that `variable` names, else the first of `names` on PATH. Raises Missing."""
+    if wanted := environ.get(variable):
+        if found := shutil.which(wanted, path=environ.get("PATH")):
+            return found
+        raise Missing(f"{variable} names no program", hint=f"set {variable} to an executable file")
+    for name in names:
+        if found := shutil.which(name, path=environ.get("PATH")):
+            return found
+    raise Missing("not here", hint=f"put {names[0]} on PATH, or set {variable} to it")
+
+
+CATALOGUE = (
+    Peer(name=BRIMLINE, title="brimline", command=python_program("brimline/peer.py"), by_count=True),
+    Peer(
+        name="ycsb",
+        title="YCSB",
+        command=java_command("peers.YcsbPeer"),
+        jvm=True,
+        note="YCSB's core from Maven Central on a thin binding of ours. Its zipfian is an approximation: ranks are "
+        "drawn for 10¹⁰ items and hashed onto the records. With batches it has no latency per command.",
+    ),
+    Peer(
+        name="java-blocking",
+        title="Java driver, blocking",
+        command=java_command("peers.BlockingPeer"),
+        jvm=True,
+    ),
+    Peer(
+        name="java-reactive",
+        title="Java driver, reactive",
+        command=java_command("peers.ReactivePeer"),
+        cells=("c", "a"),
+        jvm=True,
+    ),
+    Peer(
+        name="rust-driver",
+        title="Rust driver",
+        command=rust_command,
+        note="The official crate on one tokio thread, its best on one core.",
+    ),
+    Peer(name="pymongo", title="PyMongo, blocking", command=python_program("pymongo/blocking.py")),
+    Peer(
+        name="pymongo-async",
+        title="PyMongo, async",
+        command=python_program("pymongo/asynchronous.py"),
+        cells=("c", "a"),
+    ),
+    Peer(
+        name="go-ycsb",
+        title="go-ycsb",
+        command=outside_program("go-ycsb", ("go-ycsb",), "PEERS_GO_YCSB"),
+        cells=("c", "a", "load"),
+        outside=True,
+        note="Operations are the server's count. It reads with a projection of all fields; latencies span its warm-up.",
+    ),
+    Peer(
+        name="ycsb-release",
+        title="YCSB, release",
+        command=outside_program("ycsb", ("ycsb.sh", "ycsb"), "PEERS_YCSB"),
+        cells=("c", "a", "load"),
+        jvm=True,
+        outside=True,
+        note="Operations are the server's count. Latencies span its warm-up.",
+    ),
+    Peer(
+        name="mongoimport",
+        title="mongoimport",
+        command=outside_program("mongoimport", ("mongoimport",), "PEERS_MONGOIMPORT"),
+        cells=("batch",),
+        by_count=True,
+        outside=True,
+        note="Reads its documents from a file of extended JSON; window, CPU and memory are of the whole import.",
+    ),
+)
+
+
+def peer_named(name: str) -> Peer:
+    """The peer of that name. Raises KeyError."""
+    return {peer.name: peer for peer in CATALOGUE}[name]

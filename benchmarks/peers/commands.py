@@ -1,0 +1,64 @@
+"""Owns what the profiler saw, in words: pure. Two clients do the same work where their words are equal."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def commands_seen(noted: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """For each of find, update and insert that occurred, its shape; the most frequent one first.
+
+    `noted` are documents of system.profile. Looking for a key that isn't there (a client's first contact) is left out.
+    """
+    shapes: dict[str, Counter[str]] = {}
+    for each in noted:
+        if (shape := _shape(each)) is not None:
+            kind, words = shape
+            shapes.setdefault(kind, Counter())[words] += 1
+    return {kind: "; also ".join(words for words, _ in counts.most_common()) for kind, counts in sorted(shapes.items())}
+
+
+def differences(seen: Mapping[str, Mapping[str, str]], *, reference: str) -> dict[str, list[str]]:
+    """For each client the kinds of command whose shape is not that of `reference`."""
+    wanted = seen.get(reference, {})
+    return {
+        client: [kind for kind, words in kinds.items() if kind in wanted and words != wanted[kind]]
+        for client, kinds in seen.items()
+    }
+
+
+def _shape(noted: Mapping[str, Any]) -> tuple[str, str] | None:
+    command = noted.get("command", {})
+    match noted.get("op"):
+        case "query":
+            if command.get("filter") == {"_id": ""}:
+                return None
+            return "find", _find(noted, command)
+        case "update":
+            return "update", _update(noted, command)
+        case "insert":
+            return "insert", f"insert of {noted.get('ninserted', 0)}"
+    return None
+
+
+def _find(noted: Mapping[str, Any], command: Mapping[str, Any]) -> str:
+    parts = [f"find by {_keys(command.get('filter', {}))}"]
+    parts.append(f"limit {command['limit']}" if "limit" in command else "no limit")
+    if command.get("projection"):
+        parts.append(f"projection of {len(command['projection'])} fields")
+    parts.append(f"{noted.get('nreturned', 0)} returned")
+    parts.append(str(noted.get("planSummary", "no plan")))
+    return ", ".join(parts)
+
+
+def _update(noted: Mapping[str, Any], command: Mapping[str, Any]) -> str:
+    changes = command.get("u", {})
+    what = ", ".join(f"{operator} of {len(fields)} field" for operator, fields in changes.items())
+    parts = [f"update by {_keys(command.get('q', {}))}", what, f"{noted.get('nMatched', 0)} matched"]
+    parts += [option for option in ("multi", "upsert") if command.get(option)]
+    parts.append(str(noted.get("planSummary", "no plan")))
+    return ", ".join(parts)
+
+
+def _keys(condition: Mapping[str, Any]) -> str:
+    return " and ".join(condition) or "nothing"

@@ -1,0 +1,105 @@
+package peers;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import org.HdrHistogram.EncodableHistogram;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogReader;
+import site.ycsb.Client;
+import site.ycsb.measurements.Measurements;
+
+/**
+ * YCSB's own client and core workload on `YcsbBinding`.
+ *
+ * <p>YCSB measures from its first operation to its last. It cuts its histograms whenever its status is asked for, so
+ * asking at both ends of the window makes the second interval of its logs the window.
+ */
+public final class YcsbPeer {
+  private static final int WINDOW_INTERVAL = 1;
+  private static final long UNIT_NS = 1000;
+  private static final String ENDLESS = "1000000000";
+
+  private YcsbPeer() {}
+
+  public static void main(String[] words) throws Exception {
+    Arguments arguments = Arguments.parse(words);
+    Path logs = Files.createTempDirectory("peers-ycsb-");
+    CountDownLatch ready = YcsbBinding.readyAfter(arguments.threads());
+    System.setOut(System.err);
+    Thread ycsb = new Thread(() -> Client.main(commandLine(arguments, logs)));
+    ycsb.setDaemon(true);
+    ycsb.start();
+    ready.await();
+    long windowNs = new Window().pass(arguments, YcsbPeer::cut, YcsbPeer::cut);
+    report(arguments, logs, windowNs);
+    // YCSB has no way to be stopped from within; what is in flight is the server's to finish.
+    Runtime.getRuntime().halt(0);
+  }
+
+  private static String[] commandLine(Arguments arguments, Path logs) {
+    String uri = arguments.uri();
+    return new String[] {
+      arguments.isLoad() ? "-load" : "-t",
+      "-db", YcsbBinding.class.getName(),
+      "-threads", Integer.toString(arguments.threads()),
+      "-p", "workload=site.ycsb.workloads.CoreWorkload",
+      "-p", "recordcount=" + (arguments.isLoad() ? ENDLESS : Integer.toString(arguments.records())),
+      "-p", "operationcount=" + ENDLESS,
+      "-p", "table=" + arguments.collection(),
+      "-p", "requestdistribution=zipfian",
+      "-p", "readproportion=" + arguments.readShare(),
+      "-p", "updateproportion=" + (1 - arguments.readShare()),
+      "-p", "measurementtype=hdrhistogram",
+      "-p", "hdrhistogram.fileoutput=true",
+      "-p", "hdrhistogram.output.path=" + logs + "/",
+      "-p", YcsbBinding.URI + "=" + uri,
+      "-p", YcsbBinding.DATABASE + "=" + arguments.database(),
+      "-p", YcsbBinding.BATCH + "=" + arguments.batch(),
+    };
+  }
+
+  private static void cut() {
+    Measurements.getMeasurements().getSummary();
+  }
+
+  private static void report(Arguments arguments, Path logs, long windowNs) throws IOException {
+    Histogram done = Window.histogram();
+    Histogram failed = Window.histogram();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(logs, "*.hdr")) {
+      for (Path file : files) {
+        (file.getFileName().toString().contains("-FAILED") ? failed : done).add(window(file));
+        Files.delete(file);
+      }
+    }
+    Files.delete(logs);
+    // With batches YCSB records most inserts as done before they are sent: no latency of a command.
+    Window.report(
+        done.getTotalCount(),
+        failed.getTotalCount(),
+        windowNs,
+        arguments.batch() == 1 ? done : null,
+        UNIT_NS,
+        "\"ycsb\": \"" + version() + "\", " + Versions.driver("mongodb-driver-sync"));
+  }
+
+  private static Histogram window(Path file) throws IOException {
+    HistogramLogReader reader = new HistogramLogReader(file.toFile());
+    for (int interval = 0; ; interval++) {
+      EncodableHistogram next = reader.nextIntervalHistogram();
+      if (next == null) {
+        return Window.histogram();
+      }
+      if (interval == WINDOW_INTERVAL) {
+        return (Histogram) next;
+      }
+    }
+  }
+
+  private static String version() {
+    String file = Path.of(Client.class.getProtectionDomain().getCodeSource().getLocation().getPath()).getFileName().toString();
+    return file.replaceAll("^core-|\\.jar$", "");
+  }
+}

@@ -1,0 +1,120 @@
+"""Owns one run of one client: prepared, started, measured at both ends of its window, ended."""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers.catalogue import Peer
+from benchmarks.peers.processes import Client, ClientFailed, client, cpu_ns, descendants, peak_memory_bytes
+from benchmarks.peers.results import Run
+from benchmarks.peers.rounds import Turn
+from benchmarks.peers.server import COLLECTION, DATABASE, LOAD_DATABASE, Server
+from benchmarks.peers.settings import Cell, Settings
+
+_START_DEADLINE_S = 60.0
+_END_DEADLINE_S = 60.0
+_LOAD_DEADLINE_S = 120.0
+_SETTLE_S = 0.3
+"""What the last client had in flight is answered by then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Both processes at one instant."""
+
+    client_cpu_ns: int
+    server_cpu_ns: int
+    counters: dict[str, int]
+
+
+def command_line(peer: Peer, program: list[str], uri: str, cell: Cell, settings: Settings) -> list[str]:
+    """How the client is started for this cell."""
+    values: dict[str, Any] = {
+        "uri": uri,
+        "database": LOAD_DATABASE if cell.loads else DATABASE,
+        "collection": COLLECTION,
+        "workload": cell.workload,
+        "records": settings.load_documents(cell) if cell.loads and peer.by_count else settings.records,
+        "threads": settings.threads,
+        "batch": settings.batch_of(cell),
+        "warmup-s": settings.warmup_jvm_s if peer.jvm else settings.warmup_s,
+        "measured-s": settings.measured_s,
+        "seed": settings.seed,
+    }
+    return [*program, *(word for name, value in values.items() for word in (f"--{name}", str(value)))]
+
+
+def measure(
+    peer: Peer, program: list[str], server: Server, cell: Cell, settings: Settings, *, turn: Turn, log: Path
+) -> Run:
+    """One run. Raises ClientFailed."""
+    if cell.loads:
+        server.empty_for_load()
+    time.sleep(_SETTLE_S)
+    command = command_line(peer, program, server.uri, cell, settings)
+    warmup_s = settings.warmup_jvm_s if peer.jvm else settings.warmup_s
+    started_ns = time.monotonic_ns()
+    with client(command, cores=settings.client_cores, log=log) as running:
+        running.expect("ready", deadline=time.monotonic() + _START_DEADLINE_S)
+        ready_ns = time.monotonic_ns()
+        running.expect("begin", deadline=time.monotonic() + warmup_s + _START_DEADLINE_S)
+        begin = _read(running, peer, server)
+        running.expect("end", deadline=time.monotonic() + settings.measured_s + _LOAD_DEADLINE_S)
+        end = _read(running, peer, server)
+        memory = _memory(running, peer)
+        answer = _answer(running.line(deadline=time.monotonic() + _END_DEADLINE_S))
+        running.release()
+    counted = {kind: end.counters[kind] - begin.counters[kind] for kind in end.counters}
+    operations = answer["operations"]
+    return Run(
+        client=peer.name,
+        cell=cell.name,
+        round=turn.round,
+        number=turn.number,
+        operations=sum(counted.values()) if operations is None else operations,
+        failed=answer["failed"],
+        counted=counted,
+        window_ns=answer["window_ns"],
+        client_cpu_ns=answer.get("client_cpu_ns") or end.client_cpu_ns - begin.client_cpu_ns,
+        engine_cpu_ns=answer.get("engine_cpu_ns"),
+        server_cpu_ns=end.server_cpu_ns - begin.server_cpu_ns,
+        p50_ns=answer["p50_ns"],
+        p99_ns=answer["p99_ns"],
+        peak_memory_bytes=answer.get("peak_memory_bytes") or memory,
+        start_ns=ready_ns - started_ns,
+        cpu_before_window_ns=begin.client_cpu_ns,
+        versions=answer["versions"],
+    )
+
+
+def _read(running: Client, peer: Peer, server: Server) -> Reading:
+    client_cpu_ns = sum(cpu_ns(pid) for pid in _processes(running, peer))
+    server_cpu_ns = cpu_ns(server.pid)
+    return Reading(
+        client_cpu_ns=client_cpu_ns,
+        server_cpu_ns=server_cpu_ns,
+        counters=server.counters(),
+    )
+
+
+def _memory(running: Client, peer: Peer) -> int:
+    return sum(peak_memory_bytes(pid) for pid in _processes(running, peer))
+
+
+def _processes(running: Client, peer: Peer) -> list[int]:
+    return descendants(running.pid) if peer.outside else [running.pid]
+
+
+def _answer(line: str) -> dict[str, Any]:
+    try:
+        answer = json.loads(line)
+        missing = {"operations", "failed", "window_ns", "p50_ns", "p99_ns", "versions"} - answer.keys()
+    except (ValueError, AttributeError):
+        raise ClientFailed(f'said "{line[:80]}" where its result was expected') from None
+    if missing:
+        raise ClientFailed(f"left out of its result: {', '.join(sorted(missing))}")
+    if answer["window_ns"] <= 0:
+        raise ClientFailed("measured over no time")
+    return dict(answer)

@@ -1,0 +1,188 @@
+"""Owns BENCHMARKS.md: the results in words and tables; pure."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
+from benchmarks.peers.commands import differences
+from benchmarks.peers.figures import Spread, over, ratios
+from benchmarks.peers.results import COUNT_TOLERANCE, Results, Run
+from benchmarks.peers.settings import CELLS, Cell
+from benchmarks.peers.targets import targets, where_peers_are_better
+
+Row = Sequence[str]
+_UNKNOWN = "–"
+
+
+def page(results: Results) -> str:
+    """The whole page."""
+    blocks = [_head(results), _targets(results)]
+    blocks += [_cell(results, cell) for cell in CELLS if any(run.cell == cell.name for run in results.runs)]
+    blocks += [_better(results), _absent(results), _same_work(results), _circumstances(results)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def figure(value: float | None) -> str:
+    """Three significant digits, thousands apart."""
+    if value is None:
+        return _UNKNOWN
+    if abs(value) >= 1000:
+        digits = max(len(str(round(abs(value)))) - 3, 0)
+        return f"{round(value, -digits):,.0f}".replace(",", " ")
+    return f"{value:.3g}" if abs(value) >= 1e-4 or value == 0 else "0"
+
+
+def with_range(values: Spread | None) -> str:
+    """The median, and from where to where the values were."""
+    if values is None:
+        return _UNKNOWN
+    if values.count == 1:
+        return figure(values.median)
+    return f"{figure(values.median)} ({figure(values.low)}–{figure(values.high)})"
+
+
+def table(head: Row, rows: Iterable[Row], *, figures: bool = True) -> str:
+    """A Markdown table: columns after the first to the right if they hold `figures`."""
+    lines = [head, ["---", *("--:" if figures else "---" for _ in head[1:])], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _head(results: Results) -> str:
+    settings = results.settings
+    paragraphs = [
+        "# brimline beside its peers",
+        "Written by `make peers`; how it is done, and how to add a peer, is in [benchmarks](benchmarks/README.md). "
+        "Every run is in [results.json](benchmarks/results.json).",
+        f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
+        f"zipfian 0.99, mongod {results.server_version}. Client and server each have cores of their own. Every peer runs "
+        f"right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
+        f"{figure(settings['measured_s'])} s, after a warm-up of {figure(settings['warmup_s'])} s, "
+        f"on a JVM {figure(settings['warmup_jvm_s'])} s. Figures are medians with (smallest–largest) over the rounds. "
+        "Absolute ones drift with the machine; ratios within pairs, and client ÷ server CPU, drift much less.",
+    ]
+    if not results.complete:
+        paragraphs.append("**This run was cut short; what it had measured by then is here.**")
+    return "\n\n".join(paragraphs)
+
+
+def _targets(results: Results) -> str:
+    rows = [
+        (target.text, f"≥ {figure(target.at_least)}", with_range(target.ratio), target.outcome)
+        for target in targets(results)
+    ]
+    return "## What it must show\n\n" + table(("ratio", "target", "measured", "outcome"), rows)
+
+
+def _cell(results: Results, cell: Cell) -> str:
+    clients = [peer.name for peer in CATALOGUE if results.of(peer.name, cell.name)]
+    rows = [_figures(results.of(name, cell.name), name) for name in clients]
+    title = cell.title + (f" of {results.settings['batch']}" if cell.batched else "")
+    unit = f"per {cell.unit}"
+    head = (
+        *("client", f"{cell.unit}s/s", f"client µs {unit}", f"server µs {unit}", "client ÷ server"),
+        *("p50 ms", "p99 ms", "peak MB", "start s", "CPU s before the window"),
+    )
+    blocks = [f"## {title}", table(head, rows)]
+    beside = [_ratios(results, cell, name) for name in clients if name != BRIMLINE]
+    if beside:
+        ratio_head = ("against brimline in the same pair", "client CPU: peer ÷ brimline", "throughput: brimline ÷ peer")
+        blocks.append(table(ratio_head, beside))
+    if cell.loads:
+        blocks.append("Latencies are of commands, all else is per document.")
+    return "\n\n".join(blocks)
+
+
+def _figures(runs: Sequence[Run], name: str) -> Row:
+    def median(measure: Callable[[Run], float | None]) -> str:
+        found = over(runs, measure)
+        return figure(found and found.median)
+
+    engine = over(runs, lambda run: run.engine_cpu_ns and run.engine_cpu_ns / 1e3 / max(run.operations, 1))
+    client = with_range(over(runs, lambda run: run.client_us))
+    return (
+        peer_named(name).title,
+        with_range(over(runs, lambda run: run.ops_per_s)),
+        client if engine is None else f"{client}, engine alone {figure(engine.median)}",
+        median(lambda run: run.server_us),
+        with_range(over(runs, lambda run: run.quotient)),
+        median(lambda run: run.p50_ns and run.p50_ns / 1e6),
+        median(lambda run: run.p99_ns and run.p99_ns / 1e6),
+        median(lambda run: run.peak_memory_bytes / 1e6),
+        median(lambda run: run.start_ns / 1e9),
+        median(lambda run: run.cpu_before_window_ns / 1e9),
+    )
+
+
+def _ratios(results: Results, cell: Cell, name: str) -> Row:
+    theirs, ours = results.of(name, cell.name), results.of(BRIMLINE, cell.name)
+    return (
+        peer_named(name).title,
+        with_range(ratios(theirs, ours, lambda run: run.client_us)),
+        with_range(ratios(ours, theirs, lambda run: run.ops_per_s)),
+    )
+
+
+def _better(results: Results) -> str:
+    found = where_peers_are_better(results)
+    head = "## Where a peer is better"
+    if not found:
+        return f"{head}\n\nIn no figure of this run."
+    rows = [(peer_named(each.client).title, _title(each.cell), each.figure, with_range(each.times)) for each in found]
+    return f"{head}\n\n" + table(("peer", "work", "figure", "times better than brimline"), rows)
+
+
+def _absent(results: Results) -> str:
+    if not results.absent:
+        return ""
+    rows = [
+        (peer_named(each.client).title, _title(each.cell) if each.cell else "all", each.reason, each.hint)
+        for each in results.absent
+    ]
+    return "## Not in the tables\n\n" + table(("peer", "work", "why", "how to get it"), rows, figures=False)
+
+
+def _same_work(results: Results) -> str:
+    kinds = sorted({kind for seen in results.commands.values() for kind in seen})
+    if not kinds:
+        return ""
+    rows = [
+        (peer_named(name).title, *(seen.get(kind, _UNKNOWN) for kind in kinds))
+        for name, seen in results.commands.items()
+    ]
+    differing = [
+        f"- {peer_named(name).title} differs from brimline in: {', '.join(kinds_of)}."
+        for name, kinds_of in differences(results.commands, reference=BRIMLINE).items()
+        if kinds_of
+    ]
+    strange = [f"{run.client} ({run.cell}, round {run.round})" for run in results.runs if not run.server_agrees]
+    counted = (
+        f"**The server counted more than {COUNT_TOLERANCE:.0%} other than the client in: {', '.join(strange)}.**"
+        if strange
+        else f"In every run the server's own counters are within {COUNT_TOLERANCE:.0%} of what the client counted."
+    )
+    words = [
+        "## The same work",
+        "What the server's profiler saw of a short run of each:",
+        table(("client", *kinds), rows, figures=False),
+    ]
+    words += ["\n".join(differing) or "All send the same commands.", counted]
+    return "\n\n".join(words)
+
+
+def _circumstances(results: Results) -> str:
+    clients = list(dict.fromkeys(run.client for run in results.runs))
+    versions = {name: dict(next(run.versions for run in results.runs if run.client == name)) for name in clients}
+    blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in results.machine.items())]
+    notes = [f"- {peer_named(name).title}: {peer_named(name).note}" for name in clients if peer_named(name).note]
+    blocks.append("\n".join(notes))
+    rows = [
+        (peer_named(name).title, ", ".join(f"{part} {version}" for part, version in versions[name].items()))
+        for name in clients
+    ]
+    blocks.append(table(("client", "versions"), rows, figures=False))
+    lines = [f"# {peer_named(name).title}\n{line}" for name, line in results.command_lines.items()]
+    blocks.append("Commands, of workload C where a client has it:\n\n```\n" + "\n".join(lines) + "\n```")
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _title(cell: str) -> str:
+    return next(each.title.split(":")[0] for each in CELLS if each.name == cell)

@@ -1,0 +1,71 @@
+"""PyMongo, blocking: as many threads as connections, each in a plain loop."""
+
+import argparse
+import random
+import threading
+import time
+
+import pymongo
+from pymongo.errors import PyMongoError
+from work import MEASURE, STOP, Records, Tally, Window, arguments, report, say
+
+
+def main() -> None:
+    """Runs one workload; see ../README.md."""
+    given = arguments()
+    records, window = Records(given.records), Window()
+    tallies = [Tally(window) for _ in range(given.threads)]
+    with pymongo.MongoClient(given.uri) as client:
+        collection = client[given.database][given.collection]
+        collection.find_one({"_id": ""})
+        threads = [
+            threading.Thread(target=loop, args=(given, records, collection, random.Random(given.seed + i), tally))
+            for i, tally in enumerate(tallies)
+        ]
+        for thread in threads:
+            thread.start()
+        say("ready")
+        time.sleep(given.warmup_s)
+        window.phase = MEASURE
+        begin_ns = time.perf_counter_ns()
+        say("begin")
+        time.sleep(given.measured_s)
+        window.phase = STOP
+        window_ns = time.perf_counter_ns() - begin_ns
+        say("end")
+        for thread in threads:
+            thread.join()
+    report(tallies, window_ns)
+
+
+def loop(
+    given: argparse.Namespace,
+    records: Records,
+    collection: pymongo.collection.Collection,
+    chance: random.Random,
+    tally: Tally,
+) -> None:
+    """One operation after another."""
+    while tally.window.phase != STOP:
+        sent_ns = time.perf_counter_ns()
+        try:
+            if given.workload == "load" and given.batch > 1:
+                documents = records.batch(chance, given.batch)
+                sent_ns = time.perf_counter_ns()
+                collection.insert_many(documents, ordered=False)
+                ok = True
+            elif given.workload == "load":
+                collection.insert_one(records.next(chance))
+                ok = True
+            elif given.workload == "c" or chance.random() < 0.5:
+                ok = collection.find_one({"_id": records.choose(chance)}) is not None
+            else:
+                changed = collection.update_one({"_id": records.choose(chance)}, records.change(chance))
+                ok = changed.matched_count == 1
+        except PyMongoError:
+            ok = False
+        tally.note(sent_ns, given.batch, ok=ok)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Owns what both PyMongo peers share: arguments, records, the window, the result. See ../README.md."""
+
+import argparse
+import bisect
+import itertools
+import json
+import math
+import platform
+import random
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import pymongo
+
+THETA = 0.99
+FIELD_COUNT = 10
+FIELD_LENGTH = 100
+SCATTER = 2_654_435_761
+FNV_OFFSET = 0xCBF29CE484222325
+FNV_PRIME = 1_099_511_628_211
+MASK = 2**64 - 1
+
+WARM_UP, MEASURE, STOP = range(3)
+
+Document = dict[str, Any]
+
+
+def arguments() -> argparse.Namespace:
+    """What every peer is told on its command line."""
+    parser = argparse.ArgumentParser()
+    for name, kind in (
+        *(("uri", str), ("database", str), ("collection", str), ("workload", str), ("records", int), ("threads", int)),
+        *(("batch", int), ("warmup-s", float), ("measured-s", float), ("seed", int)),
+    ):
+        parser.add_argument(f"--{name}", type=kind, required=True)
+    return parser.parse_args()
+
+
+class Records:
+    """Which record an operation takes and what is written: YCSB's keys and documents, exact zipfian popularity."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._cumulative = list(itertools.accumulate((rank + 1) ** -THETA for rank in range(count)))
+        self._inserted = itertools.count()
+
+    def choose(self, chance: random.Random) -> str:
+        """The key of a loaded record, the popular ones more often."""
+        rank = bisect.bisect_left(self._cumulative, chance.random() * self._cumulative[-1])
+        return key(min(rank, self._count - 1) * SCATTER % self._count)
+
+    def change(self, chance: random.Random) -> Document:
+        """One field with a new value."""
+        return {"$set": {f"field{chance.randrange(FIELD_COUNT)}": chance.randbytes(FIELD_LENGTH)}}
+
+    def next(self, chance: random.Random) -> Document:
+        """The next record of a load."""
+        document: Document = {"_id": key(next(self._inserted))}
+        for number in range(FIELD_COUNT):
+            document[f"field{number}"] = chance.randbytes(FIELD_LENGTH)
+        return document
+
+    def batch(self, chance: random.Random, count: int) -> list[Document]:
+        """The next records of a load."""
+        return [self.next(chance) for _ in range(count)]
+
+
+def key(number: int) -> str:
+    """YCSB's hashed key: FNV-1a over the eight bytes of the record's number, lowest first."""
+    hashed = FNV_OFFSET
+    for byte in number.to_bytes(8, "little"):
+        hashed = (hashed ^ byte) * FNV_PRIME & MASK
+    return f"user{abs(hashed - 2**64 if hashed >> 63 else hashed)}"
+
+
+@dataclass(slots=True)
+class Window:
+    """Where the run is: warm-up, measured window, stop."""
+
+    phase: int = WARM_UP
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one thread or task did within the window."""
+
+    window: Window
+    latencies_ns: list[int] = field(default_factory=list)
+    operations: int = 0
+    failed: int = 0
+
+    def note(self, sent_ns: int, documents: int, *, ok: bool) -> None:
+        """Counts one command if it ended within the window."""
+        if self.window.phase != MEASURE:
+            return
+        if ok:
+            self.latencies_ns.append(time.perf_counter_ns() - sent_ns)
+            self.operations += documents
+        else:
+            self.failed += 1
+
+
+def say(text: str) -> None:
+    """One line to the runner."""
+    print(text, flush=True)
+
+
+def report(tallies: list[Tally], window_ns: int) -> None:
+    """Prints the result and waits until the runner has read what it wants of this process."""
+    latencies_ns = sorted(itertools.chain.from_iterable(tally.latencies_ns for tally in tallies))
+    say(
+        json.dumps(
+            {
+                "operations": sum(tally.operations for tally in tallies),
+                "failed": sum(tally.failed for tally in tallies),
+                "window_ns": window_ns,
+                "p50_ns": quantile(latencies_ns, 0.5),
+                "p99_ns": quantile(latencies_ns, 0.99),
+                "versions": {"pymongo": pymongo.version, "python": platform.python_version()},
+            }
+        )
+    )
+    sys.stdin.read()
+
+
+def quantile(ordered: list[int], share: float) -> int | None:
+    """The smallest value that at least `share` of all are not above; None of nothing."""
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)] if ordered else None

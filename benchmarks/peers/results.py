@@ -1,0 +1,113 @@
+"""Owns results.json: its form, written and read. Times in ns, sizes in bytes, one entry per run."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+FORMAT_VERSION = 1
+COUNT_TOLERANCE = 0.05
+"""How far the server's count may be from the client's: both are read while operations are going on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of one client.
+
+    `round` counts from 1; `number` is that of the pair: a peer and the brimline run beside it have the same. `operations`
+    ended within the window; of a load they are documents. `counted` is what the server counted between both ends.
+    `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU time it took
+    until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
+    """
+
+    client: str
+    cell: str
+    round: int
+    number: int
+    operations: int
+    failed: int
+    counted: Mapping[str, int]
+    window_ns: int
+    client_cpu_ns: int
+    engine_cpu_ns: int | None
+    server_cpu_ns: int
+    p50_ns: int | None
+    p99_ns: int | None
+    peak_memory_bytes: int
+    start_ns: int
+    cpu_before_window_ns: int
+    versions: Mapping[str, str]
+
+    @property
+    def ops_per_s(self) -> float:
+        """Throughput."""
+        return self.operations * 1e9 / self.window_ns
+
+    @property
+    def client_us(self) -> float:
+        """CPU of the client per operation, in µs."""
+        return self.client_cpu_ns / 1e3 / max(self.operations, 1)
+
+    @property
+    def server_us(self) -> float:
+        """CPU of the server per operation, in µs."""
+        return self.server_cpu_ns / 1e3 / max(self.operations, 1)
+
+    @property
+    def quotient(self) -> float:
+        """CPU of the client over that of the server, which drifts less with the machine than either."""
+        return self.client_cpu_ns / max(self.server_cpu_ns, 1)
+
+    @property
+    def server_agrees(self) -> bool:
+        """Whether the server counted what the client says it did."""
+        return abs(sum(self.counted.values()) - self.operations) <= COUNT_TOLERANCE * self.operations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """A peer, or a run of it, that isn't in the tables: why, and how to get it."""
+
+    client: str
+    reason: str
+    hint: str = ""
+    cell: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Results:
+    """Everything that was measured. `runs` in the order in which they were made.
+
+    `commands`: by client, then by kind, what the profiler saw. `command_lines`: by client, of its first run.
+    """
+
+    machine: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    server_version: str
+    runs: list[Run] = field(default_factory=list)
+    absent: list[Absence] = field(default_factory=list)
+    commands: dict[str, dict[str, str]] = field(default_factory=dict)
+    command_lines: dict[str, str] = field(default_factory=dict)
+    complete: bool = False
+
+    def of(self, client: str, cell: str) -> list[Run]:
+        """The runs of one client in one cell."""
+        return [run for run in self.runs if run.client == client and run.cell == cell]
+
+    def write(self, file: Path) -> None:
+        """Writes results.json, whole or not at all."""
+        values = {"format_version": FORMAT_VERSION, **asdict(self)}
+        draft = file.with_suffix(".new")
+        draft.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        draft.replace(file)
+
+    @classmethod
+    def read(cls, file: Path) -> "Results":
+        """Reads what `write` wrote. Raises ValueError for another format, TypeError for other keys."""
+        values = json.loads(file.read_text(encoding="utf-8"))
+        if (found := values.pop("format_version", None)) != FORMAT_VERSION:
+            raise ValueError(f"format_version is {found}, not {FORMAT_VERSION}")
+        runs = [Run(**each) for each in values.pop("runs")]
+        absent = [Absence(**each) for each in values.pop("absent")]
+        return cls(runs=runs, absent=absent, **values)

@@ -1,0 +1,102 @@
+"""Owns the mongod under all clients: started on its cores, its data, its counters, its profiler."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import brimline
+from benchmarks.peers.processes import on_cores
+from benchmarks.peers.settings import CACHE_GB, Settings
+from brimline.servers import bundled, control_client, find_mongod
+from brimline.servers.deployment import Client
+
+DATABASE = "peers"
+COLLECTION = "usertable"
+LOAD_DATABASE = "peers_load"
+COUNTERS = ("insert", "query", "update")
+_PROFILE_OFF, _PROFILE_ALL = 0, 2
+_PROFILE_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A mongod that answers."""
+
+    address: str
+    pid: int
+    version: str
+    client: Client
+
+    @property
+    def uri(self) -> str:
+        """What clients are given."""
+        return f"mongodb://{self.address}"
+
+    def counters(self) -> dict[str, int]:
+        """The server's own counts of what clients are compared by."""
+        counted = self.client.admin.command("serverStatus")["opcounters"]
+        return {kind: int(counted[kind]) for kind in COUNTERS}
+
+    def empty_for_load(self) -> None:
+        """Makes the collection of loads empty and existing: many clients at once would race to create it."""
+        database = self.client[LOAD_DATABASE]
+        for name in database.list_collection_names(filter={"name": {"$not": {"$regex": "^system"}}}):
+            database.drop_collection(name)
+        database.create_collection(COLLECTION)
+
+    @contextmanager
+    def profiled(self, database: str) -> Iterator[list[dict[str, Any]]]:
+        """Notes every command on the collection while the `with` block runs; filled when it ends."""
+        noted: list[dict[str, Any]] = []
+        watched = self.client[database]
+        watched.create_collection("system.profile", capped=True, size=_PROFILE_BYTES)
+        watched.command("profile", _PROFILE_ALL)
+        try:
+            yield noted
+        finally:
+            watched.command("profile", _PROFILE_OFF)
+            noted.extend(watched["system.profile"].find({"ns": f"{database}.{COLLECTION}"}))
+            watched["system.profile"].drop()
+
+
+@contextmanager
+def server(settings: Settings, mongod: Path | None) -> Iterator[Server]:
+    """A fresh mongod on the server's cores, holding the records of workloads A and C.
+
+    Raises brimline.BrimlineError where there is no mongod or it doesn't start.
+    """
+    with bundled_on(settings.server_cores, mongod) as deployment, control_client(deployment.address) as client:
+        assert deployment.pid is not None
+        load_records(f"mongodb://{deployment.address}", settings)
+        yield Server(address=deployment.address, pid=deployment.pid, version=deployment.version, client=client)
+
+
+@contextmanager
+def bundled_on(cores: Sequence[int], mongod: Path | None) -> Iterator[Any]:
+    """A private mongod that runs on these cores only."""
+    running = bundled(binary=find_mongod(flag=mongod), cache_gb=CACHE_GB)
+    with on_cores(cores):
+        deployment = running.__enter__()
+    try:
+        yield deployment
+    finally:
+        running.__exit__(None, None, None)
+
+
+def load_records(uri: str, settings: Settings) -> None:
+    """The records that A and C work on, loaded by brimline."""
+    wanted = {"data.records": settings.records, "data.database": DATABASE, "data.collection": COLLECTION}
+    with temporary_runs() as runs:
+        brimline.load(
+            "ycsb-c", overrides=wanted | {"seed": settings.seed}, options=brimline.Options(uri=uri, runs_directory=runs)
+        )
+
+
+@contextmanager
+def temporary_runs() -> Iterator[Path]:
+    """A directory for records that nobody reads."""
+    with TemporaryDirectory(prefix="peers-runs-") as directory:
+        yield Path(directory)
