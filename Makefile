@@ -62,6 +62,14 @@ bench-ceiling: $(NATIVE) ## Measure one engine thread beside a bare client that 
 bench-memory: $(NATIVE) ## Measure the peak memory of a run with 1 000 connections
 	$(BIN)/python -m benchmarks.memory
 
+.PHONY: peers
+peers: $(NATIVE) ## Measure brimline beside its peers, about 20 minutes; writes BENCHMARKS.md
+	$(BIN)/python -m benchmarks.peers $(ARGUMENTS)
+
+.PHONY: peers-smoke
+peers-smoke: $(NATIVE) ## See that every peer that can be had here works
+	$(BIN)/python -m benchmarks.peers --quick --rounds 1 --cells a,load --output target/peers/smoke
+
 .PHONY: build
 build: $(NATIVE) ## Build and install brimline into .venv
 
@@ -80,7 +88,7 @@ valgrind: ## Install valgrind for the instruction counts (Debian, Ubuntu; needs 
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed
-	rm -rf $(VENV) target python/brimline/_native*.so
+	rm -rf $(VENV) target benchmarks/peers/java/target python/brimline/_native*.so
 
 $(VENV)/.installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo 'error: brimline needs Python 3.11 or newer' >&2; exit 1)

@@ -29,15 +29,20 @@ from benchmarks.peers.settings import CELLS, Cell, Settings
 from benchmarks.peers.targets import targets
 from brimline.errors import BrimlineError
 
+RESULTS_FILE = Path("benchmarks/results.json")
+PAGE_FILE = Path("BENCHMARKS.md")
 _PAUSES_S = 2.5
 """What a run takes besides warm-up and window: start, end, the server's rest."""
-_CHECKED_CELLS = ("a", "load")
-"""Workload A has the commands of C as well."""
+_CHECKED_BY = {"c": "a", "a": "a", "load": "load", "batch": "load"}
+"""In which cell the commands of a cell are looked at: workload A has those of C as well."""
 
 
 def main(words: Sequence[str]) -> int:
     """Measures, writes, prints."""
     given = read_arguments(words)
+    if given.page:
+        _write_page(Results.read(given.output / RESULTS_FILE), given.output)
+        return 0
     settings = settings_of(given)
     programs, absent = _programs(given.peers)
     cells = [cell for cell in CELLS if cell.name in given.cells]
@@ -74,7 +79,7 @@ class Comparison:
     def check_commands(self, cells: set[str]) -> int:
         """A short run of each client with the profiler on. Returns the number of failures."""
         short = short_windows(self._settings)
-        wanted = [cell for cell in CELLS if cell.name in _CHECKED_CELLS and (cell.name in cells or "c" in cells)]
+        wanted = [cell for cell in CELLS if cell.name in {_CHECKED_BY[name] for name in cells}]
         failures = 0
         for name in self._programs:
             for cell in (cell for cell in wanted if _takes_part(name, cell)):
@@ -154,9 +159,14 @@ def _portable(command: Sequence[str]) -> str:
 
 
 def _write(results: Results, directory: Path) -> None:
-    (directory / "benchmarks").mkdir(parents=True, exist_ok=True)
-    results.write(directory / "benchmarks" / "results.json")
-    (directory / "BENCHMARKS.md").write_text(page(results), encoding="utf-8")
+    file = directory / RESULTS_FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    results.write(file)
+    _write_page(results, directory)
+
+
+def _write_page(results: Results, directory: Path) -> None:
+    (directory / PAGE_FILE).write_text(page(results), encoding="utf-8")
 
 
 def _print(results: Results) -> None:

@@ -18,9 +18,9 @@ LOADS_OF_ALL = ("c", "a", "load", "batch")
 class Peer:
     """A client. `command` is how it is started without its arguments; it raises Missing where it can't be.
 
-    `cells`: what it can do. `jvm`: compiles while it runs, so that its warm-up is longer. `by_count`: its loads end when
-    their documents are in. `outside`: a program that knows nothing of this comparison; a small program of ours stands
-    before it, whose own CPU and memory are left out.
+    `cells`: what it can do. `jvm`: compiles while it runs, so that its warm-up is longer. `by_count`: its loads end
+    when their documents are in. `outside`: a program that knows nothing of this comparison; a small
+    program of ours stands before it, whose own CPU and memory are left out.
     """
 
     name: str
@@ -102,7 +102,8 @@ CATALOGUE = (
         command=outside_program("go-ycsb", ("go-ycsb",), "PEERS_GO_YCSB"),
         cells=("c", "a", "load"),
         outside=True,
-        note="Operations are the server's count. It reads with a projection of all fields; latencies span its warm-up.",
+        note="Operations are the server's count, latencies span its warm-up. Its reads project all fields, its keys "
+        "and database are its own, and its zipfian is YCSB's.",
     ),
     Peer(
         name="ycsb-release",
@@ -111,7 +112,7 @@ CATALOGUE = (
         cells=("c", "a", "load"),
         jvm=True,
         outside=True,
-        note="Operations are the server's count. Latencies span its warm-up.",
+        note="Operations are the server's count, latencies span its warm-up.",
     ),
     Peer(
         name="mongoimport",
@@ -120,7 +121,8 @@ CATALOGUE = (
         cells=("batch",),
         by_count=True,
         outside=True,
-        note="Reads its documents from a file of extended JSON; window, CPU and memory are of the whole import.",
+        note="Reads its documents from a file of extended JSON, four workers, batches of its own. Window, CPU and "
+        "memory are of the whole import; the time to start holds the writing of the file.",
     ),
 )
 

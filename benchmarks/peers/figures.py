@@ -36,8 +36,8 @@ def ratios(
 ) -> Spread | None:
     """The figure of `upper` over that of `lower`, for runs that were made beside each other.
 
-    By `number`: pairs within a cell. By `round`: cells of one round, each represented by the median of its runs. What has
-    no partner is left out.
+    By `number`: pairs within a cell. By `round`: cells of one round, each represented by the median of its runs. What
+    has no partner is left out.
     """
     above, below = _grouped(upper, measure, by), _grouped(lower, measure, by)
     return spread(above[key] / below[key] for key in above.keys() & below.keys() if below[key])

@@ -35,6 +35,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     add("--client-cores", type=_cores, default=client_cores, metavar="0,1", help="where clients run")
     add("--server-cores", type=_cores, default=server_cores, metavar="0,1", help="where mongod runs")
     add("--mongod", type=Path, help="start this mongod instead of the bundled one")
+    add("--page", action="store_true", help="measure nothing: write BENCHMARKS.md again from results.json")
     add("--output", type=Path, default=ROOT, help="directory of BENCHMARKS.md and benchmarks/results.json")
     return parser.parse_args(words)
 

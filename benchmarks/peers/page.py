@@ -25,7 +25,7 @@ def figure(value: float | None) -> str:
     """Three significant digits, thousands apart."""
     if value is None:
         return _UNKNOWN
-    if abs(value) >= 1000:
+    if abs(value) >= 999.5:  # which has three digits no more
         digits = max(len(str(round(abs(value)))) - 3, 0)
         return f"{round(value, -digits):,.0f}".replace(",", " ")
     return f"{value:.3g}" if abs(value) >= 1e-4 or value == 0 else "0"
@@ -53,8 +53,8 @@ def _head(results: Results) -> str:
         "Written by `make peers`; how it is done, and how to add a peer, is in [benchmarks](benchmarks/README.md). "
         "Every run is in [results.json](benchmarks/results.json).",
         f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
-        f"zipfian 0.99, mongod {results.server_version}. Client and server each have cores of their own. Every peer runs "
-        f"right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
+        f"zipfian 0.99, mongod {results.server_version}. Client and server each have cores of their own. Every peer "
+        f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
         f"{figure(settings['measured_s'])} s, after a warm-up of {figure(settings['warmup_s'])} s, "
         f"on a JVM {figure(settings['warmup_jvm_s'])} s. Figures are medians with (smallest–largest) over the rounds. "
         "Absolute ones drift with the machine; ratios within pairs, and client ÷ server CPU, drift much less.",
@@ -159,12 +159,16 @@ def _same_work(results: Results) -> str:
         if strange
         else f"In every run the server's own counters are within {COUNT_TOLERANCE:.0%} of what the client counted."
     )
+    failing = [f"{run.client} ({run.cell}, round {run.round}): {run.failed}" for run in results.runs if run.failed]
+    failures = (
+        f"**Operations failed, or found nothing, in: {', '.join(failing)}.**" if failing else "No operation failed."
+    )
     words = [
         "## The same work",
         "What the server's profiler saw of a short run of each:",
         table(("client", *kinds), rows, figures=False),
     ]
-    words += ["\n".join(differing) or "All send the same commands.", counted]
+    words += ["\n".join(differing) or "All send the same commands.", counted, failures]
     return "\n\n".join(words)
 
 

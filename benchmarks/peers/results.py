@@ -15,10 +15,10 @@ COUNT_TOLERANCE = 0.05
 class Run:
     """One run of one client.
 
-    `round` counts from 1; `number` is that of the pair: a peer and the brimline run beside it have the same. `operations`
-    ended within the window; of a load they are documents. `counted` is what the server counted between both ends.
-    `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU time it took
-    until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
+    `round` counts from 1; `number` is that of the pair: a peer and the brimline run beside it have the same.
+    `operations` ended within the window; of a load they are documents. `counted` is what the server counted between
+    both ends. `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU
+    time it took until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
     """
 
     client: str

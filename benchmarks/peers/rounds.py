@@ -1,7 +1,7 @@
 """Owns who runs after whom: pure.
 
-The machine drifts, and what runs a moment later drifts with it. So every peer has a run of brimline right before or right
-after its own and is compared with that one; from round to round the order is turned round.
+The machine drifts, and what runs a moment later drifts with it. So every peer has a run of brimline right before or
+right after its own and is compared with that one; from round to round the order is turned round.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,0 +1,156 @@
+"""Programs that are taken where they are, behind the interface of the peers: go-ycsb, a release of YCSB, mongoimport.
+
+This program only starts the tool, waits, and reads what it prints; its own CPU and memory are not counted. go-ycsb and
+YCSB say how many operations they did from first to last, not within the window: the server's counters do.
+"""
+
+import argparse
+import base64
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pymongo
+from tools import GO_DATABASE, GO_TABLE, go_ycsb_command, mongoimport_command, percentile_ns, ycsb_command
+
+_SENDING = 100
+"""Operations after which a tool has begun to send."""
+_START_DEADLINE_S = 50.0
+_END_DEADLINE_S = 40.0
+_POLL_S = 0.01
+
+
+def main() -> None:
+    """Runs one workload of one tool; see ../README.md."""
+    given = arguments()
+    with pymongo.MongoClient(given.uri) as client:
+        answer = imported(given) if given.tool == "mongoimport" else followed(given, client)
+    say(json.dumps(answer))
+    sys.stdin.read()
+
+
+def arguments() -> argparse.Namespace:
+    """What every peer is told on its command line, and which program is meant."""
+    parser = argparse.ArgumentParser()
+    for name, kind in (
+        *(("tool", str), ("program", str)),
+        *(("uri", str), ("database", str), ("collection", str), ("workload", str), ("records", int), ("threads", int)),
+        *(("batch", int), ("warmup-s", float), ("measured-s", float), ("seed", int)),
+    ):
+        parser.add_argument(f"--{name}", type=kind, required=True)
+    return parser.parse_args()
+
+
+def followed(given: argparse.Namespace, client: pymongo.MongoClient[dict[str, Any]]) -> dict[str, Any]:
+    """A tool that runs for a time and prints its percentiles at the end."""
+    if given.tool == "go-ycsb":
+        prepare_go_ycsb(given, client)
+        command = go_ycsb_command(given)
+    else:
+        command = ycsb_command(given)
+    with tempfile.TemporaryFile() as output:
+        tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        try:
+            wait_until_it_sends(tool, client)
+            window_ns = pass_window(given)
+            tool.wait(math.ceil(given.warmup_s) + _END_DEADLINE_S)
+        finally:
+            tool.kill()
+            tool.wait()
+        output.seek(0)
+        said = output.read().decode(errors="replace")
+    return {
+        "operations": None,
+        "failed": 0,
+        "window_ns": window_ns,
+        "p50_ns": percentile_ns(said, 50),
+        "p99_ns": percentile_ns(said, 99),
+        "versions": {},
+    }
+
+
+def prepare_go_ycsb(given: argparse.Namespace, client: pymongo.MongoClient[dict[str, Any]]) -> None:
+    """go-ycsb has a database and keys of its own, so it loads its records itself, once."""
+    collection = client[GO_DATABASE][GO_TABLE]
+    if given.workload == "load":
+        collection.drop()
+    elif collection.estimated_document_count() != given.records:
+        collection.drop()
+        subprocess.run(go_ycsb_command(given, loads=True), stdout=sys.stderr, check=True)
+
+
+def wait_until_it_sends(tool: subprocess.Popen[bytes], client: pymongo.MongoClient[dict[str, Any]]) -> None:
+    """Returns once the server has counted a few operations of it. Ends this program when it doesn't."""
+
+    def counted() -> int:
+        counters = client.admin.command("serverStatus")["opcounters"]
+        return int(counters["query"] + counters["insert"] + counters["update"])
+
+    before, deadline = counted(), time.monotonic() + _START_DEADLINE_S
+    while counted() < before + _SENDING:
+        if tool.poll() is not None or time.monotonic() > deadline:
+            sys.exit("error: it sent nothing")
+        time.sleep(_POLL_S)
+
+
+def pass_window(given: argparse.Namespace) -> int:
+    """Waits through warm-up and window; the window's length in ns."""
+    say("ready")
+    time.sleep(given.warmup_s)
+    begin_ns = time.monotonic_ns()
+    say("begin")
+    time.sleep(given.measured_s)
+    window_ns = time.monotonic_ns() - begin_ns
+    say("end")
+    return window_ns
+
+
+def imported(given: argparse.Namespace) -> dict[str, Any]:
+    """The whole import, from its start to its end."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        write_documents(file.write, given.records)
+        file.flush()
+        say("ready")
+        say("begin")
+        begin_ns = time.monotonic_ns()
+        tool = subprocess.Popen(mongoimport_command(given, Path(file.name)), stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(tool.pid, 0)
+        tool.returncode = os.waitstatus_to_exitcode(status)
+        window_ns = time.monotonic_ns() - begin_ns
+        say("end")
+    if tool.returncode != 0:
+        sys.exit(f"error: it ended with {tool.returncode}")
+    return {
+        "operations": None,
+        "failed": 0,
+        "window_ns": window_ns,
+        "client_cpu_ns": round((used.ru_utime + used.ru_stime) * 1e9),
+        "peak_memory_bytes": used.ru_maxrss * 1024,
+        "p50_ns": None,
+        "p99_ns": None,
+        "versions": {},
+    }
+
+
+def write_documents(write: Callable[[str], object], count: int) -> None:
+    """Documents of YCSB's shape as extended JSON, one a line."""
+    for number in range(count):
+        values = base64.b64encode(os.urandom(100)).decode()
+        fields = ",".join(f'"field{field}":{{"$binary":{{"base64":"{values}","subType":"00"}}}}' for field in range(10))
+        write(f'{{"_id":"user{number:020d}",{fields}}}\n')
+
+
+def say(text: str) -> None:
+    """One line to the runner."""
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()

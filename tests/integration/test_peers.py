@@ -1,0 +1,78 @@
+"""The comparison with peers, end to end, on one peer that is always here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.peers.builds import ROOT
+
+pytestmark = pytest.mark.mongod
+
+DEADLINE_S = 180
+FAKE_GO_YCSB = """#!/usr/bin/env python3
+import sys, time, pymongo
+words = dict(word.split("=", 1) for word in sys.argv if "=" in word)
+table = pymongo.MongoClient(words["mongodb.url"])["ycsb"][words["table"]]
+if sys.argv[1] == "load":
+    table.insert_many([{"_id": number} for number in range(int(words["recordcount"]))])
+    sys.exit()
+end = time.monotonic() + float(words["maxexecutiontime"]) - 2
+while time.monotonic() < end:
+    table.find_one({"_id": 1})
+print("READ   - Takes(s): 9.9, Count: 1000, 50th(us): 12, 99th(us): 40")
+"""
+
+
+def compare(tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    short = ("--records", "1000", "--measured-s", "1", "--warmup-s", "0.5", "--rounds", "1", "--threads", "4")
+    command = [sys.executable, "-m", "benchmarks.peers", *short, *words, "--output", str(tmp_path)]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), **environment}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=DEADLINE_S)
+
+
+def test_a_peer_is_measured_beside_brimline(tmp_path: Path) -> None:
+    done = compare(tmp_path, "--cells", "a,load", "--peers", "pymongo,mongoimport")
+    assert done.returncode == 0, done.stderr
+    values = json.loads((tmp_path / "benchmarks" / "results.json").read_text())
+    assert [(run["client"], run["cell"], run["number"]) for run in values["runs"]] == [
+        *(("pymongo", "a", 1), ("brimline", "a", 1)),
+        *(("pymongo", "load", 2), ("brimline", "load", 2)),
+    ]
+    assert all(run["failed"] == 0 and run["operations"] > 0 and run["client_cpu_ns"] > 0 for run in values["runs"])
+    assert all(0 < run["p50_ns"] <= run["p99_ns"] for run in values["runs"])
+    assert values["commands"]["pymongo"] == values["commands"]["brimline"]
+    assert set(values["commands"]["pymongo"]) == {"find", "update", "insert"}
+    assert [each["client"] for each in values["absent"]] == ["mongoimport"]
+    text = (tmp_path / "BENCHMARKS.md").read_text()
+    assert "| mongoimport | all | not here |" in text
+    assert "All send the same commands." in text
+    assert str(ROOT) not in text + json.dumps(values)
+    assert "client CPU per operation, A: pymongo" in done.stdout
+
+
+def test_an_outside_program_is_counted_by_the_server(tmp_path: Path) -> None:
+    tool = tmp_path / "go-ycsb"
+    tool.write_text(FAKE_GO_YCSB.replace("/usr/bin/env python3", sys.executable))
+    tool.chmod(0o755)
+    done = compare(tmp_path, "--cells", "c", "--peers", "go-ycsb", PEERS_GO_YCSB=str(tool))
+    assert done.returncode == 0, done.stderr
+    values = json.loads((tmp_path / "benchmarks" / "results.json").read_text())
+    theirs = values["runs"][0]
+    assert theirs["client"] == "go-ycsb"
+    assert theirs["operations"] == sum(theirs["counted"].values()) > 10
+    assert (theirs["p50_ns"], theirs["p99_ns"]) == (12_000, 40_000)
+    assert theirs["client_cpu_ns"] > 0
+
+
+def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path) -> None:
+    tool = tmp_path / "mongoimport"
+    tool.write_text("#!/bin/sh\nexit 3\n")
+    tool.chmod(0o755)
+    done = compare(tmp_path, "--cells", "batch", "--peers", "mongoimport", PEERS_MONGOIMPORT=str(tool))
+    assert done.returncode == 1
+    values = json.loads((tmp_path / "benchmarks" / "results.json").read_text())
+    assert [run["client"] for run in values["runs"]] == ["brimline"]
+    assert [(each["client"], each["reason"]) for each in values["absent"]] == [("mongoimport", "a run failed")]

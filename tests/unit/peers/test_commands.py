@@ -1,0 +1,46 @@
+"""What the profiler saw, in words."""
+
+from typing import Any
+
+from benchmarks.peers.commands import commands_seen, differences
+
+
+def find(**other: Any) -> dict[str, Any]:
+    command = {"find": "usertable", "filter": {"_id": "user1"}, "limit": 1, "singleBatch": True, "lsid": {}, **other}
+    return {"op": "query", "command": command, "nreturned": 1, "planSummary": "IDHACK"}
+
+
+UPDATE = {
+    "op": "update",
+    "command": {"q": {"_id": "user1"}, "u": {"$set": {"field3": b"x"}}, "multi": False, "upsert": False},
+    "nMatched": 1,
+    "planSummary": "IDHACK",
+}
+INSERT = {"op": "insert", "command": {"insert": "usertable", "ordered": True}, "ninserted": 1}
+
+
+def test_each_kind_has_its_shape() -> None:
+    assert commands_seen([find(), UPDATE, INSERT, {"op": "command", "command": {"ping": 1}}]) == {
+        "find": "find by _id, limit 1, 1 returned, IDHACK",
+        "insert": "insert of 1",
+        "update": "update by _id, $set of 1 field, 1 matched, IDHACK",
+    }
+
+
+def test_the_session_and_the_key_make_no_difference() -> None:
+    assert commands_seen([find(), find(lsid={"id": 2}, filter={"_id": "user2"})])["find"].count("find by") == 1
+
+
+def test_the_first_contact_of_a_driver_is_not_work() -> None:
+    assert commands_seen([find(filter={"_id": ""})]) == {}
+
+
+def test_work_that_differs_is_seen() -> None:
+    assert "projection of 2 fields" in commands_seen([find(projection={"a": 1, "b": 1})])["find"]
+    assert "also" in commands_seen([find(), find(limit=2)])["find"]
+    assert "upsert" in commands_seen([{**UPDATE, "command": {**UPDATE["command"], "upsert": True}}])["update"]
+
+
+def test_differences_are_those_to_the_reference() -> None:
+    seen = {"brimline": {"find": "x", "update": "y"}, "ycsb": {"find": "x", "update": "z"}, "go": {"scan": "s"}}
+    assert differences(seen, reference="brimline") == {"brimline": [], "ycsb": ["update"], "go": []}

@@ -1,0 +1,132 @@
+"""The peers' own programs: the same keys as brimline, the command lines of outside tools, what is missing."""
+
+import argparse
+import importlib.util
+import math
+import sys
+from collections import Counter
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+import pytest
+
+from benchmarks.peers.builds import HERE, Missing
+from benchmarks.peers.catalogue import CATALOGUE, find_program
+from benchmarks.peers.options import read_arguments, settings_of
+from benchmarks.peers.settings import CELLS
+from brimline import _native
+from brimline.plan import NullTarget, load_plan
+from brimline.spec import load_spec
+
+
+def module(file: str) -> ModuleType:
+    """A program's module, which no package holds."""
+    spec = importlib.util.spec_from_file_location(f"peer_{Path(file).stem}", HERE / file)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = loaded  # dataclasses look their module up
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+WORK = module("pymongo/work.py")
+TOOLS = module("outside/tools.py")
+GIVEN = argparse.Namespace(
+    program="TOOL",
+    uri="mongodb://HOST:1",
+    database="peers",
+    collection="usertable",
+    workload="a",
+    records=1000,
+    threads=32,
+    batch=1,
+    warmup_s=2.5,
+    measured_s=6.0,
+)
+
+
+def test_keys_are_those_that_brimline_loads() -> None:
+    plan = load_plan(load_spec("ycsb-c", overrides={"data.records": 1000}).spec, target=NullTarget())
+    assert [WORK.key(number) for number in range(1000)] == _native.generate_keys(plan.canonical_json(), 0, 1000)
+
+
+def test_popularity_is_zipfian() -> None:
+    count, draws, chance = 100, 100_000, Random(1)
+    records = WORK.Records(count)
+    drawn = Counter(records.choose(chance) for _ in range(draws))
+    assert len(drawn) == count
+    total = math.fsum((rank + 1) ** -0.99 for rank in range(count))
+    for rank, (_, seen) in enumerate(drawn.most_common(3)):
+        expected = draws * (rank + 1) ** -0.99 / total
+        assert abs(seen - expected) < 5 * math.sqrt(expected)
+
+
+def test_a_quantile_is_the_smallest_value_that_enough_are_not_above() -> None:
+    assert WORK.quantile(list(range(1, 101)), 0.99) == 99
+    assert WORK.quantile([7], 0.5) == 7
+    assert WORK.quantile([], 0.5) is None
+
+
+def test_outside_tools_are_asked_for_the_same_work() -> None:
+    words = TOOLS.ycsb_command(GIVEN)
+    assert words[:3] == ["TOOL", "run", "mongodb"]
+    for property_ in (
+        *("recordcount=1000", "readproportion=0.5", "updateproportion=0.5", "requestdistribution=zipfian"),
+        *("mongodb.url=mongodb://HOST:1/peers", "table=usertable", "maxexecutiontime=13"),
+    ):
+        assert property_ in words
+    loading = TOOLS.go_ycsb_command(argparse.Namespace(**{**vars(GIVEN), "workload": "load"}))
+    assert loading[1] == "load"
+    assert f"recordcount={TOOLS.ENDLESS}" in loading
+    first = TOOLS.go_ycsb_command(GIVEN, loads=True)
+    assert first[1] == "load"
+    assert "recordcount=1000" in first
+    assert not any("maxexecutiontime" in word for word in first)
+
+
+@pytest.mark.parametrize(
+    ("said", "percentile", "expected_ns"),
+    [
+        ("[READ], 99thPercentileLatency(us), 8919\n[CLEANUP], 99thPercentileLatency(us), 1", 99, 8_919_000),
+        ("READ   - Takes(s): 9.9, Count: 1000, OPS: 100.4, 50th(us): 12, 99th(us): 40, 99.9th(us): 77", 99, 40_000),
+        ("[READ], 99thPercentileLatency(us), 1\n[UPDATE], 99thPercentileLatency(us), 2", 99, None),
+        ("nothing of the kind", 50, None),
+    ],
+)
+def test_percentiles_are_read_where_one_kind_has_them(said: str, percentile: int, expected_ns: int | None) -> None:
+    assert TOOLS.percentile_ns(said, percentile) == expected_ns
+
+
+def test_a_program_is_the_named_one_or_the_one_on_path(tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    on_path = {"PATH": str(tmp_path)}
+    assert find_program(("other", "tool"), "PEERS_TOOL", on_path) == str(tool)
+    assert find_program(("other",), "PEERS_TOOL", {"PATH": "", "PEERS_TOOL": str(tool)}) == str(tool)
+    with pytest.raises(Missing, match="not here"):
+        find_program(("other",), "PEERS_TOOL", on_path)
+    with pytest.raises(Missing, match="names no program"):
+        find_program(("tool",), "PEERS_TOOL", {**on_path, "PEERS_TOOL": str(tmp_path / "nothing")})
+
+
+def test_the_catalogue_speaks_of_cells_that_are_there() -> None:
+    known = {cell.name for cell in CELLS}
+    assert all(set(peer.cells) <= known for peer in CATALOGUE)
+    assert len({peer.name for peer in CATALOGUE}) == len(CATALOGUE)
+
+
+@pytest.mark.parametrize("words", [["--peers", "jmeter"], ["--rounds", "0"], ["--cells", "z"], ["--batch", "x"]])
+def test_what_makes_no_sense_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        read_arguments(words)
+    assert ended.value.code == 2
+    assert words[1] in capsys.readouterr().err
+
+
+def test_options_go_before_the_short_windows_of_a_look() -> None:
+    settings = settings_of(read_arguments(["--quick", "--measured-s", "3", "--client-cores", "0,2"]))
+    assert (settings.measured_s, settings.rounds, settings.client_cores) == (3.0, 1, (0, 2))
+    assert settings_of(read_arguments([])).measured_s > 3

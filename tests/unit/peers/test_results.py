@@ -1,0 +1,56 @@
+"""results.json: what is written is what is read; another form is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.peers.results import Absence, Results
+from tests.unit.peers.samples import results, run
+
+
+def written(file: Path) -> Results:
+    made = results(
+        run("brimline", "c", engine_cpu_ns=9_000_000),
+        run("ycsb", "c", p50_ns=None),
+        absent=[Absence(client="go-ycsb", reason="not here", hint="put it on PATH")],
+        commands={"ycsb": {"find": "find by _id"}},
+        command_lines={"ycsb": "java"},
+    )
+    made.write(file)
+    return made
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    made = written(file)
+    assert Results.read(file) == made
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_form_is_fixed(tmp_path: Path) -> None:
+    written(tmp_path / "results.json")
+    values = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert set(values) == {
+        *("format_version", "machine", "settings", "server_version", "runs", "absent", "commands", "command_lines"),
+        "complete",
+    }
+    assert values["format_version"] == 1
+    assert set(values["runs"][0]) == {
+        *("client", "cell", "round", "number", "operations", "failed", "counted", "window_ns", "client_cpu_ns"),
+        *("engine_cpu_ns", "server_cpu_ns", "p50_ns", "p99_ns", "peak_memory_bytes", "start_ns"),
+        *("cpu_before_window_ns", "versions"),
+    }
+
+
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    written(file)
+    file.write_text(file.read_text(encoding="utf-8").replace('"format_version": 1', '"format_version": 2'))
+    with pytest.raises(ValueError, match="format_version is 2"):
+        Results.read(file)
+
+
+@pytest.mark.parametrize(("counted", "agrees"), [(1000, True), (950, True), (1051, False), (0, False)])
+def test_the_server_counts_what_the_client_says_within_a_twentieth(counted: int, agrees: bool) -> None:
+    assert run("ycsb", "a", counted={"query": counted // 2, "update": counted - counted // 2}).server_agrees is agrees

@@ -1,0 +1,54 @@
+"""What the ratios have to be, and where a peer is ahead."""
+
+import pytest
+
+from benchmarks.peers.targets import targets, where_peers_are_better
+from tests.unit.peers.samples import results, run
+
+
+def outcomes(*runs: object) -> dict[str, str]:
+    return {target.text: target.outcome for target in targets(results(*runs))}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("peer", "times"), [("ycsb", 6), ("go-ycsb", 6), ("rust-driver", 3), ("pymongo", 12)], ids=lambda value: str(value)
+)
+@pytest.mark.parametrize("cell", ["c", "a"])
+def test_client_cpu_has_to_be_the_named_fraction(peer: str, times: int, cell: str) -> None:
+    text = f"client CPU per operation, {cell.upper()}: {peer} ÷ brimline"
+    ours = run("brimline", cell)
+    assert outcomes(ours, run(peer, cell, client_cpu_ns=times * 10_000_000))[text] == "met"
+    assert outcomes(ours, run(peer, cell, client_cpu_ns=times * 10_000_000 - 1_000))[text] == "missed"
+
+
+def test_what_was_not_measured_is_not_met() -> None:
+    without = outcomes(run("brimline", "c"))
+    assert set(without.values()) == {"not measured"}
+    assert not any("go-ycsb" in text for text in without)
+
+
+@pytest.mark.parametrize("cell", ["c", "a"])
+def test_throughput_has_to_be_a_third_higher(cell: str) -> None:
+    text = f"throughput, {cell.upper()}: brimline ÷ ycsb"
+    assert outcomes(run("brimline", cell, operations=1300), run("ycsb", cell))[text] == "met"
+    assert outcomes(run("brimline", cell, operations=1299), run("ycsb", cell))[text] == "missed"
+
+
+def test_a_batched_load_is_compared_with_an_unbatched_one() -> None:
+    text = "load, documents/s: brimline in batches of 100 ÷ ycsb unbatched"
+    single = run("ycsb", "load", number=1)
+    assert outcomes(single, run("brimline", "batch", number=2, operations=8000))[text] == "met"
+    assert outcomes(single, run("brimline", "batch", number=2, operations=7999))[text] == "missed"
+    assert outcomes(run("ycsb", "batch"), run("brimline", "batch", operations=9000))[text] == "not measured"
+
+
+def test_every_figure_in_which_a_peer_is_ahead_is_named() -> None:
+    ahead = run(
+        "rust-driver", "c", operations=2000, client_cpu_ns=20_000_000, server_cpu_ns=100_000_000, p99_ns=2_500_000
+    )
+    found = where_peers_are_better(results(run("brimline", "c"), ahead))
+    assert [(each.figure, each.times.median) for each in found] == [("throughput", 2.0), ("p99", 2.0)]
+
+
+def test_equal_is_not_better() -> None:
+    assert where_peers_are_better(results(run("brimline", "c"), run("ycsb", "c"))) == []
