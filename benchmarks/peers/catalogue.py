@@ -11,7 +11,7 @@ from benchmarks.peers.builds import Missing, java_command, rust_command
 
 HERE = Path(__file__).resolve().parent
 BRIMLINE = "brimline"
-LOADS_OF_ALL = ("c", "a", "load", "batch")
+ALL_CELLS = ("c", "a", "load", "batch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Peer:
     name: str
     title: str
     command: Callable[[], list[str]]
-    cells: tuple[str, ...] = LOADS_OF_ALL
+    cells: tuple[str, ...] = ALL_CELLS
     jvm: bool = False
     by_count: bool = False
     outside: bool = False
@@ -74,6 +74,7 @@ CATALOGUE = (
         name="java-blocking",
         title="Java driver, blocking",
         command=java_command("peers.BlockingPeer"),
+        cells=("c", "a", "load"),
         jvm=True,
     ),
     Peer(
