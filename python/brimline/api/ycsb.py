@@ -14,7 +14,7 @@ from brimline.api.results import LoadResult, RunResult
 from brimline.api.run import interruption, run_result
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, InvalidRun, RecordError, redact_uri
-from brimline.execution import add_data, execute
+from brimline.execution import add_data, documents_inserted, execute
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
 from brimline.record import brimline_version
@@ -100,19 +100,19 @@ class _Front:
         directory = place.directory(plan, kind="load")
         lines = self._begin(plan)
         context = replace(place.context, on_samples=self._listener(lines))
-        report = add_data(plan, directory=directory, context=context)
-        self._end(report.record, lines)
-        observation = observe(report.record)
+        record = add_data(plan, directory=directory, context=context)
+        self._end(record, lines)
+        observation = observe(record)
         return YcsbLoadResult(
-            report=run_report(report.record, observation),
+            report=run_report(record, observation),
             directory=directory,
             interrupted=interruption(place.stop, directory),
-            record=report.record,
+            record=record,
             observation=observation,
             slo=None,
             judgement=None,
-            document_count=report.document_count,
-            namespace=report.namespace,
+            document_count=documents_inserted(record),
+            namespace=f"{plan.namespace.database}.{plan.namespace.collection}",
             intended_count=plan.data.record_count,
             may_end_early=self.output.max_execution_time_s > 0,
         )

@@ -131,8 +131,8 @@ def _insert(
     return LoadReport(record=record, document_count=finished.count or 0, namespace=namespace)
 
 
-def add_data(plan: Plan, *, directory: Path, context: RunContext) -> LoadReport:
-    """Executes `plan`, a load, into whatever the collection holds, as YCSB does; `document_count` is what was inserted.
+def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
+    """Executes `plan`, a load, into whatever the collection holds, as YCSB does.
 
     A collection that was empty and holds exactly the intended documents afterwards has a manifest that says so.
     Raises TargetError and RecordError.
@@ -141,12 +141,15 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> LoadReport:
     with _database(plan, context.deployment) as database:
         was_empty = dataset.prepare_addition(database, manifest)
         record = execute(plan, directory=directory, title="loading", context=context)
-        inserted = sum(row["documents"] for row in record.operations)
-        if was_empty and record.complete and inserted == len(manifest.records):
+        if was_empty and record.complete and documents_inserted(record) == len(manifest.records):
             with suppress(InvalidRun):  # somebody else writes there: it stays "loading"
                 dataset.complete(database, manifest)
-    namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
-    return LoadReport(record=record, document_count=inserted, namespace=namespace)
+    return record
+
+
+def documents_inserted(record: RunRecord) -> int:
+    """How many documents the server acknowledged in a load."""
+    return sum(row["documents"] for row in record.operations)
 
 
 def ensure_data(
