@@ -3,7 +3,8 @@
     make peers                                    # all of it, about 20 minutes
     make peers ARGUMENTS='--quick --peers ycsb'   # a look
 
-Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is here failed; 2 usage; 130 interrupted.
+Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is here failed; 2 usage; 5 the
+server went away; 130 interrupted.
 """
 
 import shlex
@@ -13,6 +14,8 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+
+from pymongo.errors import PyMongoError
 
 from benchmarks.peers.builds import ROOT, Missing
 from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, Peer, peer_named
@@ -27,7 +30,7 @@ from benchmarks.peers.rounds import Turn, turns
 from benchmarks.peers.server import DATABASE, LOAD_DATABASE, Server, server
 from benchmarks.peers.settings import CELLS, Cell, Settings
 from benchmarks.peers.targets import targets
-from brimline.errors import BrimlineError
+from brimline.errors import BrimlineError, TargetError
 
 RESULTS_FILE = Path("benchmarks/results.json")
 PAGE_FILE = Path("BENCHMARKS.md")
@@ -59,7 +62,8 @@ def main(words: Sequence[str]) -> int:
             failures += comparison.make(all_turns)
         results.complete = True
     finally:
-        _write(results, given.output)
+        if results.runs:  # else an earlier page is worth more
+            _write(results, given.output)
     _print(results)
     return 1 if failures else 0
 
@@ -193,6 +197,9 @@ if __name__ == "__main__":
     except BrimlineError as error:
         _say(f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else ""))
         sys.exit(error.exit_code)
+    except PyMongoError as error:
+        _say(f"error: the server went away: {type(error).__name__}\nhint: what was measured is written; try again")
+        sys.exit(TargetError.exit_code)
     except KeyboardInterrupt:
         _say("error: interrupted; what was measured is written")
         sys.exit(130)

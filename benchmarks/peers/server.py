@@ -1,7 +1,7 @@
 """Owns the mongod under all clients: started on its cores, its data, its counters, its profiler."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +10,7 @@ from typing import Any
 import brimline
 from benchmarks.peers.processes import on_cores
 from benchmarks.peers.settings import CACHE_GB, Settings
-from brimline.servers import bundled, control_client, find_mongod
+from brimline.servers import Deployment, bundled, control_client, find_mongod
 from brimline.servers.deployment import Client
 
 DATABASE = "peers"
@@ -75,15 +75,12 @@ def server(settings: Settings, mongod: Path | None) -> Iterator[Server]:
 
 
 @contextmanager
-def bundled_on(cores: Sequence[int], mongod: Path | None) -> Iterator[Any]:
+def bundled_on(cores: Sequence[int], mongod: Path | None) -> Iterator[Deployment]:
     """A private mongod that runs on these cores only."""
-    running = bundled(binary=find_mongod(flag=mongod), cache_gb=CACHE_GB)
-    with on_cores(cores):
-        deployment = running.__enter__()
-    try:
+    with ExitStack() as stack:
+        with on_cores(cores):
+            deployment = stack.enter_context(bundled(binary=find_mongod(flag=mongod), cache_gb=CACHE_GB))
         yield deployment
-    finally:
-        running.__exit__(None, None, None)
 
 
 def load_records(uri: str, settings: Settings) -> None:
