@@ -1,6 +1,7 @@
 """Owns one run of one client: prepared, started, measured at both ends of its window, ended."""
 
 import json
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from benchmarks.peers.results import Run
 from benchmarks.peers.rounds import Turn
 from benchmarks.peers.server import COLLECTION, DATABASE, LOAD_DATABASE, Server
 from benchmarks.peers.settings import Cell, Settings
+from brimline.monitor.cpu_time import host_cpu
 
 _START_DEADLINE_S = 60.0
 _END_DEADLINE_S = 60.0
@@ -22,8 +24,10 @@ _SETTLE_S = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Both processes at one instant."""
+    """Both processes and the whole machine at one instant."""
 
+    at_ns: int
+    host_busy_ns: int
     client_cpu_ns: int
     server_cpu_ns: int
     counters: dict[str, int]
@@ -80,6 +84,7 @@ def measure(
         client_cpu_ns=answer.get("client_cpu_ns") or end.client_cpu_ns - begin.client_cpu_ns,
         engine_cpu_ns=answer.get("engine_cpu_ns"),
         server_cpu_ns=end.server_cpu_ns - begin.server_cpu_ns,
+        others_share=others_share(begin, end),
         p50_ns=answer["p50_ns"],
         p99_ns=answer["p99_ns"],
         peak_memory_bytes=answer.get("peak_memory_bytes") or memory,
@@ -89,10 +94,21 @@ def measure(
     )
 
 
+def others_share(begin: Reading, end: Reading) -> float:
+    """The part of all cores that was used between two readings, and not by client or server."""
+    own_ns = end.client_cpu_ns - begin.client_cpu_ns + end.server_cpu_ns - begin.server_cpu_ns
+    others_ns = end.host_busy_ns - begin.host_busy_ns - own_ns
+    return max(others_ns / (os.cpu_count() or 1) / max(end.at_ns - begin.at_ns, 1), 0.0)
+
+
 def _read(running: Client, peer: Peer, server: Server) -> Reading:
     client_cpu_ns = sum(cpu_ns(pid) for pid in _processes(running, peer))
     server_cpu_ns = cpu_ns(server.pid)
+    host = host_cpu()
+    assert host is not None  # /proc is there: a process's memory is read from it
     return Reading(
+        at_ns=time.monotonic_ns(),
+        host_busy_ns=host.busy_ns,
         client_cpu_ns=client_cpu_ns,
         server_cpu_ns=server_cpu_ns,
         counters=server.counters(),

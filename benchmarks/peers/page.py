@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
 from benchmarks.peers.commands import differences
 from benchmarks.peers.figures import Spread, over, ratios
-from benchmarks.peers.results import COUNT_TOLERANCE, Results, Run
+from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Results, Run
 from benchmarks.peers.settings import CELLS, Cell
 from benchmarks.peers.targets import targets, where_peers_are_better
 
@@ -59,6 +59,13 @@ def _head(results: Results) -> str:
         f"on a JVM {figure(settings['warmup_jvm_s'])} s. Figures are medians with (smallest–largest) over the rounds. "
         "Absolute ones drift with the machine; ratios within pairs, and client ÷ server CPU, drift much less.",
     ]
+    others = over(results.runs, lambda run: run.others_share)
+    if others is not None and others.median > OTHERS_SHARE_MAX:
+        paragraphs.append(
+            f"**The machine was not quiet: other processes took {others.median:.0%} "
+            f"({others.low:.0%}–{others.high:.0%}) of its cores during the windows. "
+            "Throughput and latencies mean little then.**"
+        )
     if not results.complete:
         paragraphs.append("**This run was cut short; what it had measured by then is here.**")
     return "\n\n".join(paragraphs)
@@ -175,7 +182,9 @@ def _same_work(results: Results) -> str:
 def _circumstances(results: Results) -> str:
     clients = list(dict.fromkeys(run.client for run in results.runs))
     versions = {name: dict(next(run.versions for run in results.runs if run.client == name)) for name in clients}
-    blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in results.machine.items())]
+    others = over(results.runs, lambda run: 100 * run.others_share)
+    machine = {**results.machine, "other processes during the windows": f"{with_range(others)} % of all cores"}
+    blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in machine.items())]
     notes = [f"- {peer_named(name).title}: {peer_named(name).note}" for name in clients if peer_named(name).note]
     blocks.append("\n".join(notes))
     rows = [

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 FORMAT_VERSION = 1
+OTHERS_SHARE_MAX = 0.05
+"""Of all cores: what other processes may take before absolute figures and throughput mean little."""
 COUNT_TOLERANCE = 0.05
 """How far the server's count may be from the client's: both are read while operations are going on."""
 
@@ -19,6 +21,7 @@ class Run:
     `operations` ended within the window; of a load they are documents. `counted` is what the server counted between
     both ends. `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU
     time it took until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
+    `others_share`: how much of all cores neither client nor server used, but somebody else.
     """
 
     client: str
@@ -32,6 +35,7 @@ class Run:
     client_cpu_ns: int
     engine_cpu_ns: int | None
     server_cpu_ns: int
+    others_share: float
     p50_ns: int | None
     p99_ns: int | None
     peak_memory_bytes: int

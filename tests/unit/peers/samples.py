@@ -13,6 +13,7 @@ def run(client: str, cell: str, *, number: int = 1, round: int = 1, **other: obj
         "client_cpu_ns": 10_000_000,
         "engine_cpu_ns": None,
         "server_cpu_ns": 50_000_000,
+        "others_share": 0.01,
         "p50_ns": 1_000_000,
         "p99_ns": 5_000_000,
         "peak_memory_bytes": 80_000_000,

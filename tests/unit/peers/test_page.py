@@ -67,3 +67,10 @@ def test_a_client_that_does_other_work_is_named() -> None:
 def test_a_run_that_was_cut_short_says_so() -> None:
     assert "cut short" in page(results(run("brimline", "c"), complete=False))
     assert "cut short" not in page(results(run("brimline", "c")))
+
+
+def test_a_machine_that_was_not_quiet_is_named() -> None:
+    assert "not quiet: other processes took 20% (20%–20%)" in page(results(run("brimline", "c", others_share=0.2)))
+    quiet = page(results(run("brimline", "c")))
+    assert "not quiet" not in quiet
+    assert "other processes during the windows: 1 % of all cores" in quiet

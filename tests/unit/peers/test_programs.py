@@ -3,8 +3,10 @@
 import argparse
 import importlib.util
 import math
+import os
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -13,6 +15,7 @@ import pytest
 
 from benchmarks.peers.builds import HERE, Missing
 from benchmarks.peers.catalogue import CATALOGUE, find_program
+from benchmarks.peers.measuring import Reading, others_share
 from benchmarks.peers.options import read_arguments, settings_of
 from benchmarks.peers.settings import CELLS
 from brimline import _native
@@ -130,3 +133,12 @@ def test_options_go_before_the_short_windows_of_a_look() -> None:
     settings = settings_of(read_arguments(["--quick", "--measured-s", "3", "--client-cores", "0,2"]))
     assert (settings.measured_s, settings.rounds, settings.client_cores) == (3.0, 1, (0, 2))
     assert settings_of(read_arguments([])).measured_s > 3
+
+
+def test_what_neither_client_nor_server_used_was_used_by_others() -> None:
+    cores = os.cpu_count() or 1
+    begin = Reading(at_ns=0, host_busy_ns=0, client_cpu_ns=5, server_cpu_ns=7, counters={})
+    busy_ns = cores * 100 - 20
+    end = Reading(at_ns=100, host_busy_ns=busy_ns, client_cpu_ns=15, server_cpu_ns=27, counters={})
+    assert others_share(begin, end) == pytest.approx((busy_ns - 30) / cores / 100)
+    assert others_share(begin, replace(end, host_busy_ns=10)) == 0
