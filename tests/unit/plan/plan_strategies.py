@@ -105,12 +105,15 @@ _load = st.one_of(
 
 
 def _without_contradictions(values: dict[str, Any]) -> dict[str, Any]:
-    """In T-L-R the load says how many connections and operations there are; no bound exceeds the connections."""
+    """What contradicts nothing: in T-L-R the load says how many connections and operations there are, a warm-up doesn't
+    outlast the load, and no bound exceeds the connections."""
     load = values.get("load")
     if isinstance(load, dict) and load["kind"] == "tlr":
         return {
             key: value for key, value in values.items() if key not in ("connections", "operation_count", "in_flight")
         }
+    if isinstance(load, dict) and load["kind"] in ("ramp", "stages", "steps") and "duration" not in values:
+        values = {key: value for key, value in values.items() if key != "warmup"}
     if "in_flight" in values:
         values = {**values, "in_flight": min(values["in_flight"], values.get("connections", 32))}
     return values
