@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aim;
 pub mod breakdown;
 pub mod clock;
 pub mod clock_probe;

@@ -9,7 +9,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use brimline_wire::wait::wait;
 use rustix::event::epoll;
 
-use crate::clock::Nanos;
+use crate::aim::Aim;
+use crate::clock::{Clock, Nanos};
 
 /// Ready sockets taken from the kernel at once. More only delays the first of them.
 const BATCH: usize = 64;
@@ -23,6 +24,16 @@ pub enum Interest {
     Writable,
 }
 
+/// How a wait ends whose time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By a timer, as late as timers are.
+    ByTimer,
+    /// By the clock: the timer wakes the thread shortly before, and it looks at sockets and clock until the time is over. For
+    /// machines that have a processor to spare.
+    ByClock,
+}
+
 /// An epoll instance that hands out the tokens of ready sockets one at a time.
 pub struct Poller {
     epoll: OwnedFd,
@@ -30,6 +41,9 @@ pub struct Poller {
     tokens: [u32; BATCH],
     ready: usize,
     taken: usize,
+    clock: Clock,
+    /// `None`: waits end by a timer.
+    aim: Option<Aim>,
 }
 
 impl Poller {
@@ -37,7 +51,7 @@ impl Poller {
     ///
     /// # Errors
     /// When the kernel gives no epoll instance.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(ending: Ending) -> io::Result<Self> {
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
         Ok(Self {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
@@ -45,6 +59,8 @@ impl Poller {
             tokens: [0; BATCH],
             ready: 0,
             taken: 0,
+            clock: Clock::start(),
+            aim: (ending == Ending::ByClock).then(Aim::default),
         })
     }
 
@@ -72,6 +88,33 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses to wait.
     pub fn wait(&mut self, timeout_ns: Nanos) -> io::Result<()> {
+        match self.aim {
+            None => self.sleep(timeout_ns),
+            Some(aim) => self.wait_by_clock(timeout_ns, aim),
+        }
+    }
+
+    fn wait_by_clock(&mut self, timeout_ns: Nanos, mut aim: Aim) -> io::Result<()> {
+        let mut now = self.clock.now();
+        let end = now + timeout_ns;
+        let asked = end.saturating_sub(aim.early_ns());
+        self.sleep(asked.saturating_sub(now))?;
+        while self.ready == 0 {
+            let before = now;
+            now = self.clock.now();
+            if before < asked && now >= asked {
+                aim.learn(now - asked);
+                self.aim = Some(aim);
+            }
+            if now >= end {
+                break;
+            }
+            self.sleep(asked.saturating_sub(now))?;
+        }
+        Ok(())
+    }
+
+    fn sleep(&mut self, timeout_ns: Nanos) -> io::Result<()> {
         self.ready = 0;
         self.taken = 0;
         let events = wait(&self.epoll, &mut self.events, Some(timeout_ns))?;

@@ -7,7 +7,7 @@ use std::io;
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::clock::{Clock, Nanos, thread_cpu_ns};
 use crate::failure::Failure;
-use crate::poller::Poller;
+use crate::poller::{Ending, Poller};
 
 /// A target without a server.
 pub struct NullTarget {
@@ -25,7 +25,7 @@ impl NullTarget {
     pub fn new(connections: usize) -> io::Result<Self> {
         Ok(Self {
             clock: Clock::start(),
-            poller: Poller::new()?,
+            poller: Poller::new(Ending::ByClock)?,
             request: Vec::new(),
             events: (0..connections).map(Event::Up).collect(),
         })
