@@ -62,6 +62,10 @@ bench-ceiling: $(NATIVE) ## Measure one engine thread beside a bare client that 
 bench-memory: $(NATIVE) ## Measure the peak memory of a run with 1 000 connections
 	$(BIN)/python -m benchmarks.memory
 
+.PHONY: bench-soak
+bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minutes
+	$(BIN)/python -m benchmarks.memory --soak --minutes 30 --rate 5000
+
 .PHONY: peers
 peers: $(NATIVE) ## Measure brimline beside its peers, about 20 minutes; writes BENCHMARKS.md
 	$(BIN)/python -m benchmarks.peers $(ARGUMENTS)
