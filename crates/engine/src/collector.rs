@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::clock::{Nanos, process_cpu_ns};
+use crate::mission::WorkerInterval;
 use crate::recorder::{Phase, Tallies};
-use crate::worker::WorkerInterval;
 
 /// One interval of a run, all workers merged.
 pub struct Interval {

@@ -9,6 +9,7 @@ use crate::clock::{Clock, unix_now_ns};
 use crate::collector::Collector;
 use crate::commands::Commands;
 use crate::intervals::Intervals;
+use crate::mission::{Mission, Places, Sink, WorkerInterval};
 use crate::pacer::Pacer;
 use crate::plan::{Plan, TargetPlan};
 use crate::recorder::Tallies;
@@ -16,7 +17,7 @@ use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
 use crate::shared::{Start, StartLine, lock};
 use crate::target::{NullTarget, SimulatedTarget, Target, WireTarget};
 use crate::totals::WorkerSummary;
-use crate::worker::{Mission, Places, Sink, Worker, WorkerInterval};
+use crate::worker::Worker;
 use crate::workload::Workload;
 
 /// What workers tell the director.

@@ -1,9 +1,12 @@
 //! Totals of a worker, and of a run when merged.
 
 use crate::clock::Nanos;
-use crate::commands::Opcounter;
-use crate::failure::FailureTally;
+use crate::commands::{Command, Opcounter};
+use crate::failure::{CommandFailure, FailureTally};
+use crate::flight::InFlight;
 use crate::operation::OperationKind;
+use crate::recorder::Ending;
+use crate::target::ReplyFacts;
 
 /// Totals of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +55,7 @@ impl InsertTotals {
 /// Totals of one worker, or of a run when merged.
 #[derive(Debug, Default)]
 pub struct WorkerSummary {
-    /// Operations that became due.
+    /// Operations that became due; in T-L-R all that the workers have to perform.
     pub due: u64,
     /// Due and never sent.
     pub overdue: u64,
@@ -81,6 +84,59 @@ pub struct WorkerSummary {
 }
 
 impl WorkerSummary {
+    /// Operations sent, of all kinds.
+    pub fn sent(&self) -> u64 {
+        self.kinds.iter().map(|totals| totals.sent).sum()
+    }
+
+    /// Counts what the server's counters must show for the command just answered, and what became of its documents.
+    pub fn answered(&mut self, flight: &InFlight, reply: &ReplyFacts) {
+        let opcounter = flight.command.opcounter() as usize;
+        let statements = flight.statements();
+        let inserts = flight.command == Command::Insert;
+        let failed = match reply.failure.as_deref() {
+            None => 0,
+            Some(failure) if failure.counts_statements() => failure.statement_count(),
+            Some(_) => return self.unanswered(flight),
+        };
+        let done = if inserts && failed > 0 { reply.n } else { statements - failed.min(statements) };
+        self.commands[opcounter] += done;
+        // Servers differ in whether they count a statement that they have tried and refused.
+        self.commands_uncertain[opcounter] += failed;
+        if inserts {
+            self.inserts.answered(statements, reply.n, failed);
+        }
+    }
+
+    /// Counts a command of which nobody knows whether the server has done it.
+    pub fn unanswered(&mut self, flight: &InFlight) {
+        self.commands_uncertain[flight.command.opcounter() as usize] += flight.statements();
+        if flight.command == Command::Insert {
+            self.inserts.unknown += flight.statements();
+        }
+    }
+
+    /// Counts why a command failed, and each of its documents that was refused.
+    pub fn failed(&mut self, kind: OperationKind, failure: CommandFailure) {
+        if Command::first(kind) == Command::Insert {
+            for (failure, count) in failure.statements {
+                self.document_failures.add_many(kind, failure, count);
+            }
+        }
+        self.failures.add(kind, failure.first);
+    }
+
+    /// Counts an operation that is over.
+    #[inline]
+    pub fn ended(&mut self, kind: OperationKind, ending: Ending) {
+        let totals = &mut self.kinds[kind as usize];
+        match ending {
+            Ending::Ok => totals.ok += 1,
+            Ending::Miss => totals.miss += 1,
+            Ending::Failed => totals.failed += 1,
+        }
+    }
+
     /// Adds the totals of another worker.
     pub fn merge(&mut self, other: Self) {
         self.due += other.due;

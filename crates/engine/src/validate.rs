@@ -7,7 +7,7 @@ use crate::plan::{
 };
 
 /// Longest warm-up, window or time-out: 30 days.
-const TIME_NS_MAX: Nanos = 30 * 24 * 3600 * NANOS_PER_S;
+const LENGTH_NS_MAX: Nanos = 30 * 24 * 3600 * NANOS_PER_S;
 /// Shortest sample interval; shorter ones cost more than they show.
 const INTERVAL_NS_MIN: Nanos = NANOS_PER_S / 100;
 /// Documents per insert command that servers accept.
@@ -137,7 +137,7 @@ impl Plan {
 
     fn validate_tlr(&self, loops: u64, ramp_up_ns: u64) -> Result<(), PlanError> {
         require(loops > 0, "pacer.loops", || "must be at least 1".to_owned())?;
-        require((1..=TIME_NS_MAX).contains(&ramp_up_ns), "pacer.ramp_up_ns", || {
+        require((1..=LENGTH_NS_MAX).contains(&ramp_up_ns), "pacer.ramp_up_ns", || {
             "must be above 0 and at most 30 days".to_owned()
         })?;
         let wanted = loops.checked_mul(u64::from(self.connections));
@@ -186,7 +186,7 @@ impl Plan {
             ("duration_ns", self.duration_ns.unwrap_or(1)),
         ];
         for (path, time_ns) in bounded {
-            require(time_ns <= TIME_NS_MAX, path, || "must be at most 30 days".to_owned())?;
+            require(time_ns <= LENGTH_NS_MAX, path, || "must be at most 30 days".to_owned())?;
         }
         require(self.duration_ns != Some(0), "duration_ns", || "must not be 0".to_owned())?;
         require(self.operation_count != Some(0), "operation_count", || "must not be 0".to_owned())?;
@@ -205,7 +205,7 @@ fn validate_stages(stages: &[Stage]) -> Result<(), PlanError> {
         require_rate(from, &format!("pacer.stages.{number}.from_ops_per_s"), from >= 0.0)?;
         require_rate(to, &format!("pacer.stages.{number}.to_ops_per_s"), to >= 0.0)?;
         require(
-            (1..=TIME_NS_MAX).contains(&duration_ns),
+            (1..=LENGTH_NS_MAX).contains(&duration_ns),
             &format!("pacer.stages.{number}.duration_ns"),
             || "must be above 0 and at most 30 days".to_owned(),
         )?;

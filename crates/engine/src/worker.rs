@@ -5,19 +5,18 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
-use crate::commands::{Command, Commands};
-use crate::failure::{CommandFailure, Failure, FailureClass};
+use crate::commands::Command;
+use crate::failure::{Failure, FailureClass};
 use crate::flight::{InFlight, Step, judge};
-use crate::intervals::Intervals;
-use crate::operation::OperationKind;
-use crate::pacer::{Pacer, Walk};
+use crate::mission::{Mission, Places, Sink, WorkerInterval};
+use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Phase, Recorder, SecondStep, Tallies};
-use crate::shared::{Control, WorkerProgress};
+use crate::shared::WorkerProgress;
 use crate::slots::Slots;
 use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::totals::{Totals, WorkerSummary};
-use crate::workers::{Next, Workers};
-use crate::workload::{OperationStream, Workload};
+use crate::workers::Next;
+use crate::workload::OperationStream;
 
 /// Longest wait without a look at the controls.
 const LOOK_UP_NS: Nanos = NANOS_PER_S / 50;
@@ -26,77 +25,6 @@ const LOOK_UP_NS: Nanos = NANOS_PER_S / 50;
 const EVENTS_PER_TURN: usize = 256;
 /// How often operations in flight are checked for their time-out.
 const TIMEOUT_CHECK_NS: Nanos = NANOS_PER_S / 10;
-
-/// What all workers of a run know.
-pub struct Mission<'r> {
-    /// Which operations.
-    pub workload: &'r Workload,
-    /// How they are encoded.
-    pub commands: &'r Commands,
-    /// When they are due.
-    pub pacer: &'r Pacer,
-    /// Where samples are cut.
-    pub intervals: Intervals,
-    /// Operations of the run, all shards together; `None`: no bound.
-    pub operation_count: Option<u64>,
-    /// Number of shards.
-    pub shard_count: u64,
-    /// See [`Plan`](crate::plan::Plan).
-    pub drain_timeout_ns: Nanos,
-    /// See [`Plan`](crate::plan::Plan).
-    pub operation_timeout_ns: Nanos,
-    /// See [`Plan`](crate::plan::Plan).
-    pub connect_timeout_ns: Nanos,
-    /// Requests to end early.
-    pub control: &'r Control,
-    /// Progress of all workers.
-    pub progress: &'r [WorkerProgress],
-}
-
-/// A worker's share of the room for operations.
-#[derive(Clone, Copy, Debug)]
-pub struct Places {
-    /// Its connections.
-    pub connections: usize,
-    /// How many of them may be in use at once.
-    pub in_flight_max: usize,
-}
-
-/// One interval of one worker.
-pub struct WorkerInterval {
-    /// Phase at the interval's start.
-    pub phase: Phase,
-    /// Start.
-    pub start_ns: Nanos,
-    /// End.
-    pub end_ns: Nanos,
-    /// Operations in flight at its end.
-    pub in_flight: u64,
-    /// Connections that are up at its end.
-    pub connections_up: u64,
-    /// Operations due and not sent at its end.
-    pub backlog: u64,
-    /// Workers of a closed loop that have begun and are not done; 0 in an open loop.
-    pub workers_active: u64,
-    /// CPU time of the worker's thread.
-    pub cpu_ns: Nanos,
-    /// Counts and times.
-    pub tallies: Tallies,
-}
-
-/// Where a worker leaves its intervals.
-pub trait Sink {
-    /// Takes an interval and returns empty tallies for the next.
-    fn take(&mut self, interval: WorkerInterval) -> Tallies;
-}
-
-/// What says when a shard's operations are due.
-enum Pace<'r> {
-    /// Its workers.
-    Closed(Workers),
-    /// Its due times: of the next operation, and of those to be counted.
-    Open { due: Walk<'r>, counted: Walk<'r> },
-}
 
 /// One worker.
 pub struct Worker<'r, T: Target, S: Sink> {
@@ -122,19 +50,13 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// A worker for shard `shard` on a target with as many connections as it has places.
     pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, places: Places, sink: S) -> Self {
         let Places { connections, in_flight_max } = places;
-        let pace = match mission.pacer {
-            Pacer::Closed(closed) => {
-                Pace::Closed(Workers::new(*closed, connections, shard, mission.shard_count))
-            }
-            Pacer::Open(open) => Pace::Open { due: open.walk(), counted: open.walk() },
-        };
         Self {
             mission,
             target,
             sink,
             shard,
             stream: mission.workload.stream(shard, mission.shard_count),
-            pace,
+            pace: Pace::new(mission.pacer, connections, shard, mission.shard_count),
             slots: Slots::new(connections, in_flight_max as u64),
             request_id: 0,
             recorder: Recorder::default(),
@@ -220,17 +142,15 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// Sends what is due at `now` as long as connections are free.
     fn send_due(&mut self, now: Nanos) {
-        self.wake_workers(now);
+        self.pace.wake(&mut self.slots, now);
         while let Some(connection) = self.slots.next_free() {
             if self.is_exhausted() {
                 return;
             }
-            let due = match &mut self.pace {
-                Pace::Closed(_) => None,
-                Pace::Open { due, .. } => match due.due(self.stream.peek_index()) {
-                    Some(due) if due <= now && self.is_offered(due) => Some(due),
-                    _ => return,
-                },
+            let due = match self.pace.due_at(self.stream.peek_index(), now) {
+                Due::Since(due) if self.is_offered(due) => Some(due),
+                Due::WhenFree => None,
+                Due::Since(_) | Due::Later => return,
             };
             self.start(connection, due);
         }
@@ -238,23 +158,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// When the next operation of an open loop is due; `None` when nothing more will be.
     fn next_due(&mut self) -> Option<Nanos> {
-        if self.is_exhausted() {
-            return None;
-        }
-        match &mut self.pace {
-            Pace::Closed(_) => None,
-            Pace::Open { due, .. } => due.due(self.stream.peek_index()),
-        }
-    }
-
-    /// Gives workers whose rest is over their connections back.
-    #[inline]
-    fn wake_workers(&mut self, now: Nanos) {
-        if let Pace::Closed(workers) = &mut self.pace {
-            while let Some(connection) = workers.wake(now) {
-                self.slots.wake(connection, now);
-            }
-        }
+        if self.is_exhausted() { None } else { self.pace.due(self.stream.peek_index()) }
     }
 
     fn is_offered(&self, due: Nanos) -> bool {
@@ -264,11 +168,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// How long to wait for events.
     fn next_look(&mut self, now: Nanos) -> Nanos {
         let until = self.next_cut.min(now + LOOK_UP_NS);
-        let next_send = match &self.pace {
-            Pace::Closed(workers) => workers.next_wake(),
-            Pace::Open { .. } if self.slots.next_free().is_some() => self.next_due(),
-            Pace::Open { .. } => None,
-        };
+        let next_due = if self.slots.next_free().is_some() { self.next_due() } else { None };
+        let next_send = next_due.or_else(|| self.pace.next_wake());
         next_send.map_or(until, |at| until.min(at))
     }
 
@@ -349,7 +250,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn reply(&mut self, connection: ConnectionIndex, done: Nanos, reply: ReplyFacts, offering: bool) {
         let Some(mut flight) = self.slots.in_flight(connection) else { return };
         flight.bytes_in += reply.bytes;
-        self.count_command(&flight, &reply);
+        self.summary.answered(&flight, &reply);
         match judge(&flight, &reply) {
             Step::Next(command) => {
                 flight.documents += reply.documents;
@@ -360,46 +261,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
                 flight.documents += documents;
                 self.finish(&flight, done, ending);
                 if let Some(failure) = reply.failure {
-                    self.count_failure(flight.operation.kind, *failure);
+                    self.summary.failed(flight.operation.kind, *failure);
                 }
                 self.release(connection, flight.operation.index, done, offering);
             }
         }
-    }
-
-    /// Counts what the server's counters must show for the command just answered, and what became of its documents.
-    fn count_command(&mut self, flight: &InFlight, reply: &ReplyFacts) {
-        let opcounter = flight.command.opcounter() as usize;
-        let statements = flight.statements();
-        let inserts = flight.command == Command::Insert;
-        let failed = match reply.failure.as_deref() {
-            None => 0,
-            Some(failure) if failure.counts_statements() => failure.statement_count(),
-            Some(_) => return self.count_unanswered(flight),
-        };
-        let done = if inserts && failed > 0 { reply.n } else { statements - failed.min(statements) };
-        self.summary.commands[opcounter] += done;
-        // Servers differ in whether they count a statement that they have tried and refused.
-        self.summary.commands_uncertain[opcounter] += failed;
-        if inserts {
-            self.summary.inserts.answered(statements, reply.n, failed);
-        }
-    }
-
-    fn count_unanswered(&mut self, flight: &InFlight) {
-        self.summary.commands_uncertain[flight.command.opcounter() as usize] += flight.statements();
-        if flight.command == Command::Insert {
-            self.summary.inserts.unknown += flight.statements();
-        }
-    }
-
-    fn count_failure(&mut self, kind: OperationKind, failure: CommandFailure) {
-        if Command::first(kind) == Command::Insert {
-            for (failure, count) in failure.statements {
-                self.summary.document_failures.add_many(kind, failure, count);
-            }
-        }
-        self.summary.failures.add(kind, failure.first);
     }
 
     fn finish(&mut self, flight: &InFlight, done: Nanos, ending: Ending) {
@@ -408,12 +274,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let second = flight.first_done.map(|first_done| SecondStep { first_done, sent: flight.command_sent });
         let finished = Finished { due, sent, done, ending, documents, bytes_out, bytes_in, second };
         self.recorder.finished(phase, operation.kind, &finished);
-        let totals = &mut self.summary.kinds[operation.kind as usize];
-        match ending {
-            Ending::Ok => totals.ok += 1,
-            Ending::Miss => totals.miss += 1,
-            Ending::Failed => totals.failed += 1,
-        }
+        self.summary.ended(operation.kind, ending);
         let progress = self.progress();
         add(&progress.documents, documents);
     }
@@ -421,22 +282,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// A connection is ready for its first operation, or again.
     fn up(&mut self, connection: ConnectionIndex, now: Nanos) {
         self.slots.up(connection);
-        let next = match &mut self.pace {
-            Pace::Closed(workers) => workers.up(connection, now),
-            Pace::Open { .. } => Next::Send,
-        };
-        if next == Next::Send {
+        if self.pace.up(connection, now) == Next::Send {
             self.slots.wake(connection, now);
         }
     }
 
     /// Gives a connection its next operation, or frees it, or lets its worker rest.
     fn release(&mut self, connection: ConnectionIndex, index: u64, now: Nanos, offering: bool) {
-        let next = match &mut self.pace {
-            Pace::Closed(workers) => workers.finished(connection, index, now),
-            Pace::Open { .. } => Next::Send,
-        };
-        match next {
+        match self.pace.finished(connection, index, now) {
             Next::Send => self.slots.release(connection, now),
             Next::Rest | Next::Leave => self.slots.release_to_rest(connection, now),
         }
@@ -448,10 +301,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn fail_connection(&mut self, connection: ConnectionIndex, failure: Failure) {
         let now = self.target.now();
         if let Some(flight) = self.slots.down(connection, now) {
-            if let Pace::Closed(workers) = &mut self.pace {
-                workers.performed(connection);
-            }
-            self.count_unanswered(&flight);
+            self.pace.lost(connection);
+            self.summary.unanswered(&flight);
             self.finish(&flight, now, Ending::Failed);
             self.summary.failures.add(flight.operation.kind, failure);
         }
@@ -496,9 +347,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         if !self.mission.control.stopped() && self.mission.pacer.open().is_some() {
             self.send_due(end);
         }
-        let sent = self.summary.kinds.iter().map(|totals| totals.sent).sum();
+        let sent = self.summary.sent();
         // Counted apart from what was sent, so that conservation is a check and no identity.
-        self.summary.due = self.due_before(end).unwrap_or(sent);
+        self.summary.due = self.due_before(end).or_else(|| self.pace.planned()).unwrap_or(sent);
         self.summary.overdue = self.summary.due.saturating_sub(sent);
         if self.summary.overdue > 0
             && let Some(due) = self.next_due()
@@ -509,10 +360,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// How many of this shard's operations are due before `end`; `None` in a closed loop.
     fn due_before(&mut self, end: Nanos) -> Option<u64> {
-        let due = match &mut self.pace {
-            Pace::Closed(_) => return None,
-            Pace::Open { counted, .. } => counted.due_before(end),
-        };
+        let due = self.pace.due_before(end)?;
         let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
         Some((offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count)
     }
@@ -539,7 +387,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let now = self.summary.elapsed_ns;
         let unfinished: Vec<InFlight> = self.slots.all_in_flight().map(|(_, flight)| *flight).collect();
         for flight in unfinished {
-            self.count_unanswered(&flight);
+            self.summary.unanswered(&flight);
             self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
             let age = now.saturating_sub(flight.due.unwrap_or(flight.sent));
             self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
@@ -548,12 +396,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     fn cut(&mut self, end: Nanos) {
         let cpu_ns = self.target.cpu_ns();
-        let sent = self.summary.kinds.iter().map(|totals| totals.sent).sum();
-        let workers_active = match &self.pace {
-            Pace::Closed(workers) => workers.active_count(end),
-            Pace::Open { .. } => 0,
-        };
-        let offered_until = self.mission.intervals.end().map_or(end, |offer_end| offer_end.min(end));
+        let sent = self.summary.sent();
+        let offered_until = self.offer_end.map_or(end, |offer_end| offer_end.min(end));
         let backlog = self.due_before(offered_until).map_or(0, |due| due.saturating_sub(sent));
         let tallies = self.recorder.cut(Tallies::default());
         let empty = self.sink.take(WorkerInterval {
@@ -563,7 +407,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             in_flight: self.slots.in_flight_count(),
             connections_up: self.slots.up_count(),
             backlog,
-            workers_active,
+            workers_active: self.pace.active_count(end),
             cpu_ns: cpu_ns - self.cpu_at_cut,
             tallies,
         });

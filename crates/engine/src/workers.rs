@@ -88,6 +88,11 @@ impl Workers {
         self.resting.peek().map(|&Reverse((until, _))| until)
     }
 
+    /// How many operations all of them have to perform; `None`: as many as there are.
+    pub fn planned(&self) -> Option<u64> {
+        Some(self.pacer.loops()? * self.begins_at.len() as u64)
+    }
+
     /// How many workers take part at `now`: they have begun and are not done.
     pub fn active_count(&self, now: Nanos) -> u64 {
         let takes_part = |(begins_at, left): &(&Nanos, &Option<u64>)| **begins_at <= now && **left != Some(0);

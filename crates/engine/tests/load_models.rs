@@ -73,6 +73,16 @@ fn workers_of_a_ramp_up_start_evenly_perform_their_loops_and_leave() {
     assert!(outcome.summary.elapsed_ns.abs_diff(12 * S) < 10 * MS, "{} ns", outcome.summary.elapsed_ns);
 }
 
+/// The run ends after 2 s of 12: the two workers that have begun have sent 30 of the 300 operations that were planned.
+#[test]
+fn loops_that_no_worker_came_to_are_overdue() {
+    let plan = Plan { duration_ns: Some(2 * S), ..tlr(10, 30, 10 * S) };
+    let outcome = execute(&Plan { target: simulated(answers_after(100 * MS)), ..plan });
+    assert_eq!(outcome.summary.due, 300);
+    assert_eq!(outcome.summary.overdue, 300 - sent(&outcome));
+    assert!((28..=32).contains(&sent(&outcome)), "{} sent", sent(&outcome));
+}
+
 /// Were a failed operation no loop, the first worker would use up those of the second before it begins.
 #[test]
 fn workers_that_fail_leave_the_loops_of_others_alone() {

@@ -159,24 +159,30 @@ def server_fills_shared_host(server: ServerCpu) -> bool:
 
 
 def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
-    """Everything that was due was sent. Nothing to say of a closed loop: operations are due when they are sent."""
+    """Everything planned was sent. Nothing to say of a closed loop without loops: it sends what the server lets it."""
     summary = record.summary
-    if summary is None or record.closed_loop:
+    if summary is None or record.plan.pacer.kind == "closed":
         return []
     evidence = f"planned {format_count(summary['due'])}, sent {format_count(summary['sent'])}"
     if summary["overdue"] <= OVERDUE_SHARE_MAX * summary["due"]:
         return [Finding("sent", Standing.PASS, evidence)]
-    share, age = format_percentage(summary["overdue"] / summary["due"]), format_duration(summary["oldest_overdue_ns"])
+    missing = (
+        f"{format_count(summary['overdue'])} ({format_percentage(summary['overdue'] / summary['due'])}) never went out"
+    )
+    return [Finding("sent", Standing.WARN, f"{evidence}: {missing}{_why_unsent(record, summary, held_back_share)}")]
+
+
+def _why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:
+    if record.closed_loop:
+        return ", because the run ended before its workers had performed their loops"
+    age = format_duration(summary["oldest_overdue_ns"])
     bound = record.plan.in_flight_max or record.plan.connections
     reason = (
         f"all {format_count(bound)} places for operations in flight were taken"
         if held_back_share > HELD_BACK_SHARE_MAX
         else "the generator was late"
     )
-    evidence += (
-        f": {format_count(summary['overdue'])} ({share}) never went out, the oldest was due {age} before the end"
-    )
-    return [Finding("sent", Standing.WARN, f"{evidence}; {reason}")]
+    return f", the oldest was due {age} before the end; {reason}"
 
 
 def errors(summary: Summary | None, error_rate: float) -> Finding:

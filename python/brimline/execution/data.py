@@ -14,6 +14,7 @@ from brimline import _native, dataset
 from brimline.dataset.access import DataDatabase, target_errors
 from brimline.dataset.inspection import Inspection, State
 from brimline.errors import InvalidRun, UsageError
+from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.execute import RunContext, execute
 from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
@@ -69,6 +70,7 @@ def load_data(
         InvalidRun: nothing was missing, and yet the collection doesn't hold exactly the intended documents.
         TargetError, RecordError: as `execute`.
     """
+    allow_descriptors(plan)
     with _database(plan, context.deployment) as database:
         if resume and (found := _to_resume(database, plan)).state is not State.ABSENT:
             return _go_on(database, plan, found, make_directory, context)
@@ -137,6 +139,7 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
     A collection that was empty and holds exactly the intended documents afterwards has a manifest that says so.
     Raises TargetError and RecordError.
     """
+    allow_descriptors(plan)
     manifest = dataset.manifest_for(plan)
     with _database(plan, context.deployment) as database:
         was_empty = dataset.prepare_addition(database, manifest)
@@ -171,6 +174,7 @@ def ensure_data(
     """
     if policy is DataPolicy.AS_IS or context.deployment is None:
         return None
+    allow_descriptors(plan)
     with _database(plan, context.deployment) as database:
         found = dataset.inspect(database, dataset.manifest_for(plan))
         if found.state is State.CHANGED:

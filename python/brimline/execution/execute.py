@@ -1,6 +1,5 @@
 """Owns the execution of one plan: start the engine, watch, write down what comes, seal."""
 
-import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -10,6 +9,7 @@ from typing import Any
 
 from brimline import _native
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, visible
+from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
 from brimline.monitor import ServerSampler, read_opcounters
@@ -20,8 +20,6 @@ from brimline.servers import Deployment, control_client
 
 _POLL_S = 0.1
 _TICK_S = 0.25
-_DESCRIPTORS_BESIDE = 128
-"""Open files of a run besides its connections: the record, the control plane, the interpreter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,26 +109,12 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
 
 
 def _start(plan: Plan) -> _native.Run:
-    if plan.target.kind == "wire":
-        _allow_descriptors(plan.connections + _DESCRIPTORS_BESIDE)
+    allow_descriptors(plan)
     try:
         return _native.start(plan.canonical_json())
     except _native.PlanError as error:
         path, message = error.args
         raise UsageError(f"{path}: {message}") from error
-
-
-def _allow_descriptors(wanted: int) -> None:
-    """Raises the soft limit of open files where it has to be raised. Raises UsageError when it can't be enough."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return
-    if hard != resource.RLIM_INFINITY and hard < wanted:
-        raise UsageError(
-            f"a run of this plan needs {wanted} open files, and this process may have {hard}",
-            hint="raise the limit (ulimit -n), or use fewer connections",
-        )
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _join(run: _native.Run) -> Summary:

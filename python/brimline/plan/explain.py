@@ -2,7 +2,7 @@
 
 from brimline import units
 from brimline.plan import model
-from brimline.plan.pacing import describe_load
+from brimline.plan.pacing import describe_load, plural
 
 _OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
 _BSON_FIELD_BYTES = 7
@@ -48,9 +48,9 @@ def _data(plan: model.Plan) -> str:
     bytes_text = units.format_bytes(mean_bytes * data.record_count, digits=2)
     first = f" from record {units.format_count(data.insert_start)} on" if data.insert_start else ""
     return (
-        f"{_plural(data.record_count, 'document')}{first} in "
+        f"{plural(data.record_count, 'document')}{first} in "
         f"{plan.namespace.database}.{plan.namespace.collection}, "
-        f"{_plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each, "
+        f"{plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each, "
         f"about {bytes_text} in all; keys {data.insert_order}"
     )
 
@@ -75,8 +75,8 @@ def _operations(work: model.MixWork) -> str:
 
 def _loading(work: model.LoadWork, data: model.DocumentPlan) -> str:
     count = model.records_to_load(work, data)
-    batch = _plural(min(work.batch_size, count), "document")
-    which = "every document" if work.ranges is None else f"the {_plural(count, 'document')} still missing"
+    batch = plural(min(work.batch_size, count), "document")
+    which = "every document" if work.ranges is None else f"the {plural(count, 'document')} still missing"
     return f"insert {which} once, {batch} per {'ordered' if work.ordered else 'unordered'} command"
 
 
@@ -107,7 +107,7 @@ def _time(plan: model.Plan) -> str:
     if plan.duration_ns is not None:
         ends.append(f"{units.duration_text(plan.duration_ns)} measured")
     if plan.operation_count is not None:
-        ends.append(f"{_plural(plan.operation_count, 'operation')} in all")
+        ends.append(f"{plural(plan.operation_count, 'operation')} in all")
     parts.append(" or ".join(ends) + (", whichever comes first" if len(ends) > 1 else ""))
     return f"{', then '.join(parts)}; a sample every {units.duration_text(plan.interval_ns)}"
 
@@ -115,11 +115,11 @@ def _time(plan: model.Plan) -> str:
 def _length(length: model.LengthPlan, noun: str) -> str:
     match length:
         case model.ConstantLength():
-            return _plural(length.length, noun)
+            return plural(length.length, noun)
         case model.UniformLength():
-            return f"{length.min} to {_plural(length.max, noun)}"
+            return f"{length.min} to {plural(length.max, noun)}"
         case model.ZipfianLength():
-            return f"{length.min} to {_plural(length.max, noun)}, mostly few"
+            return f"{length.min} to {plural(length.max, noun)}, mostly few"
         case model.HistogramLength():
             return f"{len(length.weights)} different lengths in {noun}s"
 
@@ -144,7 +144,3 @@ def _zipfian_mean(minimum: int, maximum: int, theta: float = 0.99) -> float:
     weight: float = 1 + (count**power - 1) / power
     weighted: float = 1 + (count ** (power + 1) - 1) / (power + 1)
     return minimum - 1 + weighted / weight
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{units.format_count(count)} {noun}{'' if count == 1 else 's'}"

@@ -6,18 +6,18 @@ from brimline.plan import model
 
 def describe_load(plan: model.Plan) -> str:
     """The load model in one line, whole: what is sent when, over how many connections."""
-    places = f"{_plural(plan.connections, 'connection')} on {_plural(plan.threads, 'thread')}"
+    places = f"{plural(plan.connections, 'connection')} on {plural(plan.threads, 'thread')}"
     if plan.in_flight_max is not None:
-        places += f", at most {_plural(plan.in_flight_max, 'operation')} in flight"
+        places += f", at most {plural(plan.in_flight_max, 'operation')} in flight"
     match plan.pacer:
         case model.ClosedPacer():
             return f"closed loop, {places}; each sends its next operation {_after_the_reply(plan.pacer)}"
         case model.TlrPacer():
             each = "one" if plan.pacer.loops == 1 else f"{units.format_count(plan.pacer.loops)}, one after another"
             return (
-                f"T-L-R, {_plural(plan.connections, 'worker')} start evenly over "
+                f"T-L-R, {plural(plan.connections, 'worker')} start evenly over "
                 f"{units.duration_text(plan.pacer.ramp_up_ns)}, each performs {each}: "
-                f"{_plural(plan.connections * plan.pacer.loops, 'operation')} on {_plural(plan.threads, 'thread')}"
+                f"{plural(plan.connections * plan.pacer.loops, 'operation')} on {plural(plan.threads, 'thread')}"
             )
         case model.ConstantPacer():
             rate = units.rate_text(plan.pacer.rate_ops_per_s)
@@ -119,5 +119,6 @@ def _offered_before(stages: tuple[model.Stage, ...], at_ns: int) -> float:
     return operations + stages[-1].to_ops_per_s * max(at_ns - start_ns, 0) / units.NS_PER_S
 
 
-def _plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
+    """`count` and its noun, in the plural unless it is one."""
     return f"{units.format_count(count)} {noun}{'' if count == 1 else 's'}"

@@ -7,7 +7,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -80,14 +80,20 @@ def make_directory(directory: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replaces a file, or makes it.
+    """Replaces a file, or makes it. Raises RecordError."""
+    replace_pieces(path, [text])
+
+
+def replace_pieces(path: Path, pieces: Iterable[str]) -> None:
+    """Replaces a file by `pieces`, one after the other, so that a large text need not be in memory whole.
 
     Readers see the old content or the new one, also after a crash. Raises RecordError.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with AppendOnlyFile(temporary) as file:
-            file.append(text)
+            for piece in pieces:
+                file.append(piece)
             file.sync()
         temporary.replace(path)
         _sync_directory(path.parent)

@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from plotly.offline import get_plotlyjs
 
-from brimline.record.files import replace_text
+from brimline.record.files import replace_pieces
 from brimline.report.view import Chart, Report
 
 _NARROW_NO_BREAK_SPACE = "\u202f"
@@ -28,21 +28,25 @@ _UNITS = r"(?:ops/s|ns|µs|ms|s|min|h|d|%|B|kB|MB|GB|TB|KB/s)\b|%"
 
 def render_html(report: Report) -> str:
     """The whole file as text."""
+    return "".join(_pieces(report))
+
+
+def write_html(report: Report, path: Path) -> None:
+    """Writes the file, replacing an older one whole. Raises RecordError."""
+    replace_pieces(path, _pieces(report))
+
+
+def _pieces(report: Report) -> Iterator[str]:
     charts = list(_charts(report))
     # Plotly's library is the bulk of the file: a report without charts does without it.
     scripts = [get_plotlyjs(), _asset("charts.js")] if charts else []
-    return _template().render(
+    return _template().generate(
         report=report,
         style=_asset("style.css"),
         policy=_policy(scripts),
         scripts=scripts,
         figures_json=_script_json({chart.id: chart.figure for chart in charts}),
     )
-
-
-def write_html(report: Report, path: Path) -> None:
-    """Writes the file, replacing an older one whole. Raises RecordError."""
-    replace_text(path, render_html(report))
 
 
 def keep_figures_together(text: str) -> str:

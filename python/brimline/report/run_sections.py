@@ -92,7 +92,7 @@ def accounting(record: RunRecord) -> Section:
             id="accounting", title="Planned against sent: whole run, warm-up included", short="Planned", blocks=[text]
         )
     rows: list[tuple[str, str, int, Tone]] = [
-        ("Planned", "due by the end of the run", summary["due"], ""),
+        ("Planned", _planned_note(record), summary["due"], ""),
         ("Sent", "", summary["sent"], ""),
         (
             "Overdue",
@@ -135,12 +135,16 @@ def accounting(record: RunRecord) -> Section:
     )
 
 
+def _planned_note(record: RunRecord) -> str:
+    return "workers times loops" if record.plan.pacer.kind == "tlr" else "due by the end of the run"
+
+
 def _tone_if(tone: Tone, count: int) -> Tone:
     return tone if count else ""
 
 
 def _age(what: str, count: int, age_ns: int) -> str:
-    return f"{what} {format_duration(age_ns)} before the end" if count else ""
+    return f"{what} {format_duration(age_ns)} before the end" if count and age_ns else ""
 
 
 def errors(record: RunRecord) -> Section:

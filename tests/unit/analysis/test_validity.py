@@ -1,10 +1,13 @@
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import observe
+from brimline.plan import WireTarget, resolve
 from brimline.record.model import RunRecord
+from brimline.spec import load_spec
 
 from .records import MS, S, interval_row, operation_row, run_record, summary
 
@@ -172,6 +175,17 @@ def test_what_never_went_out_is_told_with_its_reason(held_back: int, reason: str
         "planned 200 000, sent 179 960: 20 040 (10 %) never went out, the oldest was due 1.00 s"
     )
     assert unsent.evidence.endswith(reason)
+
+
+def test_loops_that_no_worker_came_to_are_told() -> None:
+    load: Mapping[str, object] = {"kind": "tlr", "threads": 5000, "loops": 40, "ramp_up": "10s"}
+    spec = load_spec("ycsb-c", overrides={"load": load}).spec
+    plan = resolve(spec, target=WireTarget(address="h:1", write_concern=None))
+    totals = summary(due=200_000, sent=179_960, overdue=20_040, ok=179_960)
+    unsent = finding(run_record(rate=None, summary=totals, plan=plan), "sent")
+    assert unsent.verdict is Standing.WARN
+    assert unsent.evidence.startswith("planned 200 000, sent 179 960: 20 040 (10 %) never went out")
+    assert unsent.evidence.endswith("before its workers had performed their loops")
 
 
 def test_a_closed_loop_has_nothing_left_to_send() -> None:

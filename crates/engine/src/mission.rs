@@ -1,0 +1,72 @@
+//! What a worker is given, and what it hands back: the mission that all share, its places, its intervals.
+
+use crate::clock::Nanos;
+use crate::commands::Commands;
+use crate::intervals::Intervals;
+use crate::pacer::Pacer;
+use crate::recorder::{Phase, Tallies};
+use crate::shared::{Control, WorkerProgress};
+use crate::workload::Workload;
+
+/// What all workers of a run know.
+pub struct Mission<'r> {
+    /// Which operations.
+    pub workload: &'r Workload,
+    /// How they are encoded.
+    pub commands: &'r Commands,
+    /// When they are due.
+    pub pacer: &'r Pacer,
+    /// Where samples are cut.
+    pub intervals: Intervals,
+    /// Operations of the run, all shards together; `None`: no bound.
+    pub operation_count: Option<u64>,
+    /// Number of shards.
+    pub shard_count: u64,
+    /// See [`Plan`](crate::plan::Plan).
+    pub drain_timeout_ns: Nanos,
+    /// See [`Plan`](crate::plan::Plan).
+    pub operation_timeout_ns: Nanos,
+    /// See [`Plan`](crate::plan::Plan).
+    pub connect_timeout_ns: Nanos,
+    /// Requests to end early.
+    pub control: &'r Control,
+    /// Progress of all workers.
+    pub progress: &'r [WorkerProgress],
+}
+
+/// A worker's share of the room for operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Its connections.
+    pub connections: usize,
+    /// How many of them may be in use at once.
+    pub in_flight_max: usize,
+}
+
+/// One interval of one worker.
+pub struct WorkerInterval {
+    /// Phase at the interval's start.
+    pub phase: Phase,
+    /// Start.
+    pub start_ns: Nanos,
+    /// End.
+    pub end_ns: Nanos,
+    /// Operations in flight at its end.
+    pub in_flight: u64,
+    /// Connections that are up at its end.
+    pub connections_up: u64,
+    /// Operations due and not sent at its end.
+    pub backlog: u64,
+    /// Workers of a closed loop that have begun and are not done; 0 in an open loop.
+    pub workers_active: u64,
+    /// CPU time of the worker's thread.
+    pub cpu_ns: Nanos,
+    /// Counts and times.
+    pub tallies: Tallies,
+}
+
+/// Where a worker leaves its intervals.
+pub trait Sink {
+    /// Takes an interval and returns empty tallies for the next.
+    fn take(&mut self, interval: WorkerInterval) -> Tallies;
+}

@@ -1,0 +1,122 @@
+//! When a shard may send: at its workers' pace in a closed loop, at its due times in an open one.
+
+use crate::clock::Nanos;
+use crate::pacer::{Pacer, Walk};
+use crate::slots::Slots;
+use crate::target::ConnectionIndex;
+use crate::workers::{Next, Workers};
+
+/// What says when a shard's operations are due.
+pub enum Pace<'r> {
+    /// Its workers.
+    Closed(Workers),
+    /// Its due times: of the next operation, and of those to be counted.
+    Open { due: Walk<'r>, counted: Walk<'r> },
+}
+
+/// Whether an operation is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Since this instant.
+    Since(Nanos),
+    /// As soon as a worker's connection is free.
+    WhenFree,
+    /// Not yet.
+    Later,
+}
+
+impl<'r> Pace<'r> {
+    /// The pace of shard `shard` of `shard_count`, which has `connections` connections.
+    pub fn new(pacer: &'r Pacer, connections: usize, shard: u64, shard_count: u64) -> Self {
+        match pacer {
+            Pacer::Closed(closed) => Self::Closed(Workers::new(*closed, connections, shard, shard_count)),
+            Pacer::Open(open) => Self::Open { due: open.walk(), counted: open.walk() },
+        }
+    }
+
+    /// Whether operation `index` is due at `now`.
+    #[inline]
+    pub fn due_at(&mut self, index: u64, now: Nanos) -> Due {
+        match self {
+            Self::Closed(_) => Due::WhenFree,
+            Self::Open { due, .. } => match due.due(index) {
+                Some(due) if due <= now => Due::Since(due),
+                _ => Due::Later,
+            },
+        }
+    }
+
+    /// When operation `index` of an open loop is due; `None`: never, or the loop is closed.
+    pub fn due(&mut self, index: u64) -> Option<Nanos> {
+        match self {
+            Self::Closed(_) => None,
+            Self::Open { due, .. } => due.due(index),
+        }
+    }
+
+    /// How many operations of the run are due before `end`; `None` in a closed loop.
+    pub fn due_before(&mut self, end: Nanos) -> Option<u64> {
+        match self {
+            Self::Closed(_) => None,
+            Self::Open { counted, .. } => Some(counted.due_before(end)),
+        }
+    }
+
+    /// How many operations the shard's workers have to perform; `None`: as many as there are.
+    pub fn planned(&self) -> Option<u64> {
+        match self {
+            Self::Closed(workers) => workers.planned(),
+            Self::Open { .. } => None,
+        }
+    }
+
+    /// Gives workers whose rest is over at `now` their connections back.
+    #[inline]
+    pub fn wake(&mut self, slots: &mut Slots, now: Nanos) {
+        if let Self::Closed(workers) = self {
+            while let Some(connection) = workers.wake(now) {
+                slots.wake(connection, now);
+            }
+        }
+    }
+
+    /// When the next worker wakes.
+    pub fn next_wake(&self) -> Option<Nanos> {
+        match self {
+            Self::Closed(workers) => workers.next_wake(),
+            Self::Open { .. } => None,
+        }
+    }
+
+    /// The connection has come up at `now`.
+    pub fn up(&mut self, connection: ConnectionIndex, now: Nanos) -> Next {
+        match self {
+            Self::Closed(workers) => workers.up(connection, now),
+            Self::Open { .. } => Next::Send,
+        }
+    }
+
+    /// Operation `index` on `connection` is over at `now`.
+    #[inline]
+    pub fn finished(&mut self, connection: ConnectionIndex, index: u64, now: Nanos) -> Next {
+        match self {
+            Self::Closed(workers) => workers.finished(connection, index, now),
+            Self::Open { .. } => Next::Send,
+        }
+    }
+
+    /// An operation on `connection` ended with the connection.
+    pub fn lost(&mut self, connection: ConnectionIndex) {
+        if let Self::Closed(workers) = self {
+            workers.performed(connection);
+        }
+    }
+
+    /// How many workers of a closed loop take part at `now`; 0 in an open loop.
+    pub fn active_count(&self, now: Nanos) -> u64 {
+        match self {
+            Self::Closed(workers) => workers.active_count(now),
+            Self::Open { .. } => 0,
+        }
+    }
+}
