@@ -20,9 +20,9 @@ def _schema(description: str, *kinds: str) -> WithJsonSchema:
     return WithJsonSchema({"type": kind, "description": description})
 
 
-def _whole(minimum: int, maximum: int) -> tuple[BeforeValidator, WithJsonSchema]:
+def _whole(minimum: int, maximum: int, *, advice: str = "") -> tuple[BeforeValidator, WithJsonSchema]:
     return (
-        BeforeValidator(readers.whole(minimum, maximum)),
+        BeforeValidator(readers.whole(minimum, maximum, advice=advice)),
         _schema(f"{minimum} to {maximum}; also like 100k or 1_000_000", "integer", "string"),
     )
 
@@ -34,10 +34,12 @@ def _bytes(minimum: int, maximum: int) -> tuple[BeforeValidator, WithJsonSchema]
     )
 
 
-def _duration(minimum_ns: int, maximum_ns: int) -> tuple[BeforeValidator, PlainSerializer, WithJsonSchema]:
+def _duration(
+    minimum_ns: int, maximum_ns: int, *, advice: str = ""
+) -> tuple[BeforeValidator, PlainSerializer, WithJsonSchema]:
     bounds = f"{units.duration_text(minimum_ns)} to {units.duration_text(maximum_ns)}"
     return (
-        BeforeValidator(readers.duration(minimum_ns, maximum_ns)),
+        BeforeValidator(readers.duration(minimum_ns, maximum_ns, advice=advice)),
         PlainSerializer(units.duration_text),
         _schema(f"a duration of {bounds}, such as 500ms, 10s or 1h30m", "string"),
     )
@@ -61,20 +63,20 @@ KeyPrefix = Annotated[
 Seed = Annotated[int, *_whole(0, readers.SEED_MAX)]
 RecordCount = Annotated[int, *_whole(1, readers.RECORD_COUNT_MAX)]
 RecordNumber = Annotated[int, *_whole(0, readers.RECORD_COUNT_MAX)]
-OperationCount = Annotated[int, *_whole(1, 10**15)]
+OperationCount = Annotated[int, *_whole(1, 10**15, advice="write it like 1000 or 100k")]
 FieldCount = Annotated[int, *_whole(1, readers.FIELD_COUNT_MAX)]
 FieldLength = Annotated[int, *_bytes(0, readers.DOCUMENT_BYTES_MAX)]
 ZeroPadding = Annotated[int, *_whole(0, 64)]
 BatchSize = Annotated[int, *_whole(1, readers.BATCH_SIZE_MAX)]
 ScanLength = Annotated[int, *_whole(1, readers.SCAN_LENGTH_MAX)]
-ConnectionCount = Annotated[int, *_whole(1, readers.CONNECTION_COUNT_MAX)]
+ConnectionCount = Annotated[int, *_whole(1, readers.CONNECTION_COUNT_MAX, advice="write it like 32")]
 ThreadCount = Annotated[int, *_whole(1, readers.THREAD_COUNT_MAX)]
 MemberCount = Annotated[int, *_whole(1, 50)]
 
 WarmupDuration = Annotated[int, *_duration(0, DAY_NS)]
 ThinkTime = Annotated[int, *_duration(0, DAY_NS)]
-RampUp = Annotated[int, *_duration(1, DAY_NS)]
-StageDuration = Annotated[int, *_duration(units.NS_PER_MS, 30 * DAY_NS)]
+RampUp = Annotated[int, *_duration(1, DAY_NS, advice="1ms starts all at once")]
+StageDuration = Annotated[int, *_duration(units.NS_PER_MS, 30 * DAY_NS, advice="such as 10s")]
 MeasureDuration = Annotated[int, *_duration(10 * units.NS_PER_MS, 30 * DAY_NS)]
 IntervalDuration = Annotated[int, *_duration(10 * units.NS_PER_MS, HOUR_NS)]
 Timeout = Annotated[int, *_duration(units.NS_PER_MS, HOUR_NS)]

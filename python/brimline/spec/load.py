@@ -186,7 +186,8 @@ def _read_file(path: Path, size_max: int) -> bytes:
         with path.open("rb") as file:
             data = file.read(size_max + 1)
     except (OSError, ValueError) as error:
-        raise SpecError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise SpecError(f"can't read {path}: {reason}", hint="check the path") from None
     if len(data) > size_max:
         raise SpecError(f"{path} is larger than {size_max // 1024} KiB", hint="a spec is a few lines of text")
     return data

@@ -22,7 +22,9 @@ class ClosedLoad(Part):
     @model_validator(mode="after")
     def _check_law(self) -> Self:
         if self.think_time_law != "constant" and not self.think_time_ns:
-            raise ValueError("think_time_law has no effect without a think_time")
+            raise ValueError(
+                "think_time_law has no effect without a think_time; add think_time: 100ms, or leave think_time_law out"
+            )
         return self
 
 
@@ -71,7 +73,7 @@ class RampLoad(Part):
     @model_validator(mode="after")
     def _check_rates(self) -> Self:
         if not self.from_ops_per_s and not self.to_ops_per_s:
-            raise ValueError("a ramp from 0 to 0 offers nothing")
+            raise ValueError("a ramp from 0 to 0 offers nothing; give a rate to go to, such as to: 5000/s")
         return self
 
 
@@ -88,7 +90,7 @@ class StageSpec(Part):
         is_level = self.rate_ops_per_s is not None
         is_change = self.from_ops_per_s is not None or self.to_ops_per_s is not None
         if is_level == is_change or (is_change and self.to_ops_per_s is None):
-            raise ValueError("a stage has either a rate or a rate to go to: {rate, for} or {from, to, for}")
+            raise ValueError("a stage has either a rate or a rate to go to; write {rate, for} or {from, to, for}")
         return self
 
 
@@ -102,7 +104,7 @@ class StagesLoad(Part):
     @model_validator(mode="after")
     def _check_rates(self) -> Self:
         if not any(stage.rate_ops_per_s or stage.from_ops_per_s or stage.to_ops_per_s for stage in self.stages):
-            raise ValueError("no stage offers anything")
+            raise ValueError("no stage offers anything; give stages such as {rate: 5000/s, for: 10s}")
         if len(self.stages) > STEP_COUNT_MAX:
             raise ValueError(f"more than {STEP_COUNT_MAX} stages; give fewer and longer ones")
         return self

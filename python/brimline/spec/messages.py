@@ -120,7 +120,7 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
         case "extra_forbidden":
             return "unknown key", _suggest(path)
         case "missing":
-            return "is missing", _EXAMPLES.get(dotted(path))
+            return "is missing", _EXAMPLES.get(dotted(path), f"add {path[-1]}")
         case "value_error":
             return _split_advice(str(details["ctx"]["error"]))
         case "model_type" | "model_attributes_type" | "dict_type":

@@ -140,16 +140,22 @@ class Spec(Part):
             self._check_tlr(self.load)
         if self.in_flight is not None and self.in_flight > self.effective_connections:
             raise ValueError(
-                f"in_flight can't be more than there are connections: {self.in_flight} > {self.effective_connections}"
+                f"in_flight can't be more than there are connections: {self.in_flight} > {self.effective_connections}; "
+                "lower in_flight or raise connections"
             )
         duration_ns = self.effective_duration_ns
         if duration_ns is None:
             return self
         if duration_ns <= 0:
-            raise ValueError("the warm-up is as long as the load's stages, so that nothing would be measured")
+            raise ValueError(
+                "the warm-up is as long as the load's stages, so that nothing would be measured; shorten warmup"
+            )
         think_time_ns = self.load.think_time_ns if isinstance(self.load, ClosedLoad) else 0
         if think_time_ns and think_time_ns >= self.effective_warmup_ns + duration_ns:
-            raise ValueError("load.think_time is as long as the run, which leaves each worker one operation")
+            raise ValueError(
+                "load.think_time is as long as the run, which leaves each worker one operation; "
+                "shorten load.think_time or lengthen duration"
+            )
         return self
 
     def _check_tlr(self, load: TlrLoad) -> None:
@@ -158,7 +164,9 @@ class Spec(Part):
         if self.operation_count is not None:
             raise ValueError("operation_count follows load.threads and load.loops; leave operation_count out")
         if self.in_flight is not None:
-            raise ValueError("in_flight has no place in T-L-R: each worker has one operation in flight")
+            raise ValueError(
+                "in_flight has no place in T-L-R: each worker has one operation in flight; leave in_flight out"
+            )
 
     def to_document(self) -> dict[str, Any]:
         """Plain values that read back as the same spec; a password in the address is left out."""

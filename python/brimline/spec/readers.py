@@ -28,6 +28,7 @@ MESSAGE_BYTES_MAX: Final = 48_000_000
 DAY_NS: Final = 86_400 * units.NS_PER_S
 HOUR_NS: Final = 3_600 * units.NS_PER_S
 
+_WITHOUT_RATE: Final = "write it like 5000/s, or leave it out for a closed loop"
 _NAME = re.compile(r"\w[\w.-]{0,47}")
 _DATABASE_FORBIDDEN = re.compile(r'[/\\. "$*<>:|?\x00-\x1f]')
 
@@ -47,8 +48,9 @@ def shown(value: object) -> str:
     return f'"{text}"' if isinstance(value, str) else text
 
 
-def duration(minimum_ns: int, maximum_ns: int) -> Callable[[object], int]:
-    """Reads "10s" as nanoseconds. A number without a unit is refused, but for 0."""
+def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[[object], int]:
+    """Reads "10s" as nanoseconds. A number without a unit is refused, but for 0. `advice`: see `whole`."""
+    hint = f"; {advice}" if advice else ""
 
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -56,47 +58,52 @@ def duration(minimum_ns: int, maximum_ns: int) -> Callable[[object], int]:
         if not isinstance(value, str) and value != 0:
             raise ValueError(f'{shown(value)} has no unit; write "{value}s" or "{value}ms"')
         if isinstance(value, str) and value.lstrip().startswith("-"):
-            raise ValueError(f"must not be negative, but is {shown(value)}")
+            raise ValueError(f"must not be negative, but is {shown(value)}{hint}")
         duration_ns = units.parse_duration(value) if isinstance(value, str) else 0
         if not minimum_ns <= duration_ns <= maximum_ns:
             bounds = f"{units.duration_text(minimum_ns)} to {units.duration_text(maximum_ns)}"
-            raise ValueError(f"must be in {bounds}, but is {shown(value)}")
+            raise ValueError(f"must be in {bounds}, but is {shown(value)}{hint}")
         return duration_ns
 
     return read
 
 
-def whole(minimum: int, maximum: int, parse: Callable[[str], int] = units.parse_count) -> Callable[[object], int]:
-    """Reads a whole number within bounds, 1000000 or "1M"."""
+def whole(
+    minimum: int, maximum: int, parse: Callable[[str], int] = units.parse_count, *, advice: str = ""
+) -> Callable[[object], int]:
+    """Reads a whole number within bounds, 1000000 or "1M". `advice` is for what is out of bounds."""
+    hint = f"; {advice}" if advice else ""
 
     def read(value: object) -> int:
-        number = _number(value, parse, "a whole number")
+        number = _number(value, parse, "a whole number", advice=advice)
         if not math.isfinite(number) or number != int(number):
             raise ValueError(f"must be a whole number, but is {shown(value)}")
         if not minimum <= number <= maximum:
-            raise ValueError(f"must be in {minimum} to {maximum}, but is {shown(value)}")
+            raise ValueError(f"must be in {minimum} to {maximum}, but is {shown(value)}{hint}")
         return int(number)
 
     return read
 
 
-def _number(value: object, parse: Callable[[str], float], what: str) -> float:
+def _number(value: object, parse: Callable[[str], float], what: str, *, advice: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"must be {what}, not {shown(value)}")
     if not isinstance(value, str):
         return value
     if re.match(r"\s*-\s*[0-9]", value):
-        raise ValueError(f"must not be negative, but is {shown(value)}")
+        raise ValueError(f"must not be negative, but is {shown(value)}{f'; {advice}' if advice else ''}")
     return parse(value)
 
 
 def rate(value: object) -> float:
     """Reads "5000/s" or 5000 as operations per second."""
-    rate = _number(value, units.parse_rate, 'a rate such as "5000/s"')
+    rate = _number(value, units.parse_rate, 'a rate such as "5000/s"', advice="write it like 5000/s")
+    if rate == 0:
+        raise ValueError(f"must be above 0 and at most 1e9/s, but is {shown(value)}; {_WITHOUT_RATE}")
     if not math.isfinite(rate) or not 0 < rate <= RATE_OPS_PER_S_MAX:
-        raise ValueError(f"must be above 0 and at most 1e9/s, but is {shown(value)}")
+        raise ValueError(f"must be above 0 and at most 1e9/s, but is {shown(value)}; write it like 5000/s")
     if rate < 1e-6:
-        raise ValueError(f"must be at least one operation in 11 days, but is {shown(value)}")
+        raise ValueError(f"must be at least one operation in 11 days, but is {shown(value)}; write it like 5000/s")
     return float(rate)
 
 

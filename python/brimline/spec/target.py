@@ -29,7 +29,7 @@ def _read_uri(value: object) -> SecretStr:
             raise ValueError(f'has the scheme "{scheme}"; write mongodb:// or mongodb+srv://')
         raise ValueError("has no scheme; write mongodb://HOST:PORT")
     if any(character.isspace() for character in value):
-        raise ValueError("has a space in it")
+        raise ValueError("has a space in it; take it out, or write it as %20")
     return SecretStr(value)
 
 
@@ -91,7 +91,7 @@ class TargetSpec(Part):
     def _check_agreement(self) -> Self:
         asked = self._write_concern_of_uri()
         if self.write_concern is not None and asked is not None and asked != self.write_concern:
-            raise ValueError("write_concern and the options of uri ask for different write concerns")
+            raise ValueError("write_concern and the options of uri ask for different write concerns; give one of them")
         return self
 
     def _write_concern_of_uri(self) -> WriteConcernSpec | None:

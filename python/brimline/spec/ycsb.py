@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline.spec.properties import Property
+from brimline.spec.readers import RATE_OPS_PER_S_MAX
 from brimline.spec.target import database_of_uri
 from brimline.spec.ycsb_properties import YcsbProperties
 
@@ -119,7 +120,11 @@ def _data(properties: YcsbProperties, *, has_inserts: bool) -> dict[str, Any]:
     record_count = _record_count(properties)
     insert_start = properties.whole("insertstart", 0)
     if insert_start >= record_count:
-        properties.refuse("insertstart", f"must be below recordcount {record_count}, but is {insert_start}")
+        properties.refuse(
+            "insertstart",
+            f"must be below recordcount {record_count}, but is {insert_start}",
+            "lower it, or raise recordcount",
+        )
     insert_count = properties.whole("insertcount", record_count - insert_start, minimum=1)
     _check_part(properties, record_count, insert_start + insert_count, has_inserts=has_inserts)
     url = properties.text("mongodb.url", "")
@@ -148,7 +153,11 @@ def _record_count(properties: YcsbProperties) -> int:
 def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_inserts: bool) -> None:
     """`insertcount` cuts a part out of the records; only laws that stay inside it mean the same here."""
     if end > record_count:
-        properties.refuse("insertcount", f"insertstart + insertcount is {end}, more than recordcount {record_count}")
+        properties.refuse(
+            "insertcount",
+            f"insertstart + insertcount is {end}, more than recordcount {record_count}",
+            "lower one of them, or raise recordcount",
+        )
     reaches_out = properties.text("requestdistribution", "uniform") in ("latest", "exponential")
     if end < record_count and (has_inserts or reaches_out):
         properties.refuse(
@@ -179,7 +188,7 @@ def _field_length(properties: YcsbProperties) -> dict[str, Any]:
         return {"kind": kind, "length": length}
     minimum = properties.whole("minfieldlength", 1)
     if minimum > length:
-        properties.refuse("minfieldlength", f"is {minimum}, more than fieldlength {length}")
+        properties.refuse("minfieldlength", f"is {minimum}, more than fieldlength {length}", "swap them")
     return {"kind": kind, "min": minimum, "max": length}
 
 
@@ -191,7 +200,7 @@ def _length_weights(properties: YcsbProperties) -> dict[int, float]:
         with path.open("rb") as file:
             data = file.read(_HISTOGRAM_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
-        properties.refuse(name, f"can't read {path}: {getattr(error, 'strerror', None) or error}")
+        properties.refuse(name, f"can't read {path}: {getattr(error, 'strerror', None) or error}", "check the path")
     if len(data) > _HISTOGRAM_BYTES_MAX:
         properties.refuse(name, f"{path} is larger than {_HISTOGRAM_BYTES_MAX // 1024} KiB")
     try:
@@ -244,12 +253,16 @@ def _scan_length(properties: YcsbProperties, *, has_scans: bool) -> dict[str, An
     minimum = properties.whole("minscanlength", 1, minimum=1)
     maximum = properties.whole("maxscanlength", 1000, minimum=1)
     if minimum > maximum:
-        properties.refuse("minscanlength", f"is {minimum}, more than maxscanlength {maximum}")
+        properties.refuse("minscanlength", f"is {minimum}, more than maxscanlength {maximum}", "swap them")
     return {"kind": kind, "min": minimum, "max": maximum}
 
 
 def _load(properties: YcsbProperties) -> dict[str, Any]:
     target = properties.whole("target", 0)
+    if target > RATE_OPS_PER_S_MAX:
+        properties.refuse(
+            "target", f"must be at most {RATE_OPS_PER_S_MAX:.0f} a second, but is {target}", "write it like target=5000"
+        )
     return {"kind": "constant", "rate": target} if target else {"kind": "closed"}
 
 

@@ -160,7 +160,9 @@ def _granularity_ms(properties: YcsbProperties, kind: MeasurementType) -> int:
     granularity_ms = properties.whole(name, 1000)
     if not _GRANULARITY_MS_MIN <= granularity_ms <= _GRANULARITY_MS_MAX:
         properties.refuse(
-            name, f"must be {_GRANULARITY_MS_MIN} to {_GRANULARITY_MS_MAX} milliseconds, but is {granularity_ms}"
+            name,
+            f"must be {_GRANULARITY_MS_MIN} to {_GRANULARITY_MS_MAX} ms, but is {granularity_ms}",
+            f"write it like {name}=1000",
         )
     return granularity_ms
 
@@ -194,7 +196,7 @@ def _export_file(properties: YcsbProperties) -> Path | None:
         return None
     path = Path(properties.text("exportfile", ""))
     if path.name in ("", "..") or path.is_dir():
-        properties.refuse("exportfile", "names no file")
+        properties.refuse("exportfile", "names no file", "write it like exportfile=results.txt, or leave it out")
     _check_directory(properties, "exportfile", path)
     return path
 
@@ -209,7 +211,9 @@ def _tracked_errors(properties: YcsbProperties) -> frozenset[str] | None:
     each = properties.flag("reportlatencyforeacherror", default=False)
     names = properties.text("latencytrackederrors", "")
     if each and names:
-        properties.refuse("latencytrackederrors", "would have no effect with reportlatencyforeacherror=true")
+        properties.refuse(
+            "latencytrackederrors", "would have no effect with reportlatencyforeacherror=true", "give one of the two"
+        )
     return None if each else frozenset(filter(None, names.split(",")))
 
 
@@ -219,5 +223,9 @@ def _status_interval_s(properties: YcsbProperties) -> int:
     )
     interval_s = properties.whole("status.interval", 10, minimum=1)
     if interval_s > _STATUS_INTERVAL_S_MAX:
-        properties.refuse("status.interval", f"must be at most {_STATUS_INTERVAL_S_MAX} s, but is {interval_s}")
+        properties.refuse(
+            "status.interval",
+            f"must be at most {_STATUS_INTERVAL_S_MAX} s, but is {interval_s}",
+            "write it like status.interval=10",
+        )
     return interval_s

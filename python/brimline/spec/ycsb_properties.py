@@ -64,6 +64,14 @@ FRONT_ONLY: Final = (
 )  # fmt: skip
 
 
+# What a refusal shows for numbers that are far from a thousand.
+_WHOLE_EXAMPLES: Final[Mapping[str, int]] = {
+    "batchsize": 100, "fieldcount": 10, "fieldlength": 100, "histogram.buckets": 1000, "insertstart": 0,
+    "maxexecutiontime": 60, "maxscanlength": 100, "minfieldlength": 1, "minscanlength": 1, "mongodb.batchsize": 100,
+    "status.interval": 10, "target": 5000, "threadcount": 16, "zeropadding": 1,
+}  # fmt: skip
+
+
 @dataclass(slots=True)
 class YcsbProperties:
     """The given properties, and which of them were used."""
@@ -88,9 +96,13 @@ class YcsbProperties:
         try:
             value = units.parse_count(text)
         except ValueError:
-            self.refuse(name, f'must be a whole number from {minimum} on, but is "{text}"')
+            value = minimum - 1
         if value < minimum:
-            self.refuse(name, f'must be a whole number from {minimum} on, but is "{text}"')
+            self.refuse(
+                name,
+                f'must be a whole number from {minimum} on, but is "{text}"',
+                f"write it like {name}={_WHOLE_EXAMPLES.get(name, 1000)}",
+            )
         return value
 
     def number(self, name: str, default: float) -> float:
@@ -103,7 +115,7 @@ class YcsbProperties:
         except ValueError:
             value = math.nan
         if not math.isfinite(value) or value < 0:
-            self.refuse(name, f'must be a number from 0 on, but is "{text}"')
+            self.refuse(name, f'must be a number from 0 on, but is "{text}"', f"write it like {name}=0.5")
         return value
 
     def flag(self, name: str, *, default: bool) -> bool:
@@ -121,7 +133,7 @@ class YcsbProperties:
             self.refuse(
                 name,
                 f'"{text}" is not one of {", ".join(choices)}',
-                f'did you mean "{near[0]}"' if near else None,
+                f'did you mean "{near[0]}"' if near else f"write it like {name}={default}",
             )
         return text
 

@@ -126,39 +126,99 @@ def test_the_offered_rate_over_time_and_its_mean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "message"),
+    ("overrides", "message", "hint"),
     [
-        ({"load": {"kind": "constant", "rate": "0/s"}}, "load.rate: must be above 0"),
-        ({"load": {"kind": "poisson", "rate": "-5/s"}}, "load.rate: must not be negative"),
-        ({"load": {"kind": "poisson", "rate": 10**12}}, "load.rate: must be above 0 and at most 1e9/s"),
-        ({"load": {"kind": "ramp", "from": 10**12, "to": 5, "over": "1s"}}, "load.from: must be above 0 and at most"),
-        ({"load": {"kind": "ramp", "from": 0, "to": 0, "over": "1s"}}, "a ramp from 0 to 0 offers nothing"),
-        ({"load": {"kind": "ramp", "to": 5, "over": "0s"}}, "load.over: must be in 1ms to"),
-        ({"load": {"kind": "ramp", "to": 5, "over": "2s"}, "warmup": "2s"}, "nothing would be measured"),
-        ({"load": {"kind": "stages", "stages": []}}, "load.stages"),
-        ({"load": {"kind": "stages", "stages": [{"rate": 0, "for": "1s"}]}}, "no stage offers anything"),
+        ({"load": {"kind": "constant", "rate": "0/s"}}, "load.rate: must be above 0", "leave it out for a closed loop"),
+        ({"load": {"kind": "poisson", "rate": "-5/s"}}, "load.rate: must not be negative", "write it like 5000/s"),
+        (
+            {"load": {"kind": "poisson", "rate": 10**12}},
+            "load.rate: must be above 0 and at most 1e9/s",
+            "write it like 5000/s",
+        ),
+        (
+            {"load": {"kind": "ramp", "from": 10**12, "to": 5, "over": "1s"}},
+            "load.from: must be above 0 and at most",
+            "write it like 5000/s",
+        ),
+        (
+            {"load": {"kind": "ramp", "from": 0, "to": 0, "over": "1s"}},
+            "a ramp from 0 to 0 offers nothing",
+            "to: 5000/s",
+        ),
+        ({"load": {"kind": "ramp", "to": 5, "over": "0s"}}, "load.over: must be in 1ms to", "such as 10s"),
+        (
+            {"load": {"kind": "ramp", "to": 5, "over": "2s"}, "warmup": "2s"},
+            "nothing would be measured",
+            "shorten warmup",
+        ),
+        ({"load": {"kind": "stages", "stages": []}}, "load.stages", "{rate: 5000/s, for: 10s}"),
+        (
+            {"load": {"kind": "stages", "stages": [{"rate": 0, "for": "1s"}]}},
+            "no stage offers anything",
+            "{rate: 5000/s, for: 10s}",
+        ),
         (
             {"load": {"kind": "stages", "stages": [{"rate": 5, "to": 9, "for": "1s"}]}},
             "either a rate or a rate to go to",
+            "{from, to, for}",
         ),
-        ({"load": {"kind": "stages", "stages": [{"from": 5, "for": "1s"}]}}, "either a rate or a rate to go to"),
-        ({"load": {"kind": "stages", "stages": [{"rate": 5}]}}, "is missing"),
-        ({"load": {"kind": "steps", "from": 1, "to": 10**9, "step": 1, "every": "1s"}}, "more than 10000 steps"),
-        ({"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "0s"}}, "load.ramp_up: must be in"),
-        ({"load": {"kind": "tlr", "threads": 5, "loops": 0, "ramp_up": "1s"}}, "load.loops: must be in 1 to"),
-        ({"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "connections": 7}, "connections follow"),
-        ({"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "operation_count": 7}, "operation_count"),
+        (
+            {"load": {"kind": "stages", "stages": [{"from": 5, "for": "1s"}]}},
+            "either a rate or a rate to go to",
+            "{from, to, for}",
+        ),
+        ({"load": {"kind": "stages", "stages": [{"rate": 5}]}}, "is missing", "add for"),
+        (
+            {"load": {"kind": "steps", "from": 1, "to": 10**9, "step": 1, "every": "1s"}},
+            "more than 10000 steps",
+            "make the step larger",
+        ),
+        (
+            {"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "0s"}},
+            "load.ramp_up: must be in",
+            "1ms starts all at once",
+        ),
+        (
+            {"load": {"kind": "tlr", "threads": 5, "loops": 0, "ramp_up": "1s"}},
+            "load.loops: must be in 1 to",
+            "write it like 1000 or 100k",
+        ),
+        (
+            {"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "connections": 7},
+            "connections follow",
+            "leave connections out",
+        ),
+        (
+            {"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "operation_count": 7},
+            "operation_count",
+            "leave operation_count out",
+        ),
         (
             {"load": {"kind": "tlr", "threads": 5, "loops": 5, "ramp_up": "1s"}, "in_flight": 2},
             "in_flight has no place",
+            "leave in_flight out",
         ),
-        ({"load": {"kind": "closed", "think_time": "20s"}, "duration": "10s"}, "load.think_time is as long as the run"),
-        ({"load": {"kind": "closed", "think_time_law": "exponential"}}, "no effect without a think_time"),
-        ({"in_flight": 33}, "in_flight can't be more than there are connections: 33 > 32"),
-        ({"in_flight": 0}, "in_flight: must be in 1 to"),
+        (
+            {"load": {"kind": "closed", "think_time": "20s"}, "duration": "10s"},
+            "load.think_time is as long as the run",
+            "shorten load.think_time or lengthen duration",
+        ),
+        (
+            {"load": {"kind": "closed", "think_time_law": "exponential"}},
+            "no effect without a think_time",
+            "add think_time",
+        ),
+        (
+            {"in_flight": 33},
+            "in_flight can't be more than there are connections: 33 > 32",
+            "lower in_flight or raise connections",
+        ),
+        ({"connections": 100_000}, "connections: must be in 1 to 50000, but is 100000", "write it like 32"),
+        ({"in_flight": 0}, "in_flight: must be in 1 to", "write it like 32"),
     ],
 )
-def test_what_makes_no_sense_is_refused(overrides: dict[str, Any], message: str) -> None:
+def test_what_makes_no_sense_is_refused(overrides: dict[str, Any], message: str, hint: str) -> None:
     with pytest.raises(SpecError) as caught:
         load_spec("ycsb-c", overrides=overrides)
     assert message in str(caught.value)
+    assert hint in (caught.value.hint or "")

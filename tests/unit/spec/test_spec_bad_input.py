@@ -25,9 +25,10 @@ SLIPS = [
         'scan_length: "normal" is no known kind',
         'did you mean "uniform"; kinds: constant, uniform, zipfian',
     ),
-    ("connections: 0", "connections: must be in 1 to 50000, but is 0", None),
-    ("connections: -1", "connections: must be in 1 to 50000, but is -1", None),
-    ("connections: 50001", "connections: must be in 1 to 50000, but is 50001", None),
+    ("connections: 0", "connections: must be in 1 to 50000, but is 0", "write it like 32"),
+    ("connections: -1", "connections: must be in 1 to 50000, but is -1", "write it like 32"),
+    ("connections: '-1'", 'connections: must not be negative, but is "-1"', "write it like 32"),
+    ("connections: 50001", "connections: must be in 1 to 50000, but is 50001", "write it like 32"),
     ("connections: 1.5", "connections: must be a whole number, but is 1.5", None),
     ("connections: .inf", "connections: must be a whole number, but is inf", None),
     ("connections: true", "connections: must be a whole number, not true", None),
@@ -48,7 +49,11 @@ SLIPS = [
     ("duration: 99999d", 'duration: must be in 10ms to 30d, but is "99999d"', None),
     ("warmup: 2d", 'warmup: must be in 0s to 1d, but is "2d"', None),
     ("interval: 1ms", 'interval: must be in 10ms to 1h, but is "1ms"', None),
-    ("operation_count: 0", "operation_count: must be in 1 to 1000000000000000, but is 0", None),
+    (
+        "operation_count: 0",
+        "operation_count: must be in 1 to 1000000000000000, but is 0",
+        "write it like 1000 or 100k",
+    ),
     (
         "load: open",
         'load: "open" is no known kind',
@@ -56,14 +61,28 @@ SLIPS = [
     ),
     ("load: constant", "load.rate: is missing", "add rate: 5000/s"),
     ("load: {rate: 5}", "load: needs a kind", "kinds: closed, unlimited, tlr, constant, poisson, ramp, stages, steps"),
-    ("load: {kind: constant, rate: 0}", "load.rate: must be above 0 and at most 1e9/s, but is 0", None),
-    ("load: {kind: constant, rate: -5/s}", 'load.rate: must not be negative, but is "-5/s"', None),
+    (
+        "load: {kind: constant, rate: 0}",
+        "load.rate: must be above 0 and at most 1e9/s, but is 0",
+        "write it like 5000/s, or leave it out for a closed loop",
+    ),
+    ("load: {kind: constant, rate: -5/s}", 'load.rate: must not be negative, but is "-5/s"', "write it like 5000/s"),
     (
         "load: {kind: constant, rate: 1e12}",
         "load.rate: must be above 0 and at most 1e9/s, but is 1e+12",
-        None,
+        "write it like 5000/s",
     ),
-    ("load: {kind: constant, rate: .nan}", "load.rate: must be above 0 and at most 1e9/s, but is nan", None),
+    (
+        "load: {kind: constant, rate: .nan}",
+        "load.rate: must be above 0 and at most 1e9/s, but is nan",
+        "write it like 5000/s",
+    ),
+    (
+        "load: {kind: constant, rate: 1e-9}",
+        "load.rate: must be at least one operation in 11 days, but is 1e-09",
+        "write it like 5000/s",
+    ),
+    ("target: {uri: 'mongodb://h h'}", "target.uri: has a space in it", "take it out, or write it as %20"),
     (
         "load: {kind: constant, rate: '5,000/s'}",
         'load.rate: "5,000/s" is no rate',
@@ -87,7 +106,7 @@ SLIPS = [
     ),
     ("scan_length: 0", "scan_length: a scan asks for at least 1 document", None),
     ("scan_length: {kind: uniform, min: 5, max: 2}", "scan_length: min 5 is larger than max 2", None),
-    ("scan_length: {kind: uniform}", "scan_length.max: is missing", None),
+    ("scan_length: {kind: uniform}", "scan_length.max: is missing", "add max"),
     ("name: 12", "name: must be text, not 12", 'write "12"'),
     (
         "name: a/b",
@@ -122,7 +141,7 @@ SLIPS = [
     (
         "target: {uri: 'mongodb://h/?w=1', write_concern: majority}",
         "target: write_concern and the options of uri ask for different write concerns",
-        None,
+        "give one of them",
     ),
     (
         "seed: &x 1",

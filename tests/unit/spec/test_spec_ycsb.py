@@ -237,16 +237,29 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
             "recordcount: is missing",
             "say how many records there are, such as -p recordcount=100000",
         ),
-        ("recordcount=-4", 'recordcount: must be a whole number from 0 on, but is "-4"', None),
-        ("threadcount=0", 'threadcount: must be a whole number from 1 on, but is "0"', None),
-        ("threadcount=99999", "threadcount: must be in 1 to 50000, but is 99999", None),
-        ("target=2000000000", "target: must be above 0 and at most 1e9/s, but is 2000000000", None),
+        (
+            "recordcount=-4",
+            'recordcount: must be a whole number from 0 on, but is "-4"',
+            "write it like recordcount=1000",
+        ),
+        ("threadcount=0", 'threadcount: must be a whole number from 1 on, but is "0"', "write it like threadcount=16"),
+        ("threadcount=99999", "threadcount: must be in 1 to 50000, but is 99999", "write it like 32"),
+        (
+            "target=2000000000",
+            "target: must be at most 1000000000 a second, but is 2000000000",
+            "write it like target=5000",
+        ),
+        ("target=-5", 'target: must be a whole number from 0 on, but is "-5"', "write it like target=5000"),
         (
             "readproportion=0 updateproportion=0",
             "readproportion: the proportions add up to 0",
             "give at least one operation a proportion",
         ),
-        ("readproportion=nan", 'readproportion: must be a number from 0 on, but is "nan"', None),
+        (
+            "readproportion=nan",
+            'readproportion: must be a number from 0 on, but is "nan"',
+            "write it like readproportion=0.5",
+        ),
         (
             "requestdistribution=zipfain",
             'requestdistribution: "zipfain" is not one of uniform, zipfian, latest, hotspot, exponential, sequential',
@@ -257,11 +270,15 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
             'readallfields: must be true or false, but is "yes"',
             "YCSB reads any other word as false",
         ),
-        ("insertstart=1000", "insertstart: must be below recordcount 1000, but is 1000", None),
+        (
+            "insertstart=1000",
+            "insertstart: must be below recordcount 1000, but is 1000",
+            "lower it, or raise recordcount",
+        ),
         (
             "insertstart=10 insertcount=2000",
             "insertcount: insertstart + insertcount is 2010, more than recordcount 1000",
-            None,
+            "lower one of them, or raise recordcount",
         ),
         (
             "insertcount=10 requestdistribution=latest",
@@ -297,7 +314,7 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
         (
             "fieldlengthdistribution=histogram fieldlengthhistogram=/nope",
             "fieldlengthhistogram: can't read /nope: No such file or directory",
-            None,
+            "check the path",
         ),
     ],
 )
