@@ -8,19 +8,27 @@ connection string which reached a message by way of another library is cut there
 import re
 from typing import ClassVar
 
-_USER_INFO_MASK = "***"
+_MASK = "***"
 # A password may hold any character except those that end a URI in running text. Up to the last "@" before the
 # path is user information, so that an unescaped "@" in a password does not leave the password's tail behind.
 _USER_INFO = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#'\"<>]*@")
-# An unescaped "/", "?" or "#" in a password makes the URI wrong, but such a URI is just what ends up in an
-# error.
-_MONGODB_USER_INFO = re.compile(r"(?P<scheme>mongodb(?:\+srv)?://)[^\s'\"<>]*@", re.IGNORECASE)
-# Options of a connection string that hold secrets.
-_SECRET_OPTION = re.compile(
-    r"(?P<key>[?&](?:tlsCertificateKeyFilePassword|sslClientCertificateKeyPassword|password|authMechanismProperties)=)"
-    r"[^\s&'\"<>]*",
+# An unescaped "/", "?", "#" or quote in a password makes the URI wrong, but such a URI is just what ends up in an
+# error; a blank does too, and what stands before it looks like a port that is no number.
+_MONGODB_USER_INFO = re.compile(
+    r"(?P<scheme>mongodb(?:\+srv)?:/{1,2})(?:\S*@|[^\s/?#@:\[]*:(?!\d+(?:\D|$))[^\n]*@)", re.IGNORECASE
+)
+_BARE_USER_INFO = re.compile(r"(?<![\w/*])[\w.%+-]+:[^\s/@:'\"<>]+@(?=[\w\[])")
+# Names whose value is a secret, as options of a connection string and as assignments elsewhere. In text a value goes on
+# to the next blank, without the quotes and brackets that close what it stands in.
+_CONFIDENTIAL_NAME = r"[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|credentials?|authMechanismProperties)"
+_SECRET_IN_TEXT = re.compile(
+    rf"(?<![\w.-])(?P<key>{_CONFIDENTIAL_NAME}=)(?!\*\*\*)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s&]*[^\s&'\"{{}}\[\](),;])",
     re.IGNORECASE,
 )
+_SECRET_OPTION = re.compile(rf"(?P<key>[?&;]{_CONFIDENTIAL_NAME}=)[^&]+", re.IGNORECASE | re.DOTALL)
+_SECRET_WORD = re.compile(rf"(?P<key>(?:{_CONFIDENTIAL_NAME}|[\w.-]*key)[=:]).+", re.IGNORECASE | re.DOTALL)
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
+_HOST = re.compile(r"(?:\[[^\]@]*\]|[^:\[\]]*)(?::\d*)?")
 
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -32,24 +40,38 @@ def visible(text: str) -> str:
 
 
 def redact_text(text: str) -> str:
-    """`text` with the user information and the secret options of every URI in it replaced by `***`."""
-    text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_USER_INFO_MASK}@", text)
-    text = _USER_INFO.sub(rf"\g<scheme>{_USER_INFO_MASK}@", text)
-    return _SECRET_OPTION.sub(rf"\g<key>{_USER_INFO_MASK}", text)
+    """`text` with the user information of every URI, and what is assigned to a secret, replaced by `***`."""
+    text = _MONGODB_USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
+    text = _USER_INFO.sub(rf"\g<scheme>{_MASK}@", text)
+    text = _BARE_USER_INFO.sub(f"{_MASK}@", text)
+    return _SECRET_IN_TEXT.sub(rf"\g<key>{_MASK}", text)
 
 
 def redact_uri(uri: str) -> str:
     """`uri` without what must stay secret: the user information and the options that hold passwords.
 
-    Works on anything, also on what is no URI at all: the whole text up to the last `@` counts as user
-    information.
+    Works on anything, also on what is no URI at all: the whole text up to the last `@` counts as user information, and
+    so does all that follows a scheme where what looks like a port is no number: the beginning of a password.
     """
     scheme, separator, rest = uri.partition("://")
-    if not separator:
-        scheme, rest = "", uri
+    if not (separator and _SCHEME.fullmatch(scheme)):
+        scheme, separator, rest = "", "", uri
     user_info, at, address = rest.rpartition("@")
-    visible = f"{_USER_INFO_MASK}@{address}" if at and user_info else rest
-    return _SECRET_OPTION.sub(rf"\g<key>{_USER_INFO_MASK}", f"{scheme}{separator}{visible}")
+    hosts = re.split("[/?#]", address, maxsplit=1)[0].split(",")
+    if separator and not all(_HOST.fullmatch(host) for host in hosts):
+        return f"{scheme}{separator}{_MASK}@"
+    kept = f"{_MASK}@{address}" if at and user_info else rest
+    return _SECRET_OPTION.sub(rf"\g<key>{_MASK}", f"{scheme}{separator}{kept}")
+
+
+def redact_word(word: str) -> str:
+    """One word of a command line without what must stay secret: a word ends where it ends, whatever is in it."""
+    if secret := _SECRET_WORD.fullmatch(word):
+        return f"{secret['key']}{_MASK}"
+    name, separator, value = word.partition("=")
+    if separator and re.fullmatch(r"[\w.-]+", name):
+        return f"{name}={redact_uri(value)}"
+    return redact_uri(word)
 
 
 class BrimlineError(Exception):

@@ -53,6 +53,12 @@ def test_redact_uri(uri: str, redacted: str) -> None:
         "http://user:secret@proxy and mongodb://h:1",
         "mongodb://user:sec?secret@host",
         "MONGODB://user:secret@host",
+        "mongodb://user:secret secret@host",
+        "mongodb://user:sec'secret@host",
+        'mongodb://user:sec"secret@host',
+        "mongodb://user:<secret>@host",
+        "mongodb:/user:secret@host",
+        "wrong is user:secret@host",
     ],
 )
 def test_no_error_text_holds_a_password(text: str) -> None:
@@ -65,6 +71,23 @@ def test_no_error_text_holds_a_password(text: str) -> None:
     assert "***@" in error.message
 
 
-def test_text_without_a_password_stays() -> None:
-    text = "mail to ann@example.org, see mongodb://host:1/db"
+@pytest.mark.parametrize("name", ["password", "proxyPassword", "db.passwd", "--token", "client_secret"])
+def test_what_is_assigned_to_a_secret_is_masked(name: str) -> None:
+    assert errors.redact_text(f"given {name}=geheim, and more") == f"given {name}=***, and more"
+    assert errors.redact_text(f'{{uri: "mongodb://h/?{name}=ge\'heim"}}') == f'{{uri: "mongodb://h/?{name}=***"}}'
+    assert errors.redact_text(f'given {name}="ge heim" and more') == f"given {name}=*** and more"
+    once = errors.redact_text(f'"{name}=***"')
+    assert once == f'"{name}=***"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mail to ann@example.org, see mongodb://host:1/db",
+        "uri: mongodb://host:27017 # ask ann@example.org",
+        "see mongodb://[::1]:1/db, ask ann@example.org",
+        "the password=",
+    ],
+)
+def test_text_without_a_password_stays(text: str) -> None:
     assert errors.redact_text(text) == text

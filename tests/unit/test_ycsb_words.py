@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from brimline.cli.app import main
+from tests.support.secrets import ADDRESSES, ASSIGNMENTS, SECRET
 from tests.support.ycsb_golden import GOLDEN
 
 WORKLOAD = str(GOLDEN / "workloadc.properties")
@@ -34,10 +35,13 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
         (["run", "mongodb", "-P", WORKLOAD, "-p", "k"], ['-p "k" is no assignment']),
         (
             ["run", "mongodb", "-P", WORKLOAD, "-threads", "0"],
-            ["error: -p: threadcount: must be a whole number from 1"],
+            ["error: -p: threadcount: must be a whole number from 1", "hint: write it like threadcount=16"],
         ),
-        (["run", "mongodb", "-P", WORKLOAD, "-target", "-5"], ["error: -p: target: must be a whole number from 0"]),
-        (["run", "mongodb", "-P", WORKLOAD, "-target", "1000000000000"], ["error: -p: target: "]),
+        (
+            ["run", "mongodb", "-P", WORKLOAD, "-target", "-5"],
+            ["error: -p: target: must be a whole number from 0", "hint: write it like target=5000"],
+        ),
+        (["run", "mongodb", "-P", WORKLOAD, "-target", "1000000000000"], ["error: -p: target: ", "hint: "]),
         (["run", "mongodb", "-P", WORKLOAD, "-p", "measurementtype=raw"], ["error: -p: measurementtype: ", "hint: "]),
         (["run", "mongodb", "-P", WORKLOAD, "-p", "nosuch=1"], ["error: -p: nosuch: would have no effect"]),
         (["run", "mongodb", "-P", WORKLOAD, "-l", "x"], ["error: -p: label: would have no effect", "(-s)"]),
@@ -76,7 +80,30 @@ def test_the_later_flag_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert "nosuch" in err and "threadcount" not in err.partition("error: ")[2]
 
 
-def test_a_password_in_the_words_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", "mongodb", "-P", WORKLOAD, "-p", "mongodb.url=mongodb://u:geheim@h:1/ycsb", "-p", "nosuch=1"]
-    _, _, err = said(words, capsys)
-    assert "Command line: " in err and "geheim" not in err
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["-p", f"mongodb.url={address}"] for address in ADDRESSES),
+        *(["-p", f"mongodb.url={address}", "-p", "nosuch=1"] for address in ADDRESSES),
+        *(["-p", assignment] for assignment in ASSIGNMENTS),
+        *([f"-p{assignment}"] for assignment in ASSIGNMENTS),
+        *([address] for address in ADDRESSES),
+        ["-p", f"mongodb.url=mongodb://u:{SECRET}", f"{SECRET}@h/y"],
+        [f"--password={SECRET} {SECRET}"],
+        [f"--uri=mongodb://u:{SECRET} {SECRET}@h/y"],
+    ],
+)
+def test_a_secret_in_the_words_is_not_repeated(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = said(["run", "mongodb", "-P", WORKLOAD, *words], capsys)
+    assert code in (2, 5) and err.count("error: ") == 1
+    assert SECRET not in out + err
+    assert not list(tmp_path.iterdir()), "nothing was begun"
+
+
+def test_words_without_a_secret_are_repeated_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["-P", WORKLOAD, "-p", "mongodb.url=mongodb://h:1,[::1]:27017/y?w=1", "-threads", "4", "-p", "table=t x"]
+    _, _, err = said(["run", "mongodb", *flags, "-p", "nosuch=1"], capsys)
+    assert f"Command line: -t -db site.ycsb.db.MongoDbClient {' '.join(flags)} -p nosuch=***\n" in err

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from brimline.cli import capacity, doctor, list_, load, report, run, show, sweep, workloads, ycsb
+from brimline.cli.words import hide_secrets
 from brimline.errors import BrimlineError, redact_text
 from brimline.record import brimline_version
 
@@ -61,7 +62,7 @@ def _exit_code(arguments: list[str]) -> int:
     except typer.Exit as error:
         return error.exit_code
     except BrimlineError as error:
-        return _fail(error.message, hint=error.hint, exit_code=error.exit_code)
+        return _fail(hide_secrets(error.message, arguments), hint=error.hint, exit_code=error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", hint=None, exit_code=EXIT_INTERRUPTED)
     except BrokenPipeError:
@@ -71,9 +72,11 @@ def _exit_code(arguments: list[str]) -> int:
     except Exception as error:
         # Errors of the command line's own parser: their class is private to typer, their methods are not.
         if hasattr(error, "format_message"):
-            return _fail(_lower_first(error.format_message()), hint=_help_of(error), exit_code=EXIT_USAGE)
-        print(redact_text("".join(traceback.format_exception(error))), file=sys.stderr)  # noqa: T201
-        text = f"{type(error).__name__}: {error}"
+            message = hide_secrets(error.format_message(), arguments)
+            return _fail(_lower_first(message), hint=_help_of(error), exit_code=EXIT_USAGE)
+        trace = hide_secrets("".join(traceback.format_exception(error)), arguments)
+        print(redact_text(trace), file=sys.stderr)  # noqa: T201
+        text = hide_secrets(f"{type(error).__name__}: {error}", arguments)
         return _fail(
             f"internal: {text}", hint="this is a defect of brimline: please report it", exit_code=EXIT_INTERNAL
         )

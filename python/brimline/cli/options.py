@@ -9,7 +9,8 @@ import typer
 
 from brimline.api import Options
 from brimline.cli.progress import TerminalProgress
-from brimline.errors import UsageError, redact_text
+from brimline.cli.words import redact_words
+from brimline.errors import UsageError
 from brimline.execution import DataPolicy
 
 Workload = Annotated[
@@ -124,7 +125,7 @@ def surroundings(
         drop=drop,
         resume=resume,
         null=null,
-        command=tuple(redact_text(word) for word in ("brimline", *sys.argv[1:])),
+        command=redact_words(("brimline", *sys.argv[1:])),
         **given,  # type: ignore[arg-type]
     )
 

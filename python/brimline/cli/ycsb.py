@@ -12,7 +12,8 @@ import typer
 from brimline.api.options import Options
 from brimline.api.ycsb import ycsb as ycsb_api
 from brimline.cli.output import printing
-from brimline.errors import UsageError, redact_text
+from brimline.cli.words import redact_words
+from brimline.errors import UsageError, redact_word
 from brimline.spec.ycsb_front import Phase
 
 SETTINGS: Final = {"allow_interspersed_args": False, "ignore_unknown_options": True}
@@ -58,9 +59,9 @@ def ycsb(
         return 0
     phase, flags = _phase(given)
     parsed = _parse(flags)
-    client_words = [_PHASES[phase], "-db", _BINDING_CLASS, *flags]
-    _talk(f"Command line: {redact_text(' '.join(client_words))}")
-    options = Options(command=tuple(redact_text(word) for word in ("brimline", "ycsb", *given)))
+    client_words = [_PHASES[phase], "-db", _BINDING_CLASS, *redact_words(flags)]
+    _talk(f"Command line: {' '.join(client_words)}")
+    options = Options(command=redact_words(("brimline", "ycsb", *given)))
     result = ycsb_api(
         phase,
         property_files=parsed.property_files,
@@ -124,4 +125,7 @@ def _refuse(flag: str) -> NoReturn:
         raise UsageError(f"{flag} would have no effect", hint=_WITHOUT_MEANING[flag])
     known = ("-P", "-p", "-s", *_PROPERTY_OF_FLAG)
     near = difflib.get_close_matches(f"-{flag.strip('-')}", known, n=1)
-    raise UsageError(f'ycsb has no flag "{flag}"', hint=f'did you mean "{near[0]}"' if near else f"usage: {_USAGE}")
+    raise UsageError(
+        f'ycsb has no flag "{redact_word(flag)}"',
+        hint=f'did you mean "{near[0]}"' if near else f"usage: {_USAGE}",
+    )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from brimline.errors import SpecError
+from brimline.errors import SpecError, redact_word
 
 FILE_BYTES_MAX = 256 * 1024
 
@@ -55,7 +55,7 @@ def parse_assignment(text: str) -> tuple[str, Property]:
     key, separator, value = text.partition("=")
     key = key.strip()
     if not separator or not key:
-        raise SpecError(f'-p "{text}" is no assignment', hint="write -p name=value")
+        raise SpecError(f'-p "{redact_word(text)}" is no assignment', hint="write -p name=value")
     return key, Property(value.strip(), "-p")
 
 

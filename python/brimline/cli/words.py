@@ -1,0 +1,49 @@
+"""Owns the words of a command line as they may be printed and stored: without what must stay secret.
+
+A text can't tell where a password ends, a word can. So each word is looked at for itself, and by the flag before it.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from brimline.errors import redact_uri, redact_word
+from brimline.spec.ycsb_properties import KNOWN_NAMES
+
+_MASK: Final = "***"
+_SECRET_FLAG: Final = re.compile(r"-+[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|key)", re.IGNORECASE)
+_PROPERTY_NAMES: Final = frozenset(KNOWN_NAMES)
+
+
+def redact_words(words: Sequence[str]) -> tuple[str, ...]:
+    """`words` with `***` for each secret; the value of a property that brimline doesn't know may be one."""
+    return tuple(_shown(word, before) for before, word in zip(("", *words), words, strict=False))
+
+
+def _shown(word: str, before: str) -> str:
+    if before == "-p":
+        return _assignment(word)
+    if before == "--uri":
+        return redact_uri(word)
+    if _SECRET_FLAG.fullmatch(before):
+        return _MASK
+    if word.startswith("-p") and len(word) > len("-p"):
+        return f"-p{_assignment(word.removeprefix('-p'))}"
+    return redact_word(word)
+
+
+def _assignment(text: str) -> str:
+    name, separator, value = text.partition("=")
+    if not separator:
+        return redact_word(text)
+    if name.strip() not in _PROPERTY_NAMES:
+        return f"{redact_word(name)}={_MASK}"
+    return f"{name}={redact_uri(value)}"
+
+
+def hide_secrets(message: str, words: Sequence[str]) -> str:
+    """`message` with each of `words` that it repeats as it may be shown."""
+    for word, shown in zip(words, redact_words(words), strict=True):
+        if word != shown:
+            message = message.replace(word, shown)
+    return message

@@ -1,0 +1,95 @@
+"""The words of any verb: whatever a password looks like, no output and no record holds it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from brimline.cli.app import main
+from brimline.cli.words import redact_words
+from tests.support.secrets import ADDRESSES, ASSIGNMENTS, SECRET
+from tests.support.ycsb_golden import GOLDEN
+
+WORKLOAD = str(GOLDEN / "workloadc.properties")
+
+
+def said(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    streams = capsys.readouterr()
+    return ended.value.code, streams.out + streams.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["ycsb-c", "--uri", address] for address in ADDRESSES),
+        *(["ycsb-c", f"--uri={address}"] for address in ADDRESSES),
+        *(["ycsb-c", "--null", address] for address in ADDRESSES),
+        *(["-P", WORKLOAD, "-p", assignment, "--null"] for assignment in ASSIGNMENTS),
+        ["ycsb-c", "--uri", f"mongodb://u:{SECRET}", f"{SECRET}@h/y"],
+        ["ycsb-c", f"--password={SECRET}"],
+        ["ycsb-c", "--rate", f"mongodb://u:{SECRET} {SECRET}@h"],
+    ],
+)
+def test_no_error_repeats_a_secret(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, text = said(["run", *words], capsys)
+    assert code in (2, 5) and text.count("error: ") == 1
+    assert SECRET not in text
+    assert not list(tmp_path.iterdir()), "nothing was begun"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["--uri", address] for address in ADDRESSES),
+        *([f"--uri={address}"] for address in ADDRESSES),
+        *(["-p", f"mongodb.url={address}"] for address in ADDRESSES),
+        *([address] for address in ADDRESSES),
+        *(["-p", assignment] for assignment in ASSIGNMENTS),
+        *([f"-p{assignment}"] for assignment in ASSIGNMENTS),
+        ["--sslPEMKeyPassword", SECRET],
+        [f"--api-key={SECRET}"],
+    ],
+)
+def test_words_are_shown_without_their_secret(words: list[str]) -> None:
+    shown = redact_words(words)
+    assert len(shown) == len(words)
+    assert SECRET not in " ".join(shown) and "***" in " ".join(shown)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "run",
+        "ycsb-c",
+        "--uri=mongodb://h:1,[::1]:2/y?w=1",
+        "--rate=5000/s",
+        "--p99",
+        "-P",
+        "/a/b:c",
+        "x=y",
+        "--tlr=1,2,3s",
+    ],
+)
+def test_words_without_a_secret_stay(word: str) -> None:
+    assert redact_words([word]) == (word,)
+
+
+def test_a_record_holds_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of addresses given several times the last counts, so that a run with all the others is one that works."""
+    strays = [word for address in ADDRESSES for word in ("-p", f"mongodb.url={address}")]
+    words = ["run", "-P", WORKLOAD, *strays, "-p", "mongodb.url=mongodb://h:1/y", "--null", "--duration", "50ms"]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["brimline", *words])
+    code, text = said(words, capsys)
+    assert code in (0, 4), text
+    assert SECRET not in text
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert "environment.json" in {path.name for path in files}
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
