@@ -55,16 +55,33 @@ class Run:
         ("a-run.default", ""),
         ("a-run.hdr", "hdrhistogram.percentiles=50,95,99,99.9"),
         ("a-run.histogram", "measurementtype=histogram"),
+        ("a-run.hdr-verbose", "hdrhistogram.percentiles=50,95,99,99.9 measurement.histogram.verbose=true"),
+        ("a-run.histogram-verbose", "measurementtype=histogram measurement.histogram.verbose=true"),
         ("a-run.hdr-histogram-combined", "measurementtype=hdrhistogram+histogram"),
         ("a-run.both-target", "measurement.interval=both hdrhistogram.percentiles=50,95,99,99.9 target=500"),
         ("a-run.intended-target", "measurement.interval=intended target=500"),
         ("a-run.timeseries", "measurementtype=timeseries timeseries.granularity=50"),
+        ("c-run.default", ""),
+        ("c-run.hdr", "hdrhistogram.percentiles=50,95,99,99.9"),
+        ("c-run.histogram", "measurementtype=histogram"),
+        ("c-run.timeseries", "measurementtype=timeseries"),
+        ("c-run.both-target-threads", "measurement.interval=both target=1000 threadcount=4 operationcount=4000"),
         ("e-run.default", ""),
+        ("e-run.hdr", "hdrhistogram.percentiles=50,95,99,99.9"),
         ("e-run.histogram", "measurementtype=histogram"),
         ("e-run.timeseries", "measurementtype=timeseries"),
         ("f-run.default", ""),
+        ("f-run.hdr", "hdrhistogram.percentiles=50,95,99,99.9"),
+        ("f-run.histogram", "measurementtype=histogram"),
+        ("f-run.timeseries", "measurementtype=timeseries"),
         ("f-run.both-target", "measurement.interval=both target=500"),
         ("a-load.default", ""),
+        ("a-load.hdr", "hdrhistogram.percentiles=50,95,99,99.9"),
+        ("a-load.histogram", "measurementtype=histogram histogram.buckets=20"),
+        ("a-load.timeseries", "measurementtype=timeseries timeseries.granularity=100"),
+        ("c-load.default", ""),
+        ("e-load.default", ""),
+        ("f-load.default", ""),
     ],
 )
 def test_text_has_the_recorded_form(case: str, properties: str, tmp_path: Path) -> None:
@@ -73,10 +90,17 @@ def test_text_has_the_recorded_form(case: str, properties: str, tmp_path: Path) 
     assert form(run.text()) == form(recorded(f"{case}.stdout"))
 
 
-@pytest.mark.parametrize(("case", "name"), [("json-exporter", "JSON"), ("jsonarray-exporter", "JSONArray")])
-def test_json_has_the_recorded_form(case: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("case", "name", "properties"),
+    [
+        ("json-exporter", "JSON", ""),
+        ("jsonarray-exporter", "JSONArray", ""),
+        ("jsonarray-exporter-timeseries", "JSONArray", "measurementtype=timeseries timeseries.granularity=100"),
+    ],
+)
+def test_json_has_the_recorded_form(case: str, name: str, properties: str, tmp_path: Path) -> None:
     exporter = f"exporter=site.ycsb.measurements.exporter.{name}MeasurementsExporter"
-    text = Run(tmp_path, exporter, script=STEADY).text()
+    text = Run(tmp_path, exporter, *properties.split(), script=STEADY).text()
     golden = (GOLDEN / f"a-run.{case}.stdout").read_text()
     assert json_form(text) == json_form(golden)
     assert json_layout(text) == json_layout(golden)
@@ -165,7 +189,9 @@ def test_a_time_series_has_the_means_of_its_stretches(tmp_path: Path) -> None:
     assert all(values["READ", str(offset)] == pytest.approx(2000, rel=0.003) for offset in offsets)
 
 
-@pytest.mark.parametrize("case", ["a-run.status", "a-run.status-label", "c-run.status-10s-default"])
+@pytest.mark.parametrize(
+    "case", ["a-run.status", "a-run.status-label", "a-run.status-threads", "c-run.status-10s-default"]
+)
 def test_status_lines_have_the_recorded_form(case: str, tmp_path: Path) -> None:
     golden = [line for line in recorded(f"{case}.stderr").splitlines() if " sec: " in line]
     label = "mylabel" if case.endswith("label") else ""
@@ -176,6 +202,7 @@ def test_status_lines_have_the_recorded_form(case: str, tmp_path: Path) -> None:
         "target=1000",
         "operationcount=4000",
         *([f"label={label}"] * bool(label)),
+        *(["threadcount=8"] * case.endswith("threads")),
     ]
     run = Run(tmp_path, *asked, workload=workload, script={"service": {"kind": "fixed", "ns": MS // 2}})
     lines = _status_lines(run)
@@ -189,6 +216,17 @@ def test_status_lines_have_the_recorded_form(case: str, tmp_path: Path) -> None:
     assert under_way
     for line in lines[1:4]:
         assert status_form(line).replace("seconds", "second") == status_form(under_way[-1]).replace("seconds", "second")
+    assert status_form(lines[-1]) == status_form(golden[-1])
+
+
+def test_status_lines_of_a_run_that_time_ends_have_the_recorded_form(tmp_path: Path) -> None:
+    golden = [line for line in recorded("a-run.maxexecutiontime.stderr").splitlines() if " sec: " in line]
+    asked = ["status=true", "status.interval=1", "target=500", "operationcount=10000000", "maxexecutiontime=3"]
+    run = Run(tmp_path, *asked, script={"service": {"kind": "fixed", "ns": MS // 2}})
+    lines = _status_lines(run, operation_count=10_000_000)
+    assert [" 0 sec: " in lines[0], " 3 sec: 1500 operations" in lines[-1]] == [True, True]
+    assert status_form(lines[0]) == status_form(golden[0])
+    assert {status_form(line) for line in lines[1:-1]} == {status_form(golden[2])}
     assert status_form(lines[-1]) == status_form(golden[-1])
 
 
@@ -213,9 +251,14 @@ def test_status_lines_say_what_came_since_the_line_before(tmp_path: Path) -> Non
     )
 
 
-def _status_lines(run: Run) -> list[str]:
+def _status_lines(run: Run, *, operation_count: int = 4000) -> list[str]:
     times = iter(datetime(2026, 1, 2, 3, 4, 5, 6000) + timedelta(seconds=second) for second in range(100))
-    lines = StatusLines(run.output, operation_count=4000, open_loop=not run.record.closed_loop, now=lambda: next(times))
+    lines = StatusLines(
+        run.output,
+        operation_count=operation_count,
+        open_loop=not run.record.closed_loop,
+        now=lambda: next(times),
+    )
     said = [lines.first()]
     for samples in run.samples:
         said += lines.add(samples)

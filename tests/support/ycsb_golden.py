@@ -25,16 +25,16 @@ def form(text: str) -> list[str]:
 
 
 def json_form(text: str) -> list[tuple[str, str, str]]:
-    """Metric, measurement and kind of value of each object; garbage collection left out."""
+    """Metric, measurement and kind of value of each object; points of a series as one, garbage collection left out."""
     body = text[text.index("\n") + 1 :] if text.startswith("mongo client") else text
     if not body.startswith("["):
         body = "[" + body.replace("} {", "}, {") + "]"
-    rows = json.loads(body)
-    return [
-        (row["metric"], row["measurement"], type(row["value"]).__name__)
-        for row in rows
+    rows = [
+        (row["metric"], "offset" if row["measurement"].isdigit() else row["measurement"], type(row["value"]).__name__)
+        for row in json.loads(body)
         if not row["metric"].startswith("TOTAL_GC")
     ]
+    return [row for index, row in enumerate(rows) if index == 0 or row != rows[index - 1]]
 
 
 def json_layout(text: str) -> str:
