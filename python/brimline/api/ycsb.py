@@ -68,8 +68,10 @@ def ycsb(
     front.announce()
     with workplace(loaded, options or Options()) as place:
         result = front.load(place) if phase == "load" else front.run(place)
-    front.conclude(result)
-    result.write()
+    try:
+        result.write()
+    finally:
+        front.conclude(result)
     return result
 
 
@@ -118,13 +120,28 @@ class _Front:
         )
 
     def conclude(self, result: RunResult) -> None:
-        """Writes the measurements where they are wanted, and says what failed and where the record is."""
-        text = render(measurement_rows(result.record, self.output), self.output.exporter)
-        if self.output.export_file is None:
-            self.say(text)
-        else:
-            _write(self.output.export_file, text)
-        write_hdr_files(result.record, self.output)
+        """Writes the measurements where they are wanted, and says what failed and where the record is.
+
+        A file that can't be written keeps none of the rest from being written or said. Raises RecordError.
+        """
+        try:
+            self._hand_out(result.record)
+        except RecordError as error:
+            raise RecordError(error.message, hint=f"the record is kept: brimline show {result.directory}") from error
+        finally:
+            self._tell(result)
+
+    def _hand_out(self, record: RunRecord) -> None:
+        text = render(measurement_rows(record, self.output), self.output.exporter)
+        try:
+            if self.output.export_file is None:
+                self.say(text)
+            else:
+                _write(self.output.export_file, text)
+        finally:
+            write_hdr_files(record, self.output)
+
+    def _tell(self, result: RunResult) -> None:
         for row in _errors(result.record):
             words = (row["operation"], row["outcome"], str(row["code"] or ""), row["label"])
             self.talk(f"{row['count']} x {' '.join(filter(None, words))}: {row['example']}")
