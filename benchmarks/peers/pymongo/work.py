@@ -1,6 +1,7 @@
 """Owns what both PyMongo peers share: arguments, records, the window, the result. See ../README.md."""
 
 import argparse
+import array
 import bisect
 import itertools
 import json
@@ -82,12 +83,52 @@ class Window:
     phase: int = WARM_UP
 
 
+class Histogram:
+    """Counts of values in buckets that are at most a thousandth wide, so that memory is bounded, as in HdrHistogram.
+
+    Values below 2048 have buckets of their own; above, each power of two has 1024. What is 2^36 (69 s in ns) or more
+    counts as the largest below it.
+    """
+
+    _BITS = 10
+    _LARGEST = 2**36 - 1
+
+    def __init__(self) -> None:
+        self._counts = array.array("I", bytes(4 * (self._bucket(self._LARGEST) + 1)))
+
+    def record(self, value: int) -> None:
+        """Counts one value."""
+        self._counts[self._bucket(min(value, self._LARGEST))] += 1
+
+    def add(self, other: "Histogram") -> None:
+        """Counts all that the other one has counted."""
+        for bucket, count in enumerate(other._counts):
+            if count:
+                self._counts[bucket] += count
+
+    def quantile(self, share: float) -> int | None:
+        """The smallest value that at least `share` of all are not above, as the top of its bucket; None of nothing."""
+        wanted = max(math.ceil(share * sum(self._counts)), 1)
+        for bucket, total in enumerate(itertools.accumulate(self._counts)):
+            if total >= wanted:
+                return self._top(bucket)
+        return None
+
+    def _bucket(self, value: int) -> int:
+        shift = max(value.bit_length() - self._BITS - 1, 0)
+        return (shift << self._BITS) + (value >> shift)
+
+    def _top(self, bucket: int) -> int:
+        shift = max((bucket >> self._BITS) - 1, 0)
+        return ((bucket - (shift << self._BITS) + 1) << shift) - 1
+
+
 @dataclass(slots=True)
 class Tally:
     """What one thread or task did within the window."""
 
     window: Window
-    latencies_ns: list[int] = field(default_factory=list)
+    latencies_ns: Histogram = field(default_factory=Histogram)
     operations: int = 0
     failed: int = 0
 
@@ -96,7 +137,7 @@ class Tally:
         if self.window.phase != MEASURE:
             return
         if ok:
-            self.latencies_ns.append(time.perf_counter_ns() - sent_ns)
+            self.latencies_ns.record(time.perf_counter_ns() - sent_ns)
             self.operations += documents
         else:
             self.failed += 1
@@ -109,22 +150,19 @@ def say(text: str) -> None:
 
 def report(tallies: list[Tally], window_ns: int) -> None:
     """Prints the result and waits until the runner has read what it wants of this process."""
-    latencies_ns = sorted(itertools.chain.from_iterable(tally.latencies_ns for tally in tallies))
+    latencies_ns = Histogram()
+    for tally in tallies:
+        latencies_ns.add(tally.latencies_ns)
     say(
         json.dumps(
             {
                 "operations": sum(tally.operations for tally in tallies),
                 "failed": sum(tally.failed for tally in tallies),
                 "window_ns": window_ns,
-                "p50_ns": quantile(latencies_ns, 0.5),
-                "p99_ns": quantile(latencies_ns, 0.99),
+                "p50_ns": latencies_ns.quantile(0.5),
+                "p99_ns": latencies_ns.quantile(0.99),
                 "versions": {"pymongo": pymongo.version, "python": platform.python_version()},
             }
         )
     )
     sys.stdin.read()
-
-
-def quantile(ordered: list[int], share: float) -> int | None:
-    """The smallest value that at least `share` of all are not above; None of nothing."""
-    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)] if ordered else None

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 
 /** The official blocking driver: as many threads as connections, each in a plain loop. */
 public final class BlockingPeer {
@@ -51,6 +52,7 @@ public final class BlockingPeer {
       Tally tally) {
     while (window.open()) {
       long sentNs = System.nanoTime();
+      boolean done = true;
       try {
         if (arguments.isLoad() && arguments.batch() > 1) {
           List<Document> documents = records.next(random, arguments.batch());
@@ -59,16 +61,15 @@ public final class BlockingPeer {
         } else if (arguments.isLoad()) {
           collection.insertOne(records.next(random));
         } else if (random.nextDouble() < arguments.readShare()) {
-          if (collection.find(Filters.eq("_id", records.choose(random))).first() == null) {
-            tally.failed();
-          }
+          done = collection.find(Filters.eq("_id", records.choose(random))).first() != null;
         } else {
-          collection.updateOne(Filters.eq("_id", records.choose(random)), records.change(random));
+          Bson key = Filters.eq("_id", records.choose(random));
+          done = collection.updateOne(key, records.change(random)).getMatchedCount() == 1;
         }
-        tally.done(sentNs, arguments.batch());
       } catch (MongoException error) {
-        tally.failed();
+        done = false;
       }
+      tally.note(sentNs, arguments.batch(), done);
     }
   }
 }

@@ -2,6 +2,7 @@ package peers;
 
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertManyOptions;
+import com.mongodb.client.result.UpdateResult;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -75,7 +76,7 @@ public final class ReactivePeer {
     /** Waits for the end of one operation. */
     private final class Ending implements Subscriber<Object> {
       private final long sentNs;
-      private boolean answered;
+      private boolean done;
 
       Ending(long sentNs) {
         this.sentNs = sentNs;
@@ -88,22 +89,18 @@ public final class ReactivePeer {
 
       @Override
       public void onNext(Object answer) {
-        answered = true;
+        done = !(answer instanceof UpdateResult result) || result.getMatchedCount() == 1;
       }
 
       @Override
       public void onError(Throwable error) {
-        tally.failed();
+        tally.note(sentNs, arguments.batch(), false);
         next();
       }
 
       @Override
       public void onComplete() {
-        if (answered) {
-          tally.done(sentNs, arguments.batch());
-        } else {
-          tally.failed();
-        }
+        tally.note(sentNs, arguments.batch(), done);
         next();
       }
     }

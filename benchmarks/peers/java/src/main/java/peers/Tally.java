@@ -14,15 +14,15 @@ final class Tally {
     this.window = window;
   }
 
-  void done(long sentNs, int documents) {
-    if (window.measuring()) {
+  /** Counts one command if it ended within the window: as done, or as failed, which it is too when it found nothing. */
+  void note(long sentNs, int documents, boolean done) {
+    if (!window.measuring()) {
+      return;
+    }
+    if (done) {
       latencies.recordValue(System.nanoTime() - sentNs);
       operations += documents;
-    }
-  }
-
-  void failed() {
-    if (window.measuring()) {
+    } else {
       failed++;
     }
   }
