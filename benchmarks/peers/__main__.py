@@ -30,7 +30,7 @@ from benchmarks.peers.rounds import Turn, turns
 from benchmarks.peers.server import DATABASE, LOAD_DATABASE, Server, server
 from benchmarks.peers.settings import CELLS, Cell, Settings
 from benchmarks.peers.targets import targets
-from brimline.errors import BrimlineError, TargetError
+from brimline.errors import BrimlineError, TargetError, UsageError
 
 RESULTS_FILE = Path("benchmarks/results.json")
 PAGE_FILE = Path("BENCHMARKS.md")
@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> int:
     """Measures, writes, prints."""
     given = read_arguments(words)
     if given.page:
-        _write_page(Results.read(given.output / RESULTS_FILE), given.output)
+        _write_page(_read(given.output), given.output)
         return 0
     settings = settings_of(given)
     programs, absent = _programs(given.peers)
@@ -158,8 +158,20 @@ def _cell_named(name: str) -> Cell:
 
 
 def _portable(command: Sequence[str]) -> str:
-    """The command line without this machine's directories."""
-    return shlex.join(word.replace(sys.executable, "python").replace(f"{ROOT}/", "") for word in command)
+    """The command line without this machine's directories; a program outside the project is left its name."""
+    words = [word.replace(sys.executable, "python").replace(f"{ROOT}/", "") for word in command]
+    return shlex.join(Path(word).name if Path(word).is_absolute() else word for word in words)
+
+
+def _read(directory: Path) -> Results:
+    """The results of an earlier comparison. Raises UsageError."""
+    hint = "measure first: make peers; or name their directory with --output"
+    try:
+        return Results.read(directory / RESULTS_FILE)
+    except OSError as error:
+        raise UsageError(f"no {RESULTS_FILE} to read in {directory}: {error.strerror}", hint=hint) from None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise UsageError(f"{RESULTS_FILE} in {directory} is not one that can be read here", hint=hint) from None
 
 
 def _write(results: Results, directory: Path) -> None:

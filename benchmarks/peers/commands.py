@@ -4,11 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+_OF_CLIENT = "clientSupplied"
+_CONCERN_KEYS = ("j", "level", "w")
+
 
 def commands_seen(noted: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """For each of find, update and insert that occurred, its shape; the most frequent one first.
 
     `noted` are documents of system.profile. Looking for a key that isn't there (a client's first contact) is left out.
+    Concerns that a client asked for are part of the shape of a find and an insert; mongod notes none for updates.
     """
     shapes: dict[str, Counter[str]] = {}
     for each in noted:
@@ -37,7 +41,7 @@ def _shape(noted: Mapping[str, Any]) -> tuple[str, str] | None:
         case "update":
             return "update", _update(noted, command)
         case "insert":
-            return "insert", f"insert of {noted.get('ninserted', 0)}"
+            return "insert", ", ".join([f"insert of {noted.get('ninserted', 0)}", *_concern(noted, "writeConcern")])
     return None
 
 
@@ -46,6 +50,7 @@ def _find(noted: Mapping[str, Any], command: Mapping[str, Any]) -> str:
     parts.append(f"limit {command['limit']}" if "limit" in command else "no limit")
     if command.get("projection"):
         parts.append(f"projection of {len(command['projection'])} fields")
+    parts += _concern(noted, "readConcern")
     parts.append(f"{noted.get('nreturned', 0)} returned")
     parts.append(str(noted.get("planSummary", "no plan")))
     return ", ".join(parts)
@@ -58,6 +63,15 @@ def _update(noted: Mapping[str, Any], command: Mapping[str, Any]) -> str:
     parts += [option for option in ("multi", "upsert") if command.get(option)]
     parts.append(str(noted.get("planSummary", "no plan")))
     return ", ".join(parts)
+
+
+def _concern(noted: Mapping[str, Any], name: str) -> list[str]:
+    """The concern that the client asked for, where it asked for one: what the server supplies is no client's."""
+    concern = noted.get(name, {})
+    if concern.get("provenance", _OF_CLIENT) != _OF_CLIENT:
+        return []
+    said = [f"{key} {value}" for key, value in sorted(concern.items()) if key in _CONCERN_KEYS and value is not None]
+    return [f"{name} {' '.join(said)}"] if said else []
 
 
 def _keys(condition: Mapping[str, Any]) -> str:

@@ -67,8 +67,10 @@ def measure(
         begin = _read(running, peer, server)
         running.expect("end", deadline=time.monotonic() + settings.measured_s + _LOAD_DEADLINE_S)
         end = _read(running, peer, server)
-        memory = _memory(running, peer)
+        # A program from outside ends before its result is out; all others wait until they are released.
+        memory = _memory(running, peer) if peer.outside else None
         answer = _answer(running.line(deadline=time.monotonic() + _END_DEADLINE_S))
+        memory = answer.get("peak_memory_bytes") or memory or _memory(running, peer)
         running.release()
     counted = {kind: end.counters[kind] - begin.counters[kind] for kind in end.counters}
     operations = answer["operations"]
@@ -87,7 +89,7 @@ def measure(
         others_share=others_share(begin, end),
         p50_ns=answer["p50_ns"],
         p99_ns=answer["p99_ns"],
-        peak_memory_bytes=answer.get("peak_memory_bytes") or memory,
+        peak_memory_bytes=memory,
         start_ns=ready_ns - started_ns,
         cpu_before_window_ns=begin.client_cpu_ns,
         versions=answer["versions"],

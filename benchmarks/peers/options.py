@@ -1,24 +1,34 @@
 """Owns the command line: which peers, which work, how long, on which cores."""
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from benchmarks.peers.builds import ROOT
 from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE
 from benchmarks.peers.settings import CELLS, Settings, default_cores
+from brimline.errors import UsageError
 
 _LOOK_RECORDS = 10_000
 _NUMBERS = ("rounds", "records", "threads", "batch", "measured_s", "warmup_s", "warmup_jvm_s")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses as the rest of brimline does: an error with a hint."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=f"{self.prog} --help lists all options")
+
+
 def read_arguments(words: Sequence[str]) -> argparse.Namespace:
-    """What was asked for. Ends with exit code 2 and one line where it can't be."""
+    """What was asked for. Raises UsageError."""
     peers = [peer.name for peer in CATALOGUE if peer.name != BRIMLINE]
     cells = [cell.name for cell in CELLS]
     client_cores, server_cores = default_cores()
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m benchmarks.peers", description="Measures brimline beside its peers.", allow_abbrev=False
     )
     add = parser.add_argument
@@ -75,4 +85,10 @@ def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
 
 
 def _cores(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in text.split(","))
+    usable = sorted(os.sched_getaffinity(0))
+    names = {str(core): core for core in usable}
+    if unknown := [word for word in text.split(",") if word not in names]:
+        raise argparse.ArgumentTypeError(
+            f'there is no core "{unknown[0]}" to run on; there are {", ".join(map(str, usable))}'
+        )
+    return tuple(dict.fromkeys(names[word] for word in text.split(",")))

@@ -1,6 +1,7 @@
 """Owns BENCHMARKS.md: the results in words and tables; pure."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
 from benchmarks.peers.commands import differences
@@ -53,11 +54,13 @@ def _head(results: Results) -> str:
         "Written by `make peers`; how it is done, and how to add a peer, is in [benchmarks](benchmarks/README.md). "
         "Every run is in [results.json](benchmarks/results.json).",
         f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
-        f"zipfian 0.99, mongod {results.server_version}. Client and server each have cores of their own. Every peer "
+        f"zipfian 0.99, mongod {results.server_version}. {_cores(settings)} Every peer "
         f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
         f"{figure(settings['measured_s'])} s, after a warm-up of {figure(settings['warmup_s'])} s, "
         f"on a JVM {figure(settings['warmup_jvm_s'])} s. Figures are medians with (smallest–largest) over the rounds. "
         "Absolute ones drift with the machine; ratios within pairs, and client ÷ server CPU, drift much less.",
+        "Peak MB (VmHWM, 10⁶ bytes) is of the whole process until its result is out: brimline's holds its analysis and "
+        "its report. Of programs from outside it is read at the end of the window.",
     ]
     others = over(results.runs, lambda run: run.others_share)
     if others is not None and others.median > OTHERS_SHARE_MAX:
@@ -69,6 +72,16 @@ def _head(results: Results) -> str:
     if not results.complete:
         paragraphs.append("**This run was cut short; what it had measured by then is here.**")
     return "\n\n".join(paragraphs)
+
+
+def _cores(settings: Mapping[str, Any]) -> str:
+    shared = sorted(set(settings["client_cores"]) & set(settings["server_cores"]))
+    if not shared:
+        return "Client and server each have cores of their own."
+    return (
+        f"**Client and server share cores ({', '.join(map(str, shared))}): each takes time from the other, and "
+        "throughput and latencies are of both together.**"
+    )
 
 
 def _targets(results: Results) -> str:
@@ -172,7 +185,8 @@ def _same_work(results: Results) -> str:
     )
     words = [
         "## The same work",
-        "What the server's profiler saw of a short run of each:",
+        "What the server's profiler saw of a short run of each. A read or write concern that a client asks for is "
+        "named; those of updates the profiler doesn't show.",
         table(("client", *kinds), rows, figures=False),
     ]
     words += ["\n".join(differing) or "All send the same commands.", counted, failures]

@@ -21,6 +21,8 @@ class Run:
     `operations` ended within the window; of a load they are documents. `counted` is what the server counted between
     both ends. `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU
     time it took until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
+    `peak_memory_bytes` is of the whole process when its result is out, so that what it does after the window counts; of
+    a program from outside it is read at the end of the window.
     `others_share`: how much of all cores neither client nor server used, but somebody else.
     """
 

@@ -65,6 +65,33 @@ def test_an_outside_program_is_counted_by_the_server(tmp_path: Path) -> None:
     assert theirs["operations"] == sum(theirs["counted"].values()) > 10
     assert (theirs["p50_ns"], theirs["p99_ns"]) == (12_000, 40_000)
     assert theirs["client_cpu_ns"] > 0
+    assert theirs["peak_memory_bytes"] > 5_000_000
+    assert "--program go-ycsb " in values["command_lines"]["go-ycsb"]
+    text = (tmp_path / "BENCHMARKS.md").read_text()
+    assert str(tmp_path) not in text + json.dumps(values)
+
+
+@pytest.mark.parametrize(
+    ("words", "content", "message"),
+    [
+        (["--client-cores", "99999"], None, 'error: argument --client-cores: there is no core "99999"'),
+        (["--page"], None, "error: no benchmarks/results.json to read"),
+        (["--page"], "[]", "error: benchmarks/results.json in"),
+        (["--page"], '{"format_version": 1}', "error: benchmarks/results.json in"),
+        (["--page"], "not JSON", "error: benchmarks/results.json in"),
+    ],
+)
+def test_bad_input_is_one_error_and_one_hint(
+    tmp_path: Path, words: list[str], content: str | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "benchmarks").mkdir()
+        (tmp_path / "benchmarks" / "results.json").write_text(content)
+    done = compare(tmp_path, *words)
+    assert done.returncode == 2
+    error, hint = done.stderr.splitlines()
+    assert error.startswith(message)
+    assert hint.startswith("hint: ")
 
 
 def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path) -> None:

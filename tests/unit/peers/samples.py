@@ -34,6 +34,8 @@ def results(*runs: Run, **other: object) -> Results:
         "warmup_s": 2.0,
         "warmup_jvm_s": 12.0,
         "measured_s": 6.0,
+        "client_cores": [0],
+        "server_cores": [1],
     }
     values: dict[str, object] = {"complete": True, **other}
     return Results(

@@ -41,6 +41,16 @@ def test_work_that_differs_is_seen() -> None:
     assert "upsert" in commands_seen([{**UPDATE, "command": {**UPDATE["command"], "upsert": True}}])["update"]
 
 
+def test_concerns_are_part_of_the_shape_where_the_client_asked_for_them() -> None:
+    asked = {"w": 1, "wtimeout": 0, "provenance": "clientSupplied"}
+    supplied = {"w": "majority", "wtimeout": 0, "provenance": "implicitDefault"}
+    assert commands_seen([{**INSERT, "writeConcern": asked}]) == {"insert": "insert of 1, writeConcern w 1"}
+    assert commands_seen([{**INSERT, "writeConcern": supplied}]) == commands_seen([INSERT])
+    assert "writeConcern j True w 1" in commands_seen([{**INSERT, "writeConcern": {**asked, "j": True}}])["insert"]
+    majority = {"level": "majority", "provenance": "clientSupplied"}
+    assert "readConcern level majority" in commands_seen([{**find(), "readConcern": majority}])["find"]
+
+
 def test_differences_are_those_to_the_reference() -> None:
     seen = {"brimline": {"find": "x", "update": "y"}, "ycsb": {"find": "x", "update": "z"}, "go": {"scan": "s"}}
     assert differences(seen, reference="brimline") == {"brimline": [], "ycsb": ["update"], "go": []}

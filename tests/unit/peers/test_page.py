@@ -74,3 +74,15 @@ def test_a_machine_that_was_not_quiet_is_named() -> None:
     quiet = page(results(run("brimline", "c")))
     assert "not quiet" not in quiet
     assert "other processes during the windows: 1 % of all cores" in quiet
+
+
+def test_cores_are_said_to_be_shared_where_they_are() -> None:
+    apart, shared = results(run("brimline", "c")), results(run("brimline", "c"))
+    shared.settings = {**shared.settings, "client_cores": [0, 2], "server_cores": [0]}
+    assert "Client and server each have cores of their own." in page(apart)
+    assert "cores of their own" not in page(shared)
+    assert "Client and server share cores (0)" in page(shared)
+
+
+def test_what_peak_memory_is_of_is_said() -> None:
+    assert "brimline's holds its analysis and its report" in page(results(run("brimline", "c")))

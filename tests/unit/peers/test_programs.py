@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from benchmarks.peers.measuring import Reading, others_share
 from benchmarks.peers.options import read_arguments, settings_of
 from benchmarks.peers.settings import CELLS
 from brimline import _native
+from brimline.errors import UsageError
 from brimline.plan import NullTarget, load_plan
 from brimline.spec import load_spec
 
@@ -50,6 +52,13 @@ GIVEN = argparse.Namespace(
 )
 
 
+def histogram(*values: int) -> Any:
+    made = WORK.Histogram()
+    for value in values:
+        made.record(value)
+    return made
+
+
 def test_keys_are_those_that_brimline_loads() -> None:
     plan = load_plan(load_spec("ycsb-c", overrides={"data.records": 1000}).spec, target=NullTarget())
     assert [WORK.key(number) for number in range(1000)] == _native.generate_keys(plan.canonical_json(), 0, 1000)
@@ -67,9 +76,23 @@ def test_popularity_is_zipfian() -> None:
 
 
 def test_a_quantile_is_the_smallest_value_that_enough_are_not_above() -> None:
-    assert WORK.quantile(list(range(1, 101)), 0.99) == 99
-    assert WORK.quantile([7], 0.5) == 7
-    assert WORK.quantile([], 0.5) is None
+    assert histogram(*range(1, 101)).quantile(0.99) == 99
+    assert histogram(7).quantile(0.5) == 7
+    assert histogram().quantile(0.5) is None
+
+
+def test_a_histogram_is_exact_to_a_thousandth_and_never_below() -> None:
+    for value in (0, 1, 2047, 2048, 2049, 4095, 4096, 123_456_789, 2**36 - 1):
+        found = histogram(value).quantile(0.5)
+        assert value <= found <= value * 1.001
+    assert histogram(2**40).quantile(0.5) == 2**36 - 1
+
+
+def test_histograms_are_added() -> None:
+    total = histogram(*[1_000] * 50)
+    total.add(histogram(*[5_000_000] * 50))
+    assert total.quantile(0.5) == 1_000
+    assert 5_000_000 <= total.quantile(0.51) <= 5_005_000
 
 
 def test_outside_tools_are_asked_for_the_same_work() -> None:
@@ -121,17 +144,24 @@ def test_the_catalogue_speaks_of_cells_that_are_there() -> None:
     assert len({peer.name for peer in CATALOGUE}) == len(CATALOGUE)
 
 
-@pytest.mark.parametrize("words", [["--peers", "jmeter"], ["--rounds", "0"], ["--cells", "z"], ["--batch", "x"]])
-def test_what_makes_no_sense_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["--peers", "jmeter"], ["--rounds", "0"], ["--cells", "z"], ["--batch", "x"]),
+        *(["--client-cores", "99999"], ["--server-cores", "x"], ["--client-cores", "0,-1"]),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
+    with pytest.raises(UsageError) as refused:
         read_arguments(words)
-    assert ended.value.code == 2
-    assert words[1] in capsys.readouterr().err
+    assert words[1].split(",")[-1] in refused.value.message
+    assert refused.value.hint
 
 
 def test_options_go_before_the_short_windows_of_a_look() -> None:
-    settings = settings_of(read_arguments(["--quick", "--measured-s", "3", "--client-cores", "0,2"]))
-    assert (settings.measured_s, settings.rounds, settings.client_cores) == (3.0, 1, (0, 2))
+    core = max(os.sched_getaffinity(0))
+    settings = settings_of(read_arguments(["--quick", "--measured-s", "3", "--client-cores", f"{core},{core}"]))
+    assert (settings.measured_s, settings.rounds, settings.client_cores) == (3.0, 1, (core,))
     assert settings_of(read_arguments([])).measured_s > 3
 
 
