@@ -35,8 +35,8 @@ KIB_IN_MB = 1024 / 1e6
 SLOPE_MB_PER_HOUR_FREE = 1.0
 STANDARD_ERRORS = 3.0
 RECORD_MB_MAX = 20.0
-# A run that is not valid, on a machine that was not quiet, has held its memory as well.
-EXIT_CODES = {0: "valid", 4: "not valid"}
+# A run that is slow or not valid, on a machine that was not quiet, has held its memory as well.
+EXIT_CODES = {0: "valid", 3: "valid but missed the workload's objective", 4: "not valid"}
 
 
 class Sample(NamedTuple):
@@ -114,7 +114,7 @@ def main(*, minutes: float, rate: int) -> None:
     print(f"peak of the load    {soak.load_peak_mb:.1f} MB")
     print(f"peak of the command {soak.whole_peak_mb:.1f} MB, with analysis and report")
     print(f"run directory       {soak.record_mb:.2f} MB without {REPORT_FILE}, {soak.with_report_mb:.2f} MB with it")
-    print(f"the run is {EXIT_CODES[soak.exit_code]}")
+    print(f"the run was {EXIT_CODES[soak.exit_code]}")
     if failed := faults(soak):
         print(f"error: {'; '.join(failed)}", file=sys.stderr)
         sys.exit(3)
