@@ -1,6 +1,6 @@
 //! The only place that reads time. Everything else gets instants as numbers, so that it can run on a virtual clock.
 
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Nanoseconds: an instant counted from the start of the run, or a length of time.
 pub type Nanos = u64;
@@ -18,31 +18,34 @@ pub struct Clock {
 impl Clock {
     /// A clock whose zero is now.
     pub fn start() -> Self {
-        Self { start_ns: nanos(clock_gettime(ClockId::Monotonic)) }
+        Self { start_ns: read(ClockId::Monotonic) }
     }
 
     /// Time since the zero.
     #[inline]
     pub fn now(&self) -> Nanos {
-        nanos(clock_gettime(ClockId::Monotonic)) - self.start_ns
+        read(ClockId::Monotonic) - self.start_ns
     }
 }
 
 /// Wall-clock time in nanoseconds since 1970, for labels only; never subtracted.
 pub fn unix_now_ns() -> u64 {
-    nanos(clock_gettime(ClockId::Realtime))
+    read(ClockId::Realtime)
 }
 
 /// CPU time the calling thread has used, user and system.
 pub fn thread_cpu_ns() -> Nanos {
-    nanos(clock_gettime(ClockId::ThreadCPUTime))
+    read(ClockId::ThreadCPUTime)
 }
 
 /// CPU time the whole process has used, user and system.
 pub fn process_cpu_ns() -> Nanos {
-    nanos(clock_gettime(ClockId::ProcessCPUTime))
+    read(ClockId::ProcessCPUTime)
 }
 
-fn nanos(time: Timespec) -> u64 {
+#[inline]
+#[expect(clippy::disallowed_methods, reason = "this is the place that reads time")]
+fn read(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     time.tv_sec as u64 * NANOS_PER_S + time.tv_nsec as u64
 }
