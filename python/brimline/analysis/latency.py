@@ -1,9 +1,8 @@
 """Owns latency over all operation kinds of a run: merged histograms in, quantiles with an interval out."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from brimline.record.model import Clock, Histogram, IntervalHistogram, RunRecord
+from brimline.record.model import Clock, Histogram, RunRecord
 from brimline.stats.quantile_interval import (
     Buckets,
     QuantileInterval,
@@ -30,15 +29,15 @@ class Latency:
     p99: QuantileInterval
 
 
-def latency(record: RunRecord, clock: Clock, batches: Iterable[IntervalHistogram]) -> Latency | None:
+def latency(record: RunRecord, clock: Clock) -> Latency | None:
     """What `clock` (service, response or lag) shows over all operations; None where it recorded nothing.
 
-    `batches` are the record's interval histograms; they tell how far the p99 can be trusted.
+    The intervals' own histograms tell how far the p99 can be trusted.
     """
     merged = merge_buckets([each.buckets() for (_, of), each in record.histograms.items() if of == clock])
     if not merged:
         return None
-    p99 = quantile_interval(merged, 0.99, batches=_batches(batches, clock), seed=record.plan.seed)
+    p99 = quantile_interval(merged, 0.99, batches=_batches(record, clock), seed=record.plan.seed)
     count = p99.count
     return Latency(
         count=count,
@@ -52,17 +51,18 @@ def latency(record: RunRecord, clock: Clock, batches: Iterable[IntervalHistogram
     )
 
 
-def _batches(histograms: Iterable[IntervalHistogram], clock: Clock) -> list[Buckets]:
+def _batches(record: RunRecord, clock: Clock) -> list[Buckets]:
     """The measured window cut into at most `BATCH_COUNT_MAX` stretches of time, all operations merged.
 
     More batches cost more and tell no more; merging is left to the histograms, which are this call's own copies.
     """
-    measured = [each for each in histograms if each.phase == "measure" and each.clock == clock]
-    starts = sorted({each.start_ns for each in measured})
+    starts = sorted({row["start_ns"] for row in record.operations if row["phase"] == "measure"})
     batch_count = min(len(starts), BATCH_COUNT_MAX)
     batch_of = {start_ns: position * batch_count // len(starts) for position, start_ns in enumerate(starts)}
     merged: dict[int, Histogram] = {}
-    for each in measured:
+    for each in record.interval_histograms(clock):
+        if each.phase != "measure" or each.start_ns not in batch_of:
+            continue
         batch = batch_of[each.start_ns]
         if batch in merged:
             merged[batch].merge(each.histogram)

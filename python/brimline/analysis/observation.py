@@ -68,8 +68,7 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     due_operations = [row for row in record.operations if row["phase"] == "measure"]
     window = _within(intervals, record.operations)
-    batches = record.interval_histograms()
-    service, response, lag = (latency(record, clock, batches) for clock in ("service", "response", "lag"))
+    service, response, lag = (latency(record, clock) for clock in ("service", "response", "lag"))
     measured_s = record.measured_s
     finished = sum(row["ok"] + row["miss"] + row["failed"] for row in due_operations)
     finished_in_window = sum(row["ok"] + row["miss"] + row["failed"] for row in window)

@@ -4,7 +4,7 @@ The row types mirror `brimline._native` so that a row goes from the engine to di
 exist at run time as well, because the reader takes its columns from them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NotRequired, Protocol, Self, TypeAlias, TypedDict
@@ -265,7 +265,7 @@ class RunRecord:
     events: Sequence[Event]
     histograms: Mapping[tuple[str, str], Histogram]
     brimline_version: str
-    load_interval_histograms: Callable[[Clock | None], Sequence[IntervalHistogram]] = field(repr=False)
+    load_interval_histograms: Callable[[Clock | None], Iterable[IntervalHistogram]] = field(repr=False)
     imbalances: Sequence[str] = ()  # what the sealing found not to add up; empty in a sound record
     breakdown: Mapping[tuple[str, str], Histogram] = field(default_factory=dict)
     files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
@@ -286,8 +286,11 @@ class RunRecord:
         measured = [row for row in self.intervals if row["phase"] == "measure"]
         return (measured[-1]["end_ns"] - measured[0]["start_ns"]) / 1e9 if measured else 0.0
 
-    def interval_histograms(self, clock: Clock | None = None) -> Sequence[IntervalHistogram]:
-        """Histograms of one clock, or of all, interval by interval; read from disk anew at each call."""
+    def interval_histograms(self, clock: Clock | None = None) -> Iterable[IntervalHistogram]:
+        """Histograms of one clock, or of all, interval by interval, to be gone through once.
+
+        They are read from disk anew at each call, and decoded one at a time.
+        """
         return self.load_interval_histograms(clock)
 
     def frames(self) -> "dict[str, Any]":

@@ -2,7 +2,7 @@
 
 import csv
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -161,8 +161,9 @@ def _scalar(text: str) -> Scalar:
 
 def _read_interval_histograms(
     path: Path, whole_until_ns: int, codec: HistogramCodec, clock: Clock | None
-) -> list[IntervalHistogram]:
-    return [
+) -> Iterator[IntervalHistogram]:
+    """One at a time: decoded, all of a long run's would fill the memory."""
+    return (
         IntervalHistogram(
             phase=entry.phase,
             start_ns=entry.start_ns,
@@ -173,10 +174,10 @@ def _read_interval_histograms(
         )
         for entry in hlog.parse(read_lines(path))
         if entry.end_ns <= whole_until_ns and clock in (None, entry.clock)
-    ]
+    )
 
 
-def _merge_measured(intervals: Sequence[IntervalHistogram], codec: HistogramCodec) -> dict[tuple[str, str], Histogram]:
+def _merge_measured(intervals: Iterable[IntervalHistogram], codec: HistogramCodec) -> dict[tuple[str, str], Histogram]:
     merged: dict[tuple[str, str], Histogram] = {}
     for interval in intervals:
         if interval.phase == "measure":

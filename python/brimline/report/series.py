@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from brimline.record.model import Histogram, IntervalHistogram, IntervalRow, OperationRow, RunRecord
+from brimline.record.model import Histogram, IntervalRow, OperationRow, RunRecord
 from brimline.report.statistics import report_clock
 
 BUCKET_COUNT_MAX = 600
@@ -47,18 +47,28 @@ def time_series(record: RunRecord, *, bucket_count_max: int = BUCKET_COUNT_MAX) 
     rows: dict[int, list[OperationRow]] = defaultdict(list)
     for row in record.operations:
         rows[row["start_ns"]].append(row)
-    histograms: dict[int, list[IntervalHistogram]] = defaultdict(list)
-    for histogram in record.interval_histograms(report_clock(record)):
-        histograms[histogram.start_ns].append(histogram)
     size = max(1, math.ceil(len(record.intervals) / bucket_count_max))
+    groups = _groups(record.intervals, size)
+    histograms = _merged_by_group(record, groups)
     return [
-        _bucket(
-            group,
-            [row for interval in group for row in rows[interval["start_ns"]]],
-            [each.histogram for interval in group for each in histograms[interval["start_ns"]]],
-        )
-        for group in _groups(record.intervals, size)
+        _bucket(group, [row for interval in group for row in rows[interval["start_ns"]]], histograms.get(number))
+        for number, group in enumerate(groups)
     ]
+
+
+def _merged_by_group(record: RunRecord, groups: Sequence[Sequence[IntervalRow]]) -> dict[int, Histogram]:
+    """One histogram per group that has any; the first takes the others, for they are read for this."""
+    group_of = {interval["start_ns"]: number for number, group in enumerate(groups) for interval in group}
+    merged: dict[int, Histogram] = {}
+    for each in record.interval_histograms(report_clock(record)):
+        number = group_of.get(each.start_ns)
+        if number is None:
+            continue
+        if number in merged:
+            merged[number].merge(each.histogram)
+        else:
+            merged[number] = each.histogram
+    return merged
 
 
 def _groups(intervals: Sequence[IntervalRow], size: int) -> list[Sequence[IntervalRow]]:
@@ -70,12 +80,9 @@ def _groups(intervals: Sequence[IntervalRow], size: int) -> list[Sequence[Interv
     return groups
 
 
-def _bucket(
-    intervals: Sequence[IntervalRow], rows: Sequence[OperationRow], histograms: Sequence[Histogram]
-) -> TimeBucket:
+def _bucket(intervals: Sequence[IntervalRow], rows: Sequence[OperationRow], merged: Histogram | None) -> TimeBucket:
     start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
     length_s = max(end_ns - start_ns, 1) / 1e9
-    merged = _merged(histograms)
     return TimeBucket(
         phase=intervals[0]["phase"],
         start_s=start_ns / 1e9,
@@ -86,13 +93,3 @@ def _bucket(
         in_flight=sum(row["in_flight_ns"] for row in rows) / 1e9 / length_s,
         quantiles_ns=tuple(merged.quantile(quantile) if merged else None for quantile in QUANTILES),
     )
-
-
-def _merged(histograms: Sequence[Histogram]) -> Histogram | None:
-    """All of them in one, None without any; the first takes the others, for they were read for this."""
-    if not histograms:
-        return None
-    first, *others = histograms
-    for other in others:
-        first.merge(other)
-    return first

@@ -60,7 +60,7 @@ def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
     total = _statistics(TOTAL_LABEL, measured, merge_buckets(list(buckets.values())), span_s)
     if total.p99 is not None and not total.p99.enough:
         # A bound is printed: the same one as everywhere else.
-        over_time = latency(record, clock, record.interval_histograms())
+        over_time = latency(record, clock)
         total = total if over_time is None else replace(total, p99=over_time.p99)
     return [total] + [
         _statistics(kind, [row for row in measured if row["operation"] == kind], buckets[kind], span_s)

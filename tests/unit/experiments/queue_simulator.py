@@ -255,7 +255,7 @@ def record_of(
         events=(),
         histograms=histograms,
         brimline_version="test",
-        load_interval_histograms=lambda clock=None: batches,
+        load_interval_histograms=lambda clock=None: [each for each in batches if clock in (None, each.clock)],
     )
 
 

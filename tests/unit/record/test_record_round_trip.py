@@ -71,7 +71,7 @@ def test_histograms_are_merged_over_the_measured_window_only(run: Path) -> None:
         (operation, clock) for operation in ("read", "update") for clock in ("service", "response", "lag")
     }
     assert record.histograms["read", "response"].buckets() == [(1_100_000, 3), (2_100_000, 3)]
-    intervals = record.interval_histograms()
+    intervals = list(record.interval_histograms())
     assert len(intervals) == 5 * 2 * 3
     assert [interval.phase for interval in intervals[::6]] == [
         "warmup",
