@@ -23,6 +23,7 @@ TAIL_COUNT_MIN = 100
 BATCH_COUNT_MIN = 8
 """Batches of time below which resampling them says nothing."""
 RESAMPLE_COUNT = 400
+RESAMPLES_AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +123,20 @@ def _batch_bounds(batches: Sequence[Buckets], quantile: float, *, seed: int, con
     rng = np.random.default_rng(seed)
     batch_count = len(batches)
     weights = rng.multinomial(batch_count, np.full(batch_count, 1 / batch_count), size=RESAMPLE_COUNT)
-    cumulated = np.cumsum(weights @ counts, axis=1)
-    reached = cumulated >= np.maximum(quantile * cumulated[:, -1:], 1)
-    quantiles = np.sort(values[np.argmax(reached, axis=1)])
+    # A few at a time: all of them at once take a hundred megabytes.
+    chunks = np.array_split(weights, RESAMPLE_COUNT // RESAMPLES_AT_ONCE)
+    quantiles = np.sort(np.concatenate([_quantiles(values, chunk @ counts, quantile) for chunk in chunks]))
     tail = (1 - confidence) / 2
     low, high = np.quantile(quantiles, [tail, 1 - tail], method="closest_observation")
     return int(low), int(high)
+
+
+def _quantiles(values: NDArray[np.int64], counts: NDArray[np.int64], quantile: float) -> NDArray[np.int64]:
+    """The quantile of each row of counts[resample, value]."""
+    cumulated = np.cumsum(counts, axis=1)
+    reached = cumulated >= np.maximum(quantile * cumulated[:, -1:], 1)
+    found: NDArray[np.int64] = values[np.argmax(reached, axis=1)]
+    return found
 
 
 def _matrix(batches: Sequence[Buckets]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
