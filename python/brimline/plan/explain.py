@@ -36,8 +36,13 @@ def _target(target: model.TargetPlan) -> str:
 def _write_concern(concern: model.WriteConcern | None) -> str:
     if concern is None:
         return "write concern left to the server"
+    return f"write concern {write_concern_text(concern)}"
+
+
+def write_concern_text(concern: model.WriteConcern) -> str:
+    """What is sent with every write, such as "w: 1, journaled"."""
     journal = {None: "", True: ", journaled", False: ", not journaled"}[concern.journal]
-    return f"write concern w: {concern.w}{journal}"
+    return f"w: {concern.w}{journal}"
 
 
 def _data(plan: model.Plan) -> str:

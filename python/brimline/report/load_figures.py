@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brimline.plan.explain import write_concern_text
 from brimline.plan.model import LoadWork, WireTarget, WriteConcern, records_to_load
 from brimline.record.model import InsertTotals, RunRecord
 
@@ -46,8 +47,7 @@ class LoadFigures:
     def write_concern_text(self) -> str:
         """What was sent, in words."""
         if self.write_concern is not None:
-            journal = {None: "", True: ", journaled", False: ", not journaled"}[self.write_concern.journal]
-            return f"w: {self.write_concern.w}{journal}, sent with every command"
+            return f"{write_concern_text(self.write_concern)}, sent with every command"
         if self.default_write_concern is None:
             return "left to the server; its default isn't known here"
         words = ", ".join(f"{key}: {value}" for key, value in self.default_write_concern.items())

@@ -39,14 +39,6 @@ impl Pacer {
         }
     }
 
-    /// The workers of a closed loop.
-    pub fn closed(&self) -> Option<&Closed> {
-        match self {
-            Self::Closed(closed) => Some(closed),
-            Self::Open(_) => None,
-        }
-    }
-
     /// The arrivals of an open loop.
     pub fn open(&self) -> Option<&Open> {
         match self {
