@@ -1,0 +1,46 @@
+"""Owns sentences that can be said in another language: text that still knows how it was put together.
+
+A `Message` is an ordinary string, in English, so that JSON, terminals and tests need know nothing of it. It
+keeps its template and the values filled in, so that a report can be put into another language afterwards
+(`report/language`), without analysis and report each having words for every language.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+
+class Message(str):
+    """An English sentence with the template and the values it was made from.
+
+    `values` may be messages themselves. A plain string is its own template, so it needs no `Message`.
+    """
+
+    __slots__ = ("template", "values")
+
+    template: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, template: str, /, **values: Any) -> Self:
+        """The sentence: `template` with each `{name}` filled in as by `str.format`."""
+        text = super().__new__(cls, template.format(**values))
+        text.template = template
+        text.values = values
+        return text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.template, dict(self.values))
+
+
+def message(template: str, /, **values: Any) -> Message:
+    """A sentence made of `template` and `values`; use it instead of an f-string for what a report shows."""
+    return Message(template, **values)
+
+
+def joined(separator: str, parts: Iterable[str]) -> Message:
+    """Sentences in a row, each of which can still be translated by itself; like `separator.join(parts)`."""
+    named = {f"part{index}": part for index, part in enumerate(parts)}
+    return Message(separator.replace("{", "{{").replace("}", "}}").join(f"{{{name}}}" for name in named), **named)
+
+
+def _restored(template: str, values: dict[str, Any]) -> Message:
+    return Message(template, **values)

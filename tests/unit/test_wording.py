@@ -1,0 +1,31 @@
+"""A message is a string that still knows its template and values."""
+
+import copy
+import json
+import pickle
+
+from brimline.wording import joined, message
+
+
+def test_a_message_is_the_english_sentence() -> None:
+    text = message("{share} of {count} CPUs", share="40 %", count=2)
+    assert text == "40 % of 2 CPUs"
+    assert json.dumps({"evidence": text}) == '{"evidence": "40 % of 2 CPUs"}'
+    assert (text.template, text.values) == ("{share} of {count} CPUs", {"share": "40 %", "count": 2})
+
+
+def test_joined_sentences_stay_apart() -> None:
+    first = message("{n} errors", n=3)
+    both = joined("; ", [first, "no answer {yet}"])
+    assert both == "3 errors; no answer {yet}"
+    assert both.values["part0"] is first
+    assert joined("; ", []) == ""
+    assert joined(" {} ", ["a", "b"]) == "a {} b"
+
+
+def test_copies_keep_what_the_message_knows() -> None:
+    text = message("{n} errors", n=3)
+    for twin in (pickle.loads(pickle.dumps(text)), copy.deepcopy(text)):
+        assert twin == text
+        assert twin.template == text.template
+        assert twin.values == text.values
