@@ -26,6 +26,14 @@ impl Clock {
     pub fn now(&self) -> Nanos {
         read(ClockId::Monotonic) - self.start_ns
     }
+
+    /// How far the wall clock is ahead of this one. Rather too little, when the thread is interrupted in between, so that what
+    /// the wall clock stamped is rather too late on this clock than too early.
+    #[inline]
+    pub fn wall_ahead_ns(&self) -> u64 {
+        let wall = read(ClockId::Realtime);
+        wall.saturating_sub(self.now())
+    }
 }
 
 /// Wall-clock time in nanoseconds since 1970, for labels only; never subtracted.

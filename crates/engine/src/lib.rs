@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod aim;
+mod arrivals;
 pub mod breakdown;
 pub mod clock;
 pub mod clock_probe;
@@ -24,6 +25,7 @@ pub mod plan;
 mod poller;
 pub mod preview;
 pub mod recorder;
+mod rhythm;
 mod run;
 mod shared;
 mod slots;

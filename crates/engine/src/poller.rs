@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::num::NonZeroU64;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use brimline_wire::wait::wait;
+use brimline_wire::wait::{sleep, wait};
 use rustix::event::epoll;
 
 use crate::aim::Aim;
@@ -89,16 +89,26 @@ impl Poller {
     /// When the kernel refuses to wait.
     pub fn wait(&mut self, timeout_ns: Nanos) -> io::Result<()> {
         match self.aim {
-            None => self.sleep(timeout_ns),
+            None => self.look(timeout_ns),
             Some(aim) => self.wait_by_clock(timeout_ns, aim),
         }
+    }
+
+    /// Sleeps for `duration_ns` whatever the sockets have to say.
+    ///
+    /// # Errors
+    /// When the kernel refuses to wait.
+    pub fn rest(&mut self, duration_ns: Nanos) -> io::Result<()> {
+        self.ready = 0;
+        self.taken = 0;
+        sleep(duration_ns)
     }
 
     fn wait_by_clock(&mut self, timeout_ns: Nanos, mut aim: Aim) -> io::Result<()> {
         let mut now = self.clock.now();
         let end = now + timeout_ns;
         let asked = end.saturating_sub(aim.early_ns());
-        self.sleep(asked.saturating_sub(now))?;
+        self.look(asked.saturating_sub(now))?;
         while self.ready == 0 {
             let before = now;
             now = self.clock.now();
@@ -109,12 +119,12 @@ impl Poller {
             if now >= end {
                 break;
             }
-            self.sleep(asked.saturating_sub(now))?;
+            self.look(asked.saturating_sub(now))?;
         }
         Ok(())
     }
 
-    fn sleep(&mut self, timeout_ns: Nanos) -> io::Result<()> {
+    fn look(&mut self, timeout_ns: Nanos) -> io::Result<()> {
         self.ready = 0;
         self.taken = 0;
         let events = wait(&self.epoll, &mut self.events, Some(timeout_ns))?;

@@ -1,15 +1,17 @@
 //! One TCP connection to a server that never blocks: requests go out and replies come in as far as the socket takes and
 //! gives them. One request is under way at a time. The caller owns the poller, the clock and the request numbers.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, IoSliceMut, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
+use nix::sys::socket::{MsgFlags, recvmsg, setsockopt, sockopt};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::SendFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 
+use crate::arrival;
 use crate::frame::{FrameError, MESSAGE_BYTES_MAX};
 use crate::incoming::Incoming;
 
@@ -26,6 +28,16 @@ pub struct Connection {
     /// How much of `outgoing` the socket has taken.
     sent: usize,
     incoming: Incoming,
+    ancillary: arrival::Ancillary,
+}
+
+/// A whole message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received<'a> {
+    /// Its bytes, header included.
+    pub message: &'a [u8],
+    /// When its last bytes had reached this machine, by the kernel's wall clock; `None` where the kernel doesn't say.
+    pub arrived_unix_ns: Option<u64>,
 }
 
 /// How far [`Connection::send`] came.
@@ -81,7 +93,10 @@ impl Connection {
     }
 
     fn over(stream: TcpStream) -> Self {
-        Self { stream, outgoing: Vec::new(), sent: 0, incoming: Incoming::new() }
+        // A kernel that refuses gives no times of arrival, and the caller does without.
+        let _ = setsockopt(&stream, sockopt::ReceiveTimestampns, &true);
+        let ancillary = arrival::Ancillary::default();
+        Self { stream, outgoing: Vec::new(), sent: 0, incoming: Incoming::new(), ancillary }
     }
 
     /// Tells whether connecting worked; to be called once, after the socket first became writable.
@@ -140,19 +155,31 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection is lost or out of step; it must then be dropped.
-    pub fn receive(&mut self) -> Result<Option<&[u8]>, ConnectionError> {
-        self.incoming.receive(&mut Receiver(&self.stream))
+    pub fn receive(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
+        let mut receiver =
+            Receiver { stream: &self.stream, ancillary: &mut self.ancillary, arrived_unix_ns: None };
+        let message = self.incoming.receive(&mut receiver)?;
+        Ok(message.map(|message| Received { message, arrived_unix_ns: receiver.arrived_unix_ns }))
     }
 }
 
-/// Reads as [`TcpStream`] does, with the system call alone: the C library's wrapper also makes it a point where a thread
-/// may be cancelled, which costs more than the rest of the call in user space.
-struct Receiver<'a>(&'a TcpStream);
+/// Reads as [`TcpStream`] does, and notes when the bytes arrived.
+struct Receiver<'a> {
+    stream: &'a TcpStream,
+    ancillary: &'a mut arrival::Ancillary,
+    arrived_unix_ns: Option<u64>,
+}
 
 impl Read for Receiver<'_> {
     #[inline]
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::net::recv(self.0, space, RecvFlags::empty())?.0)
+        let mut spaces = [IoSliceMut::new(space)];
+        let ancillary = Some(self.ancillary.space());
+        let bytes = recvmsg::<()>(self.stream.as_raw_fd(), &mut spaces, ancillary, MsgFlags::empty())?.bytes;
+        if bytes > 0 {
+            self.arrived_unix_ns = self.ancillary.arrived_unix_ns();
+        }
+        Ok(bytes)
     }
 }
 
@@ -170,7 +197,31 @@ impl AsRawFd for Connection {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
     use super::*;
+
+    /// The reply lies in the socket for a while before it is read; its arrival is when it came.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test compares with the wall clock")]
+    fn bytes_arrive_when_they_come_and_not_when_they_are_read() {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let mut near = Connection::open(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        // The first socket that asks for it makes the kernel switch stamping on, which takes it a moment.
+        std::thread::sleep(Duration::from_millis(30));
+        let unix_ns = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let before = unix_ns();
+        far.write_all(&20_u32.to_le_bytes()).unwrap();
+        far.write_all(&[0; 16]).unwrap();
+        let after = unix_ns();
+        std::thread::sleep(Duration::from_millis(30));
+        let received = near.receive().unwrap().expect("the message is there");
+        let arrived = received.arrived_unix_ns.expect("the kernel says when");
+        // The kernel's stamps are of a clock that goes on between interrupts; 1 ms is far below the 30.
+        assert!((before - 1_000_000..after + 1_000_000).contains(&arrived), "{before} {arrived} {after}");
+    }
 
     #[test]
     fn a_socket_that_met_itself_counts_as_refused() {

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrival;
 pub mod connection;
 pub mod frame;
 pub mod hello;

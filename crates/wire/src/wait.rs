@@ -35,6 +35,17 @@ pub fn wait<'b>(
     }
 }
 
+/// Sleeps for `duration_ns`, less when a signal arrives.
+///
+/// # Errors
+/// When the kernel refuses to wait.
+pub fn sleep(duration_ns: u64) -> io::Result<()> {
+    match poll(&mut [], Some(&timespec(duration_ns))) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn wait_finely<'b>(
     epoll: &impl AsFd,
     buffer: &'b mut [MaybeUninit<epoll::Event>],

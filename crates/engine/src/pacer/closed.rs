@@ -56,6 +56,11 @@ impl Closed {
         }
     }
 
+    /// Whether workers pause after replies.
+    pub fn thinks(&self) -> bool {
+        self.think.is_some()
+    }
+
     /// How long a worker pauses after operation `index`.
     #[inline]
     pub fn think_ns(&self, index: u64) -> Nanos {

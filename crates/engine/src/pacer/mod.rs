@@ -39,6 +39,11 @@ impl Pacer {
         }
     }
 
+    /// Whether each reply calls for the next operation, and nothing else does.
+    pub fn is_back_to_back(&self) -> bool {
+        matches!(self, Self::Closed(closed) if !closed.thinks())
+    }
+
     /// The arrivals of an open loop.
     pub fn open(&self) -> Option<&Open> {
         match self {

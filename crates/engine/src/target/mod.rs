@@ -41,7 +41,7 @@ pub enum Event {
     Reply {
         /// Which connection.
         connection: ConnectionIndex,
-        /// When the last byte was read.
+        /// When the last byte had arrived.
         done: Nanos,
         /// What it says.
         reply: ReplyFacts,
@@ -57,6 +57,14 @@ pub trait Target {
 
     /// Makes `clock` the target's clock: the run begins.
     fn begin(&mut self, clock: Clock);
+
+    /// Leaves events alone until `until`, where that spares something; they are timed as if it did not.
+    ///
+    /// # Errors
+    /// When waiting itself fails; the run can't go on.
+    fn rest(&mut self, _until: Nanos) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Waits for events until `until`, or until it knows better.
     ///

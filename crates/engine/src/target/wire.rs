@@ -6,11 +6,12 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
-use brimline_wire::connection::{Connection, ConnectionError, SendState};
+use brimline_wire::connection::{Connection, ConnectionError, Received, SendState};
 use brimline_wire::hello;
 use brimline_wire::reply::{self, Reply, WriteError};
 
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
+use crate::arrivals::Arrivals;
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
 use crate::failure::{CommandFailure, FAILURES_DISTINCT_MAX, Failure, FailureClass};
 use crate::poller::{Ending, Interest, Poller};
@@ -23,6 +24,7 @@ const HELLO_REQUEST_ID: i32 = 0;
 /// A server behind one address.
 pub struct WireTarget {
     clock: Clock,
+    arrivals: Arrivals,
     poller: Poller,
     address: SocketAddr,
     lanes: Vec<Lane>,
@@ -69,6 +71,7 @@ impl WireTarget {
     pub fn new(address: SocketAddr, connections: usize) -> io::Result<Self> {
         let mut target = Self {
             clock: Clock::start(),
+            arrivals: Arrivals::default(),
             poller: Poller::new(ending(address))?,
             address,
             lanes: Vec::with_capacity(connections),
@@ -167,10 +170,10 @@ impl WireTarget {
     }
 
     fn welcome(&mut self, index: ConnectionIndex) -> Result<Option<Event>, Broken> {
-        let Some(message) = self.lanes[index].connection()?.receive()? else {
+        let Some(hello) = self.lanes[index].connection()?.receive()? else {
             return Ok(None);
         };
-        hello::parse(message).map_err(|error| Broken::bad(&error))?;
+        hello::parse(hello.message).map_err(|error| Broken::bad(&error))?;
         self.lanes[index].state = LaneState::Idle;
         Ok(Some(Event::Up(index)))
     }
@@ -179,10 +182,10 @@ impl WireTarget {
         let clock = self.clock;
         let lane = &mut self.lanes[index];
         let (awaited, waiting) = (lane.awaited, lane.state == LaneState::Waiting);
-        let Some(message) = lane.connection()?.receive()? else {
+        let Some(Received { message, arrived_unix_ns }) = lane.connection()?.receive()? else {
             return Ok(None);
         };
-        let done = clock.now();
+        let done = self.arrivals.instant(arrived_unix_ns, || clock.now());
         if !waiting {
             return Err(Broken::bad(&"the server sent a message nobody asked for"));
         }
@@ -215,6 +218,15 @@ impl Target for WireTarget {
         }
     }
 
+    /// Only a server on this machine is left alone: to one further away a rest is time in which it may have nothing to do.
+    fn rest(&mut self, until: Nanos) -> io::Result<()> {
+        let rest_ns = until.saturating_sub(self.clock.now());
+        if rest_ns == 0 || !self.address.ip().is_loopback() || !self.events.is_empty() {
+            return Ok(());
+        }
+        self.poller.rest(rest_ns)
+    }
+
     fn wait(&mut self, until: Nanos) -> io::Result<()> {
         let mut until = until;
         if let Some(&(at, _)) = self.resting.first() {
@@ -222,7 +234,9 @@ impl Target for WireTarget {
             until = until.min(at);
         }
         let timeout_ns = if self.events.is_empty() { until.saturating_sub(self.clock.now()) } else { 0 };
-        self.poller.wait(timeout_ns)
+        self.poller.wait(timeout_ns)?;
+        self.arrivals.compare(self.clock);
+        Ok(())
     }
 
     #[inline]

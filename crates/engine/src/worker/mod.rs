@@ -1,6 +1,9 @@
 //! One thread of a run: its share of the operations, its connections, its recorder. Workers share nothing while they
 //! work; what they have in common is computed, not agreed upon.
 
+mod closing;
+mod news;
+
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -8,13 +11,13 @@ use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::failure::{Failure, FailureClass};
 use crate::flight::{InFlight, Step, judge};
-use crate::mission::{Mission, Places, Sink, WorkerInterval};
+use crate::mission::{Mission, Places, Sink};
 use crate::pace::{Due, Pace};
-use crate::recorder::{Ending, Finished, Phase, Recorder, SecondStep, Tallies};
-use crate::shared::WorkerProgress;
+use crate::recorder::{Ending, Finished, Recorder, SecondStep};
+use crate::rhythm::Rhythm;
 use crate::slots::Slots;
 use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
-use crate::totals::{Totals, WorkerSummary};
+use crate::totals::WorkerSummary;
 use crate::workers::Next;
 use crate::workload::OperationStream;
 
@@ -40,6 +43,12 @@ pub struct Worker<'r, T: Target, S: Sink> {
     summary: WorkerSummary,
     /// When the last operation could have been due; `None` while operations are offered.
     offer_end: Option<Nanos>,
+    /// `None` where each reply is to be followed at once.
+    rhythm: Option<Rhythm>,
+    /// Until when to leave events alone.
+    next_look: Option<Nanos>,
+    /// When a rest ended last. Replies may have arrived well before.
+    looked_at: Nanos,
     interval_start: Nanos,
     next_cut: Nanos,
     next_timeout_check: Nanos,
@@ -62,6 +71,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             recorder: Recorder::default(),
             summary: WorkerSummary::default(),
             offer_end: None,
+            rhythm: mission.pacer.is_back_to_back().then(|| Rhythm::new(connections)),
+            next_look: None,
+            looked_at: 0,
             interval_start: 0,
             next_cut: mission.intervals.next_cut(0),
             next_timeout_check: TIMEOUT_CHECK_NS,
@@ -176,6 +188,10 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Waits once, follows every event, and does what the time asks for. Connections that become free get the next
     /// operation at once while `offering`.
     fn turn(&mut self, until: Nanos, offering: bool) -> io::Result<()> {
+        if let Some(next_look) = self.next_look {
+            self.target.rest(next_look.min(until))?;
+            self.looked_at = self.target.now();
+        }
         self.target.wait(until)?;
         for _ in 0..EVENTS_PER_TURN {
             let Some(event) = self.target.next_event() else {
@@ -188,6 +204,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             }
         }
         let now = self.target.now();
+        if let Some(rhythm) = &mut self.rhythm {
+            self.next_look = rhythm.next_look(now);
+        }
         self.check_timeouts(now);
         self.check_reachable(now);
         while now >= self.next_cut {
@@ -206,6 +225,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.mission.commands.render(command, &operation, record, request_id, request);
         let bytes_out = request.len() as u64;
         let sent = self.target.now();
+        if let Some(rhythm) = &mut self.rhythm {
+            rhythm.sent(connection, sent);
+        }
         let held_back = due.is_some_and(|due| due < self.slots.freed_at());
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
         self.recorder.sent(phase, operation.kind, due, sent, held_back);
@@ -287,12 +309,13 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         }
     }
 
-    /// Gives a connection its next operation, or frees it, or lets its worker rest.
-    fn release(&mut self, connection: ConnectionIndex, index: u64, now: Nanos, offering: bool) {
-        match self.pace.finished(connection, index, now) {
-            Next::Send => self.slots.release(connection, now),
-            Next::Rest | Next::Leave => self.slots.release_to_rest(connection, now),
+    /// Gives a connection whose operation was done at `done` its next one, or frees it, or lets its worker rest.
+    fn release(&mut self, connection: ConnectionIndex, index: u64, done: Nanos, offering: bool) {
+        match self.pace.finished(connection, index, done) {
+            Next::Send => self.slots.release(connection, done),
+            Next::Rest | Next::Leave => self.slots.release_to_rest(connection, done),
         }
+        let now = done.max(self.looked_at);
         if offering && self.offers_at(now) {
             self.send_due(now);
         }
@@ -334,125 +357,6 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             let message = format!("no connection to the target for {} ms", (now - since) / 1_000_000);
             self.mission.control.lose_target(message);
         }
-    }
-
-    /// Settles what was offered: operations due before the end that no connection was free for stay overdue.
-    fn close_offer(&mut self) {
-        let now = self.target.now();
-        let end = self.mission.intervals.end().map_or(now, |end| end.min(now));
-        self.offer_end = Some(end);
-        if end > self.interval_start {
-            self.cut(end);
-        }
-        if !self.mission.control.stopped() && self.mission.pacer.open().is_some() {
-            self.send_due(end);
-        }
-        let sent = self.summary.sent();
-        // Counted apart from what was sent, so that conservation is a check and no identity.
-        self.summary.due = self.due_before(end).or_else(|| self.pace.planned()).unwrap_or(sent);
-        self.summary.overdue = self.summary.due.saturating_sub(sent);
-        if self.summary.overdue > 0
-            && let Some(due) = self.next_due()
-        {
-            self.summary.oldest_overdue_ns = end.saturating_sub(due);
-        }
-    }
-
-    /// How many of this shard's operations are due before `end`; `None` in a closed loop.
-    fn due_before(&mut self, end: Nanos) -> Option<u64> {
-        let due = self.pace.due_before(end)?;
-        let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
-        Some((offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count)
-    }
-
-    /// Waits for the replies that are still missing.
-    fn drain(&mut self) -> io::Result<()> {
-        let deadline = self.target.now() + self.mission.drain_timeout_ns;
-        while self.slots.in_flight_count() > 0 && !self.mission.control.aborted() {
-            let now = self.target.now();
-            if now >= deadline {
-                break;
-            }
-            self.turn(deadline.min(self.next_cut).min(now + LOOK_UP_NS), false)?;
-        }
-        let now = self.target.now();
-        self.cut(now.max(self.interval_start));
-        self.publish();
-        self.summary.elapsed_ns = now;
-        Ok(())
-    }
-
-    /// Operations whose reply never came are unfinished, with their age.
-    fn settle_unfinished(&mut self) {
-        let now = self.summary.elapsed_ns;
-        let unfinished: Vec<InFlight> = self.slots.all_in_flight().map(|(_, flight)| *flight).collect();
-        for flight in unfinished {
-            self.summary.unanswered(&flight);
-            self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
-            let age = now.saturating_sub(flight.due.unwrap_or(flight.sent));
-            self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
-        }
-    }
-
-    fn cut(&mut self, end: Nanos) {
-        let cpu_ns = self.target.cpu_ns();
-        let sent = self.summary.sent();
-        let offered_until = self.offer_end.map_or(end, |offer_end| offer_end.min(end));
-        let backlog = self.due_before(offered_until).map_or(0, |due| due.saturating_sub(sent));
-        let tallies = self.recorder.cut(Tallies::default());
-        let empty = self.sink.take(WorkerInterval {
-            phase: self.phase_of_interval(),
-            start_ns: self.interval_start,
-            end_ns: end,
-            in_flight: self.slots.in_flight_count(),
-            connections_up: self.slots.up_count(),
-            backlog,
-            workers_active: self.pace.active_count(end),
-            cpu_ns: cpu_ns - self.cpu_at_cut,
-            tallies,
-        });
-        self.recorder.cut(empty);
-        self.interval_start = end;
-        self.next_cut = self.mission.intervals.next_cut(end);
-        self.cpu_at_cut = cpu_ns;
-    }
-
-    /// Phase of the interval that is being recorded. What comes after an early end of the offer is drain as well.
-    fn phase_of_interval(&self) -> Phase {
-        match self.offer_end {
-            Some(end) if self.interval_start >= end => Phase::Drain,
-            _ => self.mission.intervals.phase(self.interval_start),
-        }
-    }
-
-    /// Inserts of the whole run that are settled without a gap: what `latest` counts back from.
-    fn inserts_settled(&self) -> u64 {
-        if !self.mission.workload.reads_newest() {
-            return 0;
-        }
-        let settled = |progress: &WorkerProgress| progress.inserts_settled.load(Relaxed);
-        self.mission.progress.iter().map(settled).min().unwrap_or(0)
-    }
-
-    /// Makes this worker's progress visible.
-    fn publish(&self) {
-        let progress = self.progress();
-        let sum = |of: fn(&Totals) -> u64| self.summary.kinds.iter().map(of).sum();
-        progress.sent.store(sum(|totals| totals.sent), Relaxed);
-        progress.ok.store(sum(|totals| totals.ok), Relaxed);
-        progress.miss.store(sum(|totals| totals.miss), Relaxed);
-        progress.failed.store(sum(|totals| totals.failed), Relaxed);
-        progress.in_flight.store(self.slots.in_flight_count(), Relaxed);
-        progress.connections_up.store(self.slots.up_count(), Relaxed);
-        if self.mission.workload.reads_newest() {
-            let in_flight = self.slots.all_in_flight().map(|(_, flight)| flight.inserts_before);
-            let settled = in_flight.min().unwrap_or(self.stream.inserts_before_next());
-            progress.inserts_settled.store(settled, Relaxed);
-        }
-    }
-
-    fn progress(&self) -> &'r WorkerProgress {
-        &self.mission.progress[self.shard as usize]
     }
 
     /// Request ids count up from 1; 0 is the handshake's.

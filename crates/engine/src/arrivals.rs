@@ -1,0 +1,73 @@
+//! When replies reached this machine. The kernel stamps what it receives with its wall clock; the run's clock is another. So
+//! a reply that waited in its socket until the generator looked at it is not taken for slower than it was.
+
+use crate::clock::{Clock, Nanos};
+
+/// Between two looks the clocks drift apart by less, unless somebody set the wall clock or the thread was held up.
+const DRIFT_NS_MAX: u64 = 50_000;
+
+/// Puts the kernel's stamps on the run's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrivals {
+    wall_ahead_ns: u64,
+    trusted: bool,
+}
+
+impl Arrivals {
+    /// Compares the clocks; to be called after each wait, so that a wall clock that is set harms one look only.
+    #[inline]
+    pub fn compare(&mut self, clock: Clock) {
+        self.learn(clock.wall_ahead_ns());
+    }
+
+    fn learn(&mut self, wall_ahead_ns: u64) {
+        self.trusted = wall_ahead_ns.abs_diff(self.wall_ahead_ns) <= DRIFT_NS_MAX;
+        self.wall_ahead_ns = wall_ahead_ns;
+    }
+
+    /// When the bytes arrived; now, as `now` tells it, where the kernel gave no stamp to be trusted.
+    #[inline]
+    pub fn instant(self, arrived_unix_ns: Option<u64>, now: impl FnOnce() -> Nanos) -> Nanos {
+        match arrived_unix_ns {
+            Some(arrived) if self.trusted => arrived.saturating_sub(self.wall_ahead_ns),
+            _ => now(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AHEAD_NS: u64 = 1_700_000_000_000_000_000;
+
+    fn seen(offsets: &[u64]) -> Arrivals {
+        let mut arrivals = Arrivals::default();
+        for &offset in offsets {
+            arrivals.learn(offset);
+        }
+        arrivals
+    }
+
+    #[test]
+    fn a_reply_arrived_when_the_kernel_says_so() {
+        let arrivals = seen(&[AHEAD_NS, AHEAD_NS + 40]);
+        assert_eq!(arrivals.instant(Some(AHEAD_NS + 5_040), || 9_000), 5_000);
+    }
+
+    #[test]
+    fn without_a_stamp_it_arrived_when_it_was_read() {
+        assert_eq!(seen(&[AHEAD_NS, AHEAD_NS]).instant(None, || 9_000), 9_000);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_not_believed_until_it_is_known_again() {
+        let hour_ns = 3_600_000_000_000;
+        for set in [AHEAD_NS + hour_ns, AHEAD_NS - hour_ns, AHEAD_NS + 2 * DRIFT_NS_MAX] {
+            let mut arrivals = seen(&[AHEAD_NS, AHEAD_NS, set]);
+            assert_eq!(arrivals.instant(Some(set + 5_000), || 9_000), 9_000);
+            arrivals.learn(set);
+            assert_eq!(arrivals.instant(Some(set + 5_000), || 9_000), 5_000);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! How a worker ends: what stayed unsent, the replies that are still to come, and what never came.
+
+use std::io;
+
+use super::{LOOK_UP_NS, Worker};
+use crate::clock::Nanos;
+use crate::flight::InFlight;
+use crate::mission::Sink;
+use crate::target::Target;
+
+impl<T: Target, S: Sink> Worker<'_, T, S> {
+    /// Settles what was offered: operations due before the end that no connection was free for stay overdue.
+    pub(super) fn close_offer(&mut self) {
+        let now = self.target.now();
+        let end = self.mission.intervals.end().map_or(now, |end| end.min(now));
+        self.offer_end = Some(end);
+        if end > self.interval_start {
+            self.cut(end);
+        }
+        if !self.mission.control.stopped() && self.mission.pacer.open().is_some() {
+            self.send_due(end);
+        }
+        let sent = self.summary.sent();
+        // Counted apart from what was sent, so that conservation is a check and no identity.
+        self.summary.due = self.due_before(end).or_else(|| self.pace.planned()).unwrap_or(sent);
+        self.summary.overdue = self.summary.due.saturating_sub(sent);
+        if self.summary.overdue > 0
+            && let Some(due) = self.next_due()
+        {
+            self.summary.oldest_overdue_ns = end.saturating_sub(due);
+        }
+    }
+
+    /// How many of this shard's operations are due before `end`; `None` in a closed loop.
+    pub(super) fn due_before(&mut self, end: Nanos) -> Option<u64> {
+        let due = self.pace.due_before(end)?;
+        let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
+        Some((offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count)
+    }
+
+    /// Waits for the replies that are still missing.
+    pub(super) fn drain(&mut self) -> io::Result<()> {
+        let deadline = self.target.now() + self.mission.drain_timeout_ns;
+        while self.slots.in_flight_count() > 0 && !self.mission.control.aborted() {
+            let now = self.target.now();
+            if now >= deadline {
+                break;
+            }
+            self.turn(deadline.min(self.next_cut).min(now + LOOK_UP_NS), false)?;
+        }
+        let now = self.target.now();
+        self.cut(now.max(self.interval_start));
+        self.publish();
+        self.summary.elapsed_ns = now;
+        Ok(())
+    }
+
+    /// Operations whose reply never came are unfinished, with their age.
+    pub(super) fn settle_unfinished(&mut self) {
+        let now = self.summary.elapsed_ns;
+        let unfinished: Vec<InFlight> = self.slots.all_in_flight().map(|(_, flight)| *flight).collect();
+        for flight in unfinished {
+            self.summary.unanswered(&flight);
+            self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
+            let age = now.saturating_sub(flight.due.unwrap_or(flight.sent));
+            self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
+        }
+    }
+}
