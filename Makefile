@@ -70,6 +70,10 @@ bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minu
 peers: $(NATIVE) ## Measure brimline beside its peers, about 20 minutes; writes BENCHMARKS.md
 	$(BIN)/python -m benchmarks.peers $(ARGUMENTS)
 
+.PHONY: peers-together
+peers-together: $(NATIVE) ## The same with client and server on the same cores, about 10 minutes
+	$(BIN)/python -m benchmarks.peers --together --peers ycsb,rust-driver,pymongo --output benchmarks/shared-cores $(ARGUMENTS)
+
 .PHONY: peers-smoke
 peers-smoke: $(NATIVE) ## See that every peer that can be had here works
 	$(BIN)/python -m benchmarks.peers --quick --rounds 1 --cells a,load --output target/peers/smoke

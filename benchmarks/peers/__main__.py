@@ -7,6 +7,7 @@ Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is her
 server went away; 130 interrupted.
 """
 
+import os
 import shlex
 import signal
 import sys
@@ -182,7 +183,8 @@ def _write(results: Results, directory: Path) -> None:
 
 
 def _write_page(results: Results, directory: Path) -> None:
-    (directory / PAGE_FILE).write_text(page(results), encoding="utf-8")
+    home = "" if directory == ROOT else f"{os.path.relpath(ROOT, directory)}/"
+    (directory / PAGE_FILE).write_text(page(results, home=home), encoding="utf-8")
 
 
 def _print(results: Results) -> None:

@@ -42,6 +42,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     add("--measured-s", type=_positive(float), help="length of a window")
     add("--warmup-s", type=_positive(float), help="warm-up of what is compiled")
     add("--warmup-jvm-s", type=_positive(float), help="warm-up of what runs on a JVM")
+    add("--together", action="store_true", help="client and server on all cores, instead of cores of their own")
     add("--client-cores", type=_cores, default=client_cores, metavar="0,1", help="where clients run")
     add("--server-cores", type=_cores, default=server_cores, metavar="0,1", help="where mongod runs")
     add("--mongod", type=Path, help="start this mongod instead of the bundled one")
@@ -53,6 +54,9 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
 def settings_of(given: argparse.Namespace) -> Settings:
     """What was asked for, with defaults for the rest."""
     settings = replace(Settings(), client_cores=given.client_cores, server_cores=given.server_cores)
+    if given.together:
+        everywhere = tuple(sorted(os.sched_getaffinity(0)))
+        settings = replace(settings, client_cores=everywhere, server_cores=everywhere)
     if given.quick:
         settings = short_windows(replace(settings, rounds=1, records=_LOOK_RECORDS))
     return replace(settings, **{name: getattr(given, name) for name in _NUMBERS if getattr(given, name) is not None})

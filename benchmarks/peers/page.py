@@ -14,9 +14,9 @@ Row = Sequence[str]
 _UNKNOWN = "–"
 
 
-def page(results: Results) -> str:
-    """The whole page."""
-    blocks = [_head(results), _targets(results)]
+def page(results: Results, *, home: str = "") -> str:
+    """The whole page. `home` leads from its directory to the project's, "" or ending in a slash."""
+    blocks = [_head(results, home), _targets(results)]
     blocks += [_cell(results, cell) for cell in CELLS if any(run.cell == cell.name for run in results.runs)]
     blocks += [_better(results), _absent(results), _same_work(results), _circumstances(results)]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -47,12 +47,12 @@ def table(head: Row, rows: Iterable[Row], *, figures: bool = True) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _head(results: Results) -> str:
+def _head(results: Results, home: str) -> str:
     settings = results.settings
     paragraphs = [
         "# brimline beside its peers",
-        "Written by `make peers`; how it is done, and how to add a peer, is in [benchmarks](benchmarks/README.md). "
-        "Every run is in [results.json](benchmarks/results.json).",
+        "Written by `make peers`; how it is done, and how to add a peer, is in "
+        f"[benchmarks]({home}benchmarks/README.md). Every run is in [results.json](benchmarks/results.json).",
         f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
         f"zipfian 0.99, mongod {results.server_version}. {_cores(settings)} Every peer "
         f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
@@ -77,7 +77,10 @@ def _head(results: Results) -> str:
 def _cores(settings: Mapping[str, Any]) -> str:
     shared = sorted(set(settings["client_cores"]) & set(settings["server_cores"]))
     if not shared:
-        return "Client and server each have cores of their own."
+        return (
+            "Client and server each have cores of their own; the same on shared cores is in "
+            "[shared cores](benchmarks/shared-cores/BENCHMARKS.md)."
+        )
     return (
         f"**Client and server share cores ({', '.join(map(str, shared))}): each takes time from the other, and "
         "throughput and latencies are of both together.**"

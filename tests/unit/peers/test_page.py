@@ -79,9 +79,13 @@ def test_a_machine_that_was_not_quiet_is_named() -> None:
 def test_cores_are_said_to_be_shared_where_they_are() -> None:
     apart, shared = results(run("brimline", "c")), results(run("brimline", "c"))
     shared.settings = {**shared.settings, "client_cores": [0, 2], "server_cores": [0]}
-    assert "Client and server each have cores of their own." in page(apart)
+    assert "Client and server each have cores of their own; the same on shared cores" in page(apart)
     assert "cores of their own" not in page(shared)
     assert "Client and server share cores (0)" in page(shared)
+
+
+def test_links_lead_home_from_where_the_page_is() -> None:
+    assert "(../../benchmarks/README.md)" in page(results(run("brimline", "c")), home="../../")
 
 
 def test_what_peak_memory_is_of_is_said() -> None:
