@@ -166,10 +166,11 @@ def _around(before: dict[str, int] | None, deployment: Deployment | None) -> Opc
     return None if after is None else {"before": before, "after": after}
 
 
-def _cost(sampler: ServerSampler, summary: Summary) -> dict[str, float]:
+def _cost(sampler: ServerSampler, summary: Summary) -> dict[str, int | None]:
     cost = sampler.cost()
     return {
         "cpu_ns": cost.cpu_ns,
+        "server_cpu_ns": cost.server_cpu_ns,
         "commands": cost.command_count,
         "round_trip_ns": cost.round_trip_ns,
         "elapsed_ns": summary["elapsed_ns"],

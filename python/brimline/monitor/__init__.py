@@ -1,11 +1,16 @@
 """Owns watching the server on the run's clock, and comparing its command counters with brimline's."""
 
+from brimline.monitor.absence import Absence
 from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
 from brimline.monitor.opcounters import Opcounters, read_opcounters
-from brimline.monitor.row import ServerRow
+from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
 
 __all__ = [
+    "CONSTANTS",
+    "COUNTERS",
+    "GAUGES",
+    "Absence",
     "Agreement",
     "CounterCheck",
     "Opcounters",

@@ -1,4 +1,7 @@
-"""Owns CPU time from /proc (proc(5)): of one process, of the machine; ns, growing, grain 10 ms."""
+"""Owns CPU time from /proc (proc(5)): of one process, of one connection's thread in it, of the machine; ns, growing.
+
+The grain is 10 ms, but for the thread: that is counted by the scheduler in ns (sched-stats.rst).
+"""
 
 import os
 from dataclasses import dataclass
@@ -14,9 +17,13 @@ _CPU_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostCpu:
-    """CPU time of all processes, time stolen by the hypervisor included, and the number of CPUs."""
+    """CPU time of all processes, time stolen by the hypervisor included, and the number of CPUs.
+
+    `iowait_ns` is idle time during which a process waited for a disk.
+    """
 
     busy_ns: int
+    iowait_ns: int
     cpu_count: int
 
 
@@ -43,4 +50,35 @@ def host_cpu(*, proc: Path = Path("/proc")) -> HostCpu | None:
         return None
     total = dict(zip(_CPU_FIELDS, map(int, cpu_lines[0][1:]), strict=False))
     busy = sum(ticks for name, ticks in total.items() if name not in _IDLE_FIELDS)
-    return HostCpu(busy_ns=busy * _NS_PER_TICK, cpu_count=len(cpu_lines) - 1)
+    return HostCpu(
+        busy_ns=busy * _NS_PER_TICK,
+        iowait_ns=total.get("iowait", 0) * _NS_PER_TICK,
+        cpu_count=len(cpu_lines) - 1,
+    )
+
+
+def connection_thread(pid: int, connection_id: int, *, proc: Path = Path("/proc")) -> Path | None:
+    """Where the thread of a mongod or mongos that serves one connection is in /proc; None when it can't be found.
+
+    Both serve each connection with a thread of its own, and name it after `hello`'s `connectionId`.
+    """
+    try:
+        threads = list((proc / str(pid) / "task").iterdir())
+    except OSError:
+        return None
+    return next((thread for thread in threads if _name(thread) == f"conn{connection_id}"), None)
+
+
+def thread_cpu_ns(thread: Path) -> int | None:
+    """CPU time of a thread, given by its place in /proc; None when it has ended."""
+    try:
+        return int((thread / "schedstat").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _name(thread: Path) -> str:
+    try:
+        return (thread / "comm").read_text().strip()
+    except OSError:
+        return ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from pymongo.errors import PyMongoError
+from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.servers.deployment import Client
@@ -60,13 +60,15 @@ class Opcounters:
 
 
 def read_opcounters(client: Client) -> Opcounters | None:
-    """The counters now; None when this server has none.
+    """The counters now; None when this server has none, or does not show them to this user.
 
     Raises:
-        TargetError: the server doesn't answer or refuses.
+        TargetError: the server doesn't answer.
     """
     try:
         status = client.admin.command({"serverStatus": 1, "wiredTiger": 0, "metrics": 0, "locks": 0, "tcmalloc": 0})
+    except OperationFailure:
+        return None
     except PyMongoError as error:
         raise TargetError("the server's counters can't be read: it doesn't answer any more") from error
     return Opcounters.from_status(status)

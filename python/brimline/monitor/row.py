@@ -1,64 +1,157 @@
-"""Owns the columns of one look at the server. A value the server doesn't have is None, never 0."""
+"""Owns the columns of one look at the server. A value that isn't known is None, never 0.
+
+Each column is one of three kinds, and its type says which:
+
+- `Counter`: grows since the server's (or its host's) start; what it says is the difference of two rows, per time or
+  per something else that was counted. It can fall back when the server was started again: see `uptime_ms`.
+- `Gauge`: what holds at the instant of the look.
+- `Constant`: the same in every row.
+
+`COUNTERS`, `GAUGES` and `CONSTANTS` are their names.
+"""
 
 from dataclasses import dataclass, fields
+from typing import Annotated, TypeAlias
+
+Counter: TypeAlias = Annotated[int | None, "counter"]
+Gauge: TypeAlias = Annotated[int | None, "gauge"]
+Constant: TypeAlias = Annotated[int | None, "constant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRow:
     """One look at the server.
 
-    `at_ns` is when the answer was there and CPU times were read, on the run's clock. Columns named after
-    counters grow since the server's start; rates are differences of two rows. `gap` says why a look failed,
-    "" when it did not.
+    `at_ns` is when the answer was there and the host's figures were read, on the run's clock. `gap` says why a look
+    failed, "" when it did not. `round_trip_ns` is how long the answers took.
     """
 
     at_ns: int
     gap: str = ""
-    round_trip_ns: int | None = None
-    uptime_ms: int | None = None
-    # Counters.
-    insert: int | None = None
-    query: int | None = None
-    update: int | None = None
-    delete: int | None = None
-    getmore: int | None = None
-    command: int | None = None
-    network_bytes_in: int | None = None
-    network_bytes_out: int | None = None
+    round_trip_ns: Gauge = None
+    uptime_ms: Gauge = None
+    # Operations, as the server counts them. A find is a `query`; each inserted document is an `insert`.
+    insert: Counter = None
+    query: Counter = None
+    update: Counter = None
+    delete: Counter = None
+    getmore: Counter = None
+    command: Counter = None
+    # The server's own view of latency: operations, and the time inside the server of all of them together.
+    reads_ops: Counter = None
+    reads_latency_us: Counter = None
+    writes_ops: Counter = None
+    writes_latency_us: Counter = None
+    commands_ops: Counter = None
+    commands_latency_us: Counter = None
+    # What they did to documents and indexes.
+    documents_inserted: Counter = None
+    documents_returned: Counter = None
+    documents_updated: Counter = None
+    documents_deleted: Counter = None
+    documents_scanned: Counter = None
+    index_keys_scanned: Counter = None
+    collection_scans: Counter = None
+    sorts_without_index: Counter = None
+    write_conflicts: Counter = None
+    # Traffic of the server process.
+    network_bytes_in: Counter = None
+    network_bytes_out: Counter = None
+    network_requests: Counter = None
     # Connections now, and made since the start.
-    connections: int | None = None
-    connections_active: int | None = None
-    connections_created: int | None = None
+    connections: Gauge = None
+    connections_active: Gauge = None
+    connections_created: Counter = None
     # Memory of the process.
-    resident_bytes: int | None = None
-    virtual_bytes: int | None = None
-    # WiredTiger's cache; evictions and transfers are counters.
-    cache_bytes_max: int | None = None
-    cache_bytes_used: int | None = None
-    cache_bytes_dirty: int | None = None
-    cache_bytes_read: int | None = None
-    cache_bytes_written: int | None = None
-    cache_pages_evicted_by_application: int | None = None
-    # Checkpoints.
-    checkpoint_running: int | None = None
-    checkpoints: int | None = None
-    checkpoint_total_ms: int | None = None
-    # Journal; counters.
-    journal_syncs: int | None = None
-    journal_sync_time_us: int | None = None
-    # Admission: tickets in use, in all, and operations that wait for one.
-    read_tickets_out: int | None = None
-    read_tickets_total: int | None = None
-    write_tickets_out: int | None = None
-    write_tickets_total: int | None = None
-    read_queue: int | None = None
-    write_queue: int | None = None
-    # CPU, only of a server on this machine; times are counters.
-    server_cpu_ns: int | None = None
-    server_cpu_count: int | None = None
-    host_busy_ns: int | None = None
-    host_cpu_count: int | None = None
+    resident_bytes: Gauge = None
+    virtual_bytes: Gauge = None
+    page_faults: Counter = None
+    # WiredTiger's cache. "By application" is done by threads that serve clients, while those wait.
+    cache_bytes_max: Constant = None
+    cache_bytes_used: Gauge = None
+    cache_bytes_dirty: Gauge = None
+    cache_bytes_updates: Gauge = None
+    cache_bytes_read: Counter = None
+    cache_bytes_written: Counter = None
+    cache_pages_evicted_by_application: Counter = None
+    cache_eviction_by_application_us: Counter = None
+    cache_wait_by_application_us: Counter = None
+    cache_read_by_application_us: Counter = None
+    cache_write_by_application_us: Counter = None
+    # Checkpoints. `checkpoint_last_ms` is the length of the last one that ended.
+    checkpoint_running: Gauge = None
+    checkpoints: Counter = None
+    checkpoint_total_ms: Counter = None
+    checkpoint_last_ms: Gauge = None
+    # Journal.
+    journal_syncs: Counter = None
+    journal_sync_time_us: Counter = None
+    journal_bytes_written: Counter = None
+    # Admission: tickets in use, in all, operations that wait for one, and the time they waited (from 7.0 on).
+    read_tickets_out: Gauge = None
+    read_tickets_total: Gauge = None
+    write_tickets_out: Gauge = None
+    write_tickets_total: Gauge = None
+    read_queue: Gauge = None
+    write_queue: Gauge = None
+    read_queue_time_us: Counter = None
+    write_queue_time_us: Counter = None
+    # Locks: clients at work or waiting in the server, and waits for any lock of MongoDB's hierarchy.
+    active_readers: Gauge = None
+    active_writers: Gauge = None
+    lock_waits: Counter = None
+    lock_wait_us: Counter = None
+    # Transactions.
+    transactions_open: Gauge = None
+    transactions_active: Gauge = None
+    transactions_committed: Counter = None
+    transactions_aborted: Counter = None
+    # Replication: waits for a write concern above 1, flow control, and the set as this member sees it. `members_*` are
+    # numbers of members; the lags are 0 when nobody is behind.
+    write_concern_waits: Counter = None
+    write_concern_wait_ms: Counter = None
+    flow_control_wait_us: Counter = None
+    flow_control_lagged: Gauge = None
+    members_primary: Gauge = None
+    members_secondary: Gauge = None
+    members_arbiter: Gauge = None
+    members_recovering: Gauge = None
+    members_unreachable: Gauge = None
+    replication_lag_slowest_ms: Gauge = None
+    replication_lag_majority_ms: Gauge = None
+    # CPU of the server process; `server_cpu_count` is how many CPUs it may use.
+    server_cpu_ns: Counter = None
+    server_cpu_count: Constant = None
+    # The server's host, only when it is this machine. `iowait` is time in which a CPU had nothing to do but wait for a
+    # disk; it is not part of `busy`.
+    host_busy_ns: Counter = None
+    host_iowait_ns: Counter = None
+    host_cpu_count: Constant = None
+    host_memory_total_bytes: Constant = None
+    host_memory_available_bytes: Gauge = None
+    host_swap_used_bytes: Gauge = None
+    # The disk that holds the server's data: `busy` is time with any request in flight, `queue` the sum of the time of
+    # all requests, so that its growth per time is the mean number in flight.
+    disk_reads: Counter = None
+    disk_writes: Counter = None
+    disk_bytes_read: Counter = None
+    disk_bytes_written: Counter = None
+    disk_read_time_ms: Counter = None
+    disk_write_time_ms: Counter = None
+    disk_busy_ms: Counter = None
+    disk_queue_time_ms: Counter = None
+    disk_in_flight: Gauge = None
+    # The host's network: all real interfaces together, loopback apart.
+    host_network_bytes_in: Counter = None
+    host_network_bytes_out: Counter = None
+    host_network_drops: Counter = None
+    host_loopback_bytes: Counter = None
+    host_tcp_retransmits: Counter = None
+    # Whether the generator runs on the server's host: 1 or 0.
     shared_host: bool | None = None
+    # What watching costs: CPU time of the server for the monitor's connection, and of the monitor's own thread.
+    monitor_server_cpu_ns: Counter = None
+    monitor_cpu_ns: Counter = None
 
     def columns(self) -> dict[str, int | str | None]:
         """The row as plain values, for the run record; a bool is 0 or 1."""
@@ -68,3 +161,9 @@ class ServerRow:
 
 COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(ServerRow))
 """Names of the columns, in the order of the CSV file."""
+COUNTERS: frozenset[str] = frozenset(field.name for field in fields(ServerRow) if field.type is Counter)
+"""Columns that grow; only differences of two rows mean anything."""
+GAUGES: frozenset[str] = frozenset(field.name for field in fields(ServerRow) if field.type is Gauge)
+"""Columns that say what holds at the instant of the look."""
+CONSTANTS: frozenset[str] = frozenset(field.name for field in fields(ServerRow) if field.type is Constant)
+"""Columns that are the same in every row."""

@@ -1,7 +1,7 @@
 """Owns looking at the server at a fixed interval during a run, from a thread and a connection of its own.
 
-Trouble with the server is written down as a gap and never ends the run. What the looking itself costs is
-measured: CPU time of the thread, commands sent, and the time the server took for them.
+Trouble with the server is written down as a gap and never ends the run. What the looking itself costs is measured: CPU
+time of the thread and of the server's thread that serves it, commands sent, and how long their answers took.
 """
 
 import threading
@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from pymongo.errors import PyMongoError
-
-from brimline.monitor import cpu_time
+from brimline.monitor.absence import Absence
+from brimline.monitor.look import ServerLook
 from brimline.monitor.row import ServerRow
-from brimline.monitor.server_status import COMMAND, read_status
-from brimline.servers.deployment import Client, Deployment, control_client
+from brimline.monitor.server_host import ServerHost
+from brimline.servers.deployment import Deployment, control_client
 
 INTERVAL_S_DEFAULT = 1.0
 ROW_COUNT_MAX = 100_000
@@ -29,9 +28,13 @@ _STOP_DEADLINE_S = 35.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerCost:
-    """What watching cost: CPU time of the sampler's thread, commands sent, total wait for their answers."""
+    """What watching cost: CPU time of the sampler's thread, commands sent, total wait for their answers.
+
+    `server_cpu_ns` is CPU time of the server for the sampler's connection; None where it can't be seen.
+    """
 
     cpu_ns: int
+    server_cpu_ns: int | None
     command_count: int
     round_trip_ns: int
 
@@ -54,9 +57,9 @@ class ServerSampler:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._cpu_ns = 0
-        self._command_count = 0
+        self._look: ServerLook | None = None
         self._round_trip_ns = 0
+        self._cost = SamplerCost(cpu_ns=0, server_cpu_ns=None, command_count=0, round_trip_ns=0)
 
     def __enter__(self) -> Self:
         self.start()
@@ -95,52 +98,42 @@ class ServerSampler:
     def cost(self) -> SamplerCost:
         """What the sampler has cost so far."""
         with self._lock:
-            return SamplerCost(
-                cpu_ns=self._cpu_ns, command_count=self._command_count, round_trip_ns=self._round_trip_ns
-            )
+            return self._cost
+
+    def absent(self) -> tuple[Absence, ...]:
+        """Columns that no row has had a value in so far, and why; none before the first row."""
+        look = self._look
+        return () if look is None else look.absent()
+
+    def host(self) -> ServerHost | None:
+        """What is watched of the server's host; None when that isn't this machine, and before the first row."""
+        look = self._look
+        return None if look is None else look.host
 
     def _watch(self) -> None:
         with control_client(
             self._deployment.address, purpose="monitor", connect_timeout_s=_CONNECT_TIMEOUT_S
         ) as client:
+            look = ServerLook(client, self._deployment)
             started_ns = time.monotonic_ns()
             tick = 0
             while not self._stopped.is_set():
-                self._look(client)
+                self._take(look)
                 # A slow answer skips ticks; the others stay where they were.
                 tick = max(tick + 1, -(-(time.monotonic_ns() - started_ns) // self._interval_ns))
                 wait_ns = started_ns + tick * self._interval_ns - time.monotonic_ns()
                 self._stopped.wait(max(0, wait_ns) / 1e9)
-            self._look(client)
+            self._take(look)
 
-    def _look(self, client: Client) -> None:
-        sent_ns = time.monotonic_ns()
-        columns: dict[str, Any]
-        try:
-            columns = {**read_status(client.admin.command(dict(COMMAND)))}
-        except PyMongoError as error:
-            columns = {"gap": type(error).__name__}
-        except Exception as error:  # an answer of an unforeseen shape must not end the watching
-            columns = {"gap": f"unreadable answer ({type(error).__name__})"}
-        done_ns = time.monotonic_ns()
-        columns |= self._cpu_columns()
-        columns["round_trip_ns"] = done_ns - sent_ns
-        columns["at_ns"] = done_ns
+    def _take(self, look: ServerLook) -> None:
+        columns = look.take()
         with self._lock:
+            self._look = look
             self._rows.append(columns)
-            self._command_count += 1
-            self._round_trip_ns += done_ns - sent_ns
-            self._cpu_ns = time.thread_time_ns()
-
-    def _cpu_columns(self) -> dict[str, int | bool | None]:
-        """CPU of a server on this machine. Of another machine it can't be seen from here."""
-        deployment = self._deployment
-        columns: dict[str, int | bool | None] = {
-            "server_cpu_count": deployment.cpu_count,
-            "shared_host": deployment.local,
-        }
-        if deployment.pid is not None and (host := cpu_time.host_cpu()) is not None:
-            columns["server_cpu_ns"] = cpu_time.process_cpu_ns(deployment.pid)
-            columns["host_busy_ns"] = host.busy_ns
-            columns["host_cpu_count"] = host.cpu_count
-        return columns
+            self._round_trip_ns += columns["round_trip_ns"]
+            self._cost = SamplerCost(
+                cpu_ns=columns["monitor_cpu_ns"],
+                server_cpu_ns=columns["monitor_server_cpu_ns"] or self._cost.server_cpu_ns,
+                command_count=look.command_count,
+                round_trip_ns=self._round_trip_ns,
+            )

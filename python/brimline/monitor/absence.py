@@ -1,0 +1,73 @@
+"""Owns saying which columns never had a value, and why. Pure."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from brimline.monitor.replication import read_replication
+from brimline.monitor.row import COLUMNS
+from brimline.monitor.server_status import read_status
+from brimline.servers.deployment import Deployment
+
+NOT_ALLOWED = "the user may not run {command}: it is part of the role clusterMonitor"
+NOT_UNDERSTOOD = "the server does not know {command}"
+NOT_ANSWERED = "the server did not answer"
+NOT_IN_ANSWER = "not in this server's answer: not in its version, or not of its kind"
+NO_SET = "the server is not a member of a replica set"
+NOT_HERE = "the server does not run on this machine, as far as can be seen from it"
+NO_DISK = "the disk that holds the server's data can't be told"
+NO_THREAD = "the thread that serves the monitor can't be told from the others"
+NOT_SHOWN = "this machine does not show it"
+
+_ALWAYS_FILLED = frozenset({"at_ns", "gap", "round_trip_ns", "shared_host", "monitor_cpu_ns"})
+_STATUS = frozenset(read_status({}))
+_REPLICATION = frozenset(read_replication({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Columns without any value, and the reason they share."""
+
+    metrics: tuple[str, ...]
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the run record."""
+        return asdict(self)
+
+
+def absences(
+    seen: Collection[str], *, deployment: Deployment, refused: Mapping[str, str], disk: str | None
+) -> tuple[Absence, ...]:
+    """Every column that is not in `seen`, by reason.
+
+    `refused` is why a command was refused, by its name; `disk` the device whose counters were read.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for column in COLUMNS:
+        if column not in seen and column not in _ALWAYS_FILLED:
+            reason = _reason(column, seen=seen, deployment=deployment, refused=refused, disk=disk)
+            by_reason.setdefault(reason, []).append(column)
+    return tuple(Absence(tuple(metrics), reason) for reason, metrics in by_reason.items())
+
+
+def _reason(
+    column: str, *, seen: Collection[str], deployment: Deployment, refused: Mapping[str, str], disk: str | None
+) -> str:
+    if column in _REPLICATION:
+        if deployment.kind != "replica-set member":
+            return NO_SET
+        return _of_command("replSetGetStatus", answered=bool(_REPLICATION & set(seen)), refused=refused)
+    if column in _STATUS:
+        return _of_command("serverStatus", answered="uptime_ms" in seen, refused=refused)
+    if deployment.pid is None:
+        return NOT_HERE
+    if column.startswith("disk_") and disk is None:
+        return NO_DISK
+    return NO_THREAD if column == "monitor_server_cpu_ns" else NOT_SHOWN
+
+
+def _of_command(command: str, *, answered: bool, refused: Mapping[str, str]) -> str:
+    if command in refused:
+        return refused[command]
+    return NOT_IN_ANSWER if answered else NOT_ANSWERED

@@ -1,0 +1,75 @@
+"""Owns what can be seen of a server's host when that is this machine: the columns of a look, and what they are of.
+
+Of another machine nothing can be seen from here, and nothing is guessed.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from pymongo.errors import PyMongoError
+
+from brimline.monitor import cpu_time, host
+from brimline.monitor.host import Columns
+from brimline.servers.deployment import Client, Deployment
+
+_DATA_PATH_DEFAULT = "/data/db"
+"""Where a mongod keeps its data when nobody says anything: https://www.mongodb.com/docs/manual/reference/program/mongod/"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerHost:
+    """The host of a server that runs here as process `pid`. `disk` is the one that holds its data, where known."""
+
+    pid: int
+    disk: str | None
+    interfaces: tuple[str, ...]
+    root: Path = Path("/")
+
+    @classmethod
+    def of(cls, deployment: Deployment, client: Client) -> Self | None:
+        """The host of `deployment`; None when that is another machine. Raises nothing."""
+        if deployment.pid is None:
+            return None
+        return cls(
+            pid=deployment.pid,
+            disk=_data_disk(deployment.pid, client),
+            interfaces=host.network_interfaces(),
+        )
+
+    def columns(self) -> Columns:
+        """What the host's counters say now."""
+        columns = {
+            "server_cpu_ns": cpu_time.process_cpu_ns(self.pid, proc=self.root / "proc"),
+            **host.memory_columns(root=self.root),
+            **host.network_columns(self.interfaces, root=self.root),
+        }
+        if self.disk is not None:
+            columns |= host.disk_columns(self.disk, root=self.root)
+        if (cpu := cpu_time.host_cpu(proc=self.root / "proc")) is not None:
+            columns |= {
+                "host_busy_ns": cpu.busy_ns,
+                "host_iowait_ns": cpu.iowait_ns,
+                "host_cpu_count": cpu.cpu_count,
+            }
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the run record."""
+        return {
+            "disk": self.disk,
+            "interfaces_bits_per_s": {
+                name: host.interface_bits_per_s(name, root=self.root) for name in self.interfaces
+            },
+        }
+
+
+def _data_disk(pid: int, client: Client) -> str | None:
+    try:
+        options = client.admin.command("getCmdLineOpts")["parsed"]
+        path = str(options.get("storage", {}).get("dbPath", _DATA_PATH_DEFAULT))
+    except (PyMongoError, LookupError, AttributeError, TypeError):
+        return None
+    # Through the process, because its root may be another than ours: it may run in a container.
+    place = Path("/proc") / str(pid) / ("root" if path.startswith("/") else "cwd")
+    return host.disk_device(place / path.lstrip("/"))
