@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency
+from brimline.analysis.monitor_cost import monitor_findings
 from brimline.monitor import Opcounters, check_agreement
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
@@ -54,6 +55,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
             opcounters(record),
             generator_cpu_finding(figures.generator),
             generator_headroom(figures.throughput_ops_per_s, null_ceiling_ops_per_s),
+            *monitor_findings(record),
         ]
         if not record.closed_loop:
             findings.append(generator_lag(figures))

@@ -12,7 +12,7 @@ from brimline.errors import BrimlineError, RecordError, TargetError, UsageError,
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
-from brimline.monitor import ServerSampler, read_opcounters
+from brimline.monitor import ServerSampler, namespace_document, read_opcounters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Opcounters, Samples, Summary
@@ -48,6 +48,8 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
         RecordError: the record can't be written; what was written stays.
     """
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
+        facts: dict[str, Any] = {}
+        _note_sizes(facts, "before", plan, writer, context.deployment)
         before = _opcounters(context.deployment)
         try:
             with _sampler(context.deployment, plan) as sampler:
@@ -64,11 +66,13 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
         if summary["ended_by"] != "target_lost":
             try:
                 counters = _around(before, context.deployment)
+                _note_sizes(facts, "after", plan, writer, context.deployment)
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}
         if sampler is not None:
             writer.event("monitor_cost", **_cost(sampler, summary))
+            writer.server_facts({**facts, "monitor": _monitor(sampler, summary)})
         writer.seal(summary, counters, ended_by=_ended_by(summary, context.stop), message=summary["message"])
     return read_record(directory)
 
@@ -164,6 +168,28 @@ def _around(before: dict[str, int] | None, deployment: Deployment | None) -> Opc
         return None
     after = _opcounters(deployment)
     return None if after is None else {"before": before, "after": after}
+
+
+def _note_sizes(
+    facts: dict[str, Any], instant: str, plan: Plan, writer: RecordWriter, deployment: Deployment | None
+) -> None:
+    """How large the data is, `before` or `after` the run."""
+    if deployment is None:
+        return
+    with control_client(deployment.address) as client:
+        facts[instant] = namespace_document(
+            client, database=plan.namespace.database, collection=plan.namespace.collection
+        )
+    writer.server_facts(facts)
+
+
+def _monitor(sampler: ServerSampler, summary: Summary) -> dict[str, Any]:
+    host = sampler.host()
+    return {
+        "host": None if host is None else host.to_dict(),
+        "absent": [absence.to_dict() for absence in sampler.absent()],
+        "cost": _cost(sampler, summary),
+    }
 
 
 def _cost(sampler: ServerSampler, summary: Summary) -> dict[str, int | None]:

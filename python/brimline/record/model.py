@@ -248,7 +248,9 @@ class RunRecord:
     `ended_by` is what the sealing wrote: a Summary's `ended_by`, `interrupt`, `error`, or `killed` when
     nothing was sealed; a record without a summary is a prefix. `histograms` are merged over the phase
     "measure", by (operation, clock), for each pair that has values there; `breakdown` likewise for what they consist
-    of.
+    of. `server_facts` are what is known about the server beside its rows: `before` and `after` the run (`dbStats`,
+    `collStats`), and of the `monitor` what it watched (`host`), which columns of `server` it has no figures for and why
+    (`absent`), and its `cost`; empty in older records.
     """
 
     directory: Path
@@ -268,6 +270,7 @@ class RunRecord:
     load_interval_histograms: Callable[[Clock | None], Iterable[IntervalHistogram]] = field(repr=False)
     imbalances: Sequence[str] = ()  # what the sealing found not to add up; empty in a sound record
     breakdown: Mapping[tuple[str, str], Histogram] = field(default_factory=dict)
+    server_facts: Mapping[str, Any] = field(default_factory=dict)
     files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
 
     @property

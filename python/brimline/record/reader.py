@@ -24,6 +24,7 @@ from brimline.record.layout import (
     OPERATIONS_FILE,
     PLAN_FILE,
     RECORD_FILE,
+    SERVER_FACTS_FILE,
     SERVER_FILE,
     unreadable,
 )
@@ -73,6 +74,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         ],
         intervals=intervals,
         server=_read_server(directory / SERVER_FILE),
+        server_facts=_read_facts(directory / SERVER_FACTS_FILE),
         events=read_events(directory / EVENTS_FILE),
         histograms={key: merged for key, merged in measured.items() if key[1] in CLOCKS},
         breakdown={key: merged for key, merged in measured.items() if key[1] in BREAKDOWN_CLOCKS},
@@ -130,6 +132,10 @@ def _read_summary(value: Any) -> Summary | None:
 
 def read_environment(path: Path) -> Mapping[str, Any]:
     """`environment.json`; empty when it isn't there. Raises RecordError."""
+    return read_json(path) if path.exists() else {}
+
+
+def _read_facts(path: Path) -> Mapping[str, Any]:
     return read_json(path) if path.exists() else {}
 
 

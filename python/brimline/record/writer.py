@@ -25,6 +25,7 @@ from brimline.record.layout import (
     OPERATIONS_FILE,
     PLAN_FILE,
     RECORD_FILE,
+    SERVER_FACTS_FILE,
     SERVER_FILE,
     SPEC_FILE,
 )
@@ -50,6 +51,7 @@ _SEALED_FILES = (
     INTERVALS_FILE,
     LATENCY_FILE,
     SERVER_FILE,
+    SERVER_FACTS_FILE,
     EVENTS_FILE,
 )
 
@@ -116,6 +118,10 @@ class RecordWriter:
         if unknown := row.keys() - self._server_columns:
             raise ValueError(f"columns that the first server row lacked: {', '.join(sorted(unknown))}")
         self._server.append([row])
+
+    def server_facts(self, facts: Mapping[str, Any]) -> None:
+        """Replaces what is known about the server beside its rows; see `RunRecord.server_facts`."""
+        replace_json(self.directory / SERVER_FACTS_FILE, redact(facts))
 
     def event(self, kind: str, **fields: Any) -> None:
         """Adds something that happened, with the wall clock's time."""

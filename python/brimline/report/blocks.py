@@ -16,6 +16,7 @@ _CHECK_NAMES = {
     "generator_cpu": "Generator CPU",
     "generator_headroom": "Generator headroom",
     "generator_lag": "Generator on time",
+    "monitor_cost": "Watching cost little",
     "errors": "Errors",
     "misses": "Documents found",
     "samples": "Enough samples",

@@ -6,6 +6,7 @@ from typing import Any
 from brimline.analysis.bottleneck import other_programs_share
 from brimline.analysis.finding import Finding
 from brimline.analysis.latency import Latency
+from brimline.analysis.monitor_cost import monitor_cost
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.verdict import Judgement, Slo, proves_nothing
@@ -53,6 +54,7 @@ def run_document(
         "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},
         "errors": record.summary["errors"] if record.summary else [],
         "opcounters": record.opcounters,
+        "monitor": _monitor_document(record),
         "operations_hash": record.summary["operations_hash"] if record.summary else None,
         "plan_hash": record.plan.hash8(),
         "seed": record.plan.seed,
@@ -110,6 +112,22 @@ def slo_document(slo: Slo) -> dict[str, Any]:
 def interval_document(estimate: Estimate | None) -> list[float] | None:
     """Low and high end, null without an interval."""
     return None if estimate is None else [estimate.low, estimate.high]
+
+
+def _monitor_document(record: RunRecord) -> dict[str, Any]:
+    """What watching the server cost, null where it isn't known, and what could not be watched, with the reason."""
+    cost = monitor_cost(record)
+    known = (
+        {}
+        if cost is None
+        else {
+            "server_cpu_share": cost.server_share,
+            "server_cpu_ns_per_s": cost.server_ns_per_s,
+            "server_cpu_is_bound": not cost.exact,
+            "own_cpu_ns_per_s": cost.monitor_ns_per_s,
+        }
+    )
+    return {"cost": known or None, "absent": record.server_facts.get("monitor", {}).get("absent", [])}
 
 
 def _latency_document(latency: Latency | None) -> dict[str, Any] | None:

@@ -97,7 +97,7 @@ def inspect_deployment(
     try:
         hello = client.admin.command("hello")
         build = client.admin.command("buildInfo")
-        status = client.admin.command("serverStatus")
+        status = _status(client)
     except OperationFailure as error:
         raise refusal(error, uri_redacted) from error
     except PyMongoError as error:
@@ -146,15 +146,22 @@ def kind_of(hello: Mapping[str, Any], engine: Engine) -> Kind:
 def server_documents(client: Client) -> dict[str, Any]:
     """What the server says about itself, for `environment.json`.
 
-    Secrets are cut, all values are JSON types, and what the server refuses to tell is absent.
+    Secrets are cut, all values are JSON types. What the server refuses to tell is absent, and `refused` says why by
+    command.
     """
     documents: dict[str, Any] = {}
+    refused: dict[str, str] = {}
     for command in ("buildInfo", "getCmdLineOpts", "hostInfo", "hello"):
         try:
             answer = client.admin.command(command)
+        except OperationFailure as error:
+            refused[command] = str((error.details or {}).get("codeName", error.code))
+            continue
         except PyMongoError:
             continue
         documents[command] = _plain(answer)
+    if refused:
+        documents["refused"] = refused
     if (concern := _default_write_concern(client)) is not None:
         documents["default_write_concern"] = concern
     return documents
@@ -236,6 +243,21 @@ def _require_writable(hello: Mapping[str, Any], uri_redacted: str) -> None:
         f"the server at {uri_redacted} takes no writes: it is not the primary of its replica set",
         hint=f"give the primary: --uri mongodb://{primary}" if primary else "wait until the set has elected a primary",
     )
+
+
+def _status(client: Client) -> dict[str, Any]:
+    """`serverStatus`, or nothing of it for a user who is known to the server and may not see it."""
+    try:
+        return client.admin.command("serverStatus")
+    except OperationFailure as error:
+        if error.code not in _UNAUTHORIZED_CODES or not _signed_in(client):
+            raise
+        return {}
+
+
+def _signed_in(client: Client) -> bool:
+    users = client.admin.command("connectionStatus").get("authInfo", {}).get("authenticatedUsers", [])
+    return bool(users)
 
 
 def _cpu_count(client: Client) -> int | None:

@@ -272,6 +272,26 @@ def test_server_rows_may_lack_columns_but_not_bring_new_ones(tmp_path: Path) -> 
     ]
 
 
+def test_facts_about_the_server_are_replaced_whole_and_hold_no_secret(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path, plan(), SPEC, {}, codec=FAKE_CODEC) as writer:
+        writer.server_facts({"before": {"dbStats": {"objects": 1}}})
+        assert read_record(tmp_path, codec=FAKE_CODEC).server_facts == {"before": {"dbStats": {"objects": 1}}}
+        writer.server_facts({"after": {"note": "mongodb://ann:secret@h"}})
+        writer.append(samples(0))
+        writer.seal(None, None, ended_by="error")
+    record = read_record(tmp_path, codec=FAKE_CODEC)
+    assert record.server_facts == {"after": {"note": "mongodb://***@h"}}
+    assert record.files_changed == ()
+    (tmp_path / "server.json").write_text("{}")
+    assert read_record(tmp_path, codec=FAKE_CODEC).files_changed == ("server.json",)
+
+
+def test_a_record_without_facts_about_the_server_has_none(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path, plan(), SPEC, {}, codec=FAKE_CODEC):
+        pass
+    assert read_record(tmp_path, codec=FAKE_CODEC).server_facts == {}
+
+
 def test_documents_of_inserts_that_do_not_add_up_are_said_so(tmp_path: Path) -> None:
     inserts = {"sent": 1000, "inserted": 990, "failed": 3, "skipped": 0, "unknown": 0}
     error = {"operation": "load", "outcome": "write_error", "code": 11000, "label": "", "count": 2, "example": "E11000"}

@@ -1,0 +1,99 @@
+"""Owns what watching the server cost it, over the measured window, and the check that it was little.
+
+The server's CPU time for the monitor is that of the thread that serves it, where the server runs on this machine. Of
+another machine only a bound is known: the server can't have worked on the monitor's commands for longer than their
+answers took.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.record.model import RunRecord, ServerRow
+from brimline.units import format_duration, format_percentage
+from brimline.wording import message
+
+SERVER_SHARE_MAX = 0.005
+"""Share of the CPU time that the server used, above which watching it is part of what was measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorCost:
+    """CPU time per second of the measured window, in ns. `server_ns_per_s` is a bound where `exact` is False.
+
+    `server_share` is its part in all the CPU time that the server used, None where that isn't known;
+    `monitor_ns_per_s` is that of the monitor's own thread.
+    """
+
+    server_ns_per_s: float
+    server_share: float | None
+    monitor_ns_per_s: float
+    exact: bool
+
+
+def monitor_cost(record: RunRecord) -> MonitorCost | None:
+    """What watching cost in the measured window; None where nothing was watched, or before its cost was recorded."""
+    rows = _measured_rows(record)
+    if len(rows) < 2:
+        return None
+    elapsed_s = ((_number(rows[-1], "at_ns") or 0) - (_number(rows[0], "at_ns") or 0)) / 1e9
+    monitor_ns = _increase(rows, "monitor_cpu_ns")
+    if elapsed_s <= 0 or monitor_ns is None:
+        return None
+    server_ns = _increase(rows, "monitor_server_cpu_ns")
+    bound_ns = sum(_number(row, "round_trip_ns") or 0 for row in rows[1:])
+    used_ns = _increase(rows, "server_cpu_ns")
+    spent_ns = bound_ns if server_ns is None else server_ns
+    return MonitorCost(
+        server_ns_per_s=spent_ns / elapsed_s,
+        server_share=spent_ns / used_ns if used_ns else None,
+        monitor_ns_per_s=monitor_ns / elapsed_s,
+        exact=server_ns is not None,
+    )
+
+
+def monitor_findings(record: RunRecord) -> list[Finding]:
+    """The check that watching the server cost it little; nothing to say where nothing is known."""
+    cost = monitor_cost(record)
+    if cost is None:
+        return []
+    per_s = format_duration(cost.server_ns_per_s)
+    if cost.server_share is None:
+        evidence = message("watching took the server at most {time} per second; its CPU time is not known", time=per_s)
+        return [Finding("monitor_cost", Standing.UNKNOWN, evidence)]
+    share = format_percentage(cost.server_share)
+    limit = format_percentage(SERVER_SHARE_MAX)
+    little = cost.server_share <= SERVER_SHARE_MAX
+    if not cost.exact:
+        evidence = message("watching took the server at most {share} of its CPU time", share=share)
+        return [Finding("monitor_cost", Standing.PASS if little else Standing.UNKNOWN, evidence)]
+    if little:
+        evidence = message(
+            "watching took {share} of the server's CPU time ({time} per second)", share=share, time=per_s
+        )
+        return [Finding("monitor_cost", Standing.PASS, evidence)]
+    evidence = message(
+        "watching took {share} of the server's CPU time ({time} per second), more than {limit}",
+        share=share,
+        time=per_s,
+        limit=limit,
+    )
+    return [Finding("monitor_cost", Standing.WARN, evidence)]
+
+
+def _measured_rows(record: RunRecord) -> list[ServerRow]:
+    intervals = [row for row in record.intervals if row["phase"] == "measure"]
+    if not intervals:
+        return []
+    start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
+    return [row for row in record.server if start_ns <= (_number(row, "at_ns") or -1) <= end_ns]
+
+
+def _increase(rows: Sequence[ServerRow], column: str) -> float | None:
+    first, last = _number(rows[0], column), _number(rows[-1], column)
+    return None if first is None or last is None or last < first else last - first
+
+
+def _number(row: ServerRow, column: str) -> float | None:
+    value = row.get(column)
+    return float(value) if isinstance(value, int | float) else None

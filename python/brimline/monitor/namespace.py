@@ -1,0 +1,67 @@
+"""Owns how large a collection and its database are at an instant: `dbStats` and `collStats`, for the run record.
+
+They are asked before a run and after it, never during it: on many collections, and with a cold cache, they read from
+disk.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bson import json_util
+from pymongo.errors import OperationFailure, PyMongoError
+
+from brimline.servers.deployment import Client
+
+_DATABASE_FIGURES = (
+    "collections",
+    "views",
+    "objects",
+    "avgObjSize",
+    "dataSize",
+    "storageSize",
+    "indexes",
+    "indexSize",
+    "totalSize",
+    "fsUsedSize",
+    "fsTotalSize",
+)
+_COLLECTION_FIGURES = (
+    "size",
+    "count",
+    "avgObjSize",
+    "storageSize",
+    "freeStorageSize",
+    "numOrphanDocs",
+    "capped",
+    "sharded",
+    "nindexes",
+    "totalIndexSize",
+    "totalSize",
+    "indexSizes",
+)
+
+
+def namespace_document(client: Client, *, database: str, collection: str) -> dict[str, Any]:
+    """Sizes in bytes under the server's own names: `dbStats`, `collStats`; and `absent`, why one of them is not there.
+
+    Raises nothing: a server that refuses or is gone is a reason in `absent`.
+    """
+    document: dict[str, Any] = {}
+    absent: dict[str, str] = {}
+    for name, command, figures in (
+        ("dbStats", {"dbStats": 1}, _DATABASE_FIGURES),
+        ("collStats", {"collStats": collection}, _COLLECTION_FIGURES),
+    ):
+        try:
+            document[name] = _chosen(client[database].command(command), figures)
+        except OperationFailure as error:
+            absent[name] = f"refused: {(error.details or {}).get('codeName', error.code)}"
+        except PyMongoError as error:
+            absent[name] = f"not answered: {type(error).__name__}"
+    return {**document, "absent": absent} if absent else document
+
+
+def _chosen(answer: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    chosen = {name: answer[name] for name in names if name in answer}
+    return dict(json.loads(json_util.dumps(chosen, json_options=json_util.RELAXED_JSON_OPTIONS)))
