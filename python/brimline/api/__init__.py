@@ -7,6 +7,7 @@ from brimline.api.options import Options
 from brimline.api.reopen import open_result
 from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, Result, RunResult, SweepResult
 from brimline.api.run import run
+from brimline.api.stat import stat
 from brimline.api.sweep import sweep
 from brimline.api.ycsb import ycsb
 
@@ -23,6 +24,7 @@ __all__ = [
     "load",
     "open_result",
     "run",
+    "stat",
     "sweep",
     "time_estimate",
     "ycsb",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from brimline.cli import capacity, doctor, list_, load, report, run, show, sweep, workloads, ycsb
+from brimline.cli import capacity, doctor, list_, load, report, run, show, stat, sweep, workloads, ycsb
 from brimline.cli.words import hide_secrets
 from brimline.errors import BrimlineError, redact_text
 from brimline.record import brimline_version
@@ -32,6 +32,7 @@ _VERBS: dict[str, Callable[..., int]] = {
     "report": report.report,
     "show": show.show,
     "list": list_.list_runs,
+    "stat": stat.stat,
     "workloads": workloads.workloads,
     "doctor": doctor.doctor,
 }

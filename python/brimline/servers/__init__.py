@@ -7,7 +7,7 @@ connections for anything that is not measured are made by `control_client`.
 from brimline.servers.binary import BUNDLED_LICENCE, ServerBinary, find_mongod
 from brimline.servers.bundled import bundled
 from brimline.servers.deployment import Deployment, control_client, server_documents
-from brimline.servers.external import external
+from brimline.servers.external import external, reached
 from brimline.servers.state import sweep
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "control_client",
     "external",
     "find_mongod",
+    "reached",
     "server_documents",
     "sweep",
 ]

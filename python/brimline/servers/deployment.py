@@ -195,7 +195,7 @@ def unreachable(uri_redacted: str, *, reason: str = "") -> TargetError:
     """The error for a server that does not answer."""
     return TargetError(
         f"no server answers at {uri_redacted}{f': {reason}' if reason else ''}",
-        hint="check host and port, and that the server runs; leave --uri out to use the bundled mongod",
+        hint="check host and port, and that the server runs; without --uri, runs start a mongod of their own",
     )
 
 

@@ -1,10 +1,14 @@
 """Owns any server that somebody else runs, behind a connection string. brimline never starts or stops it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.servers.deployment import (
     CONNECT_TIMEOUT_S,
+    Client,
     Deployment,
     control_client,
     inspect_deployment,
@@ -21,8 +25,22 @@ def external(uri: str, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> Deplo
         UsageError: the connection string can't be honoured; see `uri.py`.
         TargetError: nothing answers, what answers is no MongoDB server, or it refuses.
     """
+    with reached(uri, connect_timeout_s=connect_timeout_s) as (client, server):
+        return inspect_deployment(client, address=server.address, uri_redacted=server.redacted)
+
+
+@contextmanager
+def reached(
+    uri: str, *, purpose: str = "control", connect_timeout_s: float = CONNECT_TIMEOUT_S
+) -> Iterator[tuple[Client, ServerUri]]:
+    """A client of the server behind `uri`, which has answered; closed at the end of the `with` block.
+
+    Raises:
+        UsageError: the connection string can't be honoured; see `uri.py`.
+        TargetError: nothing answers, or what answers is no MongoDB server.
+    """
     server = parse_server_uri(uri)
-    with control_client(server.address, connect_timeout_s=connect_timeout_s) as client:
+    with control_client(server.address, purpose=purpose, connect_timeout_s=connect_timeout_s) as client:
         try:
             client.admin.command("ping")
         except OperationFailure as error:
@@ -34,7 +52,7 @@ def external(uri: str, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> Deplo
             ) from error
         except PyMongoError as error:
             raise unreachable(server.redacted, reason=_reason(error)) from error
-        return inspect_deployment(client, address=server.address, uri_redacted=server.redacted)
+        yield client, server
 
 
 def _reason(error: PyMongoError) -> str:
@@ -56,4 +74,4 @@ def _reason(error: PyMongoError) -> str:
     return next((words for pattern, words in known.items() if pattern in text), "it is not a MongoDB server")
 
 
-__all__ = ["ServerUri", "external", "parse_server_uri"]
+__all__ = ["ServerUri", "external", "parse_server_uri", "reached"]

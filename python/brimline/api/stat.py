@@ -1,0 +1,91 @@
+"""Owns the verb `stat`: looking at a server again and again, as mongostat does."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from pymongo.errors import OperationFailure, PyMongoError
+
+from brimline.api.options import URI_VARIABLE
+from brimline.errors import TargetError
+from brimline.monitor.stat import StatInterval
+from brimline.servers import reached
+
+URI_DEFAULT = "mongodb://localhost:27017"
+CONNECT_TIMEOUT_S = 3.0
+"""How long a server that has stopped answering is tried before that is said."""
+_NOT_ALLOWED = frozenset({13, 8000})
+
+
+def stat(
+    uri: str | None = None,
+    *,
+    interval_s: float = 1.0,
+    row_count: int | None = None,
+    notice: Callable[[str], None] = lambda _text: None,
+) -> Iterator[StatInterval]:
+    """What a server did, interval by interval, without an end or until there are `row_count` of them.
+
+    `uri` names the server, else BRIMLINE_URI, else the one at localhost:27017; it need not be a primary. A server that
+    stops answering is waited for: `notice` is told so once, and once when it is back; intervals begin anew then.
+
+    Raises:
+        UsageError: the connection string can't be honoured.
+        TargetError: nothing answers at the start, or the user may not see the server's state.
+    """
+    rows = 0
+    with reached(
+        uri or os.environ.get(URI_VARIABLE) or URI_DEFAULT, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S
+    ) as (
+        client,
+        server,
+    ):
+        before: Mapping[str, Any] | None = _first_status(client.admin.command, server.redacted)
+        seen_s = next_s = time.monotonic()
+        silent = False
+        while row_count is None or rows < row_count:
+            next_s = max(next_s + interval_s, time.monotonic())
+            time.sleep(max(0.0, next_s - time.monotonic()))
+            try:
+                after = _status(client.admin.command)
+            except PyMongoError as error:
+                if not silent:
+                    notice(f"{server.address} does not answer ({type(error).__name__}): waiting for it")
+                before, silent = None, True
+                continue
+            now_s = time.monotonic()
+            if silent:
+                notice(f"{server.address} answers again")
+                silent = False
+            if before is not None:
+                yield StatInterval(
+                    host=server.address,
+                    before=before,
+                    after=after,
+                    elapsed_s=now_s - seen_s,
+                    at=datetime.now().astimezone(),
+                )
+                rows += 1
+            before, seen_s = after, now_s
+
+
+def _first_status(command: Callable[[str], dict[str, Any]], uri_redacted: str) -> Mapping[str, Any]:
+    try:
+        return _status(command)
+    except PyMongoError as error:
+        raise TargetError(f"the server at {uri_redacted} does not show its state: {type(error).__name__}") from error
+
+
+def _status(command: Callable[[str], dict[str, Any]]) -> Mapping[str, Any]:
+    """Raises PyMongoError when the server doesn't answer, TargetError when it refuses."""
+    try:
+        return command("serverStatus")
+    except OperationFailure as error:
+        if error.code in _NOT_ALLOWED:
+            raise TargetError(
+                "the server does not show its state to this user",
+                hint="grant the role clusterMonitor, or use another user",
+            ) from error
+        raise

@@ -1,0 +1,11 @@
+"""Owns mongostat's columns: two looks at `serverStatus` become a line of text or of JSON. Pure.
+
+Columns, their order, rounding and widths are held to recorded output of the real one
+(`tests/unit/monitor/test_stat.py`); what those recordings don't show is decided here and told in `docs/stat.md`.
+"""
+
+from brimline.monitor.stat.columns import StatInterval
+from brimline.monitor.stat.fields import Field, chosen_fields, parse_fields
+from brimline.monitor.stat.lines import StatTable, json_line
+
+__all__ = ["Field", "StatInterval", "StatTable", "chosen_fields", "json_line", "parse_fields"]

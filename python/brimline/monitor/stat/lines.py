@@ -1,0 +1,41 @@
+"""Owns lines of output: a table whose columns only ever grow wider, and JSON."""
+
+import json
+from collections.abc import Sequence
+
+from brimline.monitor.stat.columns import StatInterval
+from brimline.monitor.stat.fields import Field
+
+HEADINGS_EVERY = 10
+"""Rows from one line of headings to the next."""
+
+
+class StatTable:
+    """Right-aligned columns, one blank apart. A column is as wide as its heading and every value so far."""
+
+    def __init__(self, fields: Sequence[Field], *, headings: bool = True) -> None:
+        self._fields = tuple(fields)
+        self._headings = [field.heading for field in fields]
+        self._shows_headings = headings
+        self._widths = [len(heading) for heading in self._headings]
+        self._row_count = 0
+
+    def lines(self, interval: StatInterval, *, human: bool) -> list[str]:
+        """The line of a row, with that of the headings before it when it is time for them."""
+        values = [field.text(interval, human=human) for field in self._fields]
+        self._widths = [max(width, len(value)) for width, value in zip(self._widths, values, strict=True)]
+        due = self._shows_headings and self._row_count % HEADINGS_EVERY == 0
+        self._row_count += 1
+        return [self._line(each) for each in ([self._headings, values] if due else [values])]
+
+    def _line(self, cells: Sequence[str]) -> str:
+        return " ".join(cell.rjust(width) for cell, width in zip(cells, self._widths, strict=True))
+
+
+def json_line(fields: Sequence[Field], interval: StatInterval, *, human: bool) -> str:
+    """One object by host, with every value a string, as mongostat has it; the time of day without its date."""
+    values = {
+        field.heading: f"{interval.at:%H:%M:%S}" if field.source == "time" else field.text(interval, human=human)
+        for field in fields
+    }
+    return json.dumps({interval.host: values}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
