@@ -29,18 +29,33 @@ def test_the_share_is_of_the_cpu_time_the_server_used_in_the_window() -> None:
     assert cost.exact
 
 
-@pytest.mark.parametrize(("used_ms", "standing"), [(200, Standing.PASS), (199, Standing.WARN)])
-def test_more_than_half_a_percent_is_a_warning(used_ms: int, standing: Standing) -> None:
-    rows = _rows(monitor_server_cpu_ns=MS, server_cpu_ns=used_ms * MS, monitor_cpu_ns=MS)
+@pytest.mark.parametrize(
+    ("spent_ms", "used_ms", "standing"),
+    [
+        (10, 2000, Standing.PASS),
+        (10, 1999, Standing.WARN),
+        (5, 50, Standing.PASS),  # a tenth of what it used, and half a percent of one CPU
+        (6, 50, Standing.WARN),
+    ],
+)
+def test_more_than_half_a_percent_is_a_warning(spent_ms: int, used_ms: int, standing: Standing) -> None:
+    rows = _rows(monitor_server_cpu_ns=spent_ms * MS, server_cpu_ns=used_ms * MS, monitor_cpu_ns=MS)
     (finding,) = monitor_findings(run_record(server=rows))
     assert finding.name == "monitor_cost"
     assert finding.verdict is standing
-    assert "0.5" in finding.evidence
+    assert ("more than 0.5 %" in finding.evidence) == (standing is Standing.WARN)
 
 
-@pytest.mark.parametrize(("used_ms", "standing"), [(401, Standing.PASS), (399, Standing.UNKNOWN)])
-def test_of_another_machine_there_is_a_bound_and_no_accusation(used_ms: int, standing: Standing) -> None:
-    rows = _rows(monitor_server_cpu_ns=None, server_cpu_ns=used_ms * MS, monitor_cpu_ns=MS)
+@pytest.mark.parametrize(
+    ("answered_in_ms", "used_ms", "standing"), [(20, 4001, Standing.PASS), (20, 3999, Standing.UNKNOWN)]
+)
+def test_of_another_machine_there_is_a_bound_and_no_accusation(
+    answered_in_ms: int, used_ms: int, standing: Standing
+) -> None:
+    rows = [
+        {**row, "round_trip_ns": answered_in_ms * MS}
+        for row in _rows(monitor_server_cpu_ns=None, server_cpu_ns=used_ms * MS, monitor_cpu_ns=MS)
+    ]
     (finding,) = monitor_findings(run_record(server=rows))
     assert finding.verdict is standing
     assert "at most" in finding.evidence
