@@ -14,6 +14,9 @@ KINDS = ("insert", "query", "update", "delete", "getmore")
 `command` is left out: it holds everything else, also what drivers and monitoring send by themselves.
 """
 
+_NOT_ALLOWED = frozenset({13, 8000})
+"""Unauthorized, and what Atlas says to users of its smaller clusters."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opcounters:
@@ -67,8 +70,8 @@ def read_opcounters(client: Client) -> Opcounters | None:
     """
     try:
         status = client.admin.command({"serverStatus": 1, "wiredTiger": 0, "metrics": 0, "locks": 0, "tcmalloc": 0})
-    except OperationFailure:
-        return None
     except PyMongoError as error:
+        if isinstance(error, OperationFailure) and error.code in _NOT_ALLOWED:
+            return None
         raise TargetError("the server's counters can't be read: it doesn't answer any more") from error
     return Opcounters.from_status(status)

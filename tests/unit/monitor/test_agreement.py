@@ -1,8 +1,14 @@
 """Server counters against brimline's counts: the exact bounds of what passes."""
 
-import pytest
+from types import SimpleNamespace
+from typing import Any, cast
 
-from brimline.monitor import Opcounters, check_agreement
+import pytest
+from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
+
+from brimline.errors import TargetError
+from brimline.monitor import Opcounters, check_agreement, read_opcounters
+from brimline.servers.deployment import Client
 
 
 def _counters(uptime_ms: int = 1000, **counts: int) -> Opcounters:
@@ -62,3 +68,20 @@ def test_what_can_not_be_compared_is_unknown() -> None:
 def test_a_server_without_counters_has_none() -> None:
     assert Opcounters.from_status({"ok": 1.0}) is None
     assert Opcounters.from_status({"opcounters": {"insert": 1}}) is None
+
+
+def _failing(error: PyMongoError) -> Client:
+    def command(_command: Any) -> Any:
+        raise error
+
+    return cast(Client, SimpleNamespace(admin=SimpleNamespace(command=command)))
+
+
+def test_a_user_who_may_not_see_the_counters_has_none() -> None:
+    assert read_opcounters(_failing(OperationFailure("not authorized", code=13))) is None
+
+
+@pytest.mark.parametrize("error", [AutoReconnect("gone"), OperationFailure("shutting down", code=91)])
+def test_a_server_that_does_not_answer_is_an_error(error: PyMongoError) -> None:
+    with pytest.raises(TargetError):
+        read_opcounters(_failing(error))

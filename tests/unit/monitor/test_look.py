@@ -148,3 +148,11 @@ def test_the_members_are_asked_for_less_often_when_that_costs_more(
     status_ns: int, replication_ns: int, looks: int
 ) -> None:
     assert looks_between(status_ns, replication_ns) == looks
+
+
+def test_between_two_questions_for_the_members_their_columns_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("brimline.monitor.look.looks_between", lambda _status_ns, _replication_ns: 3)
+    members = {"members": [{"state": 1, "health": 1.0}]}
+    look, _ = _look({"serverStatus": _STATUS, "replSetGetStatus": members}, kind="replica-set member")
+    rows = [ServerRow(**look.take()) for _ in range(7)]
+    assert [row.members_primary for row in rows] == [1, None, None, 1, None, None, 1]
