@@ -9,7 +9,9 @@ on that host).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brimline.record.model import IntervalRow, ServerRow
+from brimline.analysis.server_window import ServerWindow
+from brimline.record.model import IntervalRow
+from brimline.units import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,33 +64,20 @@ def generator_cpu(measured: Sequence[IntervalRow]) -> GeneratorCpu:
     )
 
 
-def server_cpu(rows: Sequence[ServerRow], *, start_ns: int, end_ns: int) -> ServerCpu:
+def server_cpu(window: ServerWindow) -> ServerCpu:
     """CPU of the server between the monitor's first and last row in the window; unknown without two rows."""
-    inside = [row for row in rows if start_ns <= (_number(row, "at_ns") or -1) <= end_ns]
-    if len(inside) < 2:
-        return ServerCpu()
-    first, last = inside[0], inside[-1]
-    shared = _number(last, "shared_host")
+    shared = window.last("shared_host")
     return ServerCpu(
-        server_cpus_used=_rate(first, last, "server_cpu_ns"),
-        server_cpu_count=_number(last, "server_cpu_count"),
-        host_cpus_busy=_rate(first, last, "host_busy_ns"),
-        host_cpu_count=_number(last, "host_cpu_count"),
+        server_cpus_used=_cpus(window.rate("server_cpu_ns")),
+        server_cpu_count=window.last("server_cpu_count"),
+        host_cpus_busy=_cpus(window.rate("host_busy_ns")),
+        host_cpu_count=window.last("host_cpu_count"),
         shared_host=None if shared is None else bool(shared),
     )
 
 
-def _rate(first: ServerRow, last: ServerRow, column: str) -> float | None:
-    before, after = _number(first, column), _number(last, column)
-    elapsed_ns = (_number(last, "at_ns") or 0) - (_number(first, "at_ns") or 0)
-    if before is None or after is None or after < before or elapsed_ns <= 0:
-        return None
-    return (after - before) / elapsed_ns
-
-
-def _number(row: ServerRow, column: str) -> float | None:
-    value = row.get(column)
-    return float(value) if isinstance(value, int | float) else None
+def _cpus(cpu_ns_per_s: float | None) -> float | None:
+    return None if cpu_ns_per_s is None else cpu_ns_per_s / NS_PER_S
 
 
 def _ratio(part: float | None, whole: float | None) -> float | None:

@@ -20,6 +20,7 @@ class Latency:
     """Quantiles over the measured window in ns; `p99` is the same figure as `p99_ns`, with its interval."""
 
     count: int
+    min_ns: int
     mean_ns: float
     p50_ns: int
     p95_ns: int
@@ -41,6 +42,7 @@ def latency(record: RunRecord, clock: Clock) -> Latency | None:
     count = p99.count
     return Latency(
         count=count,
+        min_ns=merged[0][0],
         mean_ns=sum(value * each for value, each in merged) / count,
         p50_ns=quantile_of(merged, 0.5),
         p95_ns=quantile_of(merged, 0.95),

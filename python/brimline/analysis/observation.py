@@ -5,9 +5,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latency
+from brimline.analysis.server_use import ServerUse, server_use
+from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.validity import RunFigures, validity
 from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import IntervalRow, OperationRow, RunRecord
@@ -54,6 +57,8 @@ class Observation:
     held_back_share: float
     generator: GeneratorCpu
     server: ServerCpu
+    server_use: ServerUse
+    acknowledgement: Acknowledgement
     client_cpu_ns_per_op: float | None
     findings: tuple[Finding, ...]
 
@@ -81,11 +86,12 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
     )
     overdue = record.summary["overdue"] if record.summary else 0
     generator = generator_cpu(intervals)
-    server = server_cpu(
+    watched = ServerWindow.of(
         record.server,
         start_ns=intervals[0]["start_ns"] if intervals else 0,
         end_ns=intervals[-1]["end_ns"] if intervals else 0,
     )
+    server = server_cpu(watched)
     throughput_ops_per_s = answered_in_window / measured_s if measured_s else 0.0
     held_back_share = sum(row["held_back"] for row in due_operations) / max(sent, 1)
     figures = RunFigures(
@@ -123,6 +129,8 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
         held_back_share=held_back_share,
         generator=generator,
         server=server,
+        server_use=server_use(watched),
+        acknowledgement=acknowledgement(record),
         client_cpu_ns_per_op=generator.engine_cpu_ns / finished_in_window if finished_in_window else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
     )

@@ -21,6 +21,7 @@ from brimline.units import (
     format_percentage,
     format_rate,
 )
+from brimline.wording import message
 
 SAME_OPERATING_POINT = 1.05
 """Failed probes up to this multiple of the lowest failed rate may say what was full there."""
@@ -284,13 +285,16 @@ def _bottleneck(state: SearchState) -> Bottleneck | None:
     near = [each for each in above if each[0].rate <= SAME_OPERATING_POINT * above[0][0].rate]
     known = [each for each in near if each[1].kind is not BottleneckKind.UNDETERMINED]
     probe, limit = (known or near)[0]
-    evidence = [f"seen in the probe at {format_rate(probe.rate, digits=4)}", *limit.evidence]
+    remarks = [message("seen in the probe at {rate}", rate=format_rate(probe.rate, digits=4))]
     if not known:
         beyond = [each for each in above if each[1].kind is not BottleneckKind.UNDETERMINED]
-        evidence += [f"at {format_rate(other.rate, digits=4)}: {what.text}" for other, what in beyond[:1]]
+        remarks += [
+            message("at {rate}: {limit}", rate=format_rate(other.rate, digits=4), limit=what.text)
+            for other, what in beyond[:1]
+        ]
     if not known and state.sweep.bottleneck is not None:
-        evidence.append(f"at saturation (closed loop): {state.sweep.bottleneck.text}")
-    return replace(limit, evidence=tuple(evidence))
+        remarks.append(message("at saturation (closed loop): {limit}", limit=state.sweep.bottleneck.text))
+    return replace(limit, remarks=tuple(remarks))
 
 
 def _reasons_not_quotable(state: SearchState, kind: ConclusionKind, limit: Bottleneck | None) -> tuple[str, ...]:

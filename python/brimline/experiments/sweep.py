@@ -1,7 +1,7 @@
 """Owns the closed-loop sweep: throughput over connections, its plateau and its knee."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -105,8 +105,8 @@ class Sweep:
         levels = sweep_levels(completed, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
         best = max(levels, key=lambda level: level.throughput_ops_per_s, default=None)
         highest = None if best is None else best.throughput_ops_per_s
-        limit = _limit(done, highest, null_ceiling_ops_per_s)
         ended_by, reason = self._ended_by(done), ""
+        limit = _limit(done, highest, null_ceiling_ops_per_s, flat=ended_by is SweepEnd.PLATEAU)
         if best is not None and best.problems and ended_by not in (SweepEnd.BROKEN_OFF, SweepEnd.INCOMPLETE):
             limited = limit is not None and limit.kind is BottleneckKind.GENERATOR
             ended_by = SweepEnd.CLIENT_LIMITED if limited else SweepEnd.INVALID
@@ -230,14 +230,20 @@ def _saturation(done: Sequence[Trial], knee: SweepLevel) -> Estimate | None:
     return Estimate(value=mean.value, low=max(mean.low, 0.0), high=mean.high, unit="ops/s")
 
 
-def _limit(done: Sequence[Trial], highest: float | None, null_ceiling_ops_per_s: float | None) -> Bottleneck | None:
-    """What was full in the run with the highest throughput."""
+def _limit(
+    done: Sequence[Trial], highest: float | None, null_ceiling_ops_per_s: float | None, *, flat: bool
+) -> Bottleneck | None:
+    """What was full in the run with the highest throughput; not its connections where more gained nothing (`flat`)."""
     if not done or not highest:
         return None
     best = max(done, key=lambda trial: trial.observation.throughput_ops_per_s).observation
-    found = bottleneck(best, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+    found = bottleneck(
+        best,
+        null_ceiling_ops_per_s=null_ceiling_ops_per_s,
+        plateau_connections=best.connections if flat else None,
+    )
     if best.target == "null":
-        return Bottleneck(BottleneckKind.GENERATOR, "the generator (there was no server)", found.evidence)
+        return replace(found, kind=BottleneckKind.GENERATOR, text="the generator (there was no server)")
     return found
 
 

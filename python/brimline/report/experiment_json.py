@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from brimline.analysis.bottleneck import Bottleneck
 from brimline.analysis.verdict import Slo
 from brimline.experiments.conclusion import CapacityConclusion
 from brimline.experiments.sweep import SweepConclusion
 from brimline.record.experiment import ExperimentRecord
+from brimline.report.limit import limit_document
 from brimline.report.probes import ProbeRow
 from brimline.report.run_json import FORMAT_VERSION, interval_document, observation_document, slo_document
 
@@ -32,8 +32,8 @@ def capacity_document(
         "quotable": conclusion.quotable,
         "reasons_not_quotable": list(conclusion.reasons_not_quotable),
         "knee_connections": conclusion.knee_connections,
-        "bottleneck": _bottleneck_document(conclusion.bottleneck),
-        "bottleneck_at_saturation": _bottleneck_document(conclusion.sweep.bottleneck),
+        "bottleneck": limit_document(conclusion.bottleneck),
+        "bottleneck_at_saturation": limit_document(conclusion.sweep.bottleneck),
         "highest_passed_ops_per_s": conclusion.highest_passed_ops_per_s,
         "lowest_failed_ops_per_s": conclusion.lowest_failed_ops_per_s,
         "null_ceiling_ops_per_s": conclusion.null_ceiling_ops_per_s,
@@ -52,7 +52,7 @@ def sweep_document(
     return {
         **_experiment_document(experiment, "sweep"),
         **_sweep_fields(conclusion),
-        "bottleneck": _bottleneck_document(conclusion.bottleneck),
+        "bottleneck": limit_document(conclusion.bottleneck),
         "probes": [_probe_document(row) for row in rows],
     }
 
@@ -67,12 +67,6 @@ def _experiment_document(experiment: ExperimentRecord, kind: str) -> dict[str, A
         "ended_by": experiment.ended_by,
         "message": experiment.message,
     }
-
-
-def _bottleneck_document(bottleneck: Bottleneck | None) -> dict[str, Any] | None:
-    if bottleneck is None:
-        return None
-    return {"kind": bottleneck.kind.value, "text": bottleneck.text, "evidence": list(bottleneck.evidence)}
 
 
 def _sweep_fields(conclusion: SweepConclusion) -> dict[str, Any]:
@@ -112,5 +106,6 @@ def _probe_document(row: ProbeRow) -> dict[str, Any]:
         "duration_s": probe.duration_s,
         "result": row.outcome or None,
         "reasons": list(row.reasons),
+        "bottleneck": limit_document(row.limit),
         **observation_document(row.trial.observation),
     }

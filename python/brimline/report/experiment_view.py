@@ -18,11 +18,12 @@ from brimline.record.model import RunRecord
 from brimline.report import blocks, run_sections
 from brimline.report.experiment_json import capacity_document, sweep_document
 from brimline.report.figures import duration_label
+from brimline.report.limit import limit_blocks
 from brimline.report.probe_charts import capacity_curve, sweep_curve
 from brimline.report.probe_findings import search_findings, worst_findings
 from brimline.report.probes import ProbeRow, probe_points, probe_rows, probe_table
 from brimline.report.statistics import operation_statistics
-from brimline.report.view import Badge, Block, Fact, Facts, Report, Section, Text, Verdict
+from brimline.report.view import Badge, Block, Fact, Report, Section, Text, Verdict
 from brimline.stats.estimate import Estimate
 from brimline.units import (
     UNKNOWN_TEXT,
@@ -115,6 +116,12 @@ def sweep_report(
     sections = [
         Section(id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []),
         Section(id="probes", title="Every probe", short="Probes", blocks=[probe_table(rows)]),
+        Section(
+            id="bottleneck",
+            title="What stopped it",
+            short="Limit",
+            blocks=[] if conclusion.bottleneck is None else limit_blocks(conclusion.bottleneck),
+        ),
         *_detail_sections(detail, None),
         blocks.checks(worst_findings(trials), intro=blocks.SWEEP_CHECKS_INTRO),
         blocks.environment(experiment.environment),
@@ -285,8 +292,7 @@ def _why(conclusion: CapacityConclusion) -> Section:
     found: list[Block] = []
     limit = conclusion.bottleneck
     if limit is not None:
-        found.append(Text(text=f"{_capitalised(limit.text)}."))
-        found.append(Facts(title="Evidence", facts=[Fact(label="", value=line) for line in limit.evidence]))
+        found += limit_blocks(limit)
     elif conclusion.sweep.bottleneck is not None:
         found.append(Text(text=f"At saturation (closed loop): {conclusion.sweep.bottleneck.text}."))
     if conclusion.null_ceiling_ops_per_s is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.bottleneck import NAMES, Bottleneck, at_its_limit, bottleneck
 from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.verdict import Slo
 from brimline.experiments.outcome import judge_trial
@@ -26,13 +27,14 @@ _TONES: Mapping[str, Tone] = {
 class ProbeRow:
     """A trial, its place in the search, and how it was judged.
 
-    A closed-loop probe isn't judged, its outcome is "".
+    A closed-loop probe isn't judged, its outcome is "". `limit` is what was full, where something must have been.
     """
 
     number: int
     trial: Trial
     outcome: str
     reasons: tuple[str, ...]
+    limit: Bottleneck | None = None
 
 
 def probe_rows(trials: Sequence[Trial], slo: Slo, *, null_ceiling_ops_per_s: float | None) -> list[ProbeRow]:
@@ -47,8 +49,17 @@ def probe_rows(trials: Sequence[Trial], slo: Slo, *, null_ceiling_ops_per_s: flo
         elif not trial.observation.valid:
             outcome = "invalid"
             reasons = tuple(f.evidence for f in trial.observation.findings if f.verdict.value == "fail")
-        rows.append(ProbeRow(number=number, trial=trial, outcome=outcome, reasons=reasons))
+        limit = _limit(trial, outcome, null_ceiling_ops_per_s)
+        rows.append(ProbeRow(number=number, trial=trial, outcome=outcome, reasons=reasons, limit=limit))
     return rows
+
+
+def _limit(trial: Trial, outcome: str, null_ceiling_ops_per_s: float | None) -> Bottleneck | None:
+    """What was full in a probe of the server that got less than it asked for, or missed its objective."""
+    observation = trial.observation
+    if trial.probe.target == "null" or not (at_its_limit(observation) or outcome in ("fail", "client_limited")):
+        return None
+    return bottleneck(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
 
 
 def probe_points(rows: Sequence[ProbeRow], *, closed_loop: bool = False) -> list[ProbePoint]:
@@ -77,6 +88,7 @@ def probe_table(rows: Sequence[ProbeRow]) -> Table:
             Column(label="p99"),
             Column(label="Errors"),
             Column(label="Server CPU"),
+            Column(label="Full", numeric=False, optional=True),
             Column(label="Why", numeric=False),
         ],
         rows=[_cells(row) for row in rows],
@@ -100,6 +112,7 @@ def _cells(row: ProbeRow) -> list[Cell]:
         Cell(text=p99_text(latency)),
         Cell(text=format_percentage(observation.error_rate)),
         Cell(text=UNKNOWN_TEXT if server is None else format_percentage(server)),
+        Cell(text="" if row.limit is None else NAMES[row.limit.kind]),
         Cell(text=_why(row), tone="muted"),
     ]
 

@@ -11,6 +11,7 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.verdict import Judgement, Slo, proves_nothing
 from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
@@ -52,6 +53,7 @@ def run_document(
         "counts": _counts(record),
         "counts_whole_run": _counts_whole_run(record),
         "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},
+        "bottleneck": run_limit_document(observation),
         "errors": record.summary["errors"] if record.summary else [],
         "opcounters": record.opcounters,
         "monitor": _monitor_document(record),

@@ -11,6 +11,7 @@ from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks, load_sections, run_sections
 from brimline.report.figures import duration_label
+from brimline.report.limit import limit_section
 from brimline.report.load_figures import LoadFigures, is_load, load_figures
 from brimline.report.run_json import run_document
 from brimline.report.statistics import operation_statistics
@@ -43,6 +44,7 @@ def run_report(
         run_sections.operations(record, statistics),
         run_sections.accounting(record),
         run_sections.errors(record),
+        limit_section(observation),
         blocks.checks(observation.findings, intro=blocks.RUN_CHECKS_INTRO),
         blocks.environment(record.environment),
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),

@@ -94,3 +94,33 @@ def run_record(
         "load_interval_histograms": lambda clock=None: [each for each in batches if clock in (None, each.clock)],
     }
     return RunRecord(**(fields | changes))
+
+
+def watched(*, counters: Mapping[str, float] | None = None, **gauges: float) -> list[dict[str, Any]]:
+    """The monitor's rows over the ten measured seconds: counters grow by so much a second, gauges stay."""
+    rates = counters or {}
+    return [
+        {"at_ns": at * S, **{name: 1000 + round(rate * (at - 1)) for name, rate in rates.items()}, **gauges}
+        for at in (1, 4, 8, 11)
+    ]
+
+
+def at_work(
+    *,
+    server_cpus: float = 0.5,
+    connections: int = 8,
+    counters: Mapping[str, float] | None = None,
+    gauges: Mapping[str, float] | None = None,
+    **changes: Any,
+) -> RunRecord:
+    """A closed loop at 1000 ops/s with every connection busy, on a server that uses `server_cpus` of its 2 CPUs."""
+    cpu = {"server_cpu_ns": server_cpus * S, "host_busy_ns": (server_cpus + 0.2) * S}
+    fixed = {"server_cpu_count": 2.0, "host_cpu_count": 2.0, "shared_host": 1.0}
+    busy = [operation_row(second, in_flight_ns=connections * S) for second in range(1, 11)]
+    fields: dict[str, Any] = {
+        "rate": None,
+        "connections": connections,
+        "operations": busy,
+        "server": watched(counters={**cpu, **(counters or {})}, **fixed, **(gauges or {})),
+    }
+    return run_record(**(fields | changes))

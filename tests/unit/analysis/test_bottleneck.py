@@ -43,7 +43,7 @@ def test_other_programs_with_half_of_the_servers_cpu_are_what_the_host_is_busy_w
     assert found.kind is kind
     others = "29 %" if kind is BottleneckKind.SERVER_CPU else "30.5 %"
     assert f"generator 10 %, others {others})" in found.text
-    assert f"other programs took {others} of the host" in found.evidence
+    assert f"host CPU 99 % of 2 CPUs; other programs took {others} of the host" in found.evidence
 
 
 def test_a_full_host_with_another_consumer_is_not_the_servers() -> None:

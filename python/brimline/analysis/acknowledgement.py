@@ -1,0 +1,57 @@
+"""Owns what the answers to a run's writes waited for, as far as write concern and server tell."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brimline.plan.model import LoadWork, MixWork, WireTarget
+from brimline.record.model import RunRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """Whether answers to writes waited for the journal, or for other members; None: that isn't known."""
+
+    journal: bool | None = None
+    members: bool | None = None
+
+
+def acknowledgement(record: RunRecord) -> Acknowledgement:
+    """What the write concern, else the server's default, made writes wait for; nothing where nothing was written.
+
+    "majority" includes the journal: `writeConcernMajorityJournalDefault` is true unless a set was configured otherwise,
+    and a server of its own waits for its journal likewise.
+    https://www.mongodb.com/docs/manual/reference/write-concern/#acknowledgment-behavior
+    """
+    if not _writes(record.plan.work):
+        return Acknowledgement(journal=False, members=False)
+    server = _mapping(record.environment.get("server"))
+    concern = _concern(record, server)
+    if concern is None:
+        return Acknowledgement()
+    w = concern.get("w", 1)
+    journal = concern.get("j", concern.get("journal"))
+    stands_alone = server.get("kind") == "standalone"
+    return Acknowledgement(
+        journal=w == "majority" if journal is None else bool(journal),
+        members=w not in (0, 1) and not stands_alone,
+    )
+
+
+def _concern(record: RunRecord, server: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    target = record.plan.target
+    if isinstance(target, WireTarget) and target.write_concern is not None:
+        return target.write_concern.model_dump()
+    default = server.get("default_write_concern")
+    return default if isinstance(default, Mapping) else None
+
+
+def _writes(work: MixWork | LoadWork) -> bool:
+    if isinstance(work, LoadWork):
+        return True
+    shares = work.proportions
+    return shares.update + shares.insert + shares.read_modify_write > 0
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

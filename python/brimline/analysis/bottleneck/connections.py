@@ -1,0 +1,84 @@
+"""Owns the candidate "connections": too few of them to keep the server busy."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness
+from brimline.analysis.bottleneck.server_cpu import SERVER_CPU_SHARE_NEAR
+from brimline.analysis.observation import Observation
+from brimline.analysis.validity import HOST_BUSY_SHARE
+from brimline.units import format_count, format_percentage
+from brimline.wording import message
+
+HELD_BACK_SHARE_FULL = 0.05
+"""Share of operations that waited for a connection from which connections count as full."""
+IN_USE_SHARE_FULL = 0.90
+"""Mean share of the connections with an operation in flight from which a closed loop leaves none idle."""
+
+
+def connections(
+    observation: Observation, *, waits: Collection[Evidence] = (), plateau_connections: int | None = None
+) -> Evidence:
+    """Full when operations had to wait for a connection, or when a closed loop left the server room to do more.
+
+    `waits` are the candidates that let operations wait within the server. `plateau_connections`: number of
+    connections beyond which a sweep showed no more throughput; with at least as many, connections can't be the limit,
+    however busy they are.
+    """
+    found = _closed_loop(observation, waits) if observation.closed_loop else _open_loop(observation)
+    if plateau_connections is not None and observation.connections >= plateau_connections:
+        return replace(found, standing=Fullness.NOT)
+    return found
+
+
+def _open_loop(observation: Observation) -> Evidence:
+    """Operations are due at their own times, so that those which find no connection are counted."""
+    share = format_percentage(observation.held_back_share)
+    return Evidence(
+        kind=BottleneckKind.CONNECTIONS,
+        standing=Fullness.FULL if observation.held_back_share >= HELD_BACK_SHARE_FULL else Fullness.NOT,
+        text=message(
+            "{share} of the operations waited for a connection, {in_flight}",
+            share=share,
+            in_flight=_in_flight(observation),
+        ),
+        verdict=message(
+            "connections ({share} of the operations waited for one of {count})",
+            share=share,
+            count=format_count(observation.connections),
+        ),
+    )
+
+
+def _closed_loop(observation: Observation, waits: Collection[Evidence]) -> Evidence:
+    """All connections are always busy in a closed loop: the question is whether the server could have served more."""
+    in_use = min(observation.mean_in_flight / max(observation.connections, 1), 1.0)
+    standing = Fullness.NOT
+    if in_use >= IN_USE_SHARE_FULL:
+        standing = Fullness.FULL if _server_has_room(observation, waits) else Fullness.NEAR
+    return Evidence(
+        kind=BottleneckKind.CONNECTIONS,
+        standing=standing,
+        text=_in_flight(observation),
+        verdict=message(
+            "connections ({count}, busy {share} of the time, while the server had room)",
+            count=format_count(observation.connections),
+            share=format_percentage(in_use),
+        ),
+    )
+
+
+def _server_has_room(observation: Observation, waits: Collection[Evidence]) -> bool:
+    """Whether it is known that the server could have served more at once."""
+    share, host = observation.server.server_share, observation.server.host_share
+    if share is None or any(each.standing in (Fullness.FULL, Fullness.NEAR) for each in waits):
+        return False
+    return share < SERVER_CPU_SHARE_NEAR and (host is None or host < HOST_BUSY_SHARE)
+
+
+def _in_flight(observation: Observation) -> str:
+    return message(
+        "{mean:.1f} operations in flight over {count} connections",
+        mean=observation.mean_in_flight,
+        count=format_count(observation.connections),
+    )

@@ -1,0 +1,102 @@
+"""Owns the judgement: which of the candidates that were full is the limit; undetermined where none was."""
+
+from dataclasses import dataclass
+
+from brimline.analysis.bottleneck.cache import cache
+from brimline.analysis.bottleneck.connections import HELD_BACK_SHARE_FULL, IN_USE_SHARE_FULL, connections
+from brimline.analysis.bottleneck.disk import disk
+from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence
+from brimline.analysis.bottleneck.generator import generator
+from brimline.analysis.bottleneck.host import host
+from brimline.analysis.bottleneck.journal import journal
+from brimline.analysis.bottleneck.lock import lock
+from brimline.analysis.bottleneck.network import network
+from brimline.analysis.bottleneck.query_plan import query_plan
+from brimline.analysis.bottleneck.replication import replication
+from brimline.analysis.bottleneck.server_cpu import server_cpu
+from brimline.analysis.bottleneck.tickets import tickets
+from brimline.analysis.observation import Observation
+from brimline.analysis.verdict import Slo
+
+ORDER = (
+    BottleneckKind.GENERATOR,
+    BottleneckKind.QUERY_PLAN,
+    BottleneckKind.LOCK,
+    BottleneckKind.CACHE,
+    BottleneckKind.SERVER_CPU,
+    BottleneckKind.HOST,
+    BottleneckKind.REPLICATION,
+    BottleneckKind.JOURNAL,
+    BottleneckKind.DISK,
+    BottleneckKind.TICKETS,
+    BottleneckKind.NETWORK,
+    BottleneckKind.CONNECTIONS,
+)
+"""The first full one is the limit: causes stand before what they bring about.
+
+A late generator makes every other figure doubtful. Scans, collisions and misses burn the server's CPU and load its
+disk, so they explain these when they are full too. A full CPU comes before all waits: with CPU to spare a wait would
+have shown, without it everything waits. Of the waits, those that say what for come before queues at the server's
+entrance, which form behind every one of them, then the way to the server, then its connections.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """What was full. `text` names it in a few words with its figure.
+
+    `candidates` are all that were looked at, in the order in which they are judged; `remarks` further lines of
+    evidence.
+    """
+
+    kind: BottleneckKind
+    text: str
+    candidates: tuple[Evidence, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What was seen, a line each: of every candidate, then the remarks."""
+        return (*(candidate.text for candidate in self.candidates), *self.remarks)
+
+
+def bottleneck(
+    observation: Observation,
+    *,
+    null_ceiling_ops_per_s: float | None = None,
+    plateau_connections: int | None = None,
+) -> Bottleneck:
+    """What limited a run that was pushed to its limit.
+
+    `plateau_connections`: number of connections beyond which a sweep showed no more throughput; with at least
+    as many, connections can't be the limit, however busy they are.
+    """
+    waits = [look(observation) for look in (query_plan, lock, replication, journal, disk, tickets)]
+    seen = [
+        generator(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
+        *waits,
+        *(look(observation) for look in (cache, server_cpu, host, network)),
+        connections(observation, waits=waits, plateau_connections=plateau_connections),
+    ]
+    candidates = tuple(sorted(seen, key=lambda each: ORDER.index(each.kind)))
+    limit = next((each for each in candidates if each.full and not _has_room(each, candidates, observation)), None)
+    if limit is None:
+        return Bottleneck(BottleneckKind.UNDETERMINED, "undetermined", candidates)
+    return Bottleneck(limit.kind, limit.verdict, candidates)
+
+
+def at_its_limit(observation: Observation) -> bool:
+    """Whether a run asked for more than it got, so that something must have limited it."""
+    if observation.closed_loop:
+        return observation.mean_in_flight >= IN_USE_SHARE_FULL * observation.connections
+    completed = observation.completed_share is None or observation.completed_share >= Slo().completed_share_min
+    growth = observation.backlog_growth
+    grows = growth is not None and growth.low > 0
+    return not completed or grows or observation.held_back_share >= HELD_BACK_SHARE_FULL
+
+
+def _has_room(limit: Evidence, candidates: tuple[Evidence, ...], observation: Observation) -> bool:
+    """A cache that misses is no limit where more connections would do more: it only makes each of them slower."""
+    if limit.kind is not BottleneckKind.CACHE or not observation.closed_loop:
+        return False
+    return any(each.kind is BottleneckKind.CONNECTIONS and each.full for each in candidates)

@@ -1,0 +1,39 @@
+"""Owns the candidate "server CPU": the server used the CPUs that it may use, or those of a host it shares."""
+
+from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
+from brimline.analysis.bottleneck.host import host_text, others_fill_host
+from brimline.analysis.observation import Observation
+from brimline.analysis.validity import server_fills_shared_host
+from brimline.units import format_percentage
+from brimline.wording import message
+
+SERVER_CPU_SHARE_FULL = 0.90
+"""Share of the CPUs it may use from which the server counts as full: the rest is lost between its threads."""
+SERVER_CPU_SHARE_NEAR = 0.70
+"""Share from which the server has no clear room left: in a single queue (M/M/1) a response takes 3.3 service times."""
+
+
+def server_cpu(observation: Observation) -> Evidence:
+    """Full by the server's own share, or when it is the main user of a full host that generator and server share."""
+    share = observation.server.server_share
+    text = _text(observation)
+    standing = fullness(share, full=SERVER_CPU_SHARE_FULL, near=SERVER_CPU_SHARE_NEAR)
+    if standing is Fullness.FULL:
+        verdict = message("server CPU {share}", share=format_percentage(share or 0))
+        return Evidence(kind=BottleneckKind.SERVER_CPU, standing=standing, text=text, verdict=verdict)
+    if server_fills_shared_host(observation.server) and not others_fill_host(observation):
+        return Evidence(
+            kind=BottleneckKind.SERVER_CPU, standing=Fullness.FULL, text=text, verdict=host_text(observation)
+        )
+    return Evidence(kind=BottleneckKind.SERVER_CPU, standing=standing, text=text)
+
+
+def _text(observation: Observation) -> str:
+    server = observation.server
+    if server.server_share is None:
+        return "server CPU unknown"
+    return message(
+        "server CPU {share} of {count:g} CPUs",
+        share=format_percentage(server.server_share),
+        count=server.server_cpu_count,
+    )

@@ -1,0 +1,116 @@
+"""Owns how the server's parts were used over the measured window, from the columns that the monitor wrote.
+
+Waits are given as mean numbers of waiting operations: the growth of "time waited" per time, which by Little's law is
+how many were waiting at once on average. They compare with the operations in flight.
+"""
+
+from dataclasses import dataclass
+
+from brimline.analysis.server_window import ServerWindow
+from brimline.units import NS_PER_US
+
+COMMANDS = ("query", "insert", "update", "delete", "getmore")
+"""Opcounters of what a workload asks for; `command` is left out, it holds what monitoring sends."""
+_MATCHED = ("documents_returned", "update", "delete")
+_US_PER_S = 1e6
+_MS_PER_S = 1e3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerUse:
+    """The server over the measured window. Shares are of 1, `*_waiting` are mean numbers of operations.
+
+    None: the monitor didn't see it, or the server has no such figure. `commands_per_s` and `writes_per_s` are the
+    server's own counts; what is "per command" is divided by the first.
+    """
+
+    commands_per_s: float | None = None
+    writes_per_s: float | None = None
+    latency_mean_ns: float | None = None  # inside the server, reads and writes together
+    round_trip_min_ns: float | None = None  # of the monitor's own command
+    # Query plans and conflicts.
+    scanned_per_match: float | None = None  # documents looked at for each that was returned or written
+    conflicts_per_write: float | None = None
+    lock_waiting: float | None = None
+    # Cache.
+    cache_fill: float | None = None
+    cache_dirty: float | None = None
+    cache_read_bytes_per_command: float | None = None
+    evictions_by_application_per_command: float | None = None
+    cache_waiting: float | None = None  # reading pages, evicting, or waiting until others have
+    # Journal and checkpoints.
+    journal_sync_share: float | None = None  # of the time, in which the journal was being synced
+    journal_syncs_per_s: float | None = None
+    journal_sync_mean_ns: float | None = None
+    checkpoint_share: float | None = None  # of the looks, at which a checkpoint ran
+    # Disk of the data.
+    disk_busy_share: float | None = None
+    disk_bytes_per_s: float | None = None
+    disk_in_flight: float | None = None
+    # Admission.
+    read_tickets_share: float | None = None
+    read_queue: float | None = None
+    write_tickets_share: float | None = None
+    write_queue: float | None = None
+    # Network of the server process, replication.
+    network_bytes_per_s: float | None = None
+    write_concern_waiting: float | None = None
+    replication_lag_s: float | None = None
+    members_secondary: float | None = None
+
+
+def server_use(window: ServerWindow) -> ServerUse:
+    """What the rows of the measured window say."""
+    return ServerUse(
+        commands_per_s=window.rate(*COMMANDS),
+        writes_per_s=window.rate("insert", "update", "delete"),
+        latency_mean_ns=_scaled(
+            window.ratio(("reads_latency_us", "writes_latency_us"), ("reads_ops", "writes_ops")), NS_PER_US
+        ),
+        round_trip_min_ns=window.lowest("round_trip_ns"),
+        scanned_per_match=window.ratio(("documents_scanned",), _MATCHED),
+        conflicts_per_write=window.ratio(("write_conflicts",), ("insert", "update", "delete")),
+        lock_waiting=_scaled(window.rate("lock_wait_us"), 1 / _US_PER_S),
+        **_cache(window),
+        **_storage(window),
+        read_tickets_share=window.mean_share("read_tickets_out", "read_tickets_total"),
+        read_queue=window.mean("read_queue"),
+        write_tickets_share=window.mean_share("write_tickets_out", "write_tickets_total"),
+        write_queue=window.mean("write_queue"),
+        network_bytes_per_s=window.rate("network_bytes_in", "network_bytes_out"),
+        write_concern_waiting=_scaled(window.rate("write_concern_wait_ms"), 1 / _MS_PER_S),
+        replication_lag_s=_scaled(window.highest("replication_lag_majority_ms"), 1 / _MS_PER_S),
+        members_secondary=window.last("members_secondary"),
+    )
+
+
+def _cache(window: ServerWindow) -> dict[str, float | None]:
+    waits = [
+        rate
+        for column in ("cache_read_by_application_us", "cache_wait_by_application_us")
+        if (rate := window.rate(column)) is not None
+    ]
+    return {
+        "cache_fill": window.mean_share("cache_bytes_used", "cache_bytes_max"),
+        "cache_dirty": window.mean_share("cache_bytes_dirty", "cache_bytes_max"),
+        "cache_read_bytes_per_command": window.ratio(("cache_bytes_read",), COMMANDS),
+        "evictions_by_application_per_command": window.ratio(("cache_pages_evicted_by_application",), COMMANDS),
+        "cache_waiting": sum(waits) / _US_PER_S if waits else None,
+    }
+
+
+def _storage(window: ServerWindow) -> dict[str, float | None]:
+    checkpoints = window.values("checkpoint_running")
+    return {
+        "journal_sync_share": _scaled(window.rate("journal_sync_time_us"), 1 / _US_PER_S),
+        "journal_syncs_per_s": window.rate("journal_syncs"),
+        "journal_sync_mean_ns": _scaled(window.ratio(("journal_sync_time_us",), ("journal_syncs",)), NS_PER_US),
+        "checkpoint_share": sum(running > 0 for running in checkpoints) / len(checkpoints) if checkpoints else None,
+        "disk_busy_share": _scaled(window.rate("disk_busy_ms"), 1 / _MS_PER_S),
+        "disk_bytes_per_s": window.rate("disk_bytes_read", "disk_bytes_written"),
+        "disk_in_flight": _scaled(window.rate("disk_queue_time_ms"), 1 / _MS_PER_S),
+    }
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

@@ -1,0 +1,276 @@
+"""Each candidate by itself, on runs in which everything about it is known."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from brimline.analysis.bottleneck import BottleneckKind, Evidence, Fullness, at_its_limit, bottleneck
+from brimline.analysis.observation import observe
+from brimline.plan.model import WriteConcern
+from brimline.record.model import RunRecord
+
+from .records import MS, at_work, operation_row, run_record, summary
+
+FULL, NEAR, NOT, UNKNOWN = Fullness.FULL, Fullness.NEAR, Fullness.NOT, Fullness.UNKNOWN
+WORK = {"query": 500.0, "insert": 0.0, "update": 500.0, "delete": 0.0, "getmore": 0.0}
+CACHE = {"cache_bytes_max": 1e9, "cache_bytes_used": 8e8, "cache_bytes_dirty": 2e7}
+
+
+def candidate(kind: BottleneckKind, record: RunRecord) -> Evidence:
+    (found,) = [each for each in bottleneck(observe(record)).candidates if each.kind is kind]
+    return found
+
+
+def writing(record: RunRecord, *, write_concern: WriteConcern | None, **server: Any) -> RunRecord:
+    """The same run as a mix with updates under a write concern."""
+    plan = record.plan
+    shares = plan.work.proportions.model_copy(update={"read": 0.5, "update": 0.5})  # type: ignore[union-attr]
+    changed = plan.model_copy(
+        update={
+            "work": plan.work.model_copy(update={"proportions": shares}),
+            "target": plan.target.model_copy(update={"write_concern": write_concern}),
+        }
+    )
+    return replace(record, plan=changed, environment={"server": server})
+
+
+def test_without_a_monitor_nothing_of_the_server_is_known() -> None:
+    found = bottleneck(observe(run_record(rate=None)))
+    standings = {each.kind: each.standing for each in found.candidates}
+    assert standings.pop(BottleneckKind.GENERATOR) is NOT
+    assert standings.pop(BottleneckKind.CONNECTIONS) is NOT
+    assert standings.pop(BottleneckKind.REPLICATION) is NOT, "a workload of reads waits for no member"
+    assert set(standings.values()) == {UNKNOWN}
+    assert len(found.candidates) == len(BottleneckKind) - 1, "every candidate has a line"
+
+
+@pytest.mark.parametrize(("scanned", "standing"), [(500, NOT), (5000, NEAR), (49_000, NEAR), (50_000, FULL)])
+def test_query_plan(scanned: float, standing: Fullness) -> None:
+    counters = {"documents_scanned": scanned, "documents_returned": 400.0, "update": 100.0, "delete": 0.0}
+    assert candidate(BottleneckKind.QUERY_PLAN, at_work(counters=counters)).standing is standing
+
+
+@pytest.mark.parametrize(("conflicts", "standing"), [(1.0, NOT), (25.0, NEAR), (125.0, FULL)])
+def test_hot_document(conflicts: float, standing: Fullness) -> None:
+    found = candidate(BottleneckKind.LOCK, at_work(counters={**WORK, "write_conflicts": conflicts}))
+    assert found.standing is standing
+    if standing is FULL:
+        assert found.verdict == "a lock or hot document (0.250 write conflicts per write)"
+
+
+@pytest.mark.parametrize(("waiting", "standing"), [(1.9, NOT), (2.0, NEAR), (4.0, FULL)])
+def test_lock_waits_are_compared_with_the_operations_in_flight(waiting: float, standing: Fullness) -> None:
+    found = candidate(BottleneckKind.LOCK, at_work(connections=8, counters={"lock_wait_us": waiting * 1e6}))
+    assert found.standing is standing
+    if standing is FULL:
+        assert found.verdict == "a lock or hot document (50 % of the operations in flight waited for a lock)"
+
+
+@pytest.mark.parametrize(
+    ("read_bytes", "fill", "standing"),
+    [(3000.0, 0.8, NOT), (4000.0, 0.8, NEAR), (17_000.0, 0.8, FULL), (17_000.0, 0.4, NOT)],
+    ids=["few misses", "some misses", "many misses", "many misses in a cold cache"],
+)
+def test_cache_misses(read_bytes: float, fill: float, standing: Fullness) -> None:
+    counters = {**WORK, "cache_bytes_read": read_bytes * 1000}
+    gauges = {**CACHE, "cache_bytes_used": fill * 1e9}
+    assert candidate(BottleneckKind.CACHE, at_work(counters=counters, gauges=gauges)).standing is standing
+
+
+@pytest.mark.parametrize(("evicted", "standing"), [(5.0, NOT), (20.0, NEAR), (100.0, FULL)])
+def test_clients_that_must_evict(evicted: float, standing: Fullness) -> None:
+    record = at_work(counters={**WORK, "cache_pages_evicted_by_application": evicted}, gauges=CACHE)
+    assert candidate(BottleneckKind.CACHE, record).standing is standing
+
+
+@pytest.mark.parametrize(("dirty", "standing"), [(0.05, NOT), (0.12, NEAR), (0.2, FULL)])
+def test_dirty_cache(dirty: float, standing: Fullness) -> None:
+    record = at_work(gauges={**CACHE, "cache_bytes_dirty": dirty * 1e9})
+    assert candidate(BottleneckKind.CACHE, record).standing is standing
+
+
+SYNCING = {"journal_syncs": 2500.0, "journal_sync_time_us": 600_000.0}
+JOURNALED = WriteConcern(w=1, journal=True)
+
+
+@pytest.mark.parametrize(
+    ("concern", "server", "standing", "words"),
+    [
+        (JOURNALED, {}, FULL, "awaited by writes"),
+        (WriteConcern(w="majority", journal=None), {}, FULL, "awaited by writes"),
+        (WriteConcern(w=1, journal=None), {}, NEAR, "awaited by no write"),
+        (None, {}, FULL, "perhaps awaited by writes"),
+        (None, {"default_write_concern": {"w": 1}}, NEAR, "awaited by no write"),
+        (None, {"default_write_concern": {"w": "majority", "wtimeout": 0}}, FULL, "awaited by writes"),
+    ],
+)
+def test_journal_is_a_limit_only_for_those_who_wait_for_it(
+    concern: WriteConcern | None, server: dict[str, Any], standing: Fullness, words: str
+) -> None:
+    found = candidate(BottleneckKind.JOURNAL, writing(at_work(counters=SYNCING), write_concern=concern, **server))
+    assert found.standing is standing
+    assert found.text == f"journal being synced 60 % of the time, 2 500 syncs/s of 240 µs, {words}"
+
+
+def test_a_journal_that_is_synced_as_usual() -> None:
+    usual = {"journal_syncs": 10.0, "journal_sync_time_us": 20_000.0}
+    record = writing(at_work(counters=usual), write_concern=JOURNALED)
+    assert candidate(BottleneckKind.JOURNAL, record).standing is NOT
+
+
+MAJORITY = WriteConcern(w="majority", journal=None)
+
+
+@pytest.mark.parametrize(("waiting_ms", "standing"), [(100.0, NOT), (2000.0, NEAR), (6000.0, FULL)])
+def test_replication_by_the_time_that_writes_waited(waiting_ms: float, standing: Fullness) -> None:
+    record = at_work(connections=8, counters={"write_concern_wait_ms": waiting_ms})
+    found = candidate(BottleneckKind.REPLICATION, writing(record, write_concern=MAJORITY, kind="replica-set member"))
+    assert found.standing is standing
+
+
+@pytest.mark.parametrize(("lag_ms", "standing"), [(0, NOT), (6000, NEAR), (10_000, FULL)])
+def test_replication_by_lag(lag_ms: float, standing: Fullness) -> None:
+    record = at_work(gauges={"replication_lag_majority_ms": lag_ms})
+    found = candidate(BottleneckKind.REPLICATION, writing(record, write_concern=None, kind="replica-set member"))
+    assert found.standing is standing
+
+
+def test_nobody_replicates_from_a_server_that_stands_alone() -> None:
+    found = candidate(BottleneckKind.REPLICATION, writing(at_work(), write_concern=MAJORITY, kind="standalone"))
+    assert (found.standing, found.text) == (NOT, "no write waited for another member")
+
+
+@pytest.mark.parametrize(("busy_ms", "standing"), [(300.0, NOT), (750.0, NEAR), (950.0, FULL)])
+def test_disk(busy_ms: float, standing: Fullness) -> None:
+    record = at_work(counters={"disk_busy_ms": busy_ms}, gauges={"checkpoint_running": 1})
+    found = candidate(BottleneckKind.DISK, record)
+    assert found.standing is standing
+    assert found.text.endswith("of the time; a checkpoint ran 100 % of the time")
+
+
+@pytest.mark.parametrize(
+    ("out", "queue", "standing"),
+    [(64, 0, NOT), (100, 0, NEAR), (128, 0.5, NEAR), (128, 40, FULL), (64, 40, NOT)],
+)
+def test_tickets(out: float, queue: float, standing: Fullness) -> None:
+    gauges = {"read_tickets_out": 3, "read_tickets_total": 128, "read_queue": 0}
+    gauges |= {"write_tickets_out": out, "write_tickets_total": 128, "write_queue": queue}
+    found = candidate(BottleneckKind.TICKETS, at_work(gauges=gauges))
+    assert found.standing is standing
+    if standing is FULL:
+        assert found.verdict == "tickets (100 % of the write tickets in use, 40.0 operations waiting for one)"
+
+
+def _far(service_ms: int, inside_us: float, *, quickest_ms: int | None = None, round_trip_ms: float = 0) -> RunRecord:
+    """A closed loop whose operations take so long, the quickest maybe less, the server's own part of it known."""
+    quickest = service_ms if quickest_ms is None else quickest_ms
+    return at_work(
+        counters={
+            "reads_ops": 1000.0,
+            "reads_latency_us": 1000 * inside_us,
+            "writes_ops": 0.0,
+            "writes_latency_us": 0.0,
+        },
+        gauges={"round_trip_ns": round_trip_ms * MS} if round_trip_ms else {},
+        latencies={"service": [(quickest * MS, 1), (service_ms * MS, 9999)]},
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "standing"),
+    [
+        (_far(20, 100), FULL),
+        (_far(20, 12_000), NEAR),
+        (_far(20, 19_000), NOT),
+        (_far(20, 100, quickest_ms=1), NOT),
+        (_far(20, 100, round_trip_ms=2), NOT),
+        (_far(20, 100, round_trip_ms=22), FULL),
+        (_far(1, 100), NOT),
+    ],
+    ids=["far away", "half inside", "inside", "a queue before it", "near for the monitor", "far for both", "near"],
+)
+def test_network(record: RunRecord, standing: Fullness) -> None:
+    assert candidate(BottleneckKind.NETWORK, record).standing is standing
+
+
+def test_network_names_its_round_trip() -> None:
+    found = candidate(BottleneckKind.NETWORK, _far(20, 100))
+    assert found.verdict == "the network (a round trip of 19.9 ms, 99.5 % of the service time)"
+
+
+@pytest.mark.parametrize(
+    ("record", "standing"),
+    [
+        (at_work(server_cpus=0.5), FULL),
+        (at_work(server_cpus=1.5), NEAR),
+        (at_work(server_cpus=0.5, server=()), NEAR),
+        (at_work(server_cpus=0.5, counters={"disk_busy_ms": 800.0}), NEAR),
+        (at_work(server_cpus=0.5, operations=[operation_row(each) for each in range(1, 11)]), NOT),
+    ],
+    ids=["room", "hardly room", "unknown", "another wait", "idle connections"],
+)
+def test_connections_of_a_closed_loop(record: RunRecord, standing: Fullness) -> None:
+    assert candidate(BottleneckKind.CONNECTIONS, record).standing is standing
+
+
+def test_connections_that_a_sweep_showed_to_be_enough() -> None:
+    observation = observe(at_work(server_cpus=0.5, connections=8))
+    assert bottleneck(observation).kind is BottleneckKind.CONNECTIONS
+    assert bottleneck(observation, plateau_connections=8).kind is BottleneckKind.UNDETERMINED
+    assert bottleneck(observation, plateau_connections=16).kind is BottleneckKind.CONNECTIONS
+
+
+# Several at once
+
+
+MISSING = {**WORK, "cache_bytes_read": 4e7}
+
+
+def test_a_cache_that_misses_explains_a_full_cpu_and_a_full_disk() -> None:
+    record = at_work(server_cpus=1.95, counters={**MISSING, "disk_busy_ms": 990.0}, gauges=CACHE)
+    found = bottleneck(observe(record))
+    assert found.kind is BottleneckKind.CACHE
+    assert [each.kind for each in found.candidates if each.full] == [
+        BottleneckKind.CACHE,
+        BottleneckKind.SERVER_CPU,
+        BottleneckKind.DISK,
+    ]
+
+
+def test_a_cache_that_misses_is_no_limit_while_one_connection_leaves_the_server_idle() -> None:
+    record = at_work(server_cpus=0.5, connections=1, counters=MISSING, gauges=CACHE)
+    assert bottleneck(observe(record)).kind is BottleneckKind.CONNECTIONS
+
+
+def test_a_scan_explains_a_full_cpu() -> None:
+    scans = {"documents_scanned": 1e6, "documents_returned": 1000.0, "update": 0.0, "delete": 0.0}
+    assert bottleneck(observe(at_work(server_cpus=1.95, counters=scans))).kind is BottleneckKind.QUERY_PLAN
+
+
+def test_a_queue_for_tickets_behind_a_full_cpu_is_an_effect() -> None:
+    tickets = {"read_tickets_out": 128, "read_tickets_total": 128, "read_queue": 72}
+    assert bottleneck(observe(at_work(server_cpus=1.95, gauges=tickets))).kind is BottleneckKind.SERVER_CPU
+    assert bottleneck(observe(at_work(server_cpus=0.95, gauges=tickets))).kind is BottleneckKind.TICKETS
+
+
+def test_a_journal_on_a_full_disk_is_named_and_the_disk_kept_as_evidence() -> None:
+    record = writing(at_work(counters={**SYNCING, "disk_busy_ms": 980.0}), write_concern=JOURNALED)
+    found = bottleneck(observe(record))
+    assert found.kind is BottleneckKind.JOURNAL
+    assert any("disk busy 98 % of the time" in line for line in found.evidence)
+
+
+# Whether anything had to be full
+
+
+def test_a_closed_loop_is_at_its_limit_while_its_connections_are_busy() -> None:
+    assert at_its_limit(observe(at_work()))
+    assert not at_its_limit(observe(at_work(operations=[operation_row(each) for each in range(1, 11)])))
+
+
+def test_an_open_loop_is_at_its_limit_when_it_got_less_than_it_asked_for() -> None:
+    assert not at_its_limit(observe(run_record()))
+    assert at_its_limit(observe(run_record(summary=summary(due=10_900, overdue=900))))
+    held_back = [operation_row(second, held_back=100) for second in range(1, 11)]
+    assert at_its_limit(observe(run_record(operations=held_back)))

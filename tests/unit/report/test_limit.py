@@ -1,0 +1,52 @@
+"""What limited a run, as reports show it."""
+
+import json
+
+from brimline.analysis.bottleneck import NAMES, BottleneckKind, bottleneck
+from brimline.analysis.observation import observe
+from brimline.report.limit import limit_blocks, limit_document, limit_section, run_limit_document
+from brimline.report.view import Table, Text
+from tests.unit.analysis.records import at_work, run_record
+
+SCANS = {"documents_scanned": 1e6, "documents_returned": 1000.0, "update": 0.0, "delete": 0.0}
+
+
+def test_a_limit_is_a_sentence_and_every_candidate() -> None:
+    section = limit_section(observe(at_work(server_cpus=1.9, counters=SCANS)))
+    sentence, table = section.blocks
+    assert isinstance(sentence, Text) and isinstance(table, Table)
+    assert sentence.text == "Limited by the query plan (1 000 documents scanned for each match)."
+    rows = {row[0].text: (row[1].text, row[2].text) for row in table.rows}
+    assert rows["Query plan"] == ("full", "1 000 documents scanned for each one returned or written")
+    assert rows["Server CPU"] == ("full", "server CPU 95 % of 2 CPUs")
+    assert rows["Disk"] == ("unknown", "disk unknown")
+    assert {name.lower() for name in rows} == {name.lower() for name in NAMES.values()} - {"undetermined"}
+
+
+def test_a_run_that_got_what_it_asked_for_names_no_limit() -> None:
+    section = limit_section(observe(run_record()))
+    assert isinstance(section.blocks[0], Text)
+    assert section.blocks[0].text == "What was asked for was answered: nothing had to be full."
+    document = run_limit_document(observe(run_record()))
+    assert document is not None and document["reached"] is False
+
+
+def test_nothing_limits_a_run_without_a_server_but_the_generator() -> None:
+    observation = observe(run_record(target="null"))
+    assert not limit_section(observation).blocks
+    assert run_limit_document(observation) is None
+
+
+def test_the_json_keeps_every_candidate() -> None:
+    found = bottleneck(observe(at_work(server_cpus=1.9, counters=SCANS)))
+    document = limit_document(found)
+    assert document == json.loads(json.dumps(document))
+    assert document is not None and document["kind"] == "query_plan"
+    assert {each["kind"] for each in document["candidates"]} == set(BottleneckKind) - {"undetermined"}
+    assert {each["standing"] for each in document["candidates"]} <= {"full", "near", "not", "unknown"}
+    assert limit_document(None) is None
+
+
+def test_undetermined_is_said_as_such() -> None:
+    block = limit_blocks(bottleneck(observe(at_work(server_cpus=1.5))))[0]
+    assert isinstance(block, Text) and block.text == "Undetermined: nothing that can be seen was full."
