@@ -12,6 +12,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.monitor import absence, replication, server_status
 from brimline.monitor.absence import Absence, absences
+from brimline.monitor.cpu_allowance import cpu_allowance
 from brimline.monitor.cpu_time import connection_thread, thread_cpu_ns
 from brimline.monitor.server_host import ServerHost
 from brimline.servers.deployment import Client, Deployment
@@ -36,6 +37,7 @@ class ServerLook:
         self._seen: set[str] = set()
         self._looks_to_replication = 0
         self._thread = _OwnThread(client, deployment.pid)
+        self._cpu_count = _cpu_count(deployment)
         self.host = ServerHost.of(deployment, client)
         self.command_count = 0
 
@@ -57,7 +59,7 @@ class ServerLook:
         columns |= {
             "at_ns": done_ns,
             "round_trip_ns": done_ns - sent_ns,
-            "server_cpu_count": self._deployment.cpu_count,
+            "server_cpu_count": self._cpu_count,
             "shared_host": self._deployment.local,
             "monitor_server_cpu_ns": self._thread.cpu_ns(connected="gap" not in columns),
             "monitor_cpu_ns": time.thread_time_ns(),
@@ -111,6 +113,12 @@ class ServerLook:
             else:
                 raise
             return None
+
+
+def _cpu_count(deployment: Deployment) -> float | None:
+    """How many CPUs the server may use: what it says itself, and what can be seen of a process that is here."""
+    seen = None if deployment.pid is None else cpu_allowance(deployment.pid)
+    return min((count for count in (deployment.cpu_count, seen) if count is not None), default=None)
 
 
 def looks_between(status_ns: int, replication_ns: int) -> int:

@@ -15,7 +15,7 @@ from typing import Annotated, TypeAlias
 
 Counter: TypeAlias = Annotated[int | None, "counter"]
 Gauge: TypeAlias = Annotated[int | None, "gauge"]
-Constant: TypeAlias = Annotated[int | None, "constant"]
+Constant: TypeAlias = Annotated[int | float | None, "constant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,8 @@ class ServerRow:
     members_unreachable: Gauge = None
     replication_lag_slowest_ms: Gauge = None
     replication_lag_majority_ms: Gauge = None
-    # CPU of the server process; `server_cpu_count` is how many CPUs it may use.
+    # CPU of the server process; `server_cpu_count` is how many CPUs it may use;
+    # control groups allow parts of one.
     server_cpu_ns: Counter = None
     server_cpu_count: Constant = None
     # The server's host, only when it is this machine. `iowait` is time in which a CPU had nothing to do but wait for a
@@ -153,7 +154,7 @@ class ServerRow:
     monitor_server_cpu_ns: Counter = None
     monitor_cpu_ns: Counter = None
 
-    def columns(self) -> dict[str, int | str | None]:
+    def columns(self) -> dict[str, int | float | str | None]:
         """The row as plain values, for the run record; a bool is 0 or 1."""
         values = {name: getattr(self, name) for name in COLUMNS}
         return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
