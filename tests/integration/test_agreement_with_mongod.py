@@ -1,6 +1,6 @@
 """What brimline says it did and what a real mongod says was done to it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,26 +103,51 @@ def test_the_mix_is_the_workload_s(workload: str, mongod: Deployment, tmp_path: 
     assert finding.verdict == "pass", finding.evidence
 
 
-def test_another_client_at_work_makes_the_run_invalid(mongod: Deployment, client: Client, tmp_path: Path) -> None:
-    loaded = load_spec("ycsb-c", overrides=_overrides())
-    brimline.run("ycsb-c", overrides=_overrides(operation_count=1), options=_options(mongod, tmp_path))
+def _read(collection: Collection[Any]) -> None:
+    collection.find_one({})
+
+
+def _write(collection: Collection[Any]) -> None:
+    collection.update_one({}, {"$set": {"field0": b"of another"}})
+
+
+def _write_elsewhere(collection: Collection[Any]) -> None:
+    collection.database["elsewhere"].insert_one({})
+
+
+@pytest.mark.other_client
+@pytest.mark.parametrize(
+    ("workload", "act", "kind"), [("c", _read, "query"), ("a", _write, "update"), ("c", _write_elsewhere, "insert")]
+)
+def test_another_client_at_work_makes_the_run_invalid(
+    workload: str,
+    act: Callable[[Collection[Any]], None],
+    kind: str,
+    mongod: Deployment,
+    client: Client,
+    tmp_path: Path,
+) -> None:
+    loaded = load_spec(f"ycsb-{workload}", overrides=_overrides())
+    brimline.run(f"ycsb-{workload}", overrides=_overrides(operation_count=1), options=_options(mongod, tmp_path))
     plan = resolve(loaded.spec, target=wire_target(loaded.spec, address=mongod.address))
 
     class OtherClient(Silence):
-        """Reads a hundred times during the run: 2.5 % of it."""
+        """Acts a hundred times during the run: 2.5 % of it."""
 
         def begin(self, title: str, plan: Plan) -> None:
             for _ in range(100):
-                client["ycsb"]["usertable"].find_one({})
+                act(client["ycsb"]["usertable"])
 
     context = RunContext(
         deployment=mongod, spec_text=loaded.text, environment={}, progress=OtherClient(), stop=StopToken()
     )
-    record = execute(plan, directory=tmp_path / "run", title="c", context=context)
+    record = execute(plan, directory=tmp_path / "run", title=workload, context=context)
     result = brimline.open_result(record.directory, runs_directory=tmp_path)
     assert result.exit_code == 4
     assert result.error is not None
-    assert f"query: the server counted {OPERATIONS + 100}, 100 more" in result.error.message
+    assert f"{kind}: the server counted" in result.error.message
+    assert "100 more than brimline sent: another client was at work" in result.error.message
+    client["ycsb"]["elsewhere"].drop()
 
 
 # Data

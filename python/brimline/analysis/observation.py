@@ -9,7 +9,7 @@ from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latency
-from brimline.analysis.server_use import ServerUse, server_use
+from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.validity import RunFigures, validity
 from brimline.plan.pacing import describe_load, offered_mean
@@ -129,7 +129,7 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
         held_back_share=held_back_share,
         generator=generator,
         server=server,
-        server_use=server_use(watched),
+        server_use=server_use(watched, link_bits_per_s=link_bits_per_s(record.server_facts)),
         acknowledgement=acknowledgement(record),
         client_cpu_ns_per_op=generator.engine_cpu_ns / finished_in_window if finished_in_window else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),

@@ -4,7 +4,9 @@ Waits are given as mean numbers of waiting operations: the growth of "time waite
 how many were waiting at once on average. They compare with the operations in flight.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from brimline.analysis.server_window import ServerWindow
 from brimline.units import NS_PER_US
@@ -14,6 +16,7 @@ COMMANDS = ("query", "insert", "update", "delete", "getmore")
 _MATCHED = ("documents_returned", "update", "delete")
 _US_PER_S = 1e6
 _MS_PER_S = 1e3
+_BITS_PER_BYTE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +57,14 @@ class ServerUse:
     write_queue: float | None = None
     # Network of the server process, replication.
     network_bytes_per_s: float | None = None
+    link_share: float | None = None  # of what the host's interfaces can carry, in the busier direction
     write_concern_waiting: float | None = None
     replication_lag_s: float | None = None
     members_secondary: float | None = None
 
 
-def server_use(window: ServerWindow) -> ServerUse:
-    """What the rows of the measured window say."""
+def server_use(window: ServerWindow, *, link_bits_per_s: float | None = None) -> ServerUse:
+    """What the rows of the measured window say. `link_bits_per_s`: what the host's interfaces carry together."""
     return ServerUse(
         commands_per_s=window.rate(*COMMANDS),
         writes_per_s=window.rate("insert", "update", "delete"),
@@ -78,10 +82,24 @@ def server_use(window: ServerWindow) -> ServerUse:
         write_tickets_share=window.mean_share("write_tickets_out", "write_tickets_total"),
         write_queue=window.mean("write_queue"),
         network_bytes_per_s=window.rate("network_bytes_in", "network_bytes_out"),
+        link_share=_link_share(window, link_bits_per_s),
         write_concern_waiting=_scaled(window.rate("write_concern_wait_ms"), 1 / _MS_PER_S),
         replication_lag_s=_scaled(window.highest("replication_lag_majority_ms"), 1 / _MS_PER_S),
         members_secondary=window.last("members_secondary"),
     )
+
+
+def link_bits_per_s(server_facts: Mapping[str, Any]) -> float | None:
+    """What the interfaces of the server's host carry together, from a record's facts; None unless all say so."""
+    monitor = server_facts.get("monitor") or {}
+    speeds = ((monitor.get("host") or {}).get("interfaces_bits_per_s") or {}).values()
+    return float(sum(speeds)) if speeds and None not in speeds else None
+
+
+def _link_share(window: ServerWindow, bits_per_s: float | None) -> float | None:
+    rates = [window.rate(column) for column in ("host_network_bytes_in", "host_network_bytes_out")]
+    known = [rate for rate in rates if rate is not None]
+    return max(known) * _BITS_PER_BYTE / bits_per_s if known and bits_per_s else None
 
 
 def _cache(window: ServerWindow) -> dict[str, float | None]:

@@ -106,6 +106,7 @@ def opcounters(record: RunRecord) -> Finding:
         after=Opcounters(**record.opcounters["after"]),
         acknowledged=record.summary["commands"],
         uncertain=record.summary["commands_uncertain"],
+        in_replica_set=(record.environment.get("server") or {}).get("kind") == "replica-set member",
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
 

@@ -6,7 +6,8 @@ For each kind the server's increase must lie within [acknowledged, acknowledged 
   There is no tolerance: an operation whose answer never came is not among the acknowledged ones and can't
   explain a deficit.
 - Above: another client was at work. A few operations of others, such as a monitoring tool's, are let pass:
-  max(10, 0.1 % of the acknowledged).
+  max(10, 0.1 % of the acknowledged). The `getmore`s of a replica set's member have no upper bound: the others read
+  its oplog with them.
 """
 
 from collections.abc import Mapping
@@ -17,16 +18,21 @@ from brimline.monitor.opcounters import KINDS, Opcounters
 
 _EXCESS_TOLERATED = 10
 _EXCESS_SHARE_TOLERATED = 0.001
+_OPLOG_READS = "getmore"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterCheck:
-    """One kind of operation: acknowledged, without a known answer, and counted by the server."""
+    """One kind of operation: acknowledged, without a known answer, and counted by the server.
+
+    `unbounded`: the server counts operations of this kind that no client sends.
+    """
 
     kind: str
     acknowledged: int
     uncertain: int
     counted: int
+    unbounded: bool = False
 
     @property
     def deficit(self) -> int:
@@ -36,7 +42,7 @@ class CounterCheck:
     @property
     def excess(self) -> int:
         """Operations that were counted and can't be brimline's."""
-        return max(0, self.counted - self.acknowledged - self.uncertain)
+        return 0 if self.unbounded else max(0, self.counted - self.acknowledged - self.uncertain)
 
     @property
     def agrees(self) -> bool:
@@ -59,10 +65,12 @@ def check_agreement(
     after: Opcounters | None,
     acknowledged: Mapping[str, int],
     uncertain: Mapping[str, int],
+    in_replica_set: bool = False,
 ) -> Agreement:
     """Compares the server's counters around a run with the run's own.
 
-    `acknowledged` is `Summary.commands`, `uncertain` is `Summary.commands_uncertain`.
+    `acknowledged` is `Summary.commands`, `uncertain` is `Summary.commands_uncertain`. `in_replica_set`: the server is a
+    member of one, so that the others read its oplog.
     """
     if before is None or after is None:
         return Agreement(verdict="unknown", evidence="the server has no opcounters")
@@ -75,6 +83,7 @@ def check_agreement(
             acknowledged=acknowledged.get(kind, 0),
             uncertain=uncertain.get(kind, 0),
             counted=counted[kind],
+            unbounded=in_replica_set and kind == _OPLOG_READS,
         )
         for kind in KINDS
     )
@@ -107,4 +116,6 @@ def _summary(checks: tuple[CounterCheck, ...]) -> str:
 
 
 def _both(check: CounterCheck) -> str:
+    if check.unbounded:
+        return f"{check.counted}, oplog reads of other members included"
     return f"{check.counted} of {check.acknowledged} + {check.uncertain} uncertain"

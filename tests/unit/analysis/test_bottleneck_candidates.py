@@ -199,6 +199,23 @@ def test_network_names_its_round_trip() -> None:
     assert found.verdict == "the network (a round trip of 19.9 ms, 99.5 % of the service time)"
 
 
+@pytest.mark.parametrize(("bytes_per_s", "standing"), [(50e6, NOT), (100e6, NEAR), (120e6, FULL)])
+def test_a_link_of_a_gigabit(bytes_per_s: float, standing: Fullness) -> None:
+    facts = {"monitor": {"host": {"interfaces_bits_per_s": {"eth0": 1_000_000_000}}}}
+    rates = {"host_network_bytes_in": 1e6, "host_network_bytes_out": bytes_per_s}
+    found = candidate(BottleneckKind.NETWORK, at_work(counters=rates, server_facts=facts))
+    assert found.standing is standing
+    if standing is FULL:
+        assert found.verdict == "the network (a link used to 96 %)"
+
+
+def test_a_link_of_unknown_speed_is_not_judged() -> None:
+    facts = {"monitor": {"host": {"interfaces_bits_per_s": {"eth0": 1_000_000_000, "tun0": None}}}}
+    rates = {"host_network_bytes_in": 1e9, "host_network_bytes_out": 1e9}
+    record = at_work(counters=rates, server_facts=facts)
+    assert candidate(BottleneckKind.NETWORK, record).standing is UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("record", "standing"),
     [

@@ -55,6 +55,28 @@ def test_commands_are_not_compared() -> None:
     assert agreement.verdict == "pass"
 
 
+def test_other_members_read_the_oplog_with_getmores() -> None:
+    def compare(acknowledged: int, *, in_replica_set: bool) -> str:
+        return check_agreement(
+            before=_counters(),
+            after=_counters(uptime_ms=2000, getmore=3341, update=500),
+            acknowledged={"getmore": acknowledged, "update": 500},
+            uncertain={},
+            in_replica_set=in_replica_set,
+        ).verdict
+
+    assert compare(0, in_replica_set=False) == "fail"
+    assert compare(0, in_replica_set=True) == "pass"
+    assert compare(3342, in_replica_set=True) == "fail", "one of ours is missing"
+
+
+def test_nothing_but_getmores_is_let_pass_in_a_replica_set() -> None:
+    agreement = check_agreement(
+        before=_counters(), after=_counters(update=50), acknowledged={}, uncertain={}, in_replica_set=True
+    )
+    assert agreement.verdict == "fail"
+
+
 def test_what_can_not_be_compared_is_unknown() -> None:
     counters = _counters(query=5)
     assert check_agreement(before=None, after=counters, acknowledged={}, uncertain={}).verdict == "unknown"

@@ -1,10 +1,14 @@
 """What limited a run, as reports show it."""
 
 import json
+from typing import Literal
 
 from brimline.analysis.bottleneck import NAMES, BottleneckKind, bottleneck
 from brimline.analysis.observation import observe
+from brimline.analysis.verdict import Slo
+from brimline.experiments.trial import Probe, Trial
 from brimline.report.limit import limit_blocks, limit_document, limit_section, run_limit_document
+from brimline.report.probes import probe_rows, probe_table
 from brimline.report.view import Table, Text
 from tests.unit.analysis.records import at_work, run_record
 
@@ -50,3 +54,29 @@ def test_the_json_keeps_every_candidate() -> None:
 def test_undetermined_is_said_as_such() -> None:
     block = limit_blocks(bottleneck(observe(at_work(server_cpus=1.5))))[0]
     assert isinstance(block, Text) and block.text == "Undetermined: nothing that can be seen was full."
+
+
+def _probe(connections: int, target: Literal["server", "null"] = "server") -> Probe:
+    return Probe(
+        stage="sweep",
+        label=f"{connections}-connections",
+        target=target,
+        connections=connections,
+        rate_ops_per_s=None,
+        warmup_s=0.0,
+        duration_s=10.0,
+    )
+
+
+def test_each_level_of_a_sweep_says_what_was_full() -> None:
+    idle, busy = (observe(at_work(server_cpus=cpus)) for cpus in (0.5, 1.9))
+    trials = [
+        Trial(probe=_probe(8), observation=idle),
+        Trial(probe=_probe(8), observation=busy),
+        Trial(probe=_probe(8, "null"), observation=observe(run_record(rate=None, target="null"))),
+    ]
+    rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None)
+    assert [None if row.limit is None else row.limit.kind.value for row in rows] == ["connections", "server_cpu", None]
+    table = probe_table(rows)
+    column = [each.label for each in table.columns].index("Full")
+    assert [row[column].text for row in table.rows] == ["connections", "server CPU", ""]

@@ -34,47 +34,63 @@ EVICTIONS_NEAR = 0.01
 
 def cache(observation: Observation) -> Evidence:
     """Full when commands miss pages, must evict themselves, or wait for room in the cache."""
-    use = observation.server_use
-    read = use.cache_read_bytes_per_command
-    waiting = waiting_share(observation, use.cache_waiting)
-    warm = use.cache_fill is not None and use.cache_fill >= FILL_MIN
-    standing = fullest(
-        fullness(read if warm else None, full=READ_BYTES_FULL, near=READ_BYTES_NEAR),
-        fullness(use.evictions_by_application_per_command, full=EVICTIONS_FULL, near=EVICTIONS_NEAR),
-        fullness(waiting if warm else None, full=WAITING_SHARE_FULL, near=WAITING_SHARE_NEAR),
-        fullness(use.cache_dirty, full=DIRTY_FULL, near=DIRTY_NEAR),
-        # A full cache alone hurts nobody: the triggers only make evictions likely.
-        Fullness.UNKNOWN if use.cache_fill is None else Fullness.NEAR if use.cache_fill >= FILL_FULL else Fullness.NOT,
-    )
-    seen = [*_content(observation), *_work(observation, waiting)]
+    signs = _signs(observation)
+    if not signs:
+        return Evidence(kind=BottleneckKind.CACHE, standing=Fullness.UNKNOWN, text="cache unknown")
+    telling = next((text for standing, text in signs if standing is Fullness.FULL), signs[0][1])
     return Evidence(
         kind=BottleneckKind.CACHE,
-        standing=standing,
-        text=joined("; ", seen) if seen else "cache unknown",
-        verdict=message("the cache ({seen})", seen=joined("; ", seen)),
+        standing=fullest(*(standing for standing, _ in signs)),
+        text=joined("; ", [text for _, text in signs]),
+        verdict=message("the cache ({sign})", sign=telling),
     )
 
 
-def _content(observation: Observation) -> list[str]:
-    use = observation.server_use
-    if use.cache_fill is None:
-        return []
-    filled = message("cache filled {fill}", fill=format_percentage(use.cache_fill))
-    if use.cache_dirty is None:
-        return [filled]
-    return [message("{filled}, dirty {dirty}", filled=filled, dirty=format_percentage(use.cache_dirty))]
+def _signs(observation: Observation) -> list[tuple[Fullness, str]]:
+    """What is known of the cache, a sign each."""
+    found = (_misses(observation), _evictions(observation), _waits(observation), _dirt(observation), _fill(observation))
+    return [sign for sign in found if sign is not None]
 
 
-def _work(observation: Observation, waiting: float | None) -> list[str]:
-    use = observation.server_use
-    seen: list[str] = []
-    if use.cache_read_bytes_per_command is not None:
-        size = format_bytes(use.cache_read_bytes_per_command)
-        seen.append(message("{size} read into it per command", size=size))
-    if use.evictions_by_application_per_command is not None:
-        count = format_number(use.evictions_by_application_per_command)
-        seen.append(message("{count} pages evicted per command by clients' threads", count=count))
-    if waiting is not None:
-        share = format_percentage(waiting)
-        seen.append(message("{share} of the operations in flight waited for it", share=share))
-    return seen
+def _misses(observation: Observation) -> tuple[Fullness, str] | None:
+    read = observation.server_use.cache_read_bytes_per_command
+    if read is None:
+        return None
+    standing = fullness(read if _warm(observation) else 0.0, full=READ_BYTES_FULL, near=READ_BYTES_NEAR)
+    return standing, message("{size} read into it per command", size=format_bytes(read))
+
+
+def _evictions(observation: Observation) -> tuple[Fullness, str] | None:
+    evicted = observation.server_use.evictions_by_application_per_command
+    if evicted is None:
+        return None
+    standing = fullness(evicted, full=EVICTIONS_FULL, near=EVICTIONS_NEAR)
+    return standing, message("{count} pages evicted per command by clients' threads", count=format_number(evicted))
+
+
+def _waits(observation: Observation) -> tuple[Fullness, str] | None:
+    waiting = waiting_share(observation, observation.server_use.cache_waiting)
+    if waiting is None:
+        return None
+    standing = fullness(waiting if _warm(observation) else 0.0, full=WAITING_SHARE_FULL, near=WAITING_SHARE_NEAR)
+    return standing, message("{share} of the operations in flight waited for it", share=format_percentage(waiting))
+
+
+def _dirt(observation: Observation) -> tuple[Fullness, str] | None:
+    dirty = observation.server_use.cache_dirty
+    if dirty is None:
+        return None
+    return fullness(dirty, full=DIRTY_FULL, near=DIRTY_NEAR), message("dirty {share}", share=format_percentage(dirty))
+
+
+def _fill(observation: Observation) -> tuple[Fullness, str] | None:
+    """A full cache alone hurts nobody: the trigger only makes evictions likely."""
+    fill = observation.server_use.cache_fill
+    if fill is None:
+        return None
+    standing = Fullness.NEAR if fill >= FILL_FULL else Fullness.NOT
+    return standing, message("cache filled {share}", share=format_percentage(fill))
+
+
+def _warm(observation: Observation) -> bool:
+    return (observation.server_use.cache_fill or 0.0) >= FILL_MIN

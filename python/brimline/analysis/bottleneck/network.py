@@ -1,6 +1,6 @@
 """Owns the candidate "network": time that operations spent on the way and not in the server."""
 
-from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
+from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullest, fullness
 from brimline.analysis.bottleneck.waiting import WAITING_SHARE_FULL, WAITING_SHARE_NEAR
 from brimline.analysis.observation import Observation
 from brimline.units import NS_PER_MS, format_bytes, format_duration, format_percentage
@@ -8,43 +8,72 @@ from brimline.wording import joined, message
 
 ROUND_TRIP_MIN_NS = NS_PER_MS
 """Round trip below which a network is as near as it can be: within one data centre it takes less than 1 ms."""
+LINK_SHARE_FULL = 0.90
+"""Share of a link's bits from which it counts as full: frames and gaps between them take the rest."""
+LINK_SHARE_NEAR = 0.70
+"""Share from which bursts queue for it."""
 
 
 def network(observation: Observation) -> Evidence:
-    """Full when most of the service time is a way that even the quickest operation had to go.
+    """Full when most of the service time is a way that even the quickest operation had to go, or when a link is.
 
-    A server without CPU time lets operations wait outside as well, and its own clock doesn't count that. But then
-    some are quick; over a long way none is.
+    A server without CPU time lets operations wait outside as well, and its own clock doesn't count that. But then some
+    are quick; over a long way none is.
     """
-    seen = []
-    way = way_ns(observation)
-    service, inside = observation.service, observation.server_use.latency_mean_ns
-    if service is not None and inside is not None:
-        seen.append(
-            message(
-                "service time {service} on average, {inside} of it inside the server",
-                service=format_duration(service.mean_ns),
-                inside=format_duration(inside),
-            )
-        )
-    if way is not None:
-        seen.append(message("the quickest operation took {way} more than the server", way=format_duration(way)))
-    if observation.server_use.network_bytes_per_s is not None:
-        seen.append(message("{rate}/s", rate=format_bytes(observation.server_use.network_bytes_per_s)))
-    share = None if way is None or service is None else way / service.mean_ns
-    standing = fullness(share, full=WAITING_SHARE_FULL, near=WAITING_SHARE_NEAR)
-    if way is not None and way < ROUND_TRIP_MIN_NS:
-        standing = Fullness.NOT
+    way, link = way_ns(observation), observation.server_use.link_share
+    of_way, of_link = _of_way(observation, way), fullness(link, full=LINK_SHARE_FULL, near=LINK_SHARE_NEAR)
+    seen = [*_time(observation, way), *_traffic(observation)]
     return Evidence(
         kind=BottleneckKind.NETWORK,
-        standing=standing,
+        standing=fullest(of_way, of_link),
         text=joined("; ", seen) if seen else "time inside the server unknown",
-        verdict=message(
-            "the network (a round trip of {way}, {share} of the service time)",
-            way=format_duration(way or 0),
-            share=format_percentage(share or 0),
-        ),
+        verdict=_link_verdict(link) if of_way is not Fullness.FULL else _way_verdict(observation, way or 0.0),
     )
+
+
+def _of_way(observation: Observation, way: float | None) -> Fullness:
+    if way is None or observation.service is None:
+        return Fullness.UNKNOWN
+    if way < ROUND_TRIP_MIN_NS:
+        return Fullness.NOT
+    return fullness(way / observation.service.mean_ns, full=WAITING_SHARE_FULL, near=WAITING_SHARE_NEAR)
+
+
+def _way_verdict(observation: Observation, way: float) -> str:
+    mean_ns = observation.service.mean_ns if observation.service else way
+    return message(
+        "the network (a round trip of {way}, {share} of the service time)",
+        way=format_duration(way),
+        share=format_percentage(way / mean_ns),
+    )
+
+
+def _link_verdict(link: float | None) -> str:
+    return message("the network (a link used to {share})", share=format_percentage(link or 0.0))
+
+
+def _time(observation: Observation, way: float | None) -> list[str]:
+    service, inside = observation.service, observation.server_use.latency_mean_ns
+    if service is None or inside is None or way is None:
+        return []
+    return [
+        message(
+            "service time {service} on average, {inside} of it inside the server",
+            service=format_duration(service.mean_ns),
+            inside=format_duration(inside),
+        ),
+        message("the quickest operation took {way} more than the server", way=format_duration(way)),
+    ]
+
+
+def _traffic(observation: Observation) -> list[str]:
+    use = observation.server_use
+    seen: list[str] = []
+    if use.network_bytes_per_s is not None:
+        seen.append(message("{rate}/s", rate=format_bytes(use.network_bytes_per_s)))
+    if use.link_share is not None:
+        seen.append(message("{share} of the link", share=format_percentage(use.link_share)))
+    return seen
 
 
 def way_ns(observation: Observation) -> float | None:
