@@ -200,7 +200,7 @@ def test_data_beyond_the_cache(run: Callable[..., brimline.RunResult]) -> None:
     """400 MB in a cache of 256 MiB."""
     overrides: Overrides = {"data__records": 40_000, "data__field_length": 1000, "data__collection": "large"}
     check_limit(lambda: run(**overrides, keys="uniform", connections=16), BottleneckKind.CACHE)
-    small = bottleneck(run(connections=16).observation)
+    small = bottleneck(run(connections=16, duration="1s", interval="200ms").observation)
     assert seen(small, BottleneckKind.CACHE).standing is Fullness.NOT, small.evidence
 
 

@@ -55,6 +55,11 @@ def test_a_full_host_with_another_consumer_is_not_the_servers() -> None:
     )
 
 
+def test_a_server_that_asks_for_little_does_not_suffer_from_a_full_host() -> None:
+    observation = observe(run_record(server=server_rows(server_cpus=0.1, host_cpus=1.96, shared=1)))
+    assert bottleneck(observation).kind is BottleneckKind.UNDETERMINED
+
+
 def test_the_generator_on_a_host_of_its_own_takes_nothing_of_the_servers() -> None:
     observation = observe(run_record(server=server_rows(server_cpus=0.5, host_cpus=1.96, shared=0)))
     found = bottleneck(observation)

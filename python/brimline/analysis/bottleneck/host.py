@@ -12,10 +12,12 @@ OTHERS_SHARE_NEAR = 0.25
 """Share of the host from which other programs disturb what is measured: more than a rounding of its figures."""
 OTHERS_PART_OF_SERVER = 0.5
 """On a full host, part of the server's CPU time from which other programs are what it is busy with."""
+SERVER_SHARE_MIN = 0.10
+"""Share of a full host below which the server doesn't suffer: a fair scheduler gives it the little it asks for."""
 
 
 def host(observation: Observation) -> Evidence:
-    """Full when the host's CPUs are, and other programs use half as much of them as the server, or more."""
+    """Full when the host's CPUs are, the server needs its part of them, and other programs use half as much or more."""
     server = observation.server
     others = other_programs_share(observation)
     if server.host_share is None:
@@ -26,8 +28,7 @@ def host(observation: Observation) -> Evidence:
     if others is not None and others > OTHERS_SHARE_NOTED:
         taken = message("other programs took {share} of the host", share=format_percentage(others))
         text = joined("; ", [text, taken])
-    server_is_full = server.server_share is not None and server.server_share >= HOST_BUSY_SHARE
-    if others_fill_host(observation) and not server_is_full:
+    if others_fill_host(observation):
         verdict = message("a host busy with other programs: {divided}", divided=host_text(observation))
         return Evidence(kind=BottleneckKind.HOST, standing=Fullness.FULL, text=text, verdict=verdict)
     standing = fullness(others, full=1.0, near=OTHERS_SHARE_NEAR)
@@ -50,7 +51,8 @@ def others_fill_host(observation: Observation) -> bool:
     server, others = observation.server, other_programs_share(observation)
     if others is None or (server.host_share or 0) < HOST_BUSY_SHARE:
         return False
-    return others * (server.host_cpu_count or 1) >= OTHERS_PART_OF_SERVER * (server.server_cpus_used or 0)
+    servers = (server.server_cpus_used or 0) / (server.host_cpu_count or 1)
+    return servers >= SERVER_SHARE_MIN and others >= OTHERS_PART_OF_SERVER * servers
 
 
 def host_text(observation: Observation) -> str:
