@@ -1,0 +1,161 @@
+"""Owns one run as a comparison needs it: its figures by metric, its distribution, and whether it may count.
+
+A figure is what one run says, however many operations it had; comparisons and trends are made of such figures.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from brimline.analysis.finding import Standing
+from brimline.analysis.latency import Latency
+from brimline.analysis.observation import Observation, observe
+from brimline.plan import Plan
+from brimline.record.model import Environment, RunRecord
+from brimline.stats.quantile_interval import TAIL_COUNT_MIN, Buckets, merge_buckets
+
+LoadKind = Literal["closed loop", "open loop", "load", "null target"]
+"""What a run's figures are figures of; runs of different kinds can't be compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A figure that runs have. `decides`: it has a say in the overall verdict; the others explain.
+
+    `absolute`: compared by difference and not by ratio, because it may be 0.
+    """
+
+    key: str
+    label: str
+    unit: Literal["ops/s", "documents/s", "ns", "share"]
+    higher_is_better: bool
+    decides: bool
+    absolute: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """One run. `figures` by metric key; what isn't known is absent. `problems`: why it proves nothing, if so.
+
+    `started_ns` is the wall clock's time at its start, None in a record that was never sealed.
+    """
+
+    name: str
+    directory: Path
+    plan: Plan
+    environment: Environment
+    kind: LoadKind
+    started_ns: int | None
+    figures: Mapping[str, float]
+    distribution: Buckets
+    problems: tuple[str, ...]
+
+
+THROUGHPUT = Metric(key="throughput", label="Throughput", unit="ops/s", higher_is_better=True, decides=True)
+DOCUMENTS = Metric(key="throughput", label="Throughput", unit="documents/s", higher_is_better=True, decides=True)
+ERRORS = Metric(key="errors", label="Error rate", unit="share", higher_is_better=False, decides=True, absolute=True)
+CLIENT_CPU = Metric(
+    key="client_cpu", label="Client CPU per operation", unit="ns", higher_is_better=False, decides=False
+)
+SERVER_CPU = Metric(
+    key="server_cpu", label="Server CPU per operation", unit="ns", higher_is_better=False, decides=False
+)
+_QUANTILES: tuple[tuple[str, float, Callable[[Latency], int], bool], ...] = (
+    ("p50", 0.5, lambda latency: latency.p50_ns, True),
+    ("p95", 0.95, lambda latency: latency.p95_ns, True),
+    ("p99", 0.99, lambda latency: latency.p99_ns, True),
+    ("p99.9", 0.999, lambda latency: latency.p999_ns, False),
+)
+
+
+METRIC_KEYS = ("throughput", *(name for name, _, _, _ in _QUANTILES), "errors", "client_cpu", "server_cpu")
+"""The keys of all metrics, as users name them."""
+
+
+def metrics(kind: LoadKind) -> tuple[Metric, ...]:
+    """The metrics of runs of this kind, in the order in which they are shown."""
+    clock = clock_of(kind)
+    latencies = [
+        Metric(key=name, label=f"{clock.capitalize()} {name}", unit="ns", higher_is_better=False, decides=decides)
+        for name, _, _, decides in _QUANTILES
+    ]
+    first = DOCUMENTS if kind == "load" else THROUGHPUT
+    return (first, *latencies, ERRORS, CLIENT_CPU, SERVER_CPU)
+
+
+def clock_of(kind: LoadKind) -> Literal["service", "response"]:
+    """The clock that tells most about runs of this kind; a closed loop has service time only."""
+    return "response" if kind == "open loop" else "service"
+
+
+def compared_run(record: RunRecord) -> ComparedRun:
+    """What a comparison takes from `record`."""
+    observation = observe(record)
+    kind = _kind(record)
+    clock = clock_of(kind)
+    histograms = [each.buckets() for (_, of), each in record.histograms.items() if of == clock]
+    summary = record.summary
+    return ComparedRun(
+        name=record.directory.name,
+        directory=record.directory,
+        plan=record.plan,
+        environment=record.environment,
+        kind=kind,
+        started_ns=summary.get("started_unix_ns") if summary else None,
+        figures=_figures(record, observation, kind),
+        distribution=merge_buckets(histograms),
+        problems=_problems(observation),
+    )
+
+
+def _kind(record: RunRecord) -> LoadKind:
+    if record.plan.target.kind == "null":
+        return "null target"
+    if record.plan.work.kind == "load":
+        return "load"
+    return "closed loop" if record.closed_loop else "open loop"
+
+
+def _problems(observation: Observation) -> tuple[str, ...]:
+    """Why a run may not count: it was cut short, or a check failed."""
+    found = [each.evidence for each in observation.findings if each.verdict is Standing.FAIL]
+    if observation.ended_by != "completed" and not found:
+        found = [each.evidence for each in observation.findings if each.name == "ended"]
+    return tuple(found)
+
+
+def _figures(record: RunRecord, observation: Observation, kind: LoadKind) -> dict[str, float]:
+    throughput = observation.throughput_ops_per_s
+    latency = observation.response if clock_of(kind) == "response" else observation.service
+    known: dict[str, float | None] = {
+        "throughput": _documents_per_s(record) if kind == "load" else throughput,
+        **_quantiles(latency),
+        "errors": observation.error_rate,
+        "client_cpu": observation.client_cpu_ns_per_op,
+        "server_cpu": _server_cpu_ns_per_op(observation),
+    }
+    return {key: float(value) for key, value in known.items() if value is not None}
+
+
+def _quantiles(latency: Latency | None) -> dict[str, float]:
+    """Those with enough operations beyond them to be figures and not bounds."""
+    if latency is None:
+        return {}
+    return {
+        name: float(value(latency))
+        for name, quantile, value, _ in _QUANTILES
+        if latency.count * (1 - quantile) >= TAIL_COUNT_MIN
+    }
+
+
+def _server_cpu_ns_per_op(observation: Observation) -> float | None:
+    used, throughput = observation.server.server_cpus_used, observation.throughput_ops_per_s
+    return None if used is None or not throughput else used * 1e9 / throughput
+
+
+def _documents_per_s(record: RunRecord) -> float | None:
+    """Documents acknowledged per second; commands with batches of other sizes are no measure of each other."""
+    documents = sum(row["documents"] for row in record.operations)
+    elapsed_ns = record.intervals[-1]["end_ns"] if record.intervals else 0
+    return documents * 1e9 / elapsed_ns if elapsed_ns else None

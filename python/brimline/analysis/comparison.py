@@ -1,0 +1,369 @@
+"""Owns the comparison of two sets of runs: what was configured differently, what changed by how much, how sure that is.
+
+The unit is the run. One run on a side shows a figure and no spread, so nothing is claimed from it. A change is called
+when Holm's adjusted p is below 5 %; a change that is surely smaller than the margin is equivalence, however significant
+it may be; anything else is inconclusive.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brimline.analysis.compared_run import ComparedRun, LoadKind, Metric, metrics
+from brimline.analysis.configuration import Difference, configuration_differences, plan_differences
+from brimline.errors import InvalidRun, UsageError
+from brimline.stats.change import RUNS_MIN, Change, absolute_change, geometric_mean, relative_change
+from brimline.stats.multiple import holm
+from brimline.stats.quantile_shift import QuantileShift, shift_function
+from brimline.wording import joined, message
+
+ALPHA = 0.05
+"""For all metrics that decide together, and for all that explain, by Holm."""
+MARGIN = 0.03
+"""Share below which a change doesn't matter. Where runs vary by 1.5 %, five a side prove equivalence within 3 % four
+times in five and within 2 % once."""
+ERROR_MARGIN = 0.001
+"""The margin of a share of errors, which is compared by difference."""
+RUNS_ADVISED = 5
+"""Runs a side from which a change of 5 % is found reliably."""
+
+
+class ChangeVerdict(StrEnum):
+    """What a comparison says of a metric, or of all. `mixed`, of all: better in one, worse in another."""
+
+    IMPROVED = "improved"
+    REGRESSED = "regressed"
+    EQUIVALENT = "equivalent"
+    INCONCLUSIVE = "inconclusive"
+    MIXED = "mixed"
+    NO_CLAIM = "no claim"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricChange:
+    """One metric: a typical run of A and of B, and what changed.
+
+    `a` and `b` are geometric means over runs, means where the metric is absolute. `change` is None, and the verdict
+    "no claim", where a side has fewer than two runs with this figure. `floor` is what runs of A differ by among
+    themselves (see `noise_floor`), `margin` what counts as equal, never below the floor.
+    """
+
+    metric: Metric
+    a: float
+    b: float
+    a_runs: tuple[float, ...]
+    b_runs: tuple[float, ...]
+    change: Change | None
+    adjusted_p: float | None
+    verdict: ChangeVerdict
+    margin: float
+    floor: float | None
+
+    @property
+    def worsening(self) -> Change | None:
+        """The change with its sign turned so that more is worse."""
+        if self.change is None or not self.metric.higher_is_better:
+            return self.change
+        each = self.change
+        return Change(
+            value=-each.value,
+            low=-each.high,
+            high=-each.low,
+            inner_low=-each.inner_high,
+            inner_high=-each.inner_low,
+            p_value=each.p_value,
+            absolute=each.absolute,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A run that has no part in the comparison, and why."""
+
+    side: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """B against A. `a` and `b` are the runs that count, in the order of time."""
+
+    kind: LoadKind
+    a: tuple[ComparedRun, ...]
+    b: tuple[ComparedRun, ...]
+    left_out: tuple[LeftOut, ...]
+    differences: tuple[Difference, ...]
+    changes: tuple[MetricChange, ...]
+    shift: tuple[QuantileShift, ...]
+    verdict: ChangeVerdict
+    reason: str
+    warnings: tuple[str, ...]
+    has_floor: bool
+
+
+def compare_runs(
+    a: Sequence[ComparedRun],
+    b: Sequence[ComparedRun],
+    *,
+    margin: float = MARGIN,
+    floors: Mapping[str, float] | None = None,
+) -> Comparison:
+    """Compares the runs of B with those of A.
+
+    `margin`: share below which a change doesn't matter. `floors`: by metric key, what A differs by from itself.
+
+    Raises UsageError where the two can't be compared: an open and a closed loop, a load and a run, a server and none,
+    or runs of one side that are not repeats of each other. Raises InvalidRun where a side has no run that counts.
+    """
+    kind = _common_kind(a, b)
+    for side, runs in (("A", a), ("B", b)):
+        _check_repeats(side, runs)
+    left_out = tuple(LeftOut(side=side, name=run.name, reason="; ".join(run.problems))
+                     for side, runs in (("A", a), ("B", b)) for run in runs if run.problems)  # fmt: skip
+    valid_a, valid_b = (_in_order(run for run in runs if not run.problems) for runs in (a, b))
+    for side, valid in (("A", valid_a), ("B", valid_b)):
+        if not valid:
+            reasons = "; ".join(dict.fromkeys(each.reason for each in left_out if each.side == side))
+            raise InvalidRun(f"no run of {side} counts: {reasons}", hint="repeat them; brimline show says more of each")
+    changes = _metric_changes(kind, valid_a, valid_b, margin=margin, floors=floors or {})
+    verdict, reason = _overall(changes, len(valid_a), len(valid_b))
+    return Comparison(
+        kind=kind,
+        a=valid_a,
+        b=valid_b,
+        left_out=left_out,
+        differences=configuration_differences(valid_a, valid_b),
+        changes=changes,
+        shift=shift_function([run.distribution for run in valid_a], [run.distribution for run in valid_b]),
+        verdict=verdict,
+        reason=reason,
+        warnings=tuple(_warnings(valid_a, valid_b, left_out, changes)),
+        has_floor=floors is not None,
+    )
+
+
+def noise_floor(a: Sequence[ComparedRun], again: Sequence[ComparedRun]) -> dict[str, float]:
+    """By metric key, how large a difference two sets of the same runs show: what their interval reaches to.
+
+    Metrics without an interval are absent. Raises as `compare_runs`.
+    """
+    changes = compare_runs(a, again).changes
+    return {each.metric.key: each.change.reach for each in changes if each.change is not None}
+
+
+def _common_kind(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> LoadKind:
+    kinds = dict.fromkeys(run.kind for run in (*a, *b))
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    first = {kind: next(run.name for run in (*a, *b) if run.kind == kind) for kind in kinds}
+    named = ", ".join(f"{name} is {_KIND_TEXTS[kind]}" for kind, name in first.items())
+    hint = "compare runs of the same kind"
+    if kinds.keys() == {"closed loop", "open loop"}:
+        hint = "a closed loop has no response time and adapts its load to the server: give both a rate, or neither"
+    raise UsageError(f"these runs can't be compared: {named}", hint=hint)
+
+
+_KIND_TEXTS: Mapping[LoadKind, str] = {
+    "closed loop": "a closed loop",
+    "open loop": "an open loop",
+    "load": "a load",
+    "null target": "without a server",
+}
+
+
+def _check_repeats(side: str, runs: Sequence[ComparedRun]) -> None:
+    """The runs of one side are repeats of each other; another seed is allowed."""
+    for run in runs[1:]:
+        if found := plan_differences(runs[0], run):
+            first = found[0]
+            raise UsageError(
+                f"the runs of {side} are not repeats of each other: {first.name} is {first.a[0]} in {runs[0].name} and "
+                f"{first.b[0]} in {run.name}",
+                hint="put runs of one plan on each side",
+            )
+
+
+def _in_order(runs: Iterator[ComparedRun]) -> tuple[ComparedRun, ...]:
+    return tuple(sorted(runs, key=lambda run: (run.started_ns or 0, run.name)))
+
+
+def _metric_changes(
+    kind: LoadKind,
+    a: Sequence[ComparedRun],
+    b: Sequence[ComparedRun],
+    *,
+    margin: float,
+    floors: Mapping[str, float],
+) -> tuple[MetricChange, ...]:
+    """Every metric that at least one run of either side has."""
+    known = [
+        (metric, values_a, values_b)
+        for metric in metrics(kind)
+        if (values_a := _values(metric, a)) and (values_b := _values(metric, b))
+    ]
+    changes = [_change(*each) for each in known]
+    adjusted = _adjusted([metric for metric, _, _ in known], changes)
+    return tuple(
+        _judged(
+            metric,
+            values_a,
+            values_b,
+            change,
+            p_value,
+            margin=ERROR_MARGIN if metric.absolute else margin,
+            floor=floors.get(metric.key),
+        )
+        for (metric, values_a, values_b), change, p_value in zip(known, changes, adjusted, strict=True)
+    )
+
+
+def _adjusted(known: Sequence[Metric], changes: Sequence[Change | None]) -> list[float | None]:
+    """Holm's p values: over the metrics that decide, and apart from them over those that explain.
+
+    What is the same in all runs, such as no error in any, is no test and takes no part of α.
+    """
+    adjusted: list[float | None] = [None if change is None else 1.0 for change in changes]
+    for decides in (True, False):
+        family = [
+            (place, change.p_value)
+            for place, (metric, change) in enumerate(zip(known, changes, strict=True))
+            if metric.decides is decides and change is not None and not (change.value == 0 and change.p_value == 1)
+        ]
+        for (place, _), p_value in zip(family, holm([each for _, each in family]), strict=True):
+            adjusted[place] = p_value
+    return adjusted
+
+
+def _values(metric: Metric, runs: Sequence[ComparedRun]) -> tuple[float, ...]:
+    return tuple(run.figures[metric.key] for run in runs if metric.key in run.figures)
+
+
+def _change(metric: Metric, a: Sequence[float], b: Sequence[float]) -> Change | None:
+    if min(len(a), len(b)) < RUNS_MIN:
+        return None
+    if metric.absolute:
+        return absolute_change(a, b)
+    return relative_change(a, b) if min(*a, *b) > 0 else None
+
+
+def _judged(
+    metric: Metric,
+    a: tuple[float, ...],
+    b: tuple[float, ...],
+    change: Change | None,
+    adjusted_p: float | None,
+    *,
+    margin: float,
+    floor: float | None,
+) -> MetricChange:
+    margin = max(margin, floor or 0.0)
+    return MetricChange(
+        metric=metric,
+        a=sum(a) / len(a) if metric.absolute else geometric_mean(a),
+        b=sum(b) / len(b) if metric.absolute else geometric_mean(b),
+        a_runs=a,
+        b_runs=b,
+        change=change,
+        adjusted_p=adjusted_p,
+        verdict=_verdict(metric, change, adjusted_p, margin=margin, floor=floor or 0.0),
+        margin=margin,
+        floor=floor,
+    )
+
+
+def _verdict(
+    metric: Metric, change: Change | None, adjusted_p: float | None, *, margin: float, floor: float
+) -> ChangeVerdict:
+    if change is None or adjusted_p is None:
+        return ChangeVerdict.NO_CLAIM
+    if change.within(margin):
+        return ChangeVerdict.EQUIVALENT
+    if adjusted_p >= ALPHA or abs(change.value) <= floor:
+        return ChangeVerdict.INCONCLUSIVE
+    better = (change.value > 0) is metric.higher_is_better
+    return ChangeVerdict.IMPROVED if better else ChangeVerdict.REGRESSED
+
+
+def _overall(changes: Sequence[MetricChange], count_a: int, count_b: int) -> tuple[ChangeVerdict, str]:
+    """What the metrics that decide say together."""
+    if min(count_a, count_b) < RUNS_MIN:
+        which = "either side" if max(count_a, count_b) < RUNS_MIN else "A" if count_a < RUNS_MIN else "B"
+        return ChangeVerdict.NO_CLAIM, message(
+            "One run of {which} shows no spread, so that nothing is claimed from the difference.", which=which
+        )
+    deciding = [each for each in changes if each.metric.decides and each.change is not None]
+    of = {verdict: [each for each in deciding if each.verdict is verdict] for verdict in ChangeVerdict}
+    better, worse = of[ChangeVerdict.IMPROVED], of[ChangeVerdict.REGRESSED]
+    if better and worse:
+        return ChangeVerdict.MIXED, message(
+            "Better: {better}. Worse: {worse}.", better=_named(better), worse=_named(worse)
+        )
+    if worse:
+        return ChangeVerdict.REGRESSED, message("Worse: {worse}.", worse=_named(worse))
+    if better:
+        return ChangeVerdict.IMPROVED, message("Better: {better}.", better=_named(better))
+    if deciding and len(of[ChangeVerdict.EQUIVALENT]) == len(deciding):
+        return ChangeVerdict.EQUIVALENT, "Every difference is surely too small to matter."
+    return ChangeVerdict.INCONCLUSIVE, message(
+        "No change is shown and equivalence isn't either: {open}.", open=_named(of[ChangeVerdict.INCONCLUSIVE])
+    )
+
+
+def _named(changes: Sequence[MetricChange]) -> str:
+    return joined(", ", (each.metric.label for each in changes))
+
+
+def shift_text(shift: Sequence[QuantileShift]) -> str:
+    """Where the distribution moved, in words; "" without an interval."""
+    known = [each for each in shift if each.change is not None]
+    moved = [each for each in known if each.adjusted_p is not None and each.adjusted_p < ALPHA]
+    slower, faster = (
+        [quantile_name(each.quantile) for each in moved if each.change and (each.change.value > 0) is up]
+        for up in (True, False)
+    )
+    parts = [
+        *([message("B is slower at {quantiles}", quantiles=joined(", ", slower))] if slower else []),
+        *([message("B is faster at {quantiles}", quantiles=joined(", ", faster))] if faster else []),
+    ]
+    if parts:
+        return message("{parts}; elsewhere no shift is shown.", parts=joined("; ", parts))
+    return "At no quantile a shift is shown." if known else ""
+
+
+def quantile_name(quantile: float) -> str:
+    """`p50`, `p99.9`."""
+    return f"p{quantile * 100:g}"
+
+
+def _warnings(
+    a: Sequence[ComparedRun],
+    b: Sequence[ComparedRun],
+    left_out: Sequence[LeftOut],
+    changes: Sequence[MetricChange],
+) -> Iterator[str]:
+    """What the reader must know before believing the figures."""
+    for each in left_out:
+        yield message("{name} ({side}) is left out: {reason}", name=each.name, side=each.side, reason=each.reason)
+    if _apart(a, b):
+        yield (
+            "All runs of one side were made before those of the other: what else changed in between, on the machine or "
+            "in the data, is part of the difference, and no interval holds it. brimline ab runs them in turns."
+        )
+    if RUNS_MIN <= min(len(a), len(b)) < RUNS_ADVISED:
+        yield message(
+            "{count} runs a side find large changes only; {advised} a side find 5 % where runs vary by 1.5 %.",
+            count=min(len(a), len(b)),
+            advised=RUNS_ADVISED,
+        )
+    few = [each.metric.label for each in changes if each.change is None]
+    if few and min(len(a), len(b)) >= RUNS_MIN:
+        yield message("Too few runs have enough operations for: {few}.", few=joined(", ", few))
+
+
+def _apart(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> bool:
+    """Whether the runs were made side after side; not known without their times."""
+    times = [[run.started_ns for run in runs if run.started_ns is not None] for runs in (a, b)]
+    if not all(times) or len(a) + len(b) < 2 * RUNS_MIN:
+        return False
+    return max(times[0]) < min(times[1]) or max(times[1]) < min(times[0])

@@ -1,0 +1,107 @@
+"""Owns what is different between two sets of runs before any figure is: plan, server, hosts, versions.
+
+A change without the list of what was changed can't be believed: the other server had another kernel, too.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brimline.analysis.compared_run import ComparedRun
+from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration
+
+# What names a run, or where a server listens, and no property of what was measured.
+_NO_CONFIGURATION = frozenset({"version", "name", "target.address", "interval_ns"})
+_ENVIRONMENT = (
+    ("server", ("engine", "kind", "version", "git_version", "same_host", "started_by_brimline")),
+    (
+        "host",
+        (
+            "name", "system", "kernel", "architecture", "cpu_model", "cpu_cores", "cpu_cores_usable", "cpu_governor",
+            "virtualised", "memory_bytes", "swap_bytes", "transparent_huge_pages",
+        ),
+    ),
+    ("container", ("kind", "cpu_limit_cores", "memory_limit_bytes")),
+    ("brimline", ("version",)),
+    ("python", ("version",)),
+)  # fmt: skip
+_SERVER_HOST = ("hostname", "numCores", "memSizeMB", "memLimitMB", "cpuArch")
+# Differ whenever a server is started anew, and mean nothing.
+_OPTIONS_IGNORED = ("net.", "storage.dbPath", "systemLog.", "processManagement.")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One setting that is not the same in all runs: its values in A and in B, each once, as text."""
+
+    where: str  # "plan", "server", "server options", "server host", "host", "container", "brimline", "python"
+    name: str
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+
+
+def configuration_differences(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> tuple[Difference, ...]:
+    """What differs between A and B, or among the runs of one of them; in the order plan, server, hosts, versions."""
+    of_a, of_b = [_settings(run) for run in a], [_settings(run) for run in b]
+    names = dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings)
+    differences = [
+        Difference(where, name, _values(of_a, where, name), _values(of_b, where, name)) for where, name in names
+    ]
+    return tuple(each for each in differences if len(each.a) > 1 or len(each.b) > 1 or each.a != each.b)
+
+
+def plan_differences(a: ComparedRun, b: ComparedRun) -> tuple[Difference, ...]:
+    """What differs between the plans of two runs but for the seed, which makes no other kind of run."""
+    differences = configuration_differences([a], [b])
+    return tuple(each for each in differences if each.where == "plan" and each.name != "seed")
+
+
+def _values(runs: Sequence[Mapping[tuple[str, str], Any]], where: str, name: str) -> tuple[str, ...]:
+    """The values of one setting, each once, in the order of the runs."""
+    return tuple(dict.fromkeys(_text(where, name, settings.get((where, name))) for settings in runs))
+
+
+def _settings(run: ComparedRun) -> dict[tuple[str, str], Any]:
+    plan = dict(_flat(run.plan.model_dump()))
+    settings = {("plan", name): value for name, value in plan.items() if name not in _NO_CONFIGURATION}
+    for where, names in _ENVIRONMENT:
+        part = _part(run.environment, where)
+        settings |= {(where, name): part.get(name) for name in names}
+    server = _part(run.environment, "server")
+    options = _flat(_part(_part(server, "getCmdLineOpts"), "parsed"))
+    settings |= {("server options", name): value for name, value in options if not name.startswith(_OPTIONS_IGNORED)}
+    system = _part(_part(server, "hostInfo"), "system")
+    settings |= {("server host", name): _without_port(system.get(name)) for name in _SERVER_HOST}
+    return settings
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves with their dotted paths; a list is one value."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _part(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = values.get(key)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _without_port(value: Any) -> Any:
+    """A server names itself host:port, and one that brimline starts has another port each time."""
+    return value.partition(":")[0] if isinstance(value, str) else value
+
+
+def _text(where: str, name: str, value: Any) -> str:
+    """A plan leaves nothing open, so that what it lacks is not set; what an environment lacks isn't known."""
+    if value is None:
+        return "not set" if where in ("plan", "server options") else UNKNOWN_TEXT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith("_ns") and isinstance(value, int):
+        return format_duration(value)
+    if name.endswith("_bytes") and isinstance(value, int):
+        return format_bytes(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

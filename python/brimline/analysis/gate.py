@@ -1,0 +1,97 @@
+"""Owns the gate of a comparison: which metrics may become how much worse, and whether they did."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brimline.analysis.compared_run import METRIC_KEYS
+from brimline.analysis.comparison import ALPHA, MetricChange
+from brimline.units import format_percentage, parse_percentage
+from brimline.wording import message
+
+GATED_BY_DEFAULT = ("throughput", "p99")
+"""What a limit without a name is for. Errors have a limit of their own, in points: a share of almost nothing."""
+
+
+class GateVerdict(StrEnum):
+    """`fail`: surely worse, and by more than allowed; `pass`: surely not; `inconclusive`: neither is shown."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, no password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCase:
+    """One gated metric and what came of it."""
+
+    name: str
+    verdict: GateVerdict
+    text: str
+
+
+def parse_limits(texts: Iterable[str]) -> dict[str, float]:
+    """Limits by metric key from "5%" (throughput and p99) and "p95=10%". Raises ValueError with a text for users."""
+    limits: dict[str, float] = {}
+    for text in texts:
+        name, separator, share = text.rpartition("=")
+        keys = (name.strip(),) if separator else GATED_BY_DEFAULT
+        if unknown := [key for key in keys if key not in METRIC_KEYS]:
+            raise ValueError(f'"{unknown[0]}" is no metric; there are {", ".join(METRIC_KEYS)}')
+        limits |= dict.fromkeys(keys, parse_percentage(share))
+    return limits
+
+
+def gate(changes: Sequence[MetricChange], limits: Mapping[str, float]) -> tuple[GateCase, ...]:
+    """Each limit against its metric. A metric that the runs don't have is inconclusive, never passed over."""
+    by_key = {each.metric.key: each for each in changes}
+    return tuple(_case(key, by_key.get(key), limit) for key, limit in limits.items())
+
+
+def overall(cases: Sequence[GateCase]) -> GateVerdict:
+    """The worst of all cases."""
+    verdicts = {case.verdict for case in cases}
+    return next((each for each in (GateVerdict.FAIL, GateVerdict.INCONCLUSIVE) if each in verdicts), GateVerdict.PASS)
+
+
+def _case(key: str, found: MetricChange | None, limit: float) -> GateCase:
+    allowed = format_percentage(limit)
+    if found is None:
+        return GateCase(
+            name=key,
+            verdict=GateVerdict.INCONCLUSIVE,
+            text=message("{metric} was not measured, at most {allowed} worse is allowed", metric=key, allowed=allowed),
+        )
+    worse = found.worsening
+    if worse is None or found.adjusted_p is None:
+        return GateCase(
+            name=key,
+            verdict=GateVerdict.INCONCLUSIVE,
+            text=message("no claim about {metric}: at least 2 runs a side must have it", metric=found.metric.label),
+        )
+    return GateCase(
+        name=key,
+        verdict=_verdict(worse.value, worse.inner_high, found, limit),
+        text=message(
+            "{metric} {change}, 95 % interval {low} to {high}; at most {allowed} worse is allowed",
+            metric=found.metric.label,
+            change=signed_percentage(found.change.value if found.change else 0.0),
+            low=signed_percentage(found.change.low if found.change else 0.0),
+            high=signed_percentage(found.change.high if found.change else 0.0),
+            allowed=allowed,
+        ),
+    )
+
+
+def _verdict(value: float, surely_at_most: float, found: MetricChange, limit: float) -> GateVerdict:
+    """One-sided at 5 % for a pass, Holm's p for a fail; a change within what A differs by from itself is no failure."""
+    established = found.adjusted_p is not None and found.adjusted_p < ALPHA and value > (found.floor or 0.0)
+    if established and value > limit:
+        return GateVerdict.FAIL
+    return GateVerdict.PASS if surely_at_most <= limit else GateVerdict.INCONCLUSIVE
+
+
+def signed_percentage(share: float) -> str:
+    """For people: 0.0512 is "+5.12 %"."""
+    text = format_percentage(share)
+    return f"+{text}" if share > 0 else text

@@ -1,0 +1,116 @@
+"""Owns the trend over many runs of one plan: where a metric changed its level, by how much, and how sure that is."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from brimline.analysis.compared_run import ComparedRun, Metric, metrics
+from brimline.analysis.comparison import LeftOut
+from brimline.analysis.gate import GateCase, GateVerdict, signed_percentage
+from brimline.stats.change_points import MAGNITUDE_FLOOR, SERIES_MIN, ChangePoint, change_points
+from brimline.units import format_percentage
+from brimline.wording import joined, message
+
+TREND_METRICS = ("throughput", "p50", "p99", "client_cpu", "server_cpu")
+"""What is followed unless said otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricTrend:
+    """One metric over the runs that have it, in the order of time. `points` index into `values`."""
+
+    metric: Metric
+    runs: tuple[ComparedRun, ...]
+    values: tuple[float, ...]
+    points: tuple[ChangePoint, ...]
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough runs for a change to show."""
+        return len(self.values) >= SERIES_MIN
+
+    def worse(self, point: ChangePoint) -> float:
+        """By which share the metric became worse at `point`; negative where it became better."""
+        return -point.change.value if self.metric.higher_is_better else point.change.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSeries:
+    """The runs of one plan, whatever server they met, and what became of their metrics."""
+
+    name: str
+    plan_hash: str
+    runs: tuple[ComparedRun, ...]
+    left_out: tuple[LeftOut, ...]
+    trends: tuple[MetricTrend, ...]
+
+
+def run_series(
+    runs: Iterable[ComparedRun], *, keys: Sequence[str] = TREND_METRICS, floor: float = MAGNITUDE_FLOOR
+) -> tuple[RunSeries, ...]:
+    """`runs` by name and plan hash, each group in the order of time; the group with the newest run comes last."""
+    groups: dict[tuple[str, str], list[ComparedRun]] = {}
+    for run in sorted(runs, key=lambda run: (run.started_ns or 0, run.name)):
+        key = (run.plan.name, run.plan.hash8())
+        groups[key] = [*groups.pop(key, []), run]
+    return tuple(_series(name, plan_hash, group, keys, floor) for (name, plan_hash), group in groups.items())
+
+
+def gate_trends(series: Sequence[RunSeries], *, limit: float, newest: int) -> tuple[GateCase, ...]:
+    """Whether a metric became worse by more than `limit` among the `newest` runs; too few runs are inconclusive."""
+    return tuple(_case(each, trend, limit=limit, newest=newest) for each in series for trend in each.trends)
+
+
+def _series(name: str, plan_hash: str, runs: Sequence[ComparedRun], keys: Sequence[str], floor: float) -> RunSeries:
+    valid = [run for run in runs if not run.problems]
+    left_out = [LeftOut(side="", name=run.name, reason=joined("; ", run.problems)) for run in runs if run.problems]
+    followed = [metric for metric in metrics(runs[0].kind) if metric.key in keys and not metric.absolute]
+    return RunSeries(
+        name=name,
+        plan_hash=plan_hash,
+        runs=tuple(valid),
+        left_out=tuple(left_out),
+        trends=tuple(trend for metric in followed if (trend := _trend(metric, valid, floor)).values),
+    )
+
+
+def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricTrend:
+    having = [run for run in runs if run.figures.get(metric.key, 0.0) > 0]
+    values = tuple(run.figures[metric.key] for run in having)
+    return MetricTrend(metric=metric, runs=tuple(having), values=values, points=change_points(values, floor=floor))
+
+
+def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -> GateCase:
+    name = f"{series.name}.{series.plan_hash}.{trend.metric.key}"
+    if not trend.enough:
+        text = message(
+            "{metric}: {count} runs are too few for a trend, which needs {needed}",
+            metric=trend.metric.label,
+            count=len(trend.values),
+            needed=SERIES_MIN,
+        )
+        return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)
+    new = [point for point in trend.points if point.index >= len(trend.values) - newest]
+    failed = [point for point in new if trend.worse(point) > limit]
+    if not failed:
+        text = message(
+            "{metric}: no change for the worse by more than {limit} in the newest {newest} runs",
+            metric=trend.metric.label,
+            limit=format_percentage(limit),
+            newest=newest,
+        )
+        return GateCase(name=name, verdict=GateVerdict.PASS, text=text)
+    return GateCase(
+        name=name, verdict=GateVerdict.FAIL, text=joined("; ", (change_text(trend, point) for point in failed))
+    )
+
+
+def change_text(trend: MetricTrend, point: ChangePoint) -> str:
+    """One change in words."""
+    return message(
+        "{metric} {change} (95 % interval {low} to {high}) from {run} on",
+        metric=trend.metric.label,
+        change=signed_percentage(point.change.value),
+        low=signed_percentage(point.change.low),
+        high=signed_percentage(point.change.high),
+        run=trend.runs[point.index].name,
+    )

@@ -1,0 +1,209 @@
+"""Known run sets in, verdicts out; and how often simulated sets are called different."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.comparison import (
+    ChangeVerdict,
+    Comparison,
+    MetricChange,
+    compare_runs,
+    noise_floor,
+    shift_text,
+)
+from brimline.errors import InvalidRun, UsageError
+from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
+
+NOISE = (0.0, 0.004, -0.004, 0.007, -0.007)
+
+
+def runs(side: str, *, count: int = 5, start: int = 0, **figures: float) -> list[ComparedRun]:
+    """Runs whose figures vary by half a percent around the given ones."""
+    return [
+        simulated_run(
+            f"{side}{number}",
+            figures={name: value * (1 + NOISE[number]) for name, value in figures.items()},
+            started_ns=10 * (start + 2 * number),
+        )
+        for number in range(count)
+    ]
+
+
+def named(comparison: Comparison, key: str) -> MetricChange:
+    (found,) = [each for each in comparison.changes if each.metric.key == key]
+    return found
+
+
+def test_more_throughput_is_better_and_more_latency_is_worse() -> None:
+    comparison = compare_runs(
+        runs("a", throughput=1000.0, p50=MS, p99=5 * MS), runs("b", start=1, throughput=1100.0, p50=MS, p99=6 * MS)
+    )
+    throughput, p50, p99 = (named(comparison, key) for key in ("throughput", "p50", "p99"))
+    assert throughput.verdict is ChangeVerdict.IMPROVED and throughput.change is not None
+    assert throughput.change.value == pytest.approx(0.1)
+    assert p99.verdict is ChangeVerdict.REGRESSED
+    assert p50.verdict is ChangeVerdict.EQUIVALENT
+    assert comparison.verdict is ChangeVerdict.MIXED
+    assert comparison.reason == "Better: Throughput. Worse: Service p99."
+    assert throughput.worsening is not None and throughput.worsening.value == pytest.approx(-0.1)
+    assert throughput.worsening.low == -throughput.change.high
+
+
+def test_one_run_a_side_claims_nothing() -> None:
+    comparison = compare_runs(runs("a", count=1, throughput=1000.0), runs("b", count=1, throughput=5000.0))
+    assert comparison.verdict is ChangeVerdict.NO_CLAIM
+    assert comparison.reason.startswith("One run of either side shows no spread")
+    change = named(comparison, "throughput")
+    assert change.verdict is ChangeVerdict.NO_CLAIM and change.change is None and change.adjusted_p is None
+    lopsided = compare_runs(runs("a", throughput=1000.0), runs("b", count=1, throughput=5000.0))
+    assert lopsided.reason.startswith("One run of B shows no spread")
+
+
+def test_a_significant_change_that_is_surely_small_is_equivalence() -> None:
+    comparison = compare_runs(runs("a", throughput=1000.0), runs("b", start=1, throughput=1015.0), margin=0.03)
+    change = named(comparison, "throughput")
+    assert change.adjusted_p is not None and change.adjusted_p < 0.05
+    assert change.verdict is ChangeVerdict.EQUIVALENT
+    strict = compare_runs(runs("a", throughput=1000.0), runs("b", start=1, throughput=1015.0), margin=0.01)
+    assert named(strict, "throughput").verdict is ChangeVerdict.IMPROVED
+
+
+def test_a_noisy_difference_is_inconclusive() -> None:
+    a = [simulated_run(f"a{number}", figures={"throughput": value}) for number, value in enumerate((1000, 800, 1200))]
+    b = [simulated_run(f"b{number}", figures={"throughput": value}) for number, value in enumerate((1150, 900, 1300))]
+    comparison = compare_runs(a, b)
+    assert comparison.verdict is ChangeVerdict.INCONCLUSIVE
+    assert "equivalence isn't either: Throughput" in comparison.reason
+
+
+def test_what_explains_has_no_say() -> None:
+    comparison = compare_runs(
+        runs("a", throughput=1000.0, client_cpu=8000.0), runs("b", start=1, throughput=1000.0, client_cpu=16_000.0)
+    )
+    assert named(comparison, "client_cpu").verdict is ChangeVerdict.REGRESSED
+    assert comparison.verdict is ChangeVerdict.EQUIVALENT
+
+
+def test_metrics_that_decide_are_adjusted_together() -> None:
+    a, b = runs("a", throughput=1000.0, p50=MS, p95=MS), runs("b", start=1, throughput=1010.0, p50=MS, p95=MS)
+    alone = compare_runs(runs("a", throughput=1000.0), runs("b", start=1, throughput=1010.0))
+    together = compare_runs(a, b)
+    p_alone, p_together = (named(each, "throughput").adjusted_p for each in (alone, together))
+    # p50 and p95 are the same in A and B and take no part: 0 errors in every run are no test either.
+    assert p_alone is not None and p_together == pytest.approx(p_alone)
+    slower = compare_runs(a, runs("b", start=1, throughput=1010.0, p50=1.001 * MS, p95=1.001 * MS))
+    assert named(slower, "throughput").adjusted_p == pytest.approx(3 * p_alone)
+
+
+def test_errors_are_compared_by_difference() -> None:
+    a = [simulated_run(f"a{number}", figures={"errors": 0.0}) for number in range(3)]
+    b = [simulated_run(f"b{number}", figures={"errors": 0.02 + 0.0005 * number}) for number in range(3)]
+    comparison = compare_runs(a, b)
+    assert comparison.verdict is ChangeVerdict.REGRESSED
+    assert named(comparison, "errors").a == 0.0 and named(comparison, "errors").b == pytest.approx(0.0205)
+    assert compare_runs(a, a).verdict is ChangeVerdict.EQUIVALENT
+
+
+def test_a_metric_that_a_run_lacks_is_compared_over_the_others() -> None:
+    a, b = runs("a", throughput=1000.0, p99=5 * MS), runs("b", throughput=1000.0, p99=5 * MS)
+    bare = [replace(b[0], figures={"throughput": 1000.0}), *b[1:]]
+    assert len(named(compare_runs(a, bare), "p99").b_runs) == 4
+    lonely = compare_runs(a, [*(replace(run, figures={"throughput": 1000.0}) for run in b[1:]), b[0]])
+    assert named(lonely, "p99").verdict is ChangeVerdict.NO_CLAIM
+    assert any("Too few runs have enough operations for: Service p99" in each for each in lonely.warnings)
+
+
+# what can't be compared
+
+
+def test_an_open_and_a_closed_loop_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"a0 is a closed loop, o is an open loop") as refused:
+        compare_runs(runs("a", throughput=1.0), [simulated_run("o", kind="open loop")])
+    assert "give both a rate, or neither" in (refused.value.hint or "")
+    with pytest.raises(UsageError, match="without a server"):
+        compare_runs(runs("a", throughput=1.0), [simulated_run("n", kind="null target")])
+
+
+def test_runs_of_one_side_must_be_repeats() -> None:
+    other = simulated_run("other", plan_of=plan(connections=16))
+    with pytest.raises(UsageError, match="connections is 8 in a0 and 16 in other"):
+        compare_runs([*runs("a", throughput=1.0), other], runs("b", throughput=1.0))
+    reseeded = simulated_run("reseeded", plan_of=plan(seed=2))
+    compare_runs([*runs("a", throughput=1.0), reseeded], runs("b", throughput=1.0))
+
+
+def test_invalid_runs_are_left_out_and_named() -> None:
+    spoilt = simulated_run("spoilt", figures={"throughput": 1.0}, problems=("server and generator disagree",))
+    comparison = compare_runs([*runs("a", throughput=1000.0), spoilt], runs("b", throughput=1000.0))
+    assert len(comparison.a) == 5 and comparison.verdict is ChangeVerdict.EQUIVALENT
+    (left_out,) = comparison.left_out
+    assert (left_out.side, left_out.name) == ("A", "spoilt")
+    assert "spoilt (A) is left out: server and generator disagree" in comparison.warnings
+    with pytest.raises(InvalidRun, match="no run of B counts: server and generator disagree"):
+        compare_runs(runs("a", throughput=1.0), [spoilt])
+
+
+# what the reader is told
+
+
+def test_runs_that_were_not_made_in_turns_are_pointed_out() -> None:
+    a, b = runs("a", throughput=1000.0), runs("b", start=100, throughput=1000.0)
+    assert any("before those of the other" in each for each in compare_runs(a, b).warnings)
+    assert any("before those of the other" in each for each in compare_runs(b, a).warnings)
+    assert compare_runs(a, runs("b", start=1, throughput=1000.0)).warnings == ()
+
+
+def test_few_runs_are_pointed_out() -> None:
+    comparison = compare_runs(runs("a", count=3, throughput=1.0), runs("b", count=3, start=1, throughput=1.0))
+    assert comparison.warnings == (
+        "3 runs a side find large changes only; 5 a side find 5 % where runs vary by 1.5 %.",
+    )
+
+
+def test_a_shift_is_told_by_its_quantiles() -> None:
+    a = runs("a", throughput=1000.0)
+    slow = [replace(run, distribution=((MS, 9_000), (3 * MS, 1_000))) for run in runs("b", throughput=1000.0)]
+    assert shift_text(compare_runs(a, slow).shift) == "B is slower at p95, p99, p99.9; elsewhere no shift is shown."
+    assert shift_text(compare_runs(slow, a).shift) == "B is faster at p95, p99, p99.9; elsewhere no shift is shown."
+    assert shift_text(compare_runs(a, a).shift) == "At no quantile a shift is shown."
+
+
+# A against itself
+
+
+def test_a_change_within_what_a_shows_by_itself_is_no_change() -> None:
+    a, b = runs("a", throughput=1000.0), runs("b", start=1, throughput=1060.0)
+    floors = noise_floor(a, runs("again", throughput=1000.0))
+    assert floors["throughput"] == pytest.approx(0.0083, abs=0.001)
+    assert named(compare_runs(a, b, floors=floors), "throughput").verdict is ChangeVerdict.IMPROVED
+    noisy = named(compare_runs(a, b, floors={"throughput": 0.08}), "throughput")
+    assert noisy.verdict is ChangeVerdict.EQUIVALENT and noisy.margin == 0.08
+    barely = named(compare_runs(a, b, floors={"throughput": 0.063}), "throughput")
+    assert barely.verdict is ChangeVerdict.INCONCLUSIVE
+
+
+# how often it is wrong
+
+
+def changed(comparison: Comparison) -> bool:
+    """Whether any metric is called different."""
+    return any(each.verdict in (ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED) for each in comparison.changes)
+
+
+@pytest.mark.parametrize("pairs", [3, 5, 10])
+def test_of_equal_sets_at_most_eight_of_a_hundred_are_called_different(pairs: int) -> None:
+    """200 comparisons at α = 0.05, with drift, heavy tails and disturbed runs; any metric counts."""
+    rng = np.random.default_rng(21)
+    called = sum(changed(compare_runs(*run_sets(rng, order=abba(pairs)))) for _ in range(200))
+    assert called <= 0.08 * 200
+
+
+def test_five_percent_is_found_in_four_of_five_comparisons_of_five_runs_a_side() -> None:
+    rng = np.random.default_rng(22)
+    comparisons = [compare_runs(*run_sets(rng, order=abba(5), slower=0.05)) for _ in range(300)]
+    found = sum(each.verdict is ChangeVerdict.REGRESSED for each in comparisons)
+    assert found >= 0.8 * 300
+    assert not any(each.verdict in (ChangeVerdict.IMPROVED, ChangeVerdict.MIXED) for each in comparisons)

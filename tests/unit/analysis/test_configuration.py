@@ -1,0 +1,57 @@
+from typing import Any
+
+from brimline.analysis.configuration import Difference, configuration_differences
+from tests.support.run_sets import plan, simulated_run
+
+
+def environment(*, version: str = "6.0.5", cache_gb: float = 1.0, port: int = 27017, **host: Any) -> dict[str, Any]:
+    parsed = {
+        "net": {"port": port},
+        "storage": {"dbPath": f"/data/{port}", "wiredTiger": {"engineConfig": {"cacheSizeGB": cache_gb}}},
+        "systemLog": {"path": f"/log/{port}"},
+    }
+    return {
+        "captured_at": f"at {port}",
+        "command": f"brimline run {port}",
+        "host": {"name": "bench-1", "cpu_cores": 8, "memory_bytes": 16_000_000_000, "load_average_1min": port, **host},
+        "server": {
+            "version": version,
+            "getCmdLineOpts": {"argv": [str(port)], "parsed": parsed},
+            "hostInfo": {"system": {"hostname": f"db1:{port}", "currentTime": port}},
+        },
+    }
+
+
+def test_equal_surroundings_differ_in_nothing_whatever_port_and_time() -> None:
+    a = simulated_run("a", environment=environment(port=1))
+    b = simulated_run("b", environment=environment(port=2))
+    assert configuration_differences([a], [b]) == ()
+
+
+def test_each_difference_is_named_with_both_values() -> None:
+    a = simulated_run("a", environment=environment(), plan_of=plan(connections=8))
+    b = simulated_run(
+        "b",
+        environment=environment(version="7.0.2", cache_gb=4.0, memory_bytes=32_000_000_000),
+        plan_of=plan(connections=16, seed=2),
+    )
+    assert configuration_differences([a], [b]) == (
+        Difference("plan", "seed", ("1",), ("2",)),
+        Difference("plan", "connections", ("8",), ("16",)),
+        Difference("server", "version", ("6.0.5",), ("7.0.2",)),
+        Difference("host", "memory_bytes", ("16.0 GB",), ("32.0 GB",)),
+        Difference("server options", "storage.wiredTiger.engineConfig.cacheSizeGB", ("1",), ("4",)),
+    )
+
+
+def test_runs_of_one_side_that_met_two_servers_are_a_difference_too() -> None:
+    a = [simulated_run(f"a{index}", environment=environment(version=version)) for index, version in enumerate("12")]
+    b = [simulated_run("b", environment=environment(version="2"))]
+    assert configuration_differences(a, b) == (Difference("server", "version", ("1", "2"), ("2",)),)
+
+
+def test_what_is_not_known_is_not_guessed() -> None:
+    a, b = simulated_run("a"), simulated_run("b", environment=environment())
+    found = {(each.where, each.name): each for each in configuration_differences([a], [b])}
+    assert found["server", "version"].a == ("—",)
+    assert found["server options", "storage.wiredTiger.engineConfig.cacheSizeGB"].a == ("not set",)

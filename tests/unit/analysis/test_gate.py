@@ -1,0 +1,65 @@
+import pytest
+
+from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.comparison import compare_runs
+from brimline.analysis.gate import GateCase, GateVerdict, gate, overall, parse_limits
+from tests.support.run_sets import simulated_run
+
+NOISE = (0.0, 0.004, -0.004, 0.007, -0.007)
+
+
+def runs(throughput: float, *, count: int = 5, noise: float = 1.0) -> list[ComparedRun]:
+    return [
+        simulated_run(f"r{number}", figures={"throughput": throughput * (1 + noise * NOISE[number])}, started_ns=number)
+        for number in range(count)
+    ]
+
+
+def gated(b: list[ComparedRun], limit: float) -> GateCase:
+    (case,) = gate(compare_runs(runs(1000.0), b).changes, {"throughput": limit})
+    return case
+
+
+@pytest.mark.parametrize(
+    ("throughput", "limit", "expected"),
+    [
+        (1000.0, 0.05, GateVerdict.PASS),
+        (1200.0, 0.05, GateVerdict.PASS),  # better
+        (970.0, 0.05, GateVerdict.PASS),  # worse, and surely by less than allowed
+        (900.0, 0.05, GateVerdict.FAIL),
+        (952.0, 0.05, GateVerdict.INCONCLUSIVE),  # worse for certain, by about as much as allowed
+    ],
+)
+def test_a_metric_against_its_limit(throughput: float, limit: float, expected: GateVerdict) -> None:
+    assert gated(runs(throughput), limit).verdict is expected
+
+
+def test_noise_neither_passes_nor_fails() -> None:
+    case = gated(runs(930.0, noise=20.0), 0.05)
+    assert case.verdict is GateVerdict.INCONCLUSIVE
+    assert "at most 5 % worse is allowed" in case.text
+
+
+def test_one_run_is_inconclusive_and_so_is_a_metric_that_is_not_there() -> None:
+    assert gated(runs(500.0, count=1), 0.05).verdict is GateVerdict.INCONCLUSIVE
+    (case,) = gate(compare_runs(runs(1000.0), runs(1000.0)).changes, {"p99": 0.05})
+    assert case.verdict is GateVerdict.INCONCLUSIVE and "was not measured" in case.text
+
+
+def test_the_worst_case_decides() -> None:
+    cases = [GateCase(name=each.value, verdict=each, text="") for each in GateVerdict]
+    assert overall(cases) is GateVerdict.FAIL
+    assert overall([case for case in cases if case.verdict is not GateVerdict.FAIL]) is GateVerdict.INCONCLUSIVE
+    assert overall([]) is GateVerdict.PASS
+
+
+def test_limits_are_read_by_name_or_for_the_usual_ones() -> None:
+    assert parse_limits(["5%"]) == {"throughput": 0.05, "p99": 0.05}
+    assert parse_limits(["5%", "p99=10%", "errors=0.1%"]) == {"throughput": 0.05, "p99": 0.1, "errors": 0.001}
+    for wrong, said in (
+        ("p98=5%", "is no metric; there are throughput"),
+        ("5", "is no percentage"),
+        ("p99=", "no perc"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            parse_limits([wrong])

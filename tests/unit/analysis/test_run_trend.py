@@ -1,0 +1,68 @@
+from collections.abc import Sequence
+
+import pytest
+
+from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.gate import GateVerdict
+from brimline.analysis.run_trend import change_text, gate_trends, run_series
+from brimline.plan import Plan
+from tests.support.run_sets import plan, simulated_run
+
+WOBBLE = (0.0, 0.004, -0.005, 0.002, -0.001)
+
+
+def night(levels: Sequence[float], *, plan_of: Plan | None = None, start: int = 0) -> list[ComparedRun]:
+    """A run each night, at these levels."""
+    return [
+        simulated_run(
+            f"night-{start + number:02}",
+            figures={"throughput": level * (1 + WOBBLE[number % 5]), "p99": 1e6},
+            started_ns=start + number,
+            plan_of=plan_of,
+        )
+        for number, level in enumerate(levels)
+    ]
+
+
+DROP = [1000.0] * 12 + [900.0] * 6
+
+
+def test_a_drop_is_found_in_the_metric_that_dropped() -> None:
+    (series,) = run_series(reversed(night(DROP)), keys=("throughput", "p99"))
+    throughput, p99 = series.trends
+    (point,) = throughput.points
+    assert throughput.runs[point.index].name == "night-12"
+    assert throughput.worse(point) == pytest.approx(0.1, abs=0.005)
+    assert p99.points == ()
+    assert "Throughput -1" in change_text(throughput, point) and "from night-12 on" in change_text(throughput, point)
+
+
+def test_plans_are_followed_apart_and_the_newest_comes_last() -> None:
+    old, new = night([1000.0] * 6, plan_of=plan(16)), night([500.0] * 6, start=50)
+    series = run_series([*new, *old])
+    assert [each.runs[0].name for each in series] == ["night-00", "night-50"]
+    assert all(trend.points == () for each in series for trend in each.trends)
+
+
+def test_invalid_runs_are_left_out_and_named() -> None:
+    spoilt = simulated_run("spoilt", figures={"throughput": 1.0}, started_ns=99, problems=("ended early",))
+    (series,) = run_series([*night([1000.0] * 8), spoilt])
+    assert len(series.runs) == 8 and [each.name for each in series.left_out] == ["spoilt"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "limit", "newest", "expected"),
+    [
+        (DROP, 0.05, 10, GateVerdict.FAIL),
+        (DROP, 0.2, 10, GateVerdict.PASS),  # not by that much
+        (DROP, 0.05, 5, GateVerdict.PASS),  # longer ago
+        (DROP[::-1], 0.05, 18, GateVerdict.PASS),  # for the better
+        (DROP[:5], 0.05, 10, GateVerdict.INCONCLUSIVE),  # too few
+    ],
+)
+def test_the_gate_looks_for_a_worsening_among_the_newest(
+    levels: list[float], limit: float, newest: int, expected: GateVerdict
+) -> None:
+    (case,) = gate_trends(run_series(night(levels), keys=("throughput",)), limit=limit, newest=newest)
+    assert case.verdict is expected
+    assert case.name.endswith(".throughput")
