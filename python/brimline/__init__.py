@@ -11,28 +11,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from brimline.api.ab import ABResult, ab
     from brimline.api.capacity import capacity
+    from brimline.api.comparison import ComparisonResult, compare
     from brimline.api.load import load
     from brimline.api.options import Options
     from brimline.api.reopen import open_result
     from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, RunResult, SweepResult
     from brimline.api.run import run
     from brimline.api.sweep import sweep
+    from brimline.api.trend import TrendResult, trend
     from brimline.errors import BrimlineError
 
 __all__ = [
+    "ABResult",
     "AlreadyLoaded",
     "BrimlineError",
     "CapacityResult",
+    "ComparisonResult",
     "LoadResult",
     "Options",
     "RunResult",
     "SweepResult",
+    "TrendResult",
+    "ab",
     "capacity",
+    "compare",
     "load",
     "open_result",
     "run",
     "sweep",
+    "trend",
 ]
 
 

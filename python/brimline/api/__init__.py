@@ -1,7 +1,9 @@
 """Owns the functions behind every verb: spec in, result out. The command line is a thin shell over them."""
 
+from brimline.api.ab import ABResult, ab
 from brimline.api.capacity import capacity, time_estimate
 from brimline.api.checkup import checkup
+from brimline.api.comparison import ComparisonResult, compare
 from brimline.api.load import load
 from brimline.api.options import Options
 from brimline.api.reopen import open_result
@@ -9,23 +11,30 @@ from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, Resu
 from brimline.api.run import run
 from brimline.api.stat import stat
 from brimline.api.sweep import sweep
+from brimline.api.trend import TrendResult, trend
 from brimline.api.ycsb import ycsb
 
 __all__ = [
+    "ABResult",
     "AlreadyLoaded",
     "CapacityResult",
+    "ComparisonResult",
     "LoadResult",
     "Options",
     "Result",
     "RunResult",
     "SweepResult",
+    "TrendResult",
+    "ab",
     "capacity",
     "checkup",
+    "compare",
     "load",
     "open_result",
     "run",
     "stat",
     "sweep",
     "time_estimate",
+    "trend",
     "ycsb",
 ]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from brimline.analysis.verdict import Slo
+from brimline.api.ab import ab_result
 from brimline.api.capacity import capacity_result
 from brimline.api.experiment import Conducted
 from brimline.api.results import Result
@@ -10,6 +11,7 @@ from brimline.api.run import run_result
 from brimline.api.sweep import sweep_result
 from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
+from brimline.experiments.ab import AB_KIND
 from brimline.experiments.stored import (
     stored_capacity_settings,
     stored_seed,
@@ -65,6 +67,8 @@ def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
 
 def _open_experiment(directory: Path) -> Result:
     experiment = read_experiment(directory)
+    if experiment.kind == AB_KIND:
+        return ab_result(experiment)
     conducted = Conducted(experiment=experiment, trials=stored_trials(experiment), seed=stored_seed(experiment))
     if experiment.kind == "capacity":
         return capacity_result(conducted, stored_capacity_settings(experiment))

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +37,32 @@ from brimline.spec.target import TargetSpec, database_of_uri
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
-    """A target that is ready, and everything a run needs besides its plan."""
+    """A target that is ready, and everything a run needs besides its plan. `uri`: the server, unless it is our own."""
 
     spec: Spec
     target: TargetPlan
     context: RunContext
     options: Options
     policy: DataPolicy
+    uri: str | None = field(default=None, repr=False)
 
     @property
     def stop(self) -> StopToken:
         """The request to end."""
         return self.context.stop
+
+    def beside(self, loaded: LoadedSpec) -> "Workplace":
+        """The same server for another workload. Raises UsageError when that one names a server of its own."""
+        named = None if loaded.spec.target.uri is None else loaded.spec.target.uri.get_secret_value()
+        if self.options.uri is None and named not in (None, self.uri):
+            raise UsageError(
+                f"{loaded.source} names another server",
+                hint="both specs run on one server: name it with --uri; for two servers, compare records of each",
+            )
+        spec = loaded.spec if self.uri is None else _with_uri(loaded.spec, self.uri)
+        deployment = self.context.deployment
+        target = self.target if deployment is None else wire_target(spec, address=deployment.address)
+        return replace(self, spec=spec, target=target, context=replace(self.context, spec_text=loaded.text))
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""
@@ -105,6 +119,7 @@ def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
                 stop=stop,
             ),
             options=options,
+            uri=uri,
             policy=DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK)),
         )
 

@@ -7,7 +7,22 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from brimline.cli import capacity, doctor, list_, load, report, run, show, stat, sweep, workloads, ycsb
+from brimline.cli import (
+    ab,
+    capacity,
+    compare,
+    doctor,
+    list_,
+    load,
+    report,
+    run,
+    show,
+    stat,
+    sweep,
+    trend,
+    workloads,
+    ycsb,
+)
 from brimline.cli.words import hide_secrets
 from brimline.errors import BrimlineError, redact_text
 from brimline.record import brimline_version
@@ -29,6 +44,9 @@ _VERBS: dict[str, Callable[..., int]] = {
     "run": run.run,
     "load": load.load,
     "sweep": sweep.sweep,
+    "ab": ab.ab,
+    "compare": compare.compare,
+    "trend": trend.trend,
     "report": report.report,
     "show": show.show,
     "list": list_.list_runs,

@@ -16,7 +16,10 @@ WIDE_COLUMNS = 110
 PIPE_COLUMNS = 160
 """Width of a line when the output is no terminal: nothing needs to fit a screen there."""
 
-_SHOWN_SECTIONS = ("probes", "documents", "operations", "accounting", "errors", "validity", "bottleneck")
+_SHOWN_SECTIONS = (
+    "configuration", "warnings", "gate", "changes", "distribution", "probes", "documents", "operations", "accounting",
+    "errors", "validity", "bottleneck",
+)  # fmt: skip
 
 
 def print_report(report: Report, console: Console, *, full: bool = True) -> None:

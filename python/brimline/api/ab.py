@@ -1,0 +1,181 @@
+"""Owns the verb `ab`: two workloads in turns on one server, and what differs between them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from brimline.analysis.compared_run import ComparedRun, compared_run
+from brimline.analysis.comparison import Comparison, compare_runs, noise_floor
+from brimline.analysis.gate import GateCase, gate
+from brimline.api.gating import gate_error
+from brimline.api.options import Options
+from brimline.api.results import Result
+from brimline.api.run import interruption
+from brimline.api.workload import load_workload
+from brimline.api.workplace import Workplace, workplace
+from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError
+from brimline.experiments.ab import AB, AB_KIND, ABSettings, Arm, ab_time_s, arm_order
+from brimline.experiments.ab_runner import ArmPlan, arm_records, run_arms
+from brimline.plan import Plan, resolve
+from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.report.comparison_view import comparison_report
+from brimline.spec import LoadedSpec, Spec
+
+_OWN_COLLECTION = "_b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ABResult(Result):
+    """One A/B comparison. `cases` are those of the gate, empty without one."""
+
+    experiment: ExperimentRecord
+    comparison: Comparison
+    cases: tuple[GateCase, ...] = ()
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost, or the gate's answer."""
+        if self.interrupted is not None:
+            return self.interrupted
+        lost = [run for run in self.comparison.left_out if "target_lost" in run.reason]
+        if lost:
+            return TargetError(f"the target went away: {lost[0].reason}", hint=self.where_to_look)
+        return gate_error(self.cases)
+
+
+def ab(
+    a: str | Path,
+    b: str | Path | None = None,
+    *,
+    settings: ABSettings | None = None,
+    limits: Mapping[str, float] | None = None,
+    overrides: Mapping[str, object] | None = None,
+    overrides_a: Mapping[str, object] | None = None,
+    overrides_b: Mapping[str, object] | None = None,
+    options: Options | None = None,
+) -> ABResult:
+    """Runs two workloads in turns and compares them; without `b` the same one, changed by `overrides_b`.
+
+    `overrides` are for both. `limits`: by metric key, the share by which B may be worse.
+
+    Raises BrimlineError where nothing can be compared; see `ABResult.error` for the rest.
+    """
+    loaded_a = load_workload(a, overrides={**(overrides or {}), **(overrides_a or {})})
+    loaded_b = load_workload(a if b is None else b, overrides={**(overrides or {}), **(overrides_b or {})})
+    return ab_loaded(loaded_a, loaded_b, settings or ABSettings(), options or Options(), limits=limits)
+
+
+def ab_time_estimate_s(a: LoadedSpec, b: LoadedSpec, settings: ABSettings) -> float | None:
+    """How long it takes, without loading; None where a run ends after a number of operations."""
+    return ab_time_s(settings, a_ns=_run_ns(a.spec), b_ns=_run_ns(b.spec))
+
+
+def ab_loaded(
+    a: LoadedSpec,
+    b: LoadedSpec,
+    settings: ABSettings,
+    options: Options,
+    *,
+    limits: Mapping[str, float] | None = None,
+) -> ABResult:
+    """`ab` for specs that are read already."""
+    with workplace(a, options) as place_a:
+        place_b = place_a.beside(b)
+        plan_a, plan_b = _plan(place_a), _plan(place_b)
+        if _collide(plan_a, plan_b):
+            place_b = _moved(place_b)
+            plan_b = _plan(place_b)
+            options.progress.note(f"the data differs, so that of B goes into {plan_b.namespace.collection}")
+        for place, plan in ((place_a, plan_a), (place_b, plan_b)):
+            place.ensure_data(plan)
+        place_a.stop.raise_if_requested()
+        directory = place_a.directory(plan_a, kind=AB_KIND)
+        arms: dict[Arm, ArmPlan] = {
+            "A": ArmPlan(plan=plan_a, context=place_a.context),
+            "B": ArmPlan(plan=plan_b, context=place_b.context),
+            "A2": ArmPlan(plan=plan_a, context=place_a.context),
+        }
+        _conduct(directory, arms, settings, place_a, names=(a.spec.name, b.spec.name))
+        interrupted = interruption(place_a.stop, directory)
+    try:
+        result = ab_result(read_experiment(directory), limits=limits, interrupted=interrupted)
+    except InvalidRun:
+        if interrupted is not None:
+            raise interrupted from None
+        raise
+    result.write()
+    return result
+
+
+def ab_result(
+    experiment: ExperimentRecord, *, limits: Mapping[str, float] | None = None, interrupted: Interrupted | None = None
+) -> ABResult:
+    """What the runs show, now or years later. Raises InvalidRun where an arm has no run that counts."""
+    runs = _compared(experiment)
+    for arm in ("A", "B"):
+        if arm not in runs:
+            raise InvalidRun(f"there is no run of {arm} in {experiment.directory}", hint="repeat the comparison")
+    again = runs.get("A2")
+    floors = None if again is None else noise_floor(runs["A"], again)
+    margin = float(experiment.settings.get("margin", ABSettings().margin))
+    comparison = compare_runs(runs["A"], runs["B"], margin=margin, floors=floors)
+    cases = gate(comparison.changes, limits or {})
+    return ABResult(
+        report=comparison_report(comparison, cases, experiment=experiment),
+        directory=experiment.directory,
+        interrupted=interrupted,
+        experiment=experiment,
+        comparison=comparison,
+        cases=cases,
+    )
+
+
+def _compared(experiment: ExperimentRecord) -> dict[Arm, list[ComparedRun]]:
+    return {arm: [compared_run(record) for record in records] for arm, records in arm_records(experiment).items()}
+
+
+def _conduct(
+    directory: Path,
+    arms: Mapping[Arm, ArmPlan],
+    settings: ABSettings,
+    place: Workplace,
+    *,
+    names: Sequence[str],
+) -> None:
+    """Runs all arms and seals the experiment. Raises BrimlineError; the runs until then are kept."""
+    seed = place.spec.seed
+    with ExperimentWriter(
+        directory,
+        kind=AB_KIND,
+        name=" and ".join(dict.fromkeys(names)),
+        settings={**asdict(settings), "seed": seed},
+        spec_text=place.context.spec_text,
+        environment=place.context.environment,
+    ) as writer:
+        try:
+            run_arms(AB(settings, seed), arms=arms, writer=writer, total=len(arm_order(settings, seed)))
+        except BrimlineError as error:
+            writer.seal(ended_by="error", message=error.message)
+            error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
+            raise
+        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+
+
+def _plan(place: Workplace) -> Plan:
+    return resolve(place.spec, target=place.target)
+
+
+def _collide(a: Plan, b: Plan) -> bool:
+    """Whether one collection would have to hold two kinds of data."""
+    return a.namespace == b.namespace and (a.data, a.seed) != (b.data, b.seed)
+
+
+def _moved(place: Workplace) -> Workplace:
+    """B with a collection of its own."""
+    data = place.spec.data.model_copy(update={"collection": f"{place.spec.data.collection}{_OWN_COLLECTION}"})
+    return replace(place, spec=place.spec.model_copy(update={"data": data}))
+
+
+def _run_ns(spec: Spec) -> int | None:
+    duration_ns = spec.effective_duration_ns
+    return None if duration_ns is None else spec.effective_warmup_ns + duration_ns

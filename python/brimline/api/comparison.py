@@ -1,0 +1,102 @@
+"""Owns the verb `compare`: records that are there, B against A."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brimline.analysis.compared_run import ComparedRun, compared_run
+from brimline.analysis.comparison import MARGIN, Comparison, compare_runs
+from brimline.analysis.gate import GateCase, gate
+from brimline.api.gating import gate_error
+from brimline.api.options import default_runs_directory
+from brimline.api.reopen import find_record
+from brimline.errors import BrimlineError, UsageError
+from brimline.experiments.ab import AB_KIND
+from brimline.record import list_records, read_experiment, read_record
+from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
+from brimline.report import Report
+from brimline.report.comparison_view import comparison_report
+
+ARM_MARK = ":"
+"""Names one arm of an A/B comparison: `DIRECTORY:A`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonResult:
+    """A comparison of records. `cases` are those of the gate, empty without one."""
+
+    report: Report
+    comparison: Comparison
+    cases: tuple[GateCase, ...] = ()
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """The gate's answer where it isn't a pass; None without a gate."""
+        return gate_error(self.cases)
+
+
+def compare(
+    a: Sequence[str | Path],
+    b: Sequence[str | Path],
+    *,
+    margin: float = MARGIN,
+    limits: Mapping[str, float] | None = None,
+    runs_directory: Path | None = None,
+) -> ComparisonResult:
+    """Compares the runs named by `b` with those named by `a`.
+
+    Each name is a run, a directory of runs, or an arm of an A/B comparison (`DIRECTORY:A`). `limits`: by metric key,
+    the share by which it may become worse.
+
+    Raises UsageError where there is nothing that can be compared, InvalidRun where no run of a side counts, and
+    RecordError.
+    """
+    where = runs_directory or default_runs_directory()
+    sides = [[run for name in names for run in named_runs(name, runs_directory=where)] for names in (a, b)]
+    comparison = compare_runs(*sides, margin=margin)
+    cases = gate(comparison.changes, limits or {})
+    return ComparisonResult(report=comparison_report(comparison, cases), comparison=comparison, cases=cases)
+
+
+def named_runs(name: str | Path, *, runs_directory: Path) -> list[ComparedRun]:
+    """The runs that a name stands for, at least one. Raises UsageError and RecordError."""
+    directories = list(_run_directories(name, runs_directory=runs_directory))
+    if not directories:
+        raise UsageError(f"there is no run in {name}", hint="name a run, a directory of runs, or EXPERIMENT:A")
+    return [compared_run(read_record(directory)) for directory in directories]
+
+
+def _run_directories(name: str | Path, *, runs_directory: Path) -> Iterator[Path]:
+    path = Path(name)
+    if path.is_dir() and not any((path / file).exists() for file in (RECORD_FILE, EXPERIMENT_FILE)):
+        # Loads that went before the runs lie there too, and are none of them.
+        yield from (
+            entry.directory for entry in list_records(path) if entry.kind == "run" and not _is_load(entry.directory)
+        )
+        return
+    text, _, arm = str(name).rpartition(ARM_MARK)
+    directory = find_record(text if text and arm else name, runs_directory=runs_directory)
+    if (directory / EXPERIMENT_FILE).exists():
+        yield from _arm_directories(directory, arm if text else "")
+    else:
+        yield directory
+
+
+def _arm_directories(directory: Path, arm: str) -> Iterator[Path]:
+    """The runs of one arm of an A/B comparison."""
+    experiment = read_experiment(directory)
+    if experiment.kind != AB_KIND:
+        raise UsageError(
+            f"{directory} is a {experiment.kind}: its runs offer different loads",
+            hint=f"compare two of its runs, which are below {directory / 'trials'}",
+        )
+    if not arm:
+        raise UsageError(
+            f"{directory} has two arms", hint=f"name one, {directory}:A or {directory}:B, or the directory alone"
+        )
+    yield from (entry.directory for entry in experiment.trials if entry.probe.get("arm") == arm)
+
+
+def _is_load(directory: Path) -> bool:
+    """By its name, without reading it: `<time>-load-…`."""
+    return directory.name.split("-")[1:2] == ["load"]

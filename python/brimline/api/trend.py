@@ -1,0 +1,56 @@
+"""Owns the verb `trend`: many records of the same plan, and where they changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brimline.analysis.compared_run import METRIC_KEYS
+from brimline.analysis.gate import GateCase
+from brimline.analysis.run_trend import TREND_METRICS, RunSeries, gate_trends, run_series
+from brimline.api.comparison import named_runs
+from brimline.api.gating import gate_error
+from brimline.api.options import default_runs_directory
+from brimline.errors import BrimlineError, UsageError
+from brimline.report import Report
+from brimline.report.trend_view import trend_report
+from brimline.stats.change_points import MAGNITUDE_FLOOR
+
+NEWEST_DEFAULT = 10
+"""Runs in which a gate looks for a change, unless said otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendResult:
+    """Trends of all series. `cases` are those of the gate, empty without one."""
+
+    report: Report
+    series: tuple[RunSeries, ...]
+    cases: tuple[GateCase, ...] = ()
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """The gate's answer where it isn't a pass; None without a gate."""
+        return gate_error(self.cases)
+
+
+def trend(
+    records: Sequence[str | Path] = (),
+    *,
+    metrics: Sequence[str] = TREND_METRICS,
+    floor: float = MAGNITUDE_FLOOR,
+    limit: float | None = None,
+    newest: int = NEWEST_DEFAULT,
+    runs_directory: Path | None = None,
+) -> TrendResult:
+    """Looks for changes of level in `records`, by name and plan; without any in all of `runs_directory`.
+
+    `limit`: the share by which a metric may become worse among the `newest` runs. Raises UsageError and RecordError.
+    """
+    if unknown := [key for key in metrics if key not in METRIC_KEYS or key == "errors"]:
+        known = ", ".join(key for key in METRIC_KEYS if key != "errors")
+        raise UsageError(f'"{unknown[0]}" is no metric that has a trend', hint=f"there are {known}")
+    where = runs_directory or default_runs_directory()
+    runs = [run for name in (records or [where]) for run in named_runs(name, runs_directory=where)]
+    series = run_series(runs, keys=metrics, floor=floor)
+    cases = () if limit is None else gate_trends(series, limit=limit, newest=newest)
+    return TrendResult(report=trend_report(series, floor=floor, cases=cases), series=series, cases=cases)

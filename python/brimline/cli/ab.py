@@ -1,0 +1,107 @@
+"""Owns `brimline ab`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
+
+from brimline.api.ab import ab_loaded, ab_time_estimate_s
+from brimline.api.workload import load_workload
+from brimline.cli import gating
+from brimline.cli import options as opt
+from brimline.cli.output import show_result
+from brimline.errors import UsageError
+from brimline.experiments.ab import PAIRS_DEFAULT, ABSettings
+from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.units import NS_PER_S, format_duration
+
+Changes = list[str] | None
+
+
+def ab(
+    spec_a: Annotated[str, typer.Argument(help="Workload A: a shipped one or a YAML file.", show_default=False)],
+    spec_b: Annotated[
+        str | None, typer.Argument(help="Workload B; without it A, changed by --b.", show_default=False)
+    ] = None,
+    pairs: Annotated[int, typer.Option("--pairs", help="Runs of each; fewer than 2 prove nothing.")] = PAIRS_DEFAULT,
+    only_a: Annotated[
+        Changes,
+        typer.Option(
+            "--a", metavar="KEY=VALUE", help="Change of A alone, by spec path; repeatable.", show_default=False
+        ),
+    ] = None,
+    only_b: Annotated[
+        Changes,
+        typer.Option("--b", metavar="KEY=VALUE", help="Change of B alone, such as connections=64.", show_default=False),
+    ] = None,
+    floor: Annotated[
+        bool,
+        typer.Option("--aa", help="Also run A against itself, for the differences that this machine shows anyway."),
+    ] = False,
+    margin: gating.Margin = "3%",
+    gate: gating.Gate = None,
+    junit: gating.Junit = None,
+    uri: opt.Uri = None,
+    connections: opt.Connections = None,
+    rate: opt.Rate = None,
+    duration: opt.Duration = None,
+    warmup: opt.Warmup = None,
+    records: opt.Records = None,
+    threads: opt.Threads = None,
+    seed: opt.Seed = None,
+    data: opt.Data = None,
+    drop: opt.Drop = False,
+    null: opt.Null = False,
+    mongod: opt.Mongod = None,
+    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
+    runs_dir: opt.RunsDir = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Run two workloads in turns on one server, and say what differs between them."""
+    limits = gating.limits_of(gate)
+    gating.require_gate(junit, gated=bool(limits))
+    both = opt.spec_overrides(
+        records=records,
+        connections=connections,
+        threads=threads,
+        load=opt.load_model(rate=rate, arrivals=None, think_time=None, tlr=None),
+        duration=duration,
+        warmup=warmup,
+        seed=seed,
+    )
+    if spec_b is None and not only_b and not floor:
+        raise UsageError(
+            "there is no B to compare with A", hint="name a second workload, or a change such as --b connections=64"
+        )
+    loaded_a = load_workload(spec_a, overrides={**both, **_assignments(only_a, "--a")})
+    loaded_b = load_workload(spec_b or spec_a, overrides={**both, **_assignments(only_b, "--b")})
+    settings = _settings(pairs, floor, gating.share_of(margin, "--margin"))
+    options = opt.surroundings(
+        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+    )
+    estimate_s = ab_time_estimate_s(loaded_a, loaded_b, settings)
+    if estimate_s is not None:
+        runs = settings.pairs * len(settings.arms)
+        options.progress.note(f"{runs} runs, about {format_duration(round(estimate_s * NS_PER_S))} without loading")
+    result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
+    gating.write_cases(result.cases, junit, suite="ab")
+    return show_result(result, as_json=as_json, full=True)
+
+
+def _settings(pairs: int, floor: bool, margin: float) -> ABSettings:
+    try:
+        return ABSettings(pairs=pairs, floor=floor, margin=margin)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _assignments(texts: Sequence[str] | None, option: str) -> Mapping[str, object]:
+    """`connections=64` by spec path. Raises UsageError."""
+    pairs = [text.partition("=") for text in texts or ()]
+    for path, separator, value in pairs:
+        if not (path.strip() and separator and value.strip()):
+            raise UsageError(
+                f'{option} takes KEY=VALUE, but is "{path}"', hint=f"write it like {option} connections=64"
+            )
+    return {path.strip(): value.strip() for path, _, value in pairs}

@@ -1,0 +1,59 @@
+"""Owns `brimline trend`."""
+
+from typing import Annotated
+
+import typer
+
+from brimline import api
+from brimline.analysis.run_trend import TREND_METRICS
+from brimline.api.options import default_runs_directory
+from brimline.api.trend import NEWEST_DEFAULT
+from brimline.cli import gating
+from brimline.cli import options as opt
+from brimline.errors import UsageError
+
+
+def trend(
+    records: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Runs or directories of runs; without any those in the runs directory.", show_default=False
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric", help=f"Metric to follow; repeatable. Default: {', '.join(TREND_METRICS)}.", show_default=False
+        ),
+    ] = None,
+    floor: Annotated[str, typer.Option("--floor", help="Smallest change of level that is reported.")] = "3%",
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            "--gate",
+            metavar="LIMIT",
+            help="Fail (exit 3) when a metric became worse by more than this, such as 5%, among the newest runs; end "
+            "with 4 when there are too few.",
+            show_default=False,
+        ),
+    ] = None,
+    newest: Annotated[int, typer.Option("--newest", help="Runs among which the gate looks.")] = NEWEST_DEFAULT,
+    junit: gating.Junit = None,
+    html: gating.Html = None,
+    runs_dir: opt.RunsDir = None,
+    as_json: opt.Json = False,
+) -> int:
+    """Find where the figures of many runs of one plan changed their level."""
+    gating.require_gate(junit, gated=gate is not None)
+    if newest < 1:
+        raise UsageError("--newest must be at least 1")
+    result = api.trend(
+        records or (),
+        metrics=tuple(metric or TREND_METRICS),
+        floor=gating.share_of(floor, "--floor"),
+        limit=None if gate is None else gating.share_of(gate, "--gate"),
+        newest=newest,
+        runs_directory=runs_dir or default_runs_directory(),
+    )
+    gating.write_cases(result.cases, junit, suite="trend")
+    return gating.show_report(result.report, error=result.error, as_json=as_json, html=html)

@@ -1,0 +1,53 @@
+"""Owns making the runs of an A/B comparison happen, arm by arm, on one server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from brimline.analysis.observation import observe
+from brimline.execution import RunContext, execute, restore_data
+from brimline.experiments.ab import AB, Arm, ArmProbe, ArmTrial
+from brimline.experiments.runner import describe_outcome
+from brimline.plan import Plan
+from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPlan:
+    """What an arm runs. `context` holds the text of its spec."""
+
+    plan: Plan
+    context: RunContext
+
+
+def run_arms(machine: AB, *, arms: Mapping[Arm, ArmPlan], writer: ExperimentWriter, total: int) -> list[ArmTrial]:
+    """Executes runs until `machine` has no more, or the user ends it; a run that was cut short is the last.
+
+    Raises what `execute` raises.
+    """
+    trials: list[ArmTrial] = []
+    while (probe := machine.next_probe(trials)) is not None:
+        arm = arms[probe.arm]
+        if arm.context.stop.requested:
+            break
+        title = f"run {len(trials) + 1} of {total}: {_arm_text(probe)}"
+        directory = writer.begin_trial(asdict(probe), stage="arm", label=probe.label)
+        record = execute(arm.plan, directory=directory, title=title, context=arm.context)
+        trials.append(ArmTrial(probe=probe, completed=record.complete))
+        outcome = describe_outcome(observe(record))
+        writer.event("trial", directory=directory.name, outcome=outcome)
+        arm.context.progress.note(f"{title}: {outcome}")
+        if record.complete:
+            restore_data(arm.plan, deployment=arm.context.deployment)
+    return trials
+
+
+def arm_records(experiment: ExperimentRecord) -> Mapping[Arm, Sequence[RunRecord]]:
+    """The runs of each arm as they lie on disk, in the order in which they were made. Raises RecordError."""
+    records: dict[Arm, list[RunRecord]] = {}
+    for entry in experiment.trials:
+        records.setdefault(entry.probe.get("arm", "A"), []).append(read_record(entry.directory))
+    return records
+
+
+def _arm_text(probe: ArmProbe) -> str:
+    return "A against itself" if probe.arm == "A2" else probe.arm

@@ -1,0 +1,64 @@
+"""Owns how the figures of comparisons and trends are written: values by metric, changes with their sign, p values."""
+
+from brimline.analysis.compared_run import Metric
+from brimline.analysis.comparison import ChangeVerdict, MetricChange
+from brimline.analysis.gate import GateVerdict, signed_percentage
+from brimline.report.view import Tone
+from brimline.stats.change import Change
+from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage, format_rate
+
+VERDICT_TONES: dict[ChangeVerdict, Tone] = {
+    ChangeVerdict.IMPROVED: "pass",
+    ChangeVerdict.REGRESSED: "fail",
+    ChangeVerdict.EQUIVALENT: "pass",
+    ChangeVerdict.INCONCLUSIVE: "warn",
+    ChangeVerdict.MIXED: "warn",
+    ChangeVerdict.NO_CLAIM: "muted",
+}
+GATE_TONES: dict[GateVerdict, Tone] = {
+    GateVerdict.PASS: "pass",
+    GateVerdict.FAIL: "fail",
+    GateVerdict.INCONCLUSIVE: "warn",
+}
+
+
+def metric_text(metric: Metric, value: float) -> str:
+    """A figure in its unit, with four digits, so that changes below 1 % show."""
+    match metric.unit:
+        case "ns":
+            return format_duration(value, digits=4)
+        case "share":
+            return format_percentage(value)
+        case unit:
+            return format_rate(value, unit=unit, digits=4)
+
+
+def change_text(change: Change | None) -> str:
+    """`+5.12 %`; of a difference of shares `+0.1 points`."""
+    return UNKNOWN_TEXT if change is None else _signed(change.value, absolute=change.absolute)
+
+
+def interval_text(change: Change | None) -> str:
+    """`+2.1 % to +8.2 %`."""
+    if change is None:
+        return UNKNOWN_TEXT
+    low, high = (_signed(value, absolute=change.absolute) for value in (change.low, change.high))
+    return f"{low} to {high}"
+
+
+def p_text(value: float | None) -> str:
+    """A p value with as many digits as mean something."""
+    if value is None:
+        return UNKNOWN_TEXT
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def margin_text(change: MetricChange) -> str:
+    """What counts as equal: `±3 %`."""
+    share = format_percentage(change.margin)
+    return f"±{share.removesuffix(' %')} points" if change.metric.absolute else f"±{share}"
+
+
+def _signed(share: float, *, absolute: bool) -> str:
+    text = signed_percentage(share)
+    return f"{text.removesuffix(' %')} points" if absolute else text

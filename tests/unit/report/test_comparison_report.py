@@ -1,0 +1,139 @@
+"""What a comparison and a trend say on the terminal, in HTML and as JSON."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from rich.console import Console
+
+from brimline.analysis.comparison import Comparison, compare_runs
+from brimline.analysis.gate import gate
+from brimline.analysis.run_trend import gate_trends, run_series
+from brimline.report import Report, print_report, render_html, render_json
+from brimline.report.comparison_view import comparison_report
+from brimline.report.trend_view import trend_report
+from brimline.report.view import Chart
+from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def regressed() -> Comparison:
+    a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
+    return compare_runs(a, [replace(run, plan=plan(connections=16)) for run in b])
+
+
+def report_of(comparison: Comparison) -> Report:
+    return comparison_report(comparison, gate(comparison.changes, {"throughput": 0.05, "p99": 0.05}))
+
+
+def printed(report: Report) -> str:
+    out = io.StringIO()
+    print_report(report, Console(file=out, width=160))
+    return out.getvalue()
+
+
+def charts(report: Report) -> list[Chart]:
+    return [block for section in report.sections for block in section.blocks if isinstance(block, Chart)]
+
+
+def test_the_configuration_comes_before_the_figures() -> None:
+    text = printed(report_of(regressed()))
+    places = [
+        text.index(word) for word in ("B is worse", "configured differently", "What changed", "Shift of the whole")
+    ]
+    assert places == sorted(places)
+    assert "gate: fail" in text
+    line = next(line for line in text.splitlines() if line.startswith("plan"))
+    assert line.split() == ["plan", "connections", "8", "16"]
+    throughput = next(line for line in text.splitlines() if line.startswith("Throughput  ") and "ops/s" in line)
+    assert "regressed" in throughput and "-2" in throughput
+
+
+def test_the_json_has_every_figure_with_its_unit_and_interval() -> None:
+    comparison = regressed()
+    document = json.loads(render_json(report_of(comparison)))
+    assert document["verdict"] == "regressed" and document["kind"] == "comparison"
+    assert document["differences"] == [{"where": "plan", "name": "connections", "a": ["8"], "b": ["16"]}]
+    throughput = document["changes"][0]
+    low, high = throughput["interval_share"]
+    assert low < throughput["change_share"] < high < 0
+    assert len(throughput["a_runs_ops_per_s"]) == 5 and throughput["a_ops_per_s"] > throughput["b_ops_per_s"]
+    assert document["gate"]["verdict"] == "fail"
+    assert [case["name"] for case in document["gate"]["cases"]] == ["throughput", "p99"]
+
+
+def test_charts_are_what_plotly_takes_and_carry_the_intervals() -> None:
+    comparison = regressed()
+    found = {chart.id: chart for chart in charts(report_of(comparison))}
+    assert found.keys() == {"changes", "shift"}
+    for chart in found.values():
+        go.Figure(chart.figure)
+        assert chart.summary
+    first = found["changes"].figure["data"][0]
+    change = comparison.changes[0].change
+    assert change is not None
+    assert first["x"] == [pytest.approx(100 * change.value)]
+    assert first["x"][0] - first["error_x"]["arrayminus"][0] == pytest.approx(100 * change.low)
+
+
+def test_one_run_a_side_shows_figures_and_no_change() -> None:
+    one = compare_runs([simulated_run("a", figures={"throughput": 1000.0})], [simulated_run("b")])
+    report = report_of(one)
+    text = printed(report)
+    assert "No claim" in text and "gate: inconclusive" in text
+    assert charts(report) == []
+    document = json.loads(render_json(report))
+    assert document["changes"][0]["interval_share"] is None and document["changes"][0]["verdict"] == "no claim"
+
+
+def test_an_interval_without_an_end_is_null_and_drawn_to_the_edge() -> None:
+    values = (1e-150, 1e150)
+    sides = [[simulated_run(f"{side}{value}", figures={"p50": value}) for value in values] for side in "ab"]
+    report = report_of(compare_runs(*sides))
+    assert json.loads(render_json(report))["changes"][0]["interval_share"][1] is None
+    render_html(report)
+
+
+def test_what_comes_from_outside_is_escaped() -> None:
+    spoilt = simulated_run(HOSTILE, figures={"throughput": 1.0}, problems=(HOSTILE,))
+    a, b = run_sets(np.random.default_rng(1), order=abba(3))
+    hostile = {"server": {"version": HOSTILE}}
+    report = report_of(compare_runs([*a, spoilt], [replace(run, environment=hostile, name=HOSTILE) for run in b]))
+    assert HOSTILE not in render_html(report)
+
+
+def test_a_trend_says_where_the_level_changed_and_draws_it() -> None:
+    wobble = (0.0, 0.004, -0.005, 0.002, -0.001)
+    runs = [
+        simulated_run(
+            f"night-{index:02}",
+            figures={"throughput": (1000.0 if index < 12 else 900.0) * (1 + wobble[index % 5]), "p99": 5.0 * MS},
+            started_ns=index,
+        )
+        for index in range(20)
+    ]
+    series = run_series(runs, keys=("throughput", "p99"))
+    report = trend_report(series, floor=0.03, cases=gate_trends(series, limit=0.05, newest=10))
+    text = printed(report)
+    assert "The level changed" in text and "gate: fail" in text and "night-12" in text
+    found = charts(report)
+    assert [chart.id for chart in found] == ["trend-1-throughput", "trend-1-p99"]
+    for chart in found:
+        go.Figure(chart.figure)
+    levels = [trace["x"] for trace in found[0].figure["data"] if trace["name"] == "level"]
+    assert levels == [[0.5, 12.5], [12.5, 20.5]]
+    document = json.loads(render_json(report))
+    (change,) = document["series"][0]["metrics"][0]["changes"]
+    assert change["run"] == "night-12" and change["worse_share"] == pytest.approx(0.1, abs=0.01)
+    render_html(report)
+
+
+def test_too_few_runs_are_named_and_not_judged() -> None:
+    series = run_series([simulated_run(f"r{index}", started_ns=index) for index in range(4)])
+    report = trend_report(series, floor=0.03, cases=())
+    assert report.verdict.caption == "Too few runs" and charts(report) == []
+    assert "4 runs: too few for Throughput." in render_html(report)
