@@ -326,6 +326,8 @@ def shift_text(shift: Sequence[QuantileShift]) -> str:
         *([message("B is slower at {quantiles}", quantiles=joined(", ", slower))] if slower else []),
         *([message("B is faster at {quantiles}", quantiles=joined(", ", faster))] if faster else []),
     ]
+    if parts and len(moved) == len(known):
+        return message("{parts}: at every quantile shown.", parts=joined("; ", parts))
     if parts:
         return message("{parts}; elsewhere no shift is shown.", parts=joined("; ", parts))
     return "At no quantile a shift is shown." if known else ""

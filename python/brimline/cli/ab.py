@@ -93,7 +93,7 @@ def _settings(pairs: int, floor: bool, margin: float) -> ABSettings:
     try:
         return ABSettings(pairs=pairs, floor=floor, margin=margin)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(str(error), hint="--pairs 5 finds a change of 5 % where runs vary by 1.5 %") from error
 
 
 def _assignments(texts: Sequence[str] | None, option: str) -> Mapping[str, object]:

@@ -6,6 +6,7 @@ import typer
 
 from brimline.api.capacity import capacity_loaded, settings_for, time_estimate
 from brimline.api.workload import load_workload
+from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.servers.bundled import CACHE_GB_DEFAULT
@@ -31,6 +32,7 @@ def capacity(
     mongod: opt.Mongod = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
+    junit: gating.OutcomeJunit = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -50,4 +52,6 @@ def capacity(
     estimate = time_estimate(settings)
     typical, most = (format_duration(round(each * NS_PER_S)) for each in (estimate.typical_s, estimate.max_s))
     options.progress.note(f"this takes about {typical}, at most {most}, without loading")
-    return show_result(capacity_loaded(loaded, settings, options), as_json=as_json)
+    result = capacity_loaded(loaded, settings, options)
+    gating.write_outcome(result, junit, suite="capacity")
+    return show_result(result, as_json=as_json)

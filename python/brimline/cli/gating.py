@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from brimline.analysis.gate import GateCase, parse_limits
+from brimline.analysis.gate import GateCase, GateVerdict, parse_limits
+from brimline.api import Result
 from brimline.cli.output import console, printing
-from brimline.errors import BrimlineError, UsageError
+from brimline.errors import BrimlineError, GateFailed, UsageError
 from brimline.report import Report, print_report, render_json, write_html
 from brimline.report.junit import write_junit
 from brimline.units import parse_percentage
@@ -30,6 +31,10 @@ Junit = Annotated[
         "--junit", metavar="FILE", help="Write the gate as JUnit XML, a test case per metric.", show_default=False
     ),
 ]
+OutcomeJunit = Annotated[
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help="Write the outcome as JUnit XML, one test case.", show_default=False),
+]
 Html = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.", show_default=False)
 ]
@@ -49,7 +54,7 @@ def share_of(text: str, option: str) -> float:
     try:
         share = parse_percentage(text)
     except ValueError as error:
-        raise UsageError(f"{option}: {error}") from error
+        raise UsageError(f"{option}: {error}", hint=f"write it like {option} 3%") from error
     if not 0 < share < 1:
         raise UsageError(f"{option} must be between 0% and 100%, but is {text}", hint=f"write it like {option} 3%")
     return share
@@ -65,6 +70,16 @@ def write_cases(cases: Sequence[GateCase], junit: Path | None, *, suite: str) ->
     """Writes the JUnit file if one was asked for. Raises RecordError."""
     if junit is not None:
         write_junit(cases, junit, suite=suite)
+
+
+def write_outcome(result: Result, junit: Path | None, *, suite: str) -> None:
+    """Writes one test case for a run or a search: its objective, or what came in between. Raises RecordError."""
+    error = result.error
+    verdict = GateVerdict.PASS if error is None else GateVerdict.INCONCLUSIVE
+    if isinstance(error, GateFailed):
+        verdict = GateVerdict.FAIL
+    text = result.report.verdict.sentence if error is None else error.message
+    write_cases([GateCase(name=result.report.name, verdict=verdict, text=text)], junit, suite=suite)
 
 
 def show_report(report: Report, *, error: BrimlineError | None, as_json: bool, html: Path | None) -> int:

@@ -2,6 +2,7 @@
 
 from brimline.api.run import run_loaded
 from brimline.api.workload import load_workload
+from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
@@ -34,6 +35,7 @@ def run(
     mongod: opt.Mongod = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
+    junit: gating.OutcomeJunit = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -64,4 +66,6 @@ def run(
     options = opt.surroundings(
         uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
     )
-    return show_result(run_loaded(loaded, options), as_json=as_json, full=True)
+    result = run_loaded(loaded, options)
+    gating.write_outcome(result, junit, suite="run")
+    return show_result(result, as_json=as_json, full=True)

@@ -46,7 +46,7 @@ def trend(
     """Find where the figures of many runs of one plan changed their level."""
     gating.require_gate(junit, gated=gate is not None)
     if newest < 1:
-        raise UsageError("--newest must be at least 1")
+        raise UsageError(f"--newest must be at least 1, but is {newest}", hint="write it like --newest 10")
     result = api.trend(
         records or (),
         metrics=tuple(metric or TREND_METRICS),

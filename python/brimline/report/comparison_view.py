@@ -132,13 +132,13 @@ def _names(comparison: Comparison) -> str:
 def _configuration(differences: Sequence[Difference]) -> Section:
     table = Table(
         columns=[
-            Column(label="Of", numeric=False),
             Column(label="Setting", numeric=False, leading=True),
+            Column(label="Of", numeric=False),
             Column(label="A", numeric=False),
             Column(label="B", numeric=False),
         ],
         rows=[
-            [Cell(text=each.where), Cell(text=each.name), Cell(text=", ".join(each.a)), Cell(text=", ".join(each.b))]
+            [Cell(text=each.name), Cell(text=each.where), Cell(text=", ".join(each.a)), Cell(text=", ".join(each.b))]
             for each in differences
         ],
     )

@@ -28,7 +28,11 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
         kind="trend",
         kind_title="Trend",
         name=joined(", ", dict.fromkeys(each.name for each in series)),
-        subtitle=message("{runs} runs of {series} plans, the oldest first", runs=run_count, series=len(series)),
+        subtitle=(
+            message("{runs} runs of one plan, the oldest first", runs=run_count)
+            if len(series) == 1
+            else message("{runs} runs of {series} plans, the oldest first", runs=run_count, series=len(series))
+        ),
         verdict=_verdict(series, floor=floor, cases=cases),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {brimline_version()}",

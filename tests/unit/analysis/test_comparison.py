@@ -168,6 +168,8 @@ def test_a_shift_is_told_by_its_quantiles() -> None:
     slow = [replace(run, distribution=((MS, 9_000), (3 * MS, 1_000))) for run in runs("b", throughput=1000.0)]
     assert shift_text(compare_runs(a, slow).shift) == "B is slower at p95, p99, p99.9; elsewhere no shift is shown."
     assert shift_text(compare_runs(slow, a).shift) == "B is faster at p95, p99, p99.9; elsewhere no shift is shown."
+    all_slower = [replace(run, distribution=((5 * MS, 10_000),)) for run in a]
+    assert shift_text(compare_runs(a, all_slower).shift).endswith("p95, p99, p99.9: at every quantile shown.")
     assert shift_text(compare_runs(a, a).shift) == "At no quantile a shift is shown."
 
 

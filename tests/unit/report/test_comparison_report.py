@@ -47,8 +47,8 @@ def test_the_configuration_comes_before_the_figures() -> None:
     ]
     assert places == sorted(places)
     assert "gate: fail" in text
-    line = next(line for line in text.splitlines() if line.startswith("plan"))
-    assert line.split() == ["plan", "connections", "8", "16"]
+    line = next(line for line in text.splitlines() if line.startswith("connections"))
+    assert line.split() == ["connections", "plan", "8", "16"]
     throughput = next(line for line in text.splitlines() if line.startswith("Throughput  ") and "ops/s" in line)
     assert "regressed" in throughput and "-2" in throughput
 

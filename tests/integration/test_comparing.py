@@ -1,0 +1,134 @@
+"""compare, ab and trend as their users have them, against a real mongod."""
+
+import shutil
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from brimline.servers import Deployment
+from tests.support.command_line import CommandLine
+
+pytestmark = pytest.mark.mongod
+
+SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", "-q")
+
+
+@pytest.fixture
+def uri(mongod: Deployment) -> str:
+    return f"mongodb://{mongod.address}/brimline_compare"
+
+
+def record(cli: CommandLine, *arguments: str, runs: str = "runs") -> str:
+    """Makes one run and returns its directory."""
+    outcome = cli.run("run", "ycsb-c", *SHORT, *arguments, "--runs-dir", runs, "--json")
+    # 4: an open loop so short is inconclusive about its objective.
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    return str(outcome.json()["record"])
+
+
+def test_two_workloads_in_turns_with_a_gate_that_fails(brimline_cli: CommandLine, uri: str) -> None:
+    """32 connections to a server that is full with fewer wait for each other: p50 is more than 50 % worse."""
+    outcome = brimline_cli.run(
+        *("ab", "ycsb-c", "--a", "connections=1", "--b", "connections=32", "--pairs", "3", "--uri", uri),
+        *("--data", "load", "--drop", *SHORT, "--gate", "p50=50%", "--junit", "gate.xml", "--json"),
+    )
+    assert outcome.exit_code == 3, outcome.stderr
+    assert "the gate failed: Service p50" in outcome.error
+    document = outcome.json()
+    assert document["kind"] == "comparison"
+    assert document["differences"] == [{"where": "plan", "name": "connections", "a": ["1"], "b": ["32"]}]
+    assert len(document["a"]) == len(document["b"]) == 3 and document["left_out"] == []
+    p50 = next(change for change in document["changes"] if change["metric"] == "p50")
+    assert p50["verdict"] == "regressed" and p50["interval_share"][0] > 0
+    # The fewest runs by which an interval is known may show anything about the rest.
+    assert document["verdict"] in ("regressed", "mixed")
+    root = ElementTree.parse(brimline_cli.directory / "gate.xml").getroot()
+    assert [(case.get("name"), [child.tag for child in case]) for case in root] == [("p50", ["failure"])]
+
+    shown = brimline_cli.run("show", "latest", "--json")
+    assert shown.exit_code == 0, shown.stderr
+    assert shown.json()["changes"] == document["changes"]
+    experiment = next(Path(brimline_cli.directory, "runs").glob("*-ab-*"))
+    assert (experiment / "report.html").exists()
+    compared = brimline_cli.run("compare", str(experiment), "--json")
+    assert compared.json()["changes"] == document["changes"]
+    swapped = brimline_cli.run("compare", f"{experiment}:B", f"{experiment}:A", "--gate", "p50=50%", "--html", "x.html")
+    assert swapped.exit_code == 0, swapped.stderr
+    assert "gate: pass" in swapped.stdout and (brimline_cli.directory / "x.html").exists()
+
+
+def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
+    arguments = ("--uri", uri, "--data", "load", "--drop", "--connections", "2")
+    before = [record(brimline_cli, *arguments, runs="before") for _ in range(2)]
+    after = [record(brimline_cli, *arguments, runs="after") for _ in range(2)]
+
+    one = brimline_cli.run("compare", before[0], after[0], "--gate", "5%", "--json")
+    assert one.exit_code == 4
+    assert "the gate is inconclusive: no claim about Throughput" in one.error
+    assert one.json()["verdict"] == "no claim"
+    ungated = brimline_cli.run("compare", before[0], after[0])
+    assert ungated.exit_code == 0 and "No claim" in ungated.stdout
+
+    # Loads that went before lie in the same directories and don't count.
+    directories = brimline_cli.run("compare", "before", "after", "--json").json()
+    named = brimline_cli.run("compare", *before, "vs", *after, "--json").json()
+    assert directories == named
+    assert [len(named[side]) for side in "ab"] == [2, 2]
+    assert any("before those of the other" in warning for warning in named["warnings"])
+
+    open_loop = record(brimline_cli, "--uri", uri, "--data", "load", "--rate", "200/s")
+    brimline_cli.run("compare", before[0], open_loop).check_error(2, "closed loop", "open loop", "give both a rate")
+
+    trend = brimline_cli.run("trend", "before", "after", "--gate", "5%", "--junit", "trend.xml")
+    assert trend.exit_code == 4 and "too few" in trend.error
+    for copy in range(3):
+        for source in (*before, *after):
+            shutil.copytree(
+                brimline_cli.directory / source, brimline_cli.directory / "many" / f"{copy}-{Path(source).name}"
+            )
+    many = brimline_cli.run("trend", "--runs-dir", "many", "--floor", "99%", "--gate", "99%", "--json")
+    assert many.exit_code == 0, many.stderr
+    (series,) = many.json()["series"]
+    assert len(series["runs"]) == 12
+    assert [metric["changes"] for metric in series["metrics"]] == [[]] * len(series["metrics"])
+
+
+def test_data_that_differs_does_not_share_a_collection(brimline_cli: CommandLine) -> None:
+    """B has a fifth of the documents; both are loaded, and every read finds its document."""
+    outcome = brimline_cli.run(
+        *("ab", "ycsb-c", "--b", "data.records=200", "--pairs", "2", "--records", "1000", "--duration", "1s"),
+        *("--warmup", "100ms", "--json"),
+    )
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "the data differs, so that of B goes into usertable_b" in outcome.stderr
+    document = outcome.json()
+    assert document["left_out"] == []
+    differences = {each["name"]: (each["a"], each["b"]) for each in document["differences"]}
+    assert differences["namespace.collection"] == (["usertable"], ["usertable_b"])
+    assert "4 runs, about 4.40 s without loading" in outcome.stderr
+
+
+def test_words_that_cannot_be_followed(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    brimline_cli.run("compare", "a", "b", "c").check_error(2, "which belong to A and which to B", "put vs between them")
+    brimline_cli.run("compare", "vs", "b").check_error(2, "one side of vs is empty")
+    brimline_cli.run("compare", "a", "b", "--gate", "5").check_error(2, "--gate", "no percentage")
+    brimline_cli.run("compare", "a", "b", "--junit", "x").check_error(2, "no effect without a gate")
+    brimline_cli.run("compare", "nowhere", "nothing").check_error(2, 'no run is called "nowhere"')
+    brimline_cli.run("compare", "a", "b", "--margin", "200%").check_error(2, "--margin must be between")
+    brimline_cli.run("ab", "ycsb-c").check_error(2, "there is no B")
+    brimline_cli.run("ab", "ycsb-c", "--b", "connections").check_error(2, "takes KEY=VALUE")
+    brimline_cli.run("ab", "ycsb-c", "ycsb-b", "--pairs", "0").check_error(2, "at least one run of each")
+    brimline_cli.run("trend", str(tmp_path)).check_error(2, "there is no run in")
+    brimline_cli.run("trend", "--metric", "p98").check_error(2, "is no metric that has a trend")
+
+
+@pytest.mark.parametrize(("p99", "exit_code", "tag"), [("30s", 0, "system-out"), ("1us", 3, "failure")])
+def test_the_objective_of_a_run_as_a_test_case(brimline_cli: CommandLine, p99: str, exit_code: int, tag: str) -> None:
+    outcome = brimline_cli.run(
+        *("run", "ycsb-c", "--null", "--rate", "20k/s", "--p99", p99, "--duration", "1s", "--warmup", "0s", "-q"),
+        *("--junit", "run.xml"),
+    )
+    assert outcome.exit_code == exit_code, outcome.stderr
+    root = ElementTree.parse(brimline_cli.directory / "run.xml").getroot()
+    assert [(case.get("name"), [child.tag for child in case]) for case in root] == [("ycsb-c", [tag])]
