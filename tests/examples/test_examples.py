@@ -45,6 +45,12 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
         r"report: ",
     ),
     "loop_over_seeds.py": (r"seed 1: \d+ ops/s", r"seed 3: \d+ ops/s", r"3 runs: mean \d+ ops/s"),
+    "compare_two_settings.py": (
+        r"connections: 4 against 16",
+        r"Throughput: [+-][\d.,]+% \([+-].*\), (improved|regressed|equivalent|inconclusive)",
+        r"verdict: \w+",
+        r"report: ",
+    ),
     "generator_ceiling.py": (r"ceiling: [1-9]\d* ops/s", r"client CPU: \d+ ns per operation"),
 }
 

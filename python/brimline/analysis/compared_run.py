@@ -14,6 +14,7 @@ from brimline.analysis.observation import Observation, observe
 from brimline.plan import Plan
 from brimline.record.model import Environment, RunRecord
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN, Buckets, merge_buckets
+from brimline.wording import message
 
 LoadKind = Literal["closed loop", "open loop", "load", "null target"]
 """What a run's figures are figures of; runs of different kinds can't be compared."""
@@ -69,6 +70,7 @@ _QUANTILES: tuple[tuple[str, float, Callable[[Latency], int], bool], ...] = (
 )
 
 
+_CLOCK_LABELS = {"service": "Service {quantile}", "response": "Response {quantile}"}
 METRIC_KEYS = ("throughput", *(name for name, _, _, _ in _QUANTILES), "errors", "client_cpu", "server_cpu")
 """The keys of all metrics, as users name them."""
 
@@ -77,7 +79,13 @@ def metrics(kind: LoadKind) -> tuple[Metric, ...]:
     """The metrics of runs of this kind, in the order in which they are shown."""
     clock = clock_of(kind)
     latencies = [
-        Metric(key=name, label=f"{clock.capitalize()} {name}", unit="ns", higher_is_better=False, decides=decides)
+        Metric(
+            key=name,
+            label=message(_CLOCK_LABELS[clock], quantile=name),
+            unit="ns",
+            higher_is_better=False,
+            decides=decides,
+        )
         for name, _, _, decides in _QUANTILES
     ]
     first = DOCUMENTS if kind == "load" else THROUGHPUT

@@ -102,6 +102,7 @@ def ab_loaded(
     except InvalidRun:
         if interrupted is not None:
             raise interrupted from None
+        _raise_if_lost(directory)
         raise
     result.write()
     return result
@@ -115,8 +116,8 @@ def ab_result(
     for arm in ("A", "B"):
         if arm not in runs:
             raise InvalidRun(f"there is no run of {arm} in {experiment.directory}", hint="repeat the comparison")
-    again = runs.get("A2")
-    floors = None if again is None else noise_floor(runs["A"], again)
+    again = [run for run in runs.get("A2", ()) if not run.problems]
+    floors = noise_floor(runs["A"], again) if again else None
     margin = float(experiment.settings.get("margin", ABSettings().margin))
     comparison = compare_runs(runs["A"], runs["B"], margin=margin, floors=floors)
     cases = gate(comparison.changes, limits or {})
@@ -159,6 +160,16 @@ def _conduct(
             error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
             raise
         writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+
+
+def _raise_if_lost(directory: Path) -> None:
+    """Raises TargetError when the target went away during a run."""
+    for records in arm_records(read_experiment(directory)).values():
+        for record in records:
+            if record.ended_by == "target_lost":
+                raise TargetError(
+                    f"the target went away: {record.message}", hint=f"what was measured is kept: {directory}"
+                )
 
 
 def _plan(place: Workplace) -> Plan:

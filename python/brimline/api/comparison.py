@@ -1,6 +1,6 @@
 """Owns the verb `compare`: records that are there, B against A."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from brimline.api.gating import gate_error
 from brimline.api.options import default_runs_directory
 from brimline.api.reopen import find_record
 from brimline.errors import BrimlineError, UsageError
-from brimline.experiments.ab import AB_KIND
+from brimline.experiments.ab import AB_KIND, ARMS
 from brimline.record import list_records, read_experiment, read_record
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
 from brimline.report import Report
@@ -60,29 +60,31 @@ def compare(
 
 def named_runs(name: str | Path, *, runs_directory: Path) -> list[ComparedRun]:
     """The runs that a name stands for, at least one. Raises UsageError and RecordError."""
-    directories = list(_run_directories(name, runs_directory=runs_directory))
-    if not directories:
-        raise UsageError(f"there is no run in {name}", hint="name a run, a directory of runs, or EXPERIMENT:A")
-    return [compared_run(read_record(directory)) for directory in directories]
-
-
-def _run_directories(name: str | Path, *, runs_directory: Path) -> Iterator[Path]:
     path = Path(name)
-    if path.is_dir() and not any((path / file).exists() for file in (RECORD_FILE, EXPERIMENT_FILE)):
-        # Loads that went before the runs lie there too, and are none of them.
-        yield from (
-            entry.directory for entry in list_records(path) if entry.kind == "run" and not _is_load(entry.directory)
-        )
-        return
+    if path.is_dir() and not _is_record(path):
+        return _runs_below(path)
     text, _, arm = str(name).rpartition(ARM_MARK)
-    directory = find_record(text if text and arm else name, runs_directory=runs_directory)
+    is_arm = arm in ARMS and bool(text)
+    directory = find_record(text if is_arm else name, runs_directory=runs_directory)
     if (directory / EXPERIMENT_FILE).exists():
-        yield from _arm_directories(directory, arm if text else "")
-    else:
-        yield directory
+        return _runs_of_arm(directory, arm if is_arm else "")
+    return [compared_run(read_record(directory))]
 
 
-def _arm_directories(directory: Path, arm: str) -> Iterator[Path]:
+def _is_record(path: Path) -> bool:
+    return any((path / file).exists() for file in (RECORD_FILE, EXPERIMENT_FILE))
+
+
+def _runs_below(directory: Path) -> list[ComparedRun]:
+    """The runs in a directory. The loads that went before them lie there too, and count where there is nothing else."""
+    entries = [entry for entry in list_records(directory) if entry.kind == "run"]
+    runs = [compared_run(read_record(entry.directory)) for entry in entries]
+    if not runs:
+        raise UsageError(f"there is no run in {directory}", hint="name a run, a directory of runs, or EXPERIMENT:A")
+    return [run for run in runs if run.kind != "load"] or runs
+
+
+def _runs_of_arm(directory: Path, arm: str) -> list[ComparedRun]:
     """The runs of one arm of an A/B comparison."""
     experiment = read_experiment(directory)
     if experiment.kind != AB_KIND:
@@ -90,13 +92,10 @@ def _arm_directories(directory: Path, arm: str) -> Iterator[Path]:
             f"{directory} is a {experiment.kind}: its runs offer different loads",
             hint=f"compare two of its runs, which are below {directory / 'trials'}",
         )
-    if not arm:
+    named = [entry.directory for entry in experiment.trials if entry.probe.get("arm") == arm]
+    if not named:
+        problem = f"has no run of {arm}" if arm else "has two arms"
         raise UsageError(
-            f"{directory} has two arms", hint=f"name one, {directory}:A or {directory}:B, or the directory alone"
+            f"{directory} {problem}", hint=f"name one, {directory}:A or {directory}:B, or the directory alone"
         )
-    yield from (entry.directory for entry in experiment.trials if entry.probe.get("arm") == arm)
-
-
-def _is_load(directory: Path) -> bool:
-    """By its name, without reading it: `<time>-load-…`."""
-    return directory.name.split("-")[1:2] == ["load"]
+    return [compared_run(read_record(each)) for each in named]

@@ -10,11 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from brimline.stats.change import RUNS_MIN
 from brimline.units import NS_PER_S
 
 Arm = Literal["A", "B", "A2"]
 """`A2` is A once more: what differs between the two is what this machine shows by itself."""
+ARMS: tuple[Arm, ...] = ("A", "B", "A2")
 AB_KIND = "ab"
 """What its record says it is."""
 PAIRS_DEFAULT = 5
@@ -37,12 +37,7 @@ class ABSettings:
     @property
     def arms(self) -> tuple[Arm, ...]:
         """What takes turns."""
-        return ("A", "B", "A2") if self.floor else ("A", "B")
-
-    @property
-    def proves_nothing(self) -> bool:
-        """Whether there will be too few runs for any claim."""
-        return self.pairs < RUNS_MIN
+        return ARMS if self.floor else ARMS[:2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ def shift_chart(shift: Sequence[QuantileShift], *, clock: str, margin: float) ->
         "hovertemplate": "%{x}: %{text}<extra></extra>",
     }
     layout = figures.layout(
-        xaxis=figures.axis(f"quantile of the {clock} time", type="category"),
+        xaxis=figures.axis(message("quantile of the {clock} time", clock=clock), type="category"),
         yaxis=figures.axis("change from A to B, %", zeroline=True, zerolinecolor=figures.INK)
         | {"range": _range([bound for _, change in known for bound in (change.low, change.high)])},
     )
@@ -126,7 +126,7 @@ def trend_chart(series: RunSeries, trend: MetricTrend, *, id: str) -> Chart:  # 
     }
     layout = figures.layout(
         xaxis=figures.axis("run, the newest at the right", range=[0.5, len(values) + 0.5]),
-        yaxis=figures.zero_based(f"{trend.metric.label.lower()}, {unit}", max(values)),
+        yaxis=figures.zero_based(message("{metric}, {unit}", metric=trend.metric.label, unit=unit), max(values)),
     )
     for point in trend.points:
         worse = trend.worse(point) > 0

@@ -6,6 +6,7 @@ from brimline.analysis.gate import GateVerdict, signed_percentage
 from brimline.report.view import Tone
 from brimline.stats.change import Change
 from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage, format_rate
+from brimline.wording import message
 
 VERDICT_TONES: dict[ChangeVerdict, Tone] = {
     ChangeVerdict.IMPROVED: "pass",
@@ -43,7 +44,7 @@ def interval_text(change: Change | None) -> str:
     if change is None:
         return UNKNOWN_TEXT
     low, high = (_signed(value, absolute=change.absolute) for value in (change.low, change.high))
-    return f"{low} to {high}"
+    return message("{low} to {high}", low=low, high=high)
 
 
 def p_text(value: float | None) -> str:
@@ -56,9 +57,11 @@ def p_text(value: float | None) -> str:
 def margin_text(change: MetricChange) -> str:
     """What counts as equal: `±3 %`."""
     share = format_percentage(change.margin)
-    return f"±{share.removesuffix(' %')} points" if change.metric.absolute else f"±{share}"
+    if not change.metric.absolute:
+        return f"±{share}"
+    return message("±{points} points", points=share.removesuffix(" %"))
 
 
 def _signed(share: float, *, absolute: bool) -> str:
     text = signed_percentage(share)
-    return f"{text.removesuffix(' %')} points" if absolute else text
+    return message("{points} points", points=text.removesuffix(" %")) if absolute else text

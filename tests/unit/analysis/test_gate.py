@@ -34,6 +34,12 @@ def test_a_metric_against_its_limit(throughput: float, limit: float, expected: G
     assert gated(runs(throughput), limit).verdict is expected
 
 
+def test_what_a_shows_against_itself_fails_no_gate() -> None:
+    changes = compare_runs(runs(1000.0), runs(900.0), floors={"throughput": 0.12}).changes
+    (case,) = gate(changes, {"throughput": 0.05})
+    assert case.verdict is GateVerdict.INCONCLUSIVE
+
+
 def test_noise_neither_passes_nor_fails() -> None:
     case = gated(runs(930.0, noise=20.0), 0.05)
     assert case.verdict is GateVerdict.INCONCLUSIVE
