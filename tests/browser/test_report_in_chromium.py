@@ -8,6 +8,7 @@ import pytest
 
 from brimline.report import write_html
 from tests.browser.chromium import Chromium, find_chromium
+from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 from tests.unit.report.report_samples import make_reports
 
 pytestmark = pytest.mark.browser
@@ -16,7 +17,7 @@ EXECUTABLE = find_chromium()
 if EXECUTABLE is None:
     pytest.skip("no Chromium on this machine: install the package chromium", allow_module_level=True)
 
-KINDS = ("run", "capacity", "sweep")
+KINDS = ("run", "capacity", "sweep", "comparison", "trend")
 WIDTHS_PX = (390, 768, 1440)
 
 
@@ -25,8 +26,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("reports")
     reports = make_reports(directory)
     paths = {kind: directory / f"{kind}.html" for kind in KINDS}
+    others = {"comparison": report_of(regressed()), "trend": trend_of(dropped())}
     for kind, path in paths.items():
-        write_html(getattr(reports, kind), path)
+        write_html(others[kind] if kind in others else getattr(reports, kind), path)
     return paths
 
 
@@ -58,14 +60,15 @@ def test_page_draws_everything_and_fits_its_window(
             marks: plot.querySelectorAll('.scatterlayer path, .points path').length,
         }))"""
     )
-    assert len(plots) == {"run": 2, "capacity": 4, "sweep": 1}[kind]
+    assert len(plots) == {"run": 2, "capacity": 4, "sweep": 1, "comparison": 2, "trend": 2}[kind]
     for plot in plots:
         assert plot["drawn"] == plot["width"] > 0, plot
         assert plot["marks"] > 0, plot
 
 
-def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Path]) -> None:
-    browser.open(files["capacity"], width=390)
+@pytest.mark.parametrize("kind", ["capacity", "comparison", "trend"])
+def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Path], kind: str) -> None:
+    browser.open(files[kind], width=390)
     overflowing = browser.evaluate(
         """[...document.querySelectorAll('td, dd, p, h1, h2, h3, figcaption, pre, li')]
             .filter(element => element.getClientRects().length)

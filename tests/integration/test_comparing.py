@@ -78,6 +78,9 @@ def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
     assert [len(named[side]) for side in "ab"] == [2, 2]
     assert any("before those of the other" in warning for warning in named["warnings"])
 
+    brimline_cli.run("compare", "before", "vs", *after, before[0]).check_error(2, "is named more than once")
+    assert len(brimline_cli.run("trend", "before", *before, "--json").json()["series"][0]["runs"]) == 2
+
     open_loop = record(brimline_cli, "--uri", uri, "--data", "load", "--rate", "200/s")
     brimline_cli.run("compare", before[0], open_loop).check_error(2, "closed loop", "open loop", "give both a rate")
 

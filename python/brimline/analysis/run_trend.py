@@ -80,7 +80,7 @@ def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricT
 
 
 def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -> GateCase:
-    name = f"{series.name}.{series.plan_hash}.{trend.metric.key}"
+    name = f"{series.name} {series.plan_hash} {trend.metric.key}"
     if not trend.enough:
         text = message(
             "{metric}: {count} runs are too few for a trend, which needs {needed}",

@@ -53,9 +53,18 @@ def compare(
     """
     where = runs_directory or default_runs_directory()
     sides = [[run for name in names for run in named_runs(name, runs_directory=where)] for names in (a, b)]
+    _check_apart(*sides)
     comparison = compare_runs(*sides, margin=margin)
     cases = gate(comparison.changes, limits or {})
     return ComparisonResult(report=comparison_report(comparison, cases), comparison=comparison, cases=cases)
+
+
+def _check_apart(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> None:
+    """A run that counts twice would make the spread look smaller than it is. Raises UsageError."""
+    places = [run.directory.resolve() for run in (*a, *b)]
+    twice = next((place for place in places if places.count(place) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice.name} is named more than once", hint="name each run once, on one side")
 
 
 def named_runs(name: str | Path, *, runs_directory: Path) -> list[ComparedRun]:

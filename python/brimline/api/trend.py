@@ -51,6 +51,7 @@ def trend(
         raise UsageError(f'"{unknown[0]}" is no metric that has a trend', hint=f"there are {known}")
     where = runs_directory or default_runs_directory()
     runs = [run for name in (records or [where]) for run in named_runs(name, runs_directory=where)]
-    series = run_series(runs, keys=metrics, floor=floor)
+    once = {run.directory.resolve(): run for run in runs}
+    series = run_series(once.values(), keys=metrics, floor=floor)
     cases = () if limit is None else gate_trends(series, limit=limit, newest=newest)
     return TrendResult(report=trend_report(series, floor=floor, cases=cases), series=series, cases=cases)

@@ -73,7 +73,7 @@ def gate_section(cases: Sequence[GateCase]) -> Section:
     """Each gated metric; empty without a gate."""
     table = Table(
         columns=[
-            Column(label="Gate", numeric=False, leading=True),
+            Column(label="Gate", numeric=False),
             Column(label="Result", numeric=False, tag=True),
             Column(label="Evidence", numeric=False),
         ],

@@ -65,4 +65,4 @@ def test_the_gate_looks_for_a_worsening_among_the_newest(
 ) -> None:
     (case,) = gate_trends(run_series(night(levels), keys=("throughput",)), limit=limit, newest=newest)
     assert case.verdict is expected
-    assert case.name.endswith(".throughput")
+    assert case.name.endswith(" throughput")

@@ -9,25 +9,15 @@ import plotly.graph_objects as go
 import pytest
 from rich.console import Console
 
-from brimline.analysis.comparison import Comparison, compare_runs
-from brimline.analysis.gate import gate
-from brimline.analysis.run_trend import gate_trends, run_series
+from brimline.analysis.comparison import compare_runs
+from brimline.analysis.run_trend import run_series
 from brimline.report import Report, print_report, render_html, render_json
-from brimline.report.comparison_view import comparison_report
 from brimline.report.trend_view import trend_report
 from brimline.report.view import Chart
-from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
+from tests.support.run_sets import abba, run_sets, simulated_run
+from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 
 HOSTILE = "<script>alert(1)</script>"
-
-
-def regressed() -> Comparison:
-    a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
-    return compare_runs(a, [replace(run, plan=plan(connections=16)) for run in b])
-
-
-def report_of(comparison: Comparison) -> Report:
-    return comparison_report(comparison, gate(comparison.changes, {"throughput": 0.05, "p99": 0.05}))
 
 
 def printed(report: Report) -> str:
@@ -107,19 +97,9 @@ def test_what_comes_from_outside_is_escaped() -> None:
 
 
 def test_a_trend_says_where_the_level_changed_and_draws_it() -> None:
-    wobble = (0.0, 0.004, -0.005, 0.002, -0.001)
-    runs = [
-        simulated_run(
-            f"night-{index:02}",
-            figures={"throughput": (1000.0 if index < 12 else 900.0) * (1 + wobble[index % 5]), "p99": 5.0 * MS},
-            started_ns=index,
-        )
-        for index in range(20)
-    ]
-    series = run_series(runs, keys=("throughput", "p99"))
-    report = trend_report(series, floor=0.03, cases=gate_trends(series, limit=0.05, newest=10))
+    report = trend_of(dropped())
     text = printed(report)
-    assert "The level changed" in text and "gate: fail" in text and "night-12" in text
+    assert "The level changed" in text and "gate: fail" in text and "20261113t034851z-ycsb-c-0059a198" in text
     found = charts(report)
     assert [chart.id for chart in found] == ["trend-1-throughput", "trend-1-p99"]
     for chart in found:
@@ -128,7 +108,7 @@ def test_a_trend_says_where_the_level_changed_and_draws_it() -> None:
     assert levels == [[0.5, 12.5], [12.5, 20.5]]
     document = json.loads(render_json(report))
     (change,) = document["series"][0]["metrics"][0]["changes"]
-    assert change["run"] == "night-12" and change["worse_share"] == pytest.approx(0.1, abs=0.01)
+    assert change["run"] == "20261113t034851z-ycsb-c-0059a198" and change["worse_share"] == pytest.approx(0.1, abs=0.01)
     render_html(report)
 
 
