@@ -11,6 +11,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latency
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
+from brimline.analysis.steady import SteadyState, counted, steady_state
 from brimline.analysis.validity import RunFigures, validity
 from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import IntervalRow, OperationRow, RunRecord
@@ -61,6 +62,7 @@ class Observation:
     acknowledgement: Acknowledgement
     client_cpu_ns_per_op: float | None
     findings: tuple[Finding, ...]
+    steady: SteadyState | None = None  # of a run that is meant to be steady
 
     @property
     def valid(self) -> bool:
@@ -69,7 +71,12 @@ class Observation:
 
 
 def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -> Observation:
-    """What `record` shows. `null_ceiling_ops_per_s`: throughput of the null target on this host, if known."""
+    """What `record` shows. `null_ceiling_ops_per_s`: throughput of the null target on this host, if known.
+
+    Warm-up that was found beyond the planned one is not in the measured window.
+    """
+    steady = steady_state(record)
+    record = counted(record, steady)
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     due_operations = [row for row in record.operations if row["phase"] == "measure"]
     window = _within(intervals, record.operations)
@@ -104,6 +111,7 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
         lag=lag,
         generator=generator,
         server=server,
+        steady=steady,
     )
     return Observation(
         target=record.plan.target.kind,
@@ -133,6 +141,7 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
         acknowledgement=acknowledgement(record),
         client_cpu_ns_per_op=generator.engine_cpu_ns / finished_in_window if finished_in_window else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
+        steady=steady,
     )
 
 

@@ -7,6 +7,7 @@ rate.
 from collections.abc import Iterable, Sequence
 from typing import Self
 
+from brimline.analysis.server_column import number
 from brimline.record.model import ServerRow
 
 
@@ -19,7 +20,7 @@ class ServerWindow:
     @classmethod
     def of(cls, rows: Sequence[ServerRow], *, start_ns: int, end_ns: int) -> Self:
         """The rows whose `at_ns` lies in the window, both ends included."""
-        timed = ((_number(row, "at_ns"), row) for row in rows)
+        timed = ((number(row, "at_ns"), row) for row in rows)
         return cls([row for at_ns, row in timed if at_ns is not None and start_ns <= at_ns <= end_ns])
 
     def rate(self, *columns: str) -> float | None:
@@ -59,30 +60,25 @@ class ServerWindow:
 
     def mean_share(self, part: str, whole: str) -> float | None:
         """Mean of a gauge divided by another one of the same row."""
-        pairs = [(_number(row, part), _number(row, whole)) for row in self._rows]
+        pairs = [(number(row, part), number(row, whole)) for row in self._rows]
         shares = [above / below for above, below in pairs if above is not None and below]
         return sum(shares) / len(shares) if shares else None
 
     def values(self, column: str) -> list[float]:
         """What the rows that have a column say."""
-        return [value for row in self._rows if (value := _number(row, column)) is not None]
+        return [value for row in self._rows if (value := number(row, column)) is not None]
 
     def _ends(self, columns: Iterable[str]) -> tuple[ServerRow, ServerRow, float] | None:
         """First and last row that have all of the columns, and the seconds between them; None without two of them."""
         names = tuple(columns)
-        whole = [row for row in self._rows if all(_number(row, name) is not None for name in names)]
+        whole = [row for row in self._rows if all(number(row, name) is not None for name in names)]
         if len(whole) < 2:
             return None
-        elapsed_s = ((_number(whole[-1], "at_ns") or 0) - (_number(whole[0], "at_ns") or 0)) / 1e9
+        elapsed_s = ((number(whole[-1], "at_ns") or 0) - (number(whole[0], "at_ns") or 0)) / 1e9
         return (whole[0], whole[-1], elapsed_s) if elapsed_s > 0 else None
 
 
 def _growth(first: ServerRow, last: ServerRow, columns: Iterable[str], *, per: float | None) -> float | None:
     """Sum of the growth of some counters divided by `per`; None when one fell back."""
-    steps = [(_number(last, name) or 0) - (_number(first, name) or 0) for name in columns]
+    steps = [(number(last, name) or 0) - (number(first, name) or 0) for name in columns]
     return None if not per or min(steps) < 0 else sum(steps) / per
-
-
-def _number(row: ServerRow, column: str) -> float | None:
-    value = row.get(column)
-    return float(value) if isinstance(value, int | float) else None

@@ -6,6 +6,7 @@ from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
+from brimline.analysis.steady import SteadyState
 from brimline.monitor import Opcounters, check_agreement
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
@@ -45,6 +46,7 @@ class RunFigures:
     lag: Latency | None
     generator: GeneratorCpu
     server: ServerCpu
+    steady: SteadyState | None
 
 
 def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None) -> tuple[Finding, ...]:
@@ -62,6 +64,8 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += sent_as_planned(record, figures.held_back_share)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
     findings.append(samples(figures.service if record.closed_loop else figures.response))
+    if figures.steady is not None:
+        findings.append(figures.steady.finding)
     return tuple(findings)
 
 

@@ -8,13 +8,19 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
+from brimline.analysis.steady import Steadiness
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.units import format_duration, format_percentage, format_rate
+from brimline.wording import message
 
 HYSTERESIS = 0.05
 """Around the target, a p99 this close to it decides nothing: the next run could fall on the other side."""
 GROWTH_SHARE_MIN = 0.001
 """Growth of the backlog, as a share of the offered rate, below which it doesn't matter."""
+
+MISSED_SHARE_MIN = 0.5
+"""Of an unsteady window, the share of intervals that must miss the objective for the server to have missed it: in fewer
+a disturbance did, and what the server can do is not known."""
 
 EDGE_OPERATIONS = 3
 """Operations that may be missing because the window's edges cut them off; matters at low rates only."""
@@ -96,8 +102,21 @@ def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
     # target.
     surely_above = response.p99.low_ns is not None and response.p99.low_ns >= slo.response_p99_ns
     enough = response.p99.high_ns is not None
-    if response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and (enough or surely_above):
+    missed = response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and (enough or surely_above)
+    if missed and not _disturbed(observation, slo):
         yield _p99_text(response, slo)
+
+
+def _unsteady(observation: Observation) -> bool:
+    return observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY
+
+
+def _disturbed(observation: Observation, slo: Slo) -> bool:
+    """Whether the window was unsteady, and most of it within the objective."""
+    steady = observation.steady
+    if steady is None or not _unsteady(observation):
+        return False
+    return steady.missed_share(slo.response_p99_ns) < MISSED_SHARE_MIN
 
 
 def _incomplete(observation: Observation, slo: Slo) -> bool:
@@ -109,11 +128,15 @@ def _incomplete(observation: Observation, slo: Slo) -> bool:
 
 
 def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
+    if observation.steady is not None and _unsteady(observation):
+        yield observation.steady.evidence
     response = observation.response
     if response is None:
         yield "no response time: " + ("a closed loop has none" if observation.closed_loop else "nothing finished")
         return
-    if response.p99_ns > (1 - HYSTERESIS) * slo.response_p99_ns:
+    if response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and _disturbed(observation, slo):
+        yield message("{p99}, though most of the window is within it", p99=_p99_text(response, slo))
+    elif response.p99_ns > (1 - HYSTERESIS) * slo.response_p99_ns:
         yield f"{_p99_text(response, slo)}: too close to tell"
     elif response.p99.high_ns is None:
         yield f"{response.count} operations are too few for a p99"

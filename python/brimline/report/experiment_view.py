@@ -6,6 +6,7 @@ What it concluded and the probes that show it, in words and tables.
 import shlex
 from collections.abc import Sequence
 
+from brimline.analysis.steady import counted, steady_state
 from brimline.analysis.verdict import Slo
 from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind, sustained_parts
 from brimline.experiments.outcome import TrialOutcome
@@ -304,6 +305,7 @@ def _why(conclusion: CapacityConclusion) -> Section:
 def _detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
     if detail is None:
         return []
+    detail = counted(detail, steady_state(detail))
     charts = run_sections.charts(detail, slo_p99_ns=slo.response_p99_ns if slo else None)
     return [
         Section(

@@ -11,6 +11,7 @@ from brimline.report.series import TimeBucket, time_series
 from brimline.report.view import Chart, Key
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_S, format_duration, format_number, format_rate
+from brimline.wording import message
 
 TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
@@ -33,14 +34,30 @@ def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | No
     return Chart(
         id="over-time",
         title="Throughput and latency over time",
-        caption=(
-            f"Each point is one interval of {width:g} s. Hatched: warm-up, and drain after the "
-            f"last operation was due; neither counts. Percentiles are of {clock} time, over all {_what(record)}."
+        caption=message(
+            "Each point is one interval of {width} s. Hatched: {warmup}, and drain after the "
+            "last operation was due; neither counts. Percentiles are of {clock} time, over all {what}.",
+            width=f"{width:g}",
+            warmup=_warmup_text(record),
+            clock=clock,
+            what=_what(record),
         ),
         summary=f"Answered {_what(record)} in the measured window: {spread} per interval.",
         figure=figure,
         legend=_time_legend(record, buckets, clock),
         height_px=520,
+    )
+
+
+def _warmup_text(record: RunRecord) -> str:
+    """The warm-up in words; it ends where the first counted interval begins, which may be later than planned."""
+    counted = next((row["start_ns"] for row in record.intervals if row["phase"] == "measure"), 0)
+    if counted <= record.plan.warmup_ns:
+        return "warm-up"
+    return message(
+        "warm-up, planned until {planned} and found to last until {found}",
+        planned=format_duration(record.plan.warmup_ns),
+        found=format_duration(counted),
     )
 
 

@@ -9,6 +9,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_cost
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import enough_samples
+from brimline.analysis.steady import SteadyState
 from brimline.analysis.verdict import Judgement, Slo, proves_nothing
 from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.limit import run_limit_document
@@ -98,7 +99,22 @@ def observation_document(observation: Observation) -> dict[str, Any]:
         "server_cpu_share": observation.server.server_share,
         "host_cpu_share": observation.server.host_share,
         "host_cpu_share_of_others": other_programs_share(observation),
+        "steady_state": steady_document(observation.steady),
         "checks": [_finding_document(finding) for finding in observation.findings],
+    }
+
+
+def steady_document(steady: SteadyState | None) -> dict[str, Any] | None:
+    """Whether the run was steady and from when on; null of a run that isn't meant to be."""
+    if steady is None:
+        return None
+    return {
+        "result": steady.verdict.value,
+        "warmup_planned_end_ns": steady.planned_end_ns,
+        "warmup_found_end_ns": steady.warmup_end_ns,
+        "warmup_found_ns": steady.warmup_found_ns,
+        "evidence": steady.evidence,
+        "checks": [_finding_document(check) for check in steady.checks],
     }
 
 

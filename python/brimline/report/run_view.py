@@ -5,6 +5,7 @@ import shlex
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
+from brimline.analysis.steady import counted
 from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
 from brimline.plan.pacing import short_load
 from brimline.record.layout import SPEC_FILE
@@ -37,6 +38,7 @@ def run_report(
     record: RunRecord, observation: Observation, *, slo: Slo | None = None, judgement: Judgement | None = None
 ) -> Report:
     """The report of one run. `slo` and `judgement` are given when the run had an objective."""
+    record = counted(record, observation.steady)
     statistics = operation_statistics(record)
     sections = [
         run_sections.charts(record, slo_p99_ns=slo.response_p99_ns if slo else None),

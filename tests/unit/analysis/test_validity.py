@@ -25,8 +25,9 @@ def around(queries: int) -> dict[str, dict[str, int]]:
 def test_a_sound_run_passes_every_check_it_can() -> None:
     findings = observe(run_record(opcounters=around(10_000)), null_ceiling_ops_per_s=100_000).findings
     names = ["ended", "conservation", "opcounters", "generator_cpu", "generator_headroom", "generator_lag"]
-    assert [each.name for each in findings] == [*names, "sent", "errors", "misses", "samples"]
-    assert {each.verdict for each in findings} == {Standing.PASS}
+    assert [each.name for each in findings] == [*names, "sent", "errors", "misses", "samples", "steady_state"]
+    assert {each.verdict for each in findings[:-1]} == {Standing.PASS}
+    assert findings[-1].verdict is Standing.UNKNOWN  # ten seconds are too short to tell
     assert all(each.evidence and "\n" not in each.evidence for each in findings)
 
 
