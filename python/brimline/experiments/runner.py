@@ -7,16 +7,18 @@ from typing import Protocol
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
 from brimline.execution import RunContext, execute, restore_data
-from brimline.experiments.trial import Probe, Trial, of_stage
+from brimline.experiments.cooldown import cool_down, cool_down_limit_s
+from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.record import ExperimentWriter
 from brimline.spec import Spec
 from brimline.spec.load_models import ClosedLoad, ConstantLoad
-from brimline.units import NS_PER_S, format_rate
+from brimline.units import NS_PER_S, format_duration, format_rate
 
 _INTERVALS_PER_WINDOW = 16
 _INTERVAL_NS_MIN = NS_PER_S // 10
 _INTERVAL_NS_MAX = NS_PER_S
+_WAIT_S_WORTH_SAYING = 2.0
 
 
 class Experiment(Protocol):
@@ -34,11 +36,20 @@ def run_trials(
     A trial whose run was cut short is the last one. Raises what `execute` raises.
     """
     trials: list[Trial] = []
-    while not context.stop.requested and (probe := experiment.next_probe(trials)) is not None:
+    while not _stopped(context) and (probe := experiment.next_probe(trials)) is not None:
         plan = probe_plan(probe, spec=spec, target=target)
-        directory = writer.begin_trial(asdict(probe), stage=probe.stage, label=probe.label)
+        cooled = _cool_down(probe, trials, context)
+        if _stopped(context):
+            break
+        directory = writer.begin_trial(
+            asdict(probe),
+            stage=probe.stage,
+            label=probe.label,
+            cool_down=None if cooled is None else asdict(cooled),
+        )
         record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
-        trial = Trial(probe=probe, observation=observe(record, null_ceiling_ops_per_s=null_ceiling(trials)))
+        observation = observe(record, null_ceiling_ops_per_s=null_ceiling(trials))
+        trial = Trial(probe=probe, observation=observation, cool_down=cooled)
         trials.append(trial)
         writer.event(
             "trial",
@@ -51,6 +62,27 @@ def run_trials(
         if probe.target == "server":
             restore_data(plan, deployment=context.deployment)
     return trials
+
+
+def _stopped(context: RunContext) -> bool:
+    return context.stop.requested
+
+
+def _cool_down(probe: Probe, trials: Sequence[Trial], context: RunContext) -> CoolDown | None:
+    """Waits until the server is calm again; says so where that took a while."""
+    if probe.target != "server" or context.deployment is None:
+        return None
+    seen = [trial.cool_down.dirty_share for trial in trials if trial.cool_down is not None]
+    cooled = cool_down(
+        context.deployment,
+        limit_s=cool_down_limit_s(probe),
+        dirty_floor=min((share for share in seen if share is not None), default=None),
+        stop=context.stop,
+    )
+    if cooled.waited_s >= _WAIT_S_WORTH_SAYING:
+        waited = format_duration(cooled.waited_s * NS_PER_S)
+        context.progress.note(f"waited {waited} for the server to become calm: {'; '.join(cooled.waiting_for)}")
+    return cooled
 
 
 def probe_plan(probe: Probe, *, spec: Spec, target: TargetPlan) -> Plan:

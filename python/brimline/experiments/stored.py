@@ -8,7 +8,7 @@ from brimline.analysis.verdict import Slo
 from brimline.errors import RecordError
 from brimline.experiments.runner import null_ceiling
 from brimline.experiments.settings import CapacitySettings, SweepSettings
-from brimline.experiments.trial import Probe, Trial
+from brimline.experiments.trial import CoolDown, Probe, Trial
 from brimline.record import ExperimentRecord, read_record
 
 _Part = TypeVar("_Part")
@@ -20,8 +20,14 @@ def stored_trials(experiment: ExperimentRecord) -> list[Trial]:
     for entry in experiment.trials:
         record = read_record(entry.directory)
         observation = observe(record, null_ceiling_ops_per_s=null_ceiling(trials))
-        trials.append(Trial(probe=_read(Probe, entry.probe, "trial"), observation=observation))
+        cool_down = None if entry.cool_down is None else _cool_down(entry.cool_down)
+        probe = _read(Probe, entry.probe, "trial")
+        trials.append(Trial(probe=probe, observation=observation, cool_down=cool_down))
     return trials
+
+
+def _cool_down(stored: Mapping[str, Any]) -> CoolDown:
+    return _read(CoolDown, {**stored, "waiting_for": tuple(stored.get("waiting_for", ()))}, "cool-down")
 
 
 def stored_capacity_settings(experiment: ExperimentRecord) -> CapacitySettings:

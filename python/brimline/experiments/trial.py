@@ -28,11 +28,22 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoolDown:
+    """The pause before a probe, which no probe time counts. `waiting_for`: what kept the server from being calm."""
+
+    waited_s: float
+    calm: bool
+    waiting_for: tuple[str, ...] = ()
+    dirty_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A probe and what it showed."""
+    """A probe and what it showed. `cool_down` is None where there was no server to wait for."""
 
     probe: Probe
     observation: Observation
+    cool_down: CoolDown | None = None
 
 
 def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:

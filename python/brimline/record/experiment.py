@@ -31,13 +31,17 @@ from brimline.record.model import Environment
 from brimline.record.reader import read_environment, read_state
 from brimline.record.redaction import redact
 
+_COOL_DOWN = "cool_down"
+"""The key beside the probe's own in `trial.json`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEntry:
-    """One trial of an experiment: what was asked for, and the run directory that answered."""
+    """One trial of an experiment: what was asked for, the run directory that answered, and the pause before it."""
 
     directory: Path
     probe: Mapping[str, Any]
+    cool_down: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +97,21 @@ class ExperimentWriter:
         self._events = EventLog(directory / EVENTS_FILE)
         replace_json(directory / EXPERIMENT_FILE, {**self._fixed, "ended_by": None, "message": ""})
 
-    def begin_trial(self, probe: Mapping[str, Any], *, stage: str, label: str) -> Path:
-        """Makes the next trial's directory, `trials/<nn>-<stage>-<label>`, and stores the probe in it."""
+    def begin_trial(
+        self, probe: Mapping[str, Any], *, stage: str, label: str, cool_down: Mapping[str, Any] | None = None
+    ) -> Path:
+        """Makes the next trial's directory, `trials/<nn>-<stage>-<label>`, and stores the probe in it.
+
+        `cool_down` is the pause before it, if there was one.
+        """
         self._trial_count += 1
         directory = self.directory / TRIALS_DIRECTORY / f"{self._trial_count:02}-{slug(stage)}-{slug(label)}"
         try:
             directory.mkdir(mode=DIRECTORY_MODE)
         except OSError as error:
             raise unwritable(directory, error) from error
-        replace_json(directory / TRIAL_FILE, redact(probe))
+        pause = {} if cool_down is None else {_COOL_DOWN: cool_down}
+        replace_json(directory / TRIAL_FILE, redact({**probe, **pause}))
         return directory
 
     def event(self, kind: str, **fields: Any) -> None:
@@ -154,7 +164,9 @@ def _trial_directories(directory: Path) -> list[Path]:
 
 
 def _read_trial(directory: Path) -> TrialEntry:
-    return TrialEntry(directory=directory, probe=read_json(directory / TRIAL_FILE))
+    stored = read_json(directory / TRIAL_FILE)
+    probe = {name: value for name, value in stored.items() if name != _COOL_DOWN}
+    return TrialEntry(directory=directory, probe=probe, cool_down=stored.get(_COOL_DOWN))
 
 
 def _read_text(path: Path) -> str:

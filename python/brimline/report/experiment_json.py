@@ -1,6 +1,7 @@
 """An experiment's findings as JSON: stable keys, the unit in every key, times in ns."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from brimline.analysis.verdict import Slo
@@ -107,5 +108,6 @@ def _probe_document(row: ProbeRow) -> dict[str, Any]:
         "result": row.outcome or None,
         "reasons": list(row.reasons),
         "bottleneck": limit_document(row.limit),
+        "cool_down": None if row.trial.cool_down is None else asdict(row.trial.cool_down),
         **observation_document(row.trial.observation),
     }
