@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import groupby
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.server_settling import server_checks
@@ -191,32 +192,38 @@ def _throughput(record: RunRecord, intervals: Sequence[IntervalRow]) -> tuple[li
 
 def _response_times(record: RunRecord, intervals: Sequence[IntervalRow]) -> tuple[list[_Series], dict[int, int]]:
     """The mean and the p99 of each interval; one in which nothing ended has neither, and the next one shows why."""
-    merged: dict[int, Histogram] = {}
-    for each in record.interval_histograms("response"):
-        if each.phase != "measure":
-            continue
-        if each.start_ns in merged:
-            merged[each.start_ns].merge(each.histogram)
-        else:
-            merged[each.start_ns] = each.histogram
-    starts_ns = tuple(row["start_ns"] for row in intervals if row["start_ns"] in merged)
-    p99s_ns = {start_ns: merged[start_ns].quantile(0.99) for start_ns in starts_ns}
-    means_ns = [merged[start_ns].mean() for start_ns in starts_ns]
+    counted_ns = {row["start_ns"] for row in intervals}
+    means_ns: dict[int, float] = {}
+    p99s_ns: dict[int, int] = {}
+    measured = (each for each in record.interval_histograms("response") if each.phase == "measure")
+    # Interval by interval, as the log is written: all of a long run's histograms would fill the memory.
+    for start_ns, of_interval in groupby(measured, key=lambda each: each.start_ns):
+        histogram = _merged(each.histogram for each in of_interval)
+        if start_ns in counted_ns:
+            means_ns[start_ns], p99s_ns[start_ns] = histogram.mean(), histogram.quantile(0.99)
     series = [
         _Series(
             name=name,
             key=key,
-            starts_ns=starts_ns,
-            values=tuple(math.log(max(value_ns, 1)) for value_ns in values_ns),
+            starts_ns=tuple(values_ns),
+            values=tuple(math.log(max(value_ns, 1)) for value_ns in values_ns.values()),
             change_min=TIME_CHANGE_MIN,
             logarithmic=True,
         )
         for name, key, values_ns in (
             ("mean response time", "response_mean", means_ns),
-            ("p99 response time", "response_p99", list(p99s_ns.values())),
+            ("p99 response time", "response_p99", p99s_ns),
         )
     ]
     return series, p99s_ns
+
+
+def _merged(histograms: Iterator[Histogram]) -> Histogram:
+    """All of them in the first, which is read for this."""
+    first = next(histograms)
+    for each in histograms:
+        first.merge(each)
+    return first
 
 
 def _judged(

@@ -5,7 +5,7 @@ import shlex
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
-from brimline.analysis.steady import counted
+from brimline.analysis.steady import Steadiness, counted
 from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
 from brimline.plan.pacing import short_load
 from brimline.record.layout import SPEC_FILE
@@ -25,6 +25,7 @@ from brimline.units import (
     format_percentage,
     format_rate,
 )
+from brimline.wording import message
 
 _TONES: dict[Verdict, Tone] = {
     Verdict.PASS: "pass",
@@ -149,6 +150,8 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
         badges.append(Badge(text=judgement.verdict.value, tone=_TONES[judgement.verdict]))
     if _unsent(observation):
         badges.append(Badge(text=f"{format_count(observation.overdue)} never sent", tone="fail"))
+    if observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY:
+        badges.append(Badge(text="no steady state", tone="warn"))
     if not record.complete:
         badges.append(Badge(text=f"ended early: {record.ended_by.replace('_', ' ')}", tone="warn"))
     if record.files_changed:
@@ -171,6 +174,16 @@ def _headline_facts(record: RunRecord, observation: Observation, slo: Slo | None
         facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
     else:
         facts += _load_facts(load, observation)
+    if observation.steady is not None and observation.steady.warmup_end_ns is not None:
+        facts.append(
+            Fact(
+                label="Warm-up found",
+                value=format_duration(observation.steady.warmup_found_ns),
+                note=message(
+                    "beyond the planned {planned}; not counted", planned=format_duration(record.plan.warmup_ns)
+                ),
+            )
+        )
     if slo is not None:
         facts.append(
             Fact(
