@@ -59,6 +59,7 @@ def namespace_document(client: Client, *, database: str, collection: str) -> dic
             absent[name] = f"refused: {(error.details or {}).get('codeName', error.code)}"
         except PyMongoError as error:
             absent[name] = f"not answered: {type(error).__name__}"
+            break  # a server that keeps silent would be waited for again
     return {**document, "absent": absent} if absent else document
 
 

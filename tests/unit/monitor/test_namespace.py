@@ -43,3 +43,8 @@ def test_what_is_refused_or_not_answered_is_named() -> None:
     refused = OperationFailure("no", code=13, details={"codeName": "Unauthorized"})
     document = _document({"dbStats": refused, "collStats": AutoReconnect("gone")})
     assert document == {"absent": {"dbStats": "refused: Unauthorized", "collStats": "not answered: AutoReconnect"}}
+
+
+def test_a_silent_server_is_waited_for_once() -> None:
+    document = _document({"dbStats": AutoReconnect("gone"), "collStats": {"count": 1}})
+    assert document == {"absent": {"dbStats": "not answered: AutoReconnect"}}
