@@ -158,6 +158,28 @@ def test_noise_is_never_a_pass(seed: int, p99_ms: int, tmp_path: Path) -> None:
     assert judgement.reasons[0].startswith("no steady state: ")
 
 
+def few_pauses(seed: int) -> list[Slowdown]:
+    """Four seconds of overload, four times in a minute, anywhere: too few to say how often they come."""
+    draws = random.Random(seed)
+    return [slower(second, 4, draws.uniform(1.9, 2.2)) for second in sorted(draws.sample(range(3, 60), 4))]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_a_window_that_is_too_restless_to_tell_decides_nothing(seed: int, tmp_path: Path) -> None:
+    """Neither what its p99 happens to keep nor what it happens to miss; only what no interval missed is met."""
+    observation = observed(tmp_path / "run", slowdowns=few_pauses(seed), seed=seed)
+    found = steady(observation)
+    assert found.verdict is Steadiness.UNKNOWN and found.restless
+    assert found.evidence.startswith("too restless to tell: ")
+    assert observation.response is not None
+    p99_ns = observation.response.p99_ns
+    for limit_ns in (round(0.8 * p99_ns), max(found.p99s_ns) - 1):
+        judgement = judge(observation, Slo(response_p99_ns=limit_ns))
+        assert judgement.verdict is Verdict.INCONCLUSIVE
+        assert found.evidence in judgement.reasons
+    assert judge(observation, Slo(response_p99_ns=2 * max(found.p99s_ns))).verdict is Verdict.PASS
+
+
 @pytest.mark.parametrize("slowdowns", [drift(), blow_up(), [slower(40, 30, 1.6)]], ids=["drift", "blow-up", "shift"])
 def test_what_changes_never_passes(slowdowns: list[Slowdown], tmp_path: Path) -> None:
     observation = observed(tmp_path / "run", slowdowns=slowdowns)

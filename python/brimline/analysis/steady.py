@@ -31,6 +31,8 @@ THROUGHPUT_CHANGE_MIN = 0.05
 """Share of the throughput below which a change doesn't matter, however sure it is."""
 TIME_CHANGE_MIN = 0.20
 """Likewise of a response time; between two runs of the same server it differs by as much."""
+RESTLESS_FACTOR = 5
+"""A change that much larger than one that matters, and still not sure: the window is too restless to tell."""
 VARIANCE_RATIO_MAX = 2.0
 """The variance of one half in terms of the other's, from which it counts as another one."""
 
@@ -48,7 +50,8 @@ class SteadyState:
     """What was found. Times are on the run's clock.
 
     `warmup_end_ns` is where the warm-up that was found ends, None where the planned one was enough; only of a steady
-    run. `p99s_ns` are those of the intervals after it, of an open loop.
+    run. `restless`: what may be a large change can't be told from noise. `p99s_ns` are those of the intervals after the
+    warm-up, of an open loop.
     """
 
     verdict: Steadiness
@@ -56,6 +59,7 @@ class SteadyState:
     warmup_end_ns: int | None
     checks: tuple[Finding, ...]
     evidence: str
+    restless: bool = False
     p99s_ns: tuple[int, ...] = ()
 
     @property
@@ -92,6 +96,10 @@ class _Series:
     def share(self, difference: float) -> float:
         """A difference of two values as a share."""
         return math.expm1(difference) if self.logarithmic else difference
+
+    def size(self, difference: float) -> float:
+        """How large a difference is as a share, the same upwards and downwards."""
+        return self.share(abs(difference))
 
     def since(self, start_ns: int) -> "_Series":
         """The part from `start_ns` on."""
@@ -235,11 +243,15 @@ def _judged(
     checks = [*warmup.checks, *(check for each in rest for check in _checks(each))]
     server = server_checks(record.server, start_ns=found_ns, end_ns=end_ns)
     problems = [check.evidence for check in checks if check.verdict is Standing.WARN]
+    restless = [check.evidence for check in checks if check.verdict is Standing.UNKNOWN]
     unsettled = [check.evidence for check in server if check.verdict is Standing.WARN]
     evidence: str
     if problems:
         verdict = Steadiness.NOT_STEADY
         evidence = message("no steady state: {problems}", problems=joined("; ", problems))
+    elif restless:
+        verdict = Steadiness.UNKNOWN
+        evidence = message("too restless to tell: {why}", why=joined("; ", restless))
     elif unsettled:
         verdict = Steadiness.UNKNOWN
         evidence = message("the client's side is steady, the server's is not: {why}", why=joined("; ", unsettled))
@@ -253,6 +265,7 @@ def _judged(
         warmup_end_ns=found_ns if cut else None,
         checks=(*checks, *server),
         evidence=evidence,
+        restless=verdict is Steadiness.UNKNOWN and bool(restless),
         p99s_ns=tuple(value for at_ns, value in p99s_ns.items() if not cut or at_ns >= found_ns),
     )
 
@@ -273,7 +286,7 @@ def _warmup(series: Sequence[_Series]) -> _Warmup:
         if not before or len(after) < VALUE_COUNT_MIN:
             continue
         difference = level_difference(before, after)
-        if difference.p_value >= ALPHA or abs(each.share(difference.amount)) < each.change_min:
+        if difference.p_value >= ALPHA or each.size(difference.amount) < each.change_min:
             continue
         if point.at_limit:
             evidence = message("{what} had not settled by the middle of the window", what=each.name)
@@ -295,26 +308,30 @@ def _checks(series: _Series) -> Iterable[Finding]:
     level, slope, spread = level_change(series.values), slope_change(series.values), spread_change(series.values)
 
     def moved(amount: float, p_value: float) -> Standing:
-        surely = p_value < ALPHA and abs(series.share(amount)) >= series.change_min
-        return Standing.WARN if surely else Standing.PASS
+        size = series.size(amount)
+        if p_value < ALPHA:
+            return Standing.WARN if size >= series.change_min else Standing.PASS
+        return Standing.UNKNOWN if size >= RESTLESS_FACTOR * series.change_min else Standing.PASS
 
     yield Finding(
         f"{series.key}_level",
         moved(level.amount, level.p_value),
         message(
-            "{what} is {change} from {start} on",
+            "{what} is {change} from {start} on (by chance: {chance})",
             what=series.name,
             change=_change_text(series.share(level.amount), "higher", "lower"),
             start=format_duration(series.starts_ns[level.at]),
+            chance=_chance_text(level.p_value),
         ),
     )
     yield Finding(
         f"{series.key}_slope",
         moved(slope.amount, slope.p_value),
         message(
-            "{what} drifts {change} over the window",
+            "{what} drifts {change} over the window (by chance: {chance})",
             what=series.name,
             change=_change_text(series.share(slope.amount), "up", "down"),
+            chance=_chance_text(slope.p_value),
         ),
     )
     another = not 1 / VARIANCE_RATIO_MAX <= spread.ratio <= VARIANCE_RATIO_MAX
@@ -323,9 +340,10 @@ def _checks(series: _Series) -> Iterable[Finding]:
         f"{series.key}_spread",
         Standing.WARN if another and matters and spread.p_value < ALPHA else Standing.PASS,
         message(
-            "{what} varies {ratio} times as much (variance) in the second half",
+            "{what} varies {ratio} times as much (variance) in the second half (by chance: {chance})",
             what=series.name,
             ratio=_ratio(spread.ratio),
+            chance=_chance_text(spread.p_value),
         ),
     )
 
@@ -354,6 +372,11 @@ def _steady_text(
 
 def _change_text(share: float, more: str, less: str) -> Message:
     return message("{share} {direction}", share=format_percentage(abs(share)), direction=more if share >= 0 else less)
+
+
+def _chance_text(p_value: float) -> str:
+    """How often as much comes about in a run that is steady."""
+    return "< 0.1 %" if p_value < 0.001 else format_percentage(p_value, digits=2)
 
 
 def _ratio(ratio: float) -> str:

@@ -107,14 +107,10 @@ def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
         yield _p99_text(response, slo)
 
 
-def _unsteady(observation: Observation) -> bool:
-    return observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY
-
-
 def _disturbed(observation: Observation, slo: Slo) -> bool:
-    """Whether the window was unsteady, and most of it within the objective."""
+    """Whether the window was not steady, or too restless to tell, and most of it within the objective."""
     steady = observation.steady
-    if steady is None or not _unsteady(observation):
+    if steady is None or not (steady.verdict is Steadiness.NOT_STEADY or steady.restless):
         return False
     return steady.missed_share(slo.response_p99_ns) < MISSED_SHARE_MIN
 
@@ -128,8 +124,12 @@ def _incomplete(observation: Observation, slo: Slo) -> bool:
 
 
 def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
-    if observation.steady is not None and _unsteady(observation):
-        yield observation.steady.evidence
+    steady = observation.steady
+    if steady is not None and steady.verdict is Steadiness.NOT_STEADY:
+        yield steady.evidence
+    # Restless, but never so much that a single interval missed: then the noise doesn't matter.
+    if steady is not None and steady.restless and steady.missed_share(slo.response_p99_ns) > 0:
+        yield steady.evidence
     response = observation.response
     if response is None:
         yield "no response time: " + ("a closed loop has none" if observation.closed_loop else "nothing finished")
