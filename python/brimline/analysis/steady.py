@@ -31,6 +31,8 @@ THROUGHPUT_CHANGE_MIN = 0.05
 """Share of the throughput below which a change doesn't matter, however sure it is."""
 TIME_CHANGE_MIN = 0.20
 """Likewise of a response time; between two runs of the same server it differs by as much."""
+PERIOD_S_MIN = 60.0
+"""WiredTiger's default time between checkpoints: what is left of a window must span one."""
 RESTLESS_FACTOR = 5
 """A change that much larger than one that matters, and still not sure: the window is too restless to tell."""
 VARIANCE_RATIO_MAX = 2.0
@@ -51,7 +53,7 @@ class SteadyState:
 
     `warmup_end_ns` is where the warm-up that was found ends, None where the planned one was enough; only of a steady
     run. `restless`: what may be a large change can't be told from noise. `p99s_ns` are those of the intervals after the
-    warm-up, of an open loop.
+    warm-up, `warmup_p99s_ns` those of the warm-up that was found; both of an open loop.
     """
 
     verdict: Steadiness
@@ -61,6 +63,8 @@ class SteadyState:
     evidence: str
     restless: bool = False
     p99s_ns: tuple[int, ...] = ()
+    warmup_p99s_ns: tuple[int, ...] = ()
+    left_ns: int = 0
 
     @property
     def warmup_found_ns(self) -> int:
@@ -80,6 +84,13 @@ class SteadyState:
     def missed_share(self, limit_ns: int) -> float:
         """Share of the intervals whose p99 lies above `limit_ns`."""
         return sum(each > limit_ns for each in self.p99s_ns) / len(self.p99s_ns) if self.p99s_ns else 0.0
+
+    def excuses(self, limit_ns: int) -> bool:
+        """Whether the warm-up that was found takes away what missed `limit_ns`, and leaves less than a period.
+
+        A pause that comes once a minute looks like warm-up in a window that begins with it.
+        """
+        return self.left_ns < PERIOD_S_MIN * NS_PER_S and any(each > limit_ns for each in self.warmup_p99s_ns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +278,8 @@ def _judged(
         evidence=evidence,
         restless=verdict is Steadiness.UNKNOWN and bool(restless),
         p99s_ns=tuple(value for at_ns, value in p99s_ns.items() if not cut or at_ns >= found_ns),
+        warmup_p99s_ns=tuple(value for at_ns, value in p99s_ns.items() if cut and at_ns < found_ns),
+        left_ns=end_ns - (found_ns if cut else start_ns),
     )
 
 

@@ -108,9 +108,9 @@ def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
 
 
 def _disturbed(observation: Observation, slo: Slo) -> bool:
-    """Whether the window was not steady, or too restless to tell, and most of it within the objective."""
+    """Whether the window was not steady, and most of it within the objective."""
     steady = observation.steady
-    if steady is None or not (steady.verdict is Steadiness.NOT_STEADY or steady.restless):
+    if steady is None or steady.verdict is not Steadiness.NOT_STEADY:
         return False
     return steady.missed_share(slo.response_p99_ns) < MISSED_SHARE_MIN
 
@@ -127,9 +127,16 @@ def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
     steady = observation.steady
     if steady is not None and steady.verdict is Steadiness.NOT_STEADY:
         yield steady.evidence
-    # Restless, but never so much that a single interval missed: then the noise doesn't matter.
+    # Restless, but never so much that a single interval missed: then the noise doesn't matter. A p99 that was missed
+    # stays missed: pauses that a window shows once or twice may be the server's own, such as its checkpoints.
     if steady is not None and steady.restless and steady.missed_share(slo.response_p99_ns) > 0:
         yield steady.evidence
+    if steady is not None and steady.excuses(slo.response_p99_ns):
+        yield message(
+            "the objective was missed in what was taken for warm-up, and the {left} after it are too short to tell it "
+            "from a pause that comes again",
+            left=format_duration(steady.left_ns),
+        )
     response = observation.response
     if response is None:
         yield "no response time: " + ("a closed loop has none" if observation.closed_loop else "nothing finished")
