@@ -38,7 +38,7 @@ def ab(
         bool,
         typer.Option("--aa", help="Also run A against itself, for the differences that this machine shows anyway."),
     ] = False,
-    margin: gating.Margin = "3%",
+    margin: gating.Margin = gating.MARGIN_TEXT,
     gate: gating.Gate = None,
     junit: gating.Junit = None,
     uri: opt.Uri = None,

@@ -23,7 +23,7 @@ def compare(
             show_default=False,
         ),
     ],
-    margin: gating.Margin = "3%",
+    margin: gating.Margin = gating.MARGIN_TEXT,
     gate: gating.Gate = None,
     junit: gating.Junit = None,
     html: gating.Html = None,

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from brimline.analysis.comparison import MARGIN
 from brimline.analysis.gate import GateCase, GateVerdict, parse_limits
 from brimline.api import Result
 from brimline.cli.output import console, printing
 from brimline.errors import BrimlineError, GateFailed, UsageError
 from brimline.report import Report, print_report, render_json, write_html
 from brimline.report.junit import write_junit
-from brimline.units import parse_percentage
+from brimline.units import parse_percentage, percentage_text
 
 Gate = Annotated[
     list[str] | None,
@@ -38,6 +39,7 @@ OutcomeJunit = Annotated[
 Html = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.", show_default=False)
 ]
+MARGIN_TEXT = percentage_text(MARGIN)
 Margin = Annotated[str, typer.Option("--margin", help="Largest change that doesn't matter.")]
 
 

@@ -11,6 +11,8 @@ from brimline.api.trend import NEWEST_DEFAULT
 from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.errors import UsageError
+from brimline.stats.change_points import MAGNITUDE_FLOOR
+from brimline.units import percentage_text
 
 
 def trend(
@@ -26,7 +28,9 @@ def trend(
             "--metric", help=f"Metric to follow; repeatable. Default: {', '.join(TREND_METRICS)}.", show_default=False
         ),
     ] = None,
-    floor: Annotated[str, typer.Option("--floor", help="Smallest change of level that is reported.")] = "3%",
+    floor: Annotated[str, typer.Option("--floor", help="Smallest change of level that is reported.")] = percentage_text(
+        MAGNITUDE_FLOOR
+    ),
     gate: Annotated[
         str | None,
         typer.Option(

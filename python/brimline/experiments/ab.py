@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from brimline.analysis.comparison import MARGIN
 from brimline.units import NS_PER_S
 
 Arm = Literal["A", "B", "A2"]
@@ -26,7 +27,7 @@ class ABSettings:
 
     pairs: int = PAIRS_DEFAULT
     floor: bool = False
-    margin: float = 0.03
+    margin: float = MARGIN
 
     def __post_init__(self) -> None:
         if self.pairs < 1:
