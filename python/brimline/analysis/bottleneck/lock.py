@@ -10,7 +10,7 @@ CONFLICTS_PER_WRITE_FULL = 0.25
 """Write conflicts per write from which a fifth of all attempts is thrown away.
 
 A conflict is an attempt on a document that another operation is writing; the server tries again. Measured on two
-CPUs: 0.002 on 20 000 documents, 0.16 to 0.44 on a single one, where more connections and more CPUs no longer help.
+CPUs: 0.002 on 20 000 documents, 0.03 to 0.44 on a single one, where more connections and more CPUs no longer help.
 """
 CONFLICTS_PER_WRITE_NEAR = 0.05
 """Conflicts per write from which writes visibly meet on the same documents."""
