@@ -4,6 +4,7 @@ from brimline.api.ab import ABResult, ab
 from brimline.api.capacity import capacity, time_estimate
 from brimline.api.checkup import checkup
 from brimline.api.comparison import ComparisonResult, compare
+from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
 from brimline.api.options import Options
 from brimline.api.reopen import open_result
@@ -19,6 +20,7 @@ __all__ = [
     "AlreadyLoaded",
     "CapacityResult",
     "ComparisonResult",
+    "LintResult",
     "LoadResult",
     "Options",
     "Result",
@@ -29,6 +31,7 @@ __all__ = [
     "capacity",
     "checkup",
     "compare",
+    "lint",
     "load",
     "open_result",
     "run",

@@ -12,6 +12,7 @@ from brimline.cli import (
     capacity,
     compare,
     doctor,
+    lint,
     list_,
     load,
     report,
@@ -51,6 +52,7 @@ _VERBS: dict[str, Callable[..., int]] = {
     "show": show.show,
     "list": list_.list_runs,
     "stat": stat.stat,
+    "lint": lint.lint,
     "workloads": workloads.workloads,
     "doctor": doctor.doctor,
 }

@@ -20,6 +20,7 @@ from brimline.report import blocks, run_sections
 from brimline.report.experiment_json import capacity_document, sweep_document
 from brimline.report.figures import duration_label
 from brimline.report.limit import limit_blocks
+from brimline.report.lint_section import linted_search
 from brimline.report.probe_charts import capacity_curve, sweep_curve
 from brimline.report.probe_findings import search_findings, worst_findings
 from brimline.report.probes import ProbeRow, probe_points, probe_rows, probe_table
@@ -91,7 +92,7 @@ def capacity_report(
         blocks.reproduce(_command(experiment), experiment.spec_text, _identity(experiment)),
         blocks.definitions(),
     ]
-    return Report(
+    report = Report(
         kind="capacity",
         kind_title="Capacity",
         name=experiment.name,
@@ -102,6 +103,7 @@ def capacity_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=capacity_document(experiment, rows, conclusion, slo),
     )
+    return linted_search(report)
 
 
 def sweep_report(
@@ -129,7 +131,7 @@ def sweep_report(
         blocks.reproduce(_command(experiment), experiment.spec_text, _identity(experiment)),
         blocks.definitions(),
     ]
-    return Report(
+    report = Report(
         kind="sweep",
         kind_title="Sweep",
         name=experiment.name,
@@ -139,6 +141,7 @@ def sweep_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=sweep_document(experiment, rows, conclusion),
     )
+    return linted_search(report)
 
 
 def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | SweepConclusion) -> int | None:

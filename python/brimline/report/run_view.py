@@ -13,6 +13,7 @@ from brimline.record.model import RunRecord
 from brimline.report import blocks, load_sections, run_sections
 from brimline.report.figures import duration_label
 from brimline.report.limit import limit_section
+from brimline.report.lint_section import linted_run
 from brimline.report.load_figures import LoadFigures, is_load, load_figures
 from brimline.report.run_json import run_document
 from brimline.report.statistics import operation_statistics
@@ -53,7 +54,7 @@ def run_report(
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),
     ]
-    return Report(
+    report = Report(
         kind="run",
         kind_title="Run",
         name=record.name,
@@ -63,6 +64,7 @@ def run_report(
         footer=f"brimline {record.brimline_version} · {record.directory.name}",
         data=run_document(record, observation, statistics, slo=slo, judgement=judgement),
     )
+    return linted_run(report, record)
 
 
 def _subtitle(record: RunRecord) -> str:

@@ -1,0 +1,47 @@
+"""Owns `brimline lint`."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from brimline import api
+from brimline.analysis.finding import Finding, Standing
+from brimline.cli import options as opt
+from brimline.cli.output import console, printing
+from brimline.report.lint_section import check_name
+
+_STYLES = {Standing.PASS: "green", Standing.UNKNOWN: "dim", Standing.WARN: "yellow", Standing.FAIL: "bold red"}
+
+
+def lint(
+    file: Annotated[Path, typer.Argument(help="What a report claims, as YAML; docs/lint.md lists the keys.")],
+    as_json: opt.Json = False,
+) -> int:
+    """Recompute what a report claims. Exits with 3 when something in it can't be true."""
+    result = api.lint(file)
+    with printing():
+        if as_json:
+            sys.stdout.write(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        elif result.findings:
+            console().print(_table(result.findings))
+        else:
+            console().print("No claim could be held against another.")
+    if result.error is not None:
+        raise result.error
+    return 0
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("Check", "Result", "Evidence"):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        result = Text(finding.verdict.value, style=_STYLES[finding.verdict])
+        table.add_row(check_name(finding.name), result, Text(finding.evidence))
+    return table

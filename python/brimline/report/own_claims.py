@@ -1,0 +1,257 @@
+"""Owns what brimline's own reports claim, taken from the finished report, beside the record's raw figures.
+
+Nothing here asks how a report came to its figures: printed cells and JSON values are read back, and held against rows
+and histograms of the record. A figure that was put in the wrong place, unit or row shows here.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from brimline.analysis.lint import Claims, Figure, Repeated, Result
+from brimline.plan.model import ClosedPacer
+from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.report.load_figures import load_figures
+from brimline.report.printed import printed_figure, significant
+from brimline.report.statistics import TOTAL_LABEL, report_clock
+from brimline.report.view import Cell, Report, Table
+from brimline.stats.quantile_interval import merge_buckets, quantile_of
+from brimline.units import NS_PER_MS
+
+HISTOGRAM_RESOLUTION = 0.002
+"""Two buckets of three significant digits: how far a mean of bucket values may be off."""
+HEADLINE_DIGITS = 4
+"""Digits of a run's headline."""
+SEARCH_HEADLINE_DIGITS = 3
+_PERCENTILE_COLUMNS = {"Median": 0.5, "90th": 0.9, "95th": 0.95, "99th": 0.99}
+_JSON_QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p999_ns": 0.999, "p9999_ns": 0.9999}
+
+
+def run_claims(report: Report, record: RunRecord) -> Claims:
+    """What the report of a run claims, and the same from its raw files."""
+    rows = list(_table_results(report))
+    return Claims(
+        results=[*rows, *_answered(rows, record), *_window(report, record), *_documents(record)],
+        repeated=[*_headline(report, record), *_totals(report, record), *_times(report, record)],
+    )
+
+
+def probe_claims(report: Report) -> Claims:
+    """What the report of an experiment claims: each probe's figures must fit each other, the headline its data."""
+    data = report.data
+    results = [
+        Result(
+            name=f"probe {probe['number']}",
+            throughput_per_s=_exact(probe["throughput_ops_per_s"]),
+            threads=_exact(probe["connections"]) if _is_plain_closed_loop(probe) else None,
+            mean_ns=_resolved(latency["mean_ns"]),
+            max_ns=_resolved(latency["max_ns"]),
+            percentiles_ns=_percentiles(latency),
+            samples=_exact(latency["count"]),
+        )
+        for probe in data.get("probes", ())
+        if (latency := probe["service"] if probe["closed_loop"] else probe["response"]) is not None
+    ]
+    stated = data.get("sustained_ops_per_s") or data.get("saturation_ops_per_s")
+    printed = printed_figure(report.verdict.figure)
+    repeated = []
+    if printed is not None and stated is not None:
+        shown = significant(printed.value, digits=SEARCH_HEADLINE_DIGITS)
+        repeated.append(Repeated(name="headline", values=[shown, Figure(stated)], exact=True))
+    return Claims(results=results, repeated=repeated)
+
+
+def _is_plain_closed_loop(probe: Mapping[str, Any]) -> bool:
+    """Without pauses between operations: then all connections are busy all the time."""
+    return bool(probe["closed_loop"]) and "think" not in probe["load"]
+
+
+def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:
+    """Those that a report shows as figures; a bound is no claim."""
+    found = {}
+    for key, quantile in _JSON_QUANTILES.items():
+        enough = latency.get(f"{key.removesuffix('_ns')}_enough_samples", True)
+        if key in latency and enough:
+            found[quantile] = _resolved(latency[key])
+    return found
+
+
+def _operation_table(report: Report) -> Table | None:
+    section = next((each for each in report.sections if each.id == "operations"), None)
+    return None if section is None else next((each for each in section.blocks if isinstance(each, Table)), None)
+
+
+def _table_cells(report: Report) -> Iterator[Mapping[str, Cell]]:
+    """The rows of the statistics table, cells by column; the first of two columns of one name."""
+    table = _operation_table(report)
+    for row in table.rows if table is not None else ():
+        cells: dict[str, Cell] = {}
+        for column, cell in zip(table.columns if table is not None else (), row, strict=True):
+            cells.setdefault(column.label, cell)
+        yield cells
+
+
+def _table_results(report: Report) -> Iterator[Result]:
+    """Each row of the statistics table; the first is the whole and the others are its parts."""
+    labels = [cells["Label"].text for cells in _table_cells(report)]
+    for cells in _table_cells(report):
+        label = cells["Label"].text
+        yield Result(
+            name=label,
+            samples=_counted(cells["Samples"]),
+            error_count=_counted(cells["Fail"]),
+            error_share=printed_figure(cells["Error %"].text, factor=0.01),
+            mean_ns=_milliseconds(cells["Average"]),
+            min_ns=_milliseconds(cells["Min"]),
+            max_ns=_milliseconds(cells["Max"]),
+            percentiles_ns={
+                quantile: figure
+                for column, quantile in _PERCENTILE_COLUMNS.items()
+                if (figure := _milliseconds(cells[column])) is not None
+            },
+            throughput_per_s=printed_figure(cells["Throughput"].text),
+            parts=tuple(labels[1:]) if label == labels[0] and len(labels) > 1 else (),
+        )
+
+
+def _answered(rows: Iterable[Result], record: RunRecord) -> Iterator[Result]:
+    """Throughput counts what was answered, over the span that the table names."""
+    load = load_figures(record)
+    span_s = Figure(record.measured_s if load is None else load.elapsed_s)
+    for row in rows:
+        if row.samples is not None and row.error_count is not None:
+            answered = Figure(row.samples.value - row.error_count.value)
+            yield Result(
+                name=f"{row.name}, answered",
+                samples=answered,
+                duration_s=span_s,
+                throughput_per_s=row.throughput_per_s,
+            )
+
+
+def _window(report: Report, record: RunRecord) -> Iterator[Result]:
+    """The whole run as JSON says it, against rows; Little's law where no connection ever pauses."""
+    data = report.data
+    service = data["service"]
+    pacer = record.plan.pacer
+    busy = isinstance(pacer, ClosedPacer) and pacer.think_time is None and record.plan.target.kind != "null"
+    yield Result(
+        name="measured window",
+        samples=Figure(_answered_in_window(record)),
+        duration_s=Figure(record.measured_s),
+        throughput_per_s=_exact(data["throughput_ops_per_s"]),
+        threads=Figure(record.plan.connections) if busy else None,
+        mean_ns=None if service is None else _resolved(service["mean_ns"]),
+        max_ns=None if service is None else _resolved(service["max_ns"]),
+        percentiles_ns={} if service is None else _percentiles(service),
+    )
+    if record.summary is not None and not record.closed_loop:
+        yield Result(name="whole run", planned=Figure(record.summary["due"]), samples=Figure(record.summary["sent"]))
+
+
+def _documents(record: RunRecord) -> Iterator[Result]:
+    """Documents that a load says it inserted, against the server's own count."""
+    load = load_figures(record)
+    if load is None or record.opcounters is None or load.inserts is None:
+        return
+    counted = record.opcounters["after"].get("insert", 0) - record.opcounters["before"].get("insert", 0)
+    yield Result(name="load", documents=Figure(load.documents_inserted), counted={"documents": Figure(counted)})
+
+
+def _answered_in_window(record: RunRecord) -> int:
+    measured = [row for row in record.intervals if row["phase"] == "measure"]
+    if not measured:
+        return 0
+    start_ns, end_ns = measured[0]["start_ns"], measured[-1]["end_ns"]
+    inside = [row for row in record.operations if row["start_ns"] >= start_ns and row["end_ns"] <= end_ns]
+    return sum(row["ok"] + row["miss"] for row in inside)
+
+
+def _due(record: RunRecord, label: str) -> list[OperationRow]:
+    return [
+        row
+        for row in record.operations
+        if row["phase"] == "measure" and label in (TOTAL_LABEL, row["operation"].replace("_", " "))
+    ]
+
+
+def _headline(report: Report, record: RunRecord) -> Iterator[Repeated]:
+    """The large figure, which everybody reads, against the rows."""
+    printed = printed_figure(report.verdict.figure)
+    if printed is None or not record.measured_s:
+        return
+    load = load_figures(record)
+    raw = _answered_in_window(record) / record.measured_s if load is None else load.documents_per_s
+    yield Repeated(
+        name="headline", values=[significant(printed.value, digits=HEADLINE_DIGITS), Figure(raw)], exact=True
+    )
+
+
+def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
+    """Counts of the table against rows."""
+    for cells in _table_cells(report):
+        label, rows = cells["Label"].text, _due(record, cells["Label"].text)
+        failed = sum(row["failed"] for row in rows)
+        ended = sum(row["ok"] + row["miss"] for row in rows) + failed
+        for column, raw in (("Samples", ended), ("Fail", failed)):
+            figure = _counted(cells[column])
+            if figure is not None:
+                yield Repeated(name=f"{label} {column.lower()}", values=[figure, Figure(raw)], exact=True)
+    rate = report.data.get("error_rate")
+    rows = _due(record, TOTAL_LABEL)
+    ended = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
+    if rate is not None and ended:
+        share = sum(row["failed"] for row in rows) / ended
+        yield Repeated(name="error rate", values=[Figure(rate), Figure(share)], exact=True, unit="share")
+
+
+def _times(report: Report, record: RunRecord) -> Iterator[Repeated]:
+    """Printed times and those of the JSON against histograms."""
+    clock = report_clock(record)
+    for cells in _table_cells(report):
+        label = cells["Label"].text
+        histograms = [
+            each for (name, of), each in record.histograms.items()
+            if of == clock and label in (TOTAL_LABEL, name.replace("_", " "))
+        ]  # fmt: skip
+        if not histograms:
+            continue
+        merged = merge_buckets([each.buckets() for each in histograms])
+        count = sum(each for _, each in merged)
+        mean = Figure(sum(value * each for value, each in merged) / count)
+        pairs = [("Average", mean), ("Min", Figure(merged[0][0])), ("Max", Figure(merged[-1][0]))]
+        pairs += [(column, Figure(quantile_of(merged, q))) for column, q in _PERCENTILE_COLUMNS.items()]
+        for column, raw in pairs:
+            figure = _milliseconds(cells[column])
+            if figure is not None:
+                yield Repeated(name=f"{label} {column.lower()}", values=[figure, raw], exact=True, unit="ns")
+    for name, document in report.data["operations"].items():
+        for of in ("response", "service", "lag"):
+            if of in document and (name, of) in record.histograms:
+                yield from _json_times(f"{name} {of}", document[of], record.histograms[name, of])
+
+
+def _json_times(name: str, document: Mapping[str, Any], histogram: Histogram) -> Iterator[Repeated]:
+    for key, quantile in _JSON_QUANTILES.items():
+        values = [_exact(document[key]), Figure(histogram.quantile(quantile))]
+        yield Repeated(name=f"{name} {key.removesuffix('_ns')}", values=values, exact=True, unit="ns")
+    values = [_resolved(document["mean_ns"]), Figure(histogram.mean())]
+    yield Repeated(name=f"{name} mean", values=values, exact=True, unit="ns")
+
+
+def _milliseconds(cell: Cell) -> Figure | None:
+    return printed_figure(cell.text, factor=NS_PER_MS)
+
+
+def _counted(cell: Cell) -> Figure | None:
+    """A count is printed whole."""
+    figure = printed_figure(cell.text)
+    return None if figure is None else Figure(figure.value)
+
+
+def _exact(value: float) -> Figure:
+    return Figure(float(value))
+
+
+def _resolved(value: float) -> Figure:
+    """A time out of a histogram."""
+    return Figure(float(value), abs(value) * HISTOGRAM_RESOLUTION)
