@@ -4,6 +4,7 @@ from brimline.api.ab import ABResult, ab
 from brimline.api.capacity import capacity, time_estimate
 from brimline.api.checkup import checkup
 from brimline.api.comparison import ComparisonResult, compare
+from brimline.api.import_results import ImportedResult, import_results
 from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
 from brimline.api.options import Options
@@ -20,6 +21,7 @@ __all__ = [
     "AlreadyLoaded",
     "CapacityResult",
     "ComparisonResult",
+    "ImportedResult",
     "LintResult",
     "LoadResult",
     "Options",
@@ -31,6 +33,7 @@ __all__ = [
     "capacity",
     "checkup",
     "compare",
+    "import_results",
     "lint",
     "load",
     "open_result",

@@ -6,6 +6,7 @@ from brimline.analysis.verdict import Slo
 from brimline.api.ab import ab_result
 from brimline.api.capacity import capacity_result
 from brimline.api.experiment import Conducted
+from brimline.api.import_results import open_imported
 from brimline.api.results import Result
 from brimline.api.run import run_result
 from brimline.api.sweep import sweep_result
@@ -19,6 +20,7 @@ from brimline.experiments.stored import (
     stored_trials,
 )
 from brimline.record import RunRecord, list_records, read_experiment, read_record
+from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
 from brimline.spec import load_spec
 
@@ -40,6 +42,8 @@ def open_result(name_or_path: str | Path, *, runs_directory: Path) -> Result:
 def _open(directory: Path) -> Result:
     if (directory / EXPERIMENT_FILE).exists():
         return _open_experiment(directory)
+    if is_imported(directory):
+        return open_imported(directory)
     record = read_record(directory)
     return run_result(record, _objective_of(record))
 

@@ -209,6 +209,20 @@ class Histogram(Protocol):
         ...
 
 
+class Measured(Protocol):
+    """Merged times by (operation, clock), whoever measured them."""
+
+    @property
+    def histograms(self) -> Mapping[tuple[str, str], Histogram]:
+        """Over the measured window."""
+        ...
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether only service time exists."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistogramCodec:
     """How histograms are made and read from text; by default the compiled one's way."""

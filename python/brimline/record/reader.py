@@ -14,6 +14,7 @@ from brimline.record import hlog
 from brimline.record.events import read_events
 from brimline.record.files import digest, read_json, read_lines
 from brimline.record.histograms import native_codec
+from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.layout import (
     ENVIRONMENT_FILE,
     EVENTS_FILE,
@@ -53,6 +54,11 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
     """The run in `directory`. Raises RecordError when there is none, or one of a newer format."""
     codec = codec or native_codec()
     state = read_state(directory, RECORD_FILE)
+    if state.get("kind") == IMPORTED_KIND:
+        raise RecordError(
+            f"{directory} is imported from {state.get('tool')}: it is no run of brimline's own",
+            hint="brimline show and brimline report read it",
+        )
     plan = _read_plan(directory / PLAN_FILE)
     intervals = _read_rows(directory / INTERVALS_FILE, IntervalRow)
     # Intervals are written last: what a killed run had written beyond the last one isn't whole.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brimline.plan.pacing import offered_line
-from brimline.record.model import RunRecord
+from brimline.record.model import Measured, RunRecord
 from brimline.report import figures
 from brimline.report.load_figures import is_load
 from brimline.report.series import TimeBucket, time_series
@@ -174,7 +174,7 @@ def _uncounted(buckets: Sequence[TimeBucket]) -> list[tuple[float, float]]:
     return [(start, end) for start, end in spans if end > start]
 
 
-def percentile_curve(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | None:
+def percentile_curve(record: Measured, *, slo_p99_ns: int | None = None) -> Chart | None:
     """Latency against percentile, per operation, the tail stretched; None when nothing was recorded."""
     series = [
         (operation, clock, _curve(histogram.buckets()))

@@ -1,0 +1,44 @@
+"""Owns the verb `import-results`: files of JMeter or YCSB in, a record and the same report out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brimline.api.options import default_runs_directory
+from brimline.api.results import Result
+from brimline.errors import UsageError
+from brimline.record.imported import ImportedRun
+from brimline.record.imported_files import read_imported, write_imported
+from brimline.record.importing import import_files
+from brimline.report.imported_view import imported_report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedResult(Result):
+    """An imported run."""
+
+    run: ImportedRun
+
+
+def import_results(files: Sequence[str | Path], *, runs_directory: Path | None = None) -> ImportedResult:
+    """Imports the files of one run, writes its record and report.
+
+    Raises UsageError for files that can't be read or understood, and RecordError when the record can't be written; in
+    both cases nothing is left behind.
+    """
+    if not files:
+        raise UsageError("no file is given", hint="name the JTL files, or everything that one run of YCSB left")
+    run = import_files([Path(each) for each in files])
+    result = imported_result(write_imported(run, runs_directory or default_runs_directory()))
+    result.write()
+    return result
+
+
+def open_imported(directory: Path) -> ImportedResult:
+    """The imported run in a record directory, reported anew. Raises RecordError."""
+    return imported_result(read_imported(directory))
+
+
+def imported_result(run: ImportedRun) -> ImportedResult:
+    """What an imported run shows."""
+    return ImportedResult(report=imported_report(run), directory=run.directory, run=run)

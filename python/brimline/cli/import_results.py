@@ -1,0 +1,23 @@
+"""Owns `brimline import-results`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from brimline import api
+from brimline.cli import options as opt
+from brimline.cli.output import show_result
+
+
+def import_results(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="JTL files of JMeter, or what one run of YCSB left: output, status lines, .hdr files."),
+    ],
+    runs_dir: opt.RunsDir = None,
+    as_json: opt.Json = False,
+) -> int:
+    """Turn results of JMeter or YCSB into a record and a report."""
+    result = api.import_results(files, runs_directory=runs_dir)
+    return show_result(result, as_json=as_json, full=True)

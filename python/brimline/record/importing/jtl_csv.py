@@ -1,0 +1,222 @@
+"""Owns JMeter's results as CSV: a header that names the columns, then one sample per row.
+
+Source: JMeter's `CSVSaveService` and the properties `jmeter.save.saveservice.*`. Fields are found by name, for every
+one of them can be left out; the delimiter is the character behind the first name. `elapsed` is in ms. Where
+`SampleCount` is above 1 a row stands for several samples, and `elapsed` is the sum of their times.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brimline.errors import UsageError
+from brimline.record.importing.jtl_errors import ErrorTally
+from brimline.record.importing.source import bad_file, lines_of, open_text
+from brimline.record.importing.tally import Batch, Tally
+
+REQUIRED = ("timeStamp", "elapsed", "label", "success")
+_BATCH_ROWS = 50_000
+_ELAPSED_MS_MAX = 7 * 86_400_000
+_EPOCH_MS_MAX = 32_503_680_000_000  # the year 3000
+_FIRST_NAME = re.compile(r"\"?[A-Za-z]+\"?")
+_TIME_FORMATS = ("%Y/%m/%d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%y %H:%M:%S")
+_SUCCESS = {"true": True, "false": False}
+
+
+def is_jtl_header(line: str) -> bool:
+    """Whether a first line names columns of a JTL file."""
+    names = set(re.split(r"\W+", line))
+    return "elapsed" in names and bool(names & {"timeStamp", "label", "success"})
+
+
+def read_jtl_csv(path: Path, tally: Tally, errors: ErrorTally) -> bool:
+    """Counts every sample of a file; whether its times are of a known zone. Raises UsageError."""
+    with open_text(path) as stream:
+        lines = lines_of(stream, path)
+        header = next(lines, "")
+        delimiter = _delimiter(header)
+        columns = _columns(header, delimiter, path)
+        return _Rows(path, columns, tally, errors).read(csv.reader(lines, delimiter=delimiter))
+
+
+def _delimiter(header: str) -> str:
+    match = _FIRST_NAME.match(header)
+    return header[match.end()] if match and match.end() < len(header.rstrip("\r\n")) else ","
+
+
+def _columns(header: str, delimiter: str, path: Path) -> dict[str, int]:
+    names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+    missing = [name for name in REQUIRED if name not in names]
+    if missing:
+        raise bad_file(
+            path,
+            f"the header lacks {', '.join(missing)}",
+            line=1,
+            hint="let JMeter write them (jmeter.save.saveservice.print_field_names, time, label, successful)",
+        )
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise bad_file(path, f"the header names {repeated} twice", line=1)
+    return {name: place for place, name in enumerate(names)}
+
+
+class _Rows:
+    """Turns rows into batches."""
+
+    def __init__(self, path: Path, columns: dict[str, int], tally: Tally, errors: ErrorTally) -> None:
+        self._path, self._columns, self._tally, self._errors = path, columns, tally, errors
+        self._width = len(columns)
+        self._epoch: Callable[[str], int] | None = None
+        self._first_line = 2
+
+    def read(self, reader: Iterator[list[str]]) -> bool:
+        rows: list[list[str]] = []
+        lines: list[int] = []
+        for row in self._checked(reader):
+            rows.append(row)
+            lines.append(reader.line_num + 1)  # type: ignore[attr-defined]
+            if len(rows) >= _BATCH_ROWS:
+                self._add(rows, lines)
+                rows, lines = [], []
+        if rows:
+            self._add(rows, lines)
+        if self._epoch is None:
+            raise bad_file(self._path, "the file has a header and no sample")
+        return self._epoch is int
+
+    def _checked(self, reader: Iterator[list[str]]) -> Iterator[list[str]]:
+        width = self._width
+        try:
+            for row in reader:
+                if len(row) != width:
+                    if not row:
+                        continue
+                    line = reader.line_num + 1  # type: ignore[attr-defined]
+                    raise bad_file(
+                        self._path,
+                        f"the row has {len(row)} of {width} columns",
+                        line=line,
+                        hint="if JMeter was ended while it wrote, delete the last line",
+                    )
+                yield row
+        except csv.Error as error:
+            line = reader.line_num + 1  # type: ignore[attr-defined]
+            raise bad_file(self._path, str(error), line=line, hint="is a quote not closed?") from error
+
+    def _add(self, rows: Sequence[list[str]], lines: Sequence[int]) -> None:
+        columns = list(zip(*rows, strict=True))
+        starts = self._times(columns[self._columns["timeStamp"]], lines)
+        elapsed = self._numbers("elapsed", columns, lines, most=_ELAPSED_MS_MAX)
+        labels = list(columns[self._columns["label"]])
+        success = self._success(columns[self._columns["success"]], lines)
+        count = self._numbers("SampleCount", columns, lines, absent=1)
+        failed = self._numbers("ErrorCount", columns, lines) if "ErrorCount" in self._columns else (~success) * count
+        if (failed > count).any():
+            place = int(np.argmax(failed > count))
+            raise bad_file(self._path, "ErrorCount is above SampleCount", line=lines[place])
+        self._add_errors(rows, np.flatnonzero(failed > 0), failed)
+        self._tally.add(
+            Batch(
+                operation=labels,
+                end_ms=np.where(count == 1, starts + elapsed, starts),
+                time=elapsed,
+                count=count,
+                failed=failed,
+                bytes_in=self._optional("bytes", columns, lines),
+                bytes_out=self._optional("sentBytes", columns, lines),
+                active=self._optional("allThreads", columns, lines),
+            )
+        )
+
+    def _optional(self, name: str, columns: Sequence[Sequence[str]], lines: Sequence[int]) -> NDArray[np.int64] | None:
+        return self._numbers(name, columns, lines) if name in self._columns else None
+
+    def _numbers(
+        self, name: str, columns: Sequence[Sequence[str]], lines: Sequence[int], *, absent: int = 0, most: int = 2**53
+    ) -> NDArray[np.int64]:
+        """A column of whole numbers from 0 to `most`."""
+        if name not in self._columns:
+            return np.full(len(lines), absent, dtype=np.int64)
+        texts = columns[self._columns[name]]
+        try:
+            numbers = np.fromiter(map(int, texts), dtype=np.int64, count=len(texts))
+            if numbers.min() >= 0 and numbers.max() <= most:
+                return numbers
+        except (ValueError, OverflowError):
+            pass
+        raise self._first_bad(name, texts, lines, lambda text: 0 <= int(text) <= most)
+
+    def _first_bad(
+        self, name: str, texts: Sequence[str], lines: Sequence[int], is_good: Callable[[str], bool]
+    ) -> UsageError:
+        for text, line in zip(texts, lines, strict=True):
+            try:
+                good = is_good(text)
+            except (ValueError, KeyError, OverflowError):
+                good = False
+            if not good:
+                return bad_file(self._path, f"{name} can't be {text[:40]!r}", line=line)
+        raise AssertionError(name)
+
+    def _success(self, texts: Sequence[str], lines: Sequence[int]) -> NDArray[np.bool_]:
+        try:
+            return np.fromiter((_SUCCESS[text.lower()] for text in texts), dtype=np.bool_, count=len(texts))
+        except KeyError:
+            raise self._first_bad("success", texts, lines, lambda text: _SUCCESS[text.lower()] or True) from None
+
+    def _times(self, texts: Sequence[str], lines: Sequence[int]) -> NDArray[np.int64]:
+        """Starts in ms since the epoch; formatted times are taken as UTC, for their zone isn't told."""
+        if self._epoch is None:
+            self._epoch = int if texts[0].isdecimal() else _formatted(texts[0])
+        epoch = self._epoch
+        if epoch is None:
+            raise self._first_bad("timeStamp", texts, lines, lambda _: False)
+        try:
+            times = np.fromiter(map(epoch, texts), dtype=np.int64, count=len(texts))
+            if times.min() > 0 and times.max() < _EPOCH_MS_MAX:
+                return times
+        except (ValueError, OverflowError):
+            pass
+        raise self._first_bad("timeStamp", texts, lines, lambda text: 0 < epoch(text) < _EPOCH_MS_MAX)
+
+    def _add_errors(self, rows: Sequence[list[str]], places: NDArray[np.int64], failed: NDArray[np.int64]) -> None:
+        def cell(row: list[str], name: str) -> str:
+            return row[self._columns[name]] if name in self._columns else ""
+
+        for place in places.tolist():
+            row = rows[place]
+            message = cell(row, "failureMessage") or cell(row, "responseMessage")
+            code = cell(row, "responseCode")
+            self._errors.add(cell(row, "label"), code=code, message=message, count=int(failed[place]))
+
+
+def _formatted(example: str) -> Callable[[str], int] | None:
+    """A reader of times in the format of `example`, one of those that JMeter itself recognises; None: in none."""
+    seconds_text = example.partition(".")[0]
+    for form in _TIME_FORMATS:
+        try:
+            datetime.strptime(seconds_text, form)
+        except ValueError:
+            continue
+        return _FormattedTimes(form)
+    return None
+
+
+class _FormattedTimes:
+    """Reads times of one format; those of the same second are read once."""
+
+    def __init__(self, form: str) -> None:
+        self._form = form
+        self._text, self._epoch_ms = "", 0
+
+    def __call__(self, text: str) -> int:
+        seconds_text, _, fraction = text.partition(".")
+        if seconds_text != self._text:
+            moment = datetime.strptime(seconds_text, self._form).replace(tzinfo=UTC)
+            self._text, self._epoch_ms = seconds_text, round(moment.timestamp()) * 1000
+        return self._epoch_ms + int(fraction[:3].ljust(3, "0") if fraction else 0)

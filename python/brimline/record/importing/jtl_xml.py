@@ -1,0 +1,146 @@
+"""Owns JMeter's results as XML: `testResults` holds samples, whose attributes are the columns of the CSV form.
+
+Samples inside of samples (embedded resources, parts of a transaction) are part of the outer one's time and are not
+counted again. A document type is refused: with it come entities, which can make a small file endless.
+"""
+
+import xml.parsers.expat
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brimline.errors import UsageError
+from brimline.record.importing.jtl_errors import ErrorTally
+from brimline.record.importing.source import LINE_LENGTH_MAX, bad_file, unreadable
+from brimline.record.importing.tally import Batch, Tally
+
+_SAMPLES = ("sample", "httpSample")
+_BLOCK_BYTES = 256 * 1024
+_BATCH_ROWS = 50_000
+_ATTRIBUTES = {"t": "elapsed", "ts": "timeStamp", "by": "bytes", "sby": "sentBytes", "na": "allThreads",
+               "sc": "SampleCount", "ec": "ErrorCount"}  # fmt: skip
+_NUMBER_MAX = 2**53
+
+
+def read_jtl_xml(path: Path, tally: Tally, errors: ErrorTally) -> None:
+    """Counts every outer sample of a file. Raises UsageError."""
+    reader = _Reader(path, tally, errors)
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK_BYTES):
+                reader.feed(block)
+        reader.end()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+class _Reader:
+    def __init__(self, path: Path, tally: Tally, errors: ErrorTally) -> None:
+        self._path, self._tally, self._errors = path, tally, errors
+        self._depth = self._count = self._fed = 0
+        self._rows: list[tuple[str, int, int, int, int, int, int, int]] = []
+        self._optional: frozenset[str] | None = None
+        self._parser = xml.parsers.expat.ParserCreate()
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._stop
+        self._parser.StartDoctypeDeclHandler = self._refuse_type
+
+    def feed(self, block: bytes) -> None:
+        try:
+            self._parser.Parse(block, False)
+        except xml.parsers.expat.ExpatError as error:
+            problem = xml.parsers.expat.errors.messages[error.code]
+            raise bad_file(self._path, f"not valid XML: {problem}", line=error.lineno) from error
+        self._fed += len(block)
+        if self._fed - self._parser.CurrentByteIndex > 16 * LINE_LENGTH_MAX:
+            raise self._bad("a tag or attribute without end")
+
+    def end(self) -> None:
+        try:
+            self._parser.Parse(b"", True)
+        except xml.parsers.expat.ExpatError as error:
+            raise bad_file(
+                self._path,
+                f"not valid XML: {xml.parsers.expat.errors.messages[error.code]}",
+                line=error.lineno,
+                hint="if JMeter was ended while it wrote, close the last sample and testResults",
+            ) from error
+        self._flush()
+        if not self._count:
+            raise bad_file(self._path, "the file holds no sample")
+
+    def _refuse_type(self, *_: object) -> None:
+        raise self._bad("a document type is not allowed")
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth == 1 and name != "testResults":
+            raise self._bad(f"<{name[:40]}> is not what JMeter's results begin with, <testResults>")
+        if self._depth == 2 and name in _SAMPLES:
+            self._sample(attributes)
+
+    def _stop(self, _name: str) -> None:
+        self._depth -= 1
+
+    def _sample(self, given: Mapping[str, str]) -> None:
+        missing = [each for each in ("t", "ts", "lb", "s") if each not in given]
+        if missing:
+            raise self._bad(f"the sample has no attribute {', '.join(missing)}")
+        if given["s"] not in ("true", "false"):
+            raise self._bad(f"s can't be {given['s'][:40]!r}")
+        optional = frozenset(given) & {"by", "sby", "na"}
+        self._optional = optional if self._optional is None else self._optional & optional
+        count = self._number(given, "sc", absent=1)
+        failed = self._number(given, "ec", absent=0 if given["s"] == "true" else count)
+        if failed > count:
+            raise self._bad("ec is above sc")
+        if failed:
+            self._errors.add(given["lb"], code=given.get("rc", ""), message=given.get("rm", ""), count=failed)
+        start, elapsed = self._number(given, "ts"), self._number(given, "t")
+        others = (self._number(given, each, absent=0) for each in ("by", "sby", "na"))
+        end = start + elapsed if count == 1 else start
+        self._rows.append((given["lb"], end, elapsed, count, failed, *others))  # type: ignore[arg-type]
+        self._count += 1
+        if len(self._rows) >= _BATCH_ROWS:
+            self._flush()
+
+    def _number(self, given: Mapping[str, str], name: str, *, absent: int = 0) -> int:
+        text = given.get(name)
+        if text is None:
+            return absent
+        try:
+            number = int(text)
+        except ValueError:
+            number = -1
+        if not 0 <= number <= _NUMBER_MAX:
+            raise self._bad(f"{name} ({_ATTRIBUTES[name]}) can't be {text[:40]!r}")
+        return number
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        labels, *columns = zip(*self._rows, strict=True)
+        ends, times, counts, failed, bytes_in, bytes_out, active = (_integers(each) for each in columns)
+        optional = self._optional or frozenset()
+        self._tally.add(
+            Batch(
+                operation=list(labels),
+                end_ms=ends,
+                time=times,
+                count=counts,
+                failed=failed,
+                bytes_in=bytes_in if "by" in optional else None,
+                bytes_out=bytes_out if "sby" in optional else None,
+                active=active if "na" in optional else None,
+            )
+        )
+        self._rows = []
+
+    def _bad(self, problem: str) -> UsageError:
+        return bad_file(self._path, problem, line=self._parser.CurrentLineNumber)
+
+
+def _integers(values: tuple[object, ...]) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)

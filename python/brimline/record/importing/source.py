@@ -1,0 +1,80 @@
+"""Owns the reading of a foreign file: line by line in bounded memory, and errors that name the file and the line."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from brimline.errors import UsageError, visible
+from brimline.record.imported import SourceFile
+
+LINE_LENGTH_MAX = 1 << 20
+"""Characters; a longer line is no line of a results file."""
+HEAD_BYTES = 64 * 1024
+_BLOCK_BYTES = 1 << 20
+FORMATS_HINT = "JMeter's JTL (CSV or XML), YCSB's output and .hdr files can be read"
+
+
+def bad_file(path: Path, problem: str, *, line: int | None = None, hint: str | None = None) -> UsageError:
+    """The one error about a file: where, and what is wrong."""
+    where = f"{path.name}:{line}" if line is not None else path.name
+    return UsageError(f"{where}: {problem}", hint=hint)
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a file. Raises UsageError when it can't be read or is empty."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if not head:
+        raise bad_file(path, "the file is empty", hint=FORMATS_HINT)
+    return head
+
+
+def open_text(path: Path) -> IO[str]:
+    """The file as text. Raises UsageError.
+
+    JMeter writes in whatever encoding its machine has, and messages only hold letters that matter: what is no
+    UTF-8 is replaced.
+    """
+    try:
+        return path.open(encoding="utf-8-sig", errors="replace", newline="")
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def lines_of(stream: IO[str], path: Path) -> Iterator[str]:
+    """The lines with their ends. Raises UsageError at one that is too long or is no text."""
+    number = 0
+    try:
+        while line := stream.readline(LINE_LENGTH_MAX):
+            number += 1
+            if "\0" in line:
+                raise bad_file(path, "this is no text", line=number, hint=FORMATS_HINT)
+            if len(line) == LINE_LENGTH_MAX and not line.endswith("\n"):
+                raise bad_file(path, f"the line is longer than {LINE_LENGTH_MAX} characters", line=number)
+            yield line
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def described(path: Path, form: str) -> SourceFile:
+    """Size and digest of a file that was read. Raises UsageError."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK_BYTES):
+                digest.update(block)
+            size_bytes = file.tell()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return SourceFile(name=visible(path.name), format=form, size_bytes=size_bytes, sha256=digest.hexdigest())
+
+
+def unreadable(path: Path, error: OSError) -> UsageError:
+    """The error for a file that can't be read."""
+    reason = os.strerror(error.errno).lower() if error.errno else str(error)
+    return UsageError(f"can't read {path}: {reason}")

@@ -1,0 +1,175 @@
+"""Owns the lines that YCSB prints: what each of them is, whatever stream or file it stands in.
+
+Source: YCSB's `TextMeasurementsExporter`, `JSONMeasurementsExporter`, `OneMeasurementRaw`, `StatusThread` and `Client`.
+Everything else (the driver's own words, stack traces) is passed over.
+"""
+
+import json
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from brimline.record.importing.source import bad_file, lines_of, open_text
+
+_MEASURED = re.compile(r"\[(?P<metric>[^\]]+)\], (?P<rest>.*)")
+_RAW = re.compile(r"(?P<operation>[A-Z][A-Za-z-]*),(?P<at_ms>[^,]*),(?P<time_us>[^,]*)")
+_RAW_HEADER = re.compile(r"\S+ latency raw data: op, timestamp\(ms\), latency\(us\)")
+_STATUS = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3}) (?P<second>\d+) sec: (?P<operations>\d+) operations; "
+)
+_STATUS_LABELLED = re.compile(r".*?(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec: )")
+_STATUS_PART = re.compile(r"\[(?P<operation>[A-Z][A-Z-]*)[^\[\]]*?: Count=(?P<count>\d+), ")
+_COMMAND = "Command line: "
+_JSON_BEGIN = re.compile(r"\s*\[?\s*\{\s*$")
+JSON_LENGTH_MAX = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One status line: operations so far, and those of the last interval by kind."""
+
+    second: int
+    operations: int
+    counts: dict[str, int]
+
+
+@dataclass(slots=True)
+class YcsbOutput:
+    """Everything that was found in the files of one run. `raw` are (operation, end ms, time µs)."""
+
+    metrics: dict[str, list[tuple[str, str, Path, int]]] = field(default_factory=lambda: defaultdict(list))
+    raw: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
+    status: list[Status] = field(default_factory=list)
+    command: list[str] = field(default_factory=list)
+    summary_file: Path | None = None
+
+    def add_raw(self, operation: str, at_ms: int, time_us: int) -> None:
+        """Keeps one measured call."""
+        at, times = self.raw.setdefault(operation, ([], []))
+        at.append(at_ms)
+        times.append(time_us)
+
+
+def read_ycsb(path: Path, output: YcsbOutput) -> None:
+    """Adds what a file holds. Raises UsageError for a damaged line, a second run, or a file without any result."""
+    reader = _Reader(path, output)
+    with open_text(path) as stream:
+        for number, line in enumerate(lines_of(stream, path), start=1):
+            reader.line(number, line.rstrip("\r\n"))
+    reader.end()
+
+
+class _Reader:
+    def __init__(self, path: Path, output: YcsbOutput) -> None:
+        self._path, self._output = path, output
+        self._is_known = self._has_raw = False
+        self._json: list[str] = []
+        self._json_line = self._json_length = 0
+
+    def line(self, number: int, text: str) -> None:
+        if self._json or _JSON_BEGIN.fullmatch(text):
+            self._json_piece(number, text)
+        elif text.startswith("["):
+            if match := _MEASURED.fullmatch(text):
+                self._measured(number, match["metric"], match["rest"])
+        elif _RAW_HEADER.fullmatch(text):
+            self._is_known = self._has_raw = True
+        elif self._has_raw and (match := _RAW.fullmatch(text)):
+            self._raw(number, match)
+        elif text.startswith(_COMMAND):
+            self._is_known = True
+            self._command(text.removeprefix(_COMMAND))
+        elif " sec: " in text:
+            self._status(text)
+
+    def end(self) -> None:
+        if self._json:
+            self._read_json()
+        if not self._is_known:
+            raise bad_file(self._path, "nothing in it is a result of YCSB", hint="give what YCSB printed, whole")
+
+    def _measured(self, number: int, metric: str, rest: str) -> None:
+        measurement, separator, value = rest.rpartition(", ")
+        if not separator:
+            raise bad_file(self._path, f"the line is cut short: [{metric[:40]}], {rest[:40]}", line=number)
+        try:
+            float(value)
+        except ValueError:
+            raise bad_file(self._path, f"{measurement[:40]} can't be {value[:40]!r}", line=number) from None
+        self._add(metric, measurement, value, number)
+
+    def _add(self, metric: str, measurement: str, value: str, number: int) -> None:
+        if metric == "OVERALL" and measurement == "RunTime(ms)":
+            if self._output.summary_file is not None:
+                raise bad_file(
+                    self._path,
+                    f"a second run begins here; the first is in {self._output.summary_file.name}",
+                    line=number,
+                    hint="import the runs one by one: percentiles of several runs can't be merged",
+                )
+            self._output.summary_file = self._path
+        self._is_known = True
+        self._output.metrics[metric].append((measurement, value, self._path, number))
+
+    def _raw(self, number: int, match: re.Match[str]) -> None:
+        try:
+            at_ms, time_us = int(match["at_ms"]), int(match["time_us"])
+        except ValueError:
+            at_ms = time_us = -1
+        if at_ms < 0 or time_us < 0:
+            raise bad_file(self._path, f"{match[0][:60]!r} is no operation, time and latency", line=number)
+        self._output.add_raw(match["operation"], at_ms, time_us)
+
+    def _command(self, text: str) -> None:
+        try:
+            self._output.command = shlex.split(text)
+        except ValueError:
+            self._output.command = text.split()
+
+    def _status(self, text: str) -> None:
+        label = _STATUS_LABELLED.match(text)
+        match = _STATUS.match(text, label.end() if label else 0)
+        if match is None:
+            return
+        self._is_known = True
+        counts = {part["operation"]: int(part["count"]) for part in _STATUS_PART.finditer(text)}
+        self._output.status.append(Status(int(match["second"]), int(match["operations"]), counts))
+
+    def _json_piece(self, number: int, text: str) -> None:
+        if not self._json:
+            self._json_line = number
+        self._json_length += len(text)
+        if self._json_length > JSON_LENGTH_MAX:
+            raise bad_file(self._path, f"the JSON is longer than {JSON_LENGTH_MAX >> 20} MB", line=self._json_line)
+        self._json.append(text)
+
+    def _read_json(self) -> None:
+        """An array of objects, or objects one after another, each a measurement."""
+        text = "\n".join(self._json)
+        try:
+            rows = list(_objects(text))
+            for row in rows:
+                float(row["value"])
+                self._add(str(row["metric"]), str(row["measurement"]), str(row["value"]), self._json_line)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise bad_file(
+                self._path, "the JSON that begins here is damaged, or not YCSB's", line=self._json_line
+            ) from None
+
+
+def _objects(text: str) -> Iterator[Any]:
+    decoder, position = json.JSONDecoder(), 0
+    while True:
+        while position < len(text) and text[position] in " \t\r\n":
+            position += 1
+        if position == len(text):
+            return
+        value, position = decoder.raw_decode(text, position)
+        if isinstance(value, list):
+            yield from value
+        else:
+            yield value

@@ -1,0 +1,159 @@
+"""Owns the charts of an imported run: throughput and times over time, active threads, and the percentile curve."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brimline.record.imported import READ_MODIFY_WRITE, ImportedRun
+from brimline.record.model import Histogram
+from brimline.record.scaled import ScaledHistogram
+from brimline.report import figures
+from brimline.report.run_charts import percentile_curve
+from brimline.report.series import BUCKET_COUNT_MAX, QUANTILES
+from brimline.report.view import Chart, Key
+from brimline.units import format_duration, format_rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bucket:
+    """One or several intervals; `quantiles_ns` are None where no single times are known."""
+
+    start_s: float
+    end_s: float
+    answered_ops_per_s: float
+    failed_ops_per_s: float
+    quantiles_ns: tuple[int | None, ...]
+
+    @property
+    def middle_s(self) -> float:
+        return (self.start_s + self.end_s) / 2
+
+
+def over_time(run: ImportedRun) -> Chart | None:
+    """Throughput above times on one axis; None where nothing is known over time."""
+    buckets = _buckets(run)
+    if len(buckets) < 2:
+        return None
+    clock = "service" if run.closed_loop else "response"
+    times = [each.middle_s for each in buckets]
+    rates = [each.answered_ops_per_s for each in buckets]
+    hover = "%{x:.1f} s: %{y:,.0f} ops/s<extra>answered</extra>"
+    data = [figures.line("answered", times, rates, figures.THROUGHPUT, yaxis="y", hovertemplate=hover)]
+    legend = [Key(name="answered", color=figures.THROUGHPUT, mark="line")]
+    if any(each.failed_ops_per_s for each in buckets):
+        failed = [each.failed_ops_per_s for each in buckets]
+        data.append(figures.line("failed", times, failed, figures.FAIL))
+        legend.append(Key(name="failed", color=figures.FAIL, mark="line"))
+    latencies = [value for each in buckets for value in each.quantiles_ns if value is not None]
+    layout = figures.layout(
+        xaxis=figures.axis("time since the start of the run, s", range=[0, buckets[-1].end_s]),
+        yaxis=figures.zero_based("throughput, ops/s", max(rates)),
+    )
+    if latencies:
+        names, colors = ("p50", "p95", "p99"), (figures.P50, figures.P95, figures.P99)
+        for place, (name, color) in enumerate(zip(names, colors, strict=True)):
+            values = [each.quantiles_ns[place] for each in buckets]
+            text = [None if value is None else format_duration(value) for value in values]
+            line = figures.line(name, times, values, color, yaxis="y2")
+            data.append(line | {"text": text, "hovertemplate": f"%{{x:.1f}} s: %{{text}}<extra>{clock} {name}</extra>"})
+            legend.append(Key(name=f"{clock} {name}", color=color, mark="line"))
+        layout["yaxis"]["domain"] = [0.56, 1]
+        layout["xaxis"]["anchor"] = "y2"
+        layout["yaxis2"] = figures.latency_axis(f"{clock} time", latencies, domain=[0, 0.46])
+    return Chart(
+        id="over-time",
+        title="Throughput and latency over time" if latencies else "Throughput over time",
+        caption=f"Each point is {buckets[0].end_s - buckets[0].start_s:g} s or the first part of it. "
+        "An operation belongs to the interval in which it ended.",
+        summary=f"Answered operations: {format_rate(min(rates))} to {format_rate(max(rates))} per interval.",
+        figure={"data": data, "layout": layout},
+        legend=legend,
+        height_px=520 if latencies else 320,
+    )
+
+
+def active_threads(run: ImportedRun) -> Chart | None:
+    """How many threads the tool had at work; None where it doesn't say."""
+    if len(run.active) < 2:
+        return None
+    times = [(each.start_ns + each.end_ns) / 2e9 for each in run.active]
+    counts = [each.active_threads for each in run.active]
+    layout = figures.layout(
+        xaxis=figures.axis("time since the start of the run, s", range=[0, run.duration_ns / 1e9]),
+        yaxis=figures.zero_based("active threads", max(counts)),
+    )
+    return Chart(
+        id="active-threads",
+        title="Active threads over time",
+        caption="The most that were active at once in each interval, over all generators.",
+        summary=f"{min(counts)} to {max(counts)} active threads.",
+        figure={"data": [figures.line("active threads", times, counts, figures.SERIES[3])], "layout": layout},
+        legend=[Key(name="active threads", color=figures.SERIES[3], mark="line")],
+        height_px=260,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Merged times, as the percentile curve takes them."""
+
+    histograms: Mapping[tuple[str, str], Histogram]
+    closed_loop: bool
+
+
+def percentiles(run: ImportedRun, histograms: Mapping[tuple[str, str], Histogram]) -> Chart | None:
+    """The percentile curve; None where no single times are known."""
+    return percentile_curve(Distribution(histograms, run.closed_loop))
+
+
+def _buckets(run: ImportedRun) -> list[_Bucket]:
+    """Neighbouring intervals together, so that a chart has no more points than can be told apart."""
+    spans = sorted({(each.start_ns, each.end_ns) for each in run.rows})
+    size = max(1, math.ceil(len(spans) / BUCKET_COUNT_MAX))
+    group_of = {start: place // size for place, (start, _) in enumerate(spans)}
+    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for row in run.rows:
+        sign = -1 if row.operation == READ_MODIFY_WRITE else 1
+        counts[group_of[row.start_ns]][0] += sign * (row.samples - row.failed)
+        counts[group_of[row.start_ns]][1] += sign * row.failed
+    merged = _merged(run, group_of)
+    found = []
+    for group in range(-(-len(spans) // size)):
+        part = spans[group * size : (group + 1) * size]
+        start_ns, end_ns = part[0][0], part[-1][1]
+        length_s = (end_ns - start_ns) / 1e9
+        histogram = merged.get(group)
+        found.append(
+            _Bucket(
+                start_s=start_ns / 1e9,
+                end_s=end_ns / 1e9,
+                answered_ops_per_s=counts[group][0] / length_s,
+                failed_ops_per_s=counts[group][1] / length_s,
+                quantiles_ns=tuple(None if histogram is None else histogram.quantile(q) for q in QUANTILES),
+            )
+        )
+    # The last interval is cut short by the run's end: too short a time for a rate.
+    whole_s = found[0].end_s - found[0].start_s if found else 0.0
+    return found[:-1] if len(found) > 2 and found[-1].end_s - found[-1].start_s < whole_s / 2 else found
+
+
+def _merged(run: ImportedRun, group_of: Mapping[int, int]) -> dict[int, ScaledHistogram]:
+    calls = {each.operation for each in run.shown if each.counted}
+    clock = "service" if run.closed_loop else "response"
+    merged: dict[int, ScaledHistogram] = {}
+    for each in run.times:
+        group = group_of.get(each.start_ns)
+        if group is None or each.operation not in calls or each.clock != clock:
+            continue
+        if group in merged:
+            merged[group].merge(each.histogram)
+        else:
+            merged[group] = each.histogram
+    return merged
+
+
+def chart_list(run: ImportedRun, histograms: Mapping[tuple[str, str], Histogram]) -> Sequence[Chart]:
+    """Every chart that the files allow."""
+    drawn = (over_time(run), active_threads(run), percentiles(run, histograms))
+    return [chart for chart in drawn if chart is not None]

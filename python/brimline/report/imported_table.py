@@ -1,0 +1,175 @@
+"""Owns the statistics of an imported run, in JMeter's columns; percentiles of every sample where there are all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brimline.analysis.quantile_text import quantile_text
+from brimline.record.imported import READ_MODIFY_WRITE, ImportedRun, Series
+from brimline.record.model import Histogram
+from brimline.report.statistics import TOTAL_LABEL
+from brimline.report.view import Cell, Column, Section, Table
+from brimline.stats.quantile_interval import QuantileInterval, merge_buckets, quantile_interval
+from brimline.units import UNKNOWN_TEXT, format_count
+
+PERCENTILES = (0.5, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedStatistics:
+    """One row. Times in ns; None: not known. `percentiles` are intervals, or plain times as the tool printed them."""
+
+    label: str
+    samples: int
+    failed: int
+    mean_ns: float | None
+    min_ns: int | None
+    max_ns: int | None
+    percentiles: Mapping[float, QuantileInterval | int]
+    throughput_per_s: float
+    received_bytes_per_s: float | None
+    sent_bytes_per_s: float | None
+
+    @property
+    def error_share(self) -> float:
+        """Share of the samples that failed."""
+        return self.failed / self.samples if self.samples else 0.0
+
+
+def imported_statistics(run: ImportedRun, histograms: Mapping[tuple[str, str], Histogram]) -> list[ImportedStatistics]:
+    """All operations first, as `Total`, then each series in the order of the files."""
+    rows = [_row(run, each, histograms.get((each.operation, each.clock))) for each in run.shown]
+    return [_total(run, histograms), *rows]
+
+
+def _row(run: ImportedRun, series: Series, histogram: Histogram | None) -> ImportedStatistics:
+    if histogram is None:
+        percentiles: Mapping[float, QuantileInterval | int] = {
+            q: value for q, value in series.printed_percentiles_ns.items() if q in PERCENTILES
+        }
+    else:
+        percentiles = {q: quantile_interval(histogram.buckets(), q) for q in PERCENTILES}
+    return ImportedStatistics(
+        label=series.operation,
+        samples=series.samples,
+        failed=series.failed,
+        mean_ns=series.mean_ns,
+        min_ns=series.min_ns,
+        max_ns=series.max_ns,
+        percentiles=percentiles,
+        throughput_per_s=_per_s(run, series.samples - series.failed),
+        received_bytes_per_s=None if series.bytes_in is None else _per_s(run, series.bytes_in),
+        sent_bytes_per_s=None if series.bytes_out is None else _per_s(run, series.bytes_out),
+    )
+
+
+def _total(run: ImportedRun, histograms: Mapping[tuple[str, str], Histogram]) -> ImportedStatistics:
+    """Times of the whole only where every call is one operation; percentiles only where every sample is there."""
+    counted = [each for each in run.shown if each.counted]
+    whole = not any(each.operation == READ_MODIFY_WRITE for each in run.shown)
+    timed = [each for each in counted if each.timed] if whole else []
+    all_timed = bool(timed) and all((each.operation, each.clock) in histograms for each in timed)
+    count = sum(each.timed for each in timed)
+    known = bool(count) and all(each.mean_ns is not None for each in timed)
+    percentiles: dict[float, QuantileInterval | int] = {}
+    if all_timed:
+        merged = merge_buckets([histograms[each.operation, each.clock].buckets() for each in timed])
+        percentiles = {q: quantile_interval(merged, q) for q in PERCENTILES}
+    return ImportedStatistics(
+        label=TOTAL_LABEL,
+        samples=run.operation_count,
+        failed=run.failed_count,
+        mean_ns=sum((each.mean_ns or 0.0) * each.timed for each in timed) / count if known else None,
+        min_ns=_extreme([each.min_ns for each in timed], least=True),
+        max_ns=_extreme([each.max_ns for each in timed], least=False),
+        percentiles=percentiles,
+        throughput_per_s=_per_s(run, run.operation_count - run.failed_count),
+        received_bytes_per_s=_sum_per_s(run, [each.bytes_in for each in counted]),
+        sent_bytes_per_s=_sum_per_s(run, [each.bytes_out for each in counted]),
+    )
+
+
+def _per_s(run: ImportedRun, count: int) -> float:
+    return count * 1e9 / run.duration_ns if run.duration_ns else 0.0
+
+
+def _sum_per_s(run: ImportedRun, counts: Sequence[int | None]) -> float | None:
+    known = [each for each in counts if each is not None]
+    return _per_s(run, sum(known)) if known and len(known) == len(counts) else None
+
+
+def _extreme(values: Sequence[int | None], *, least: bool) -> int | None:
+    known = [each for each in values if each is not None]
+    if not known or len(known) < len(values):
+        return None
+    return min(known) if least else max(known)
+
+
+def statistics_section(run: ImportedRun, statistics: Sequence[ImportedStatistics]) -> Section:
+    """The table."""
+    clock = "service" if run.closed_loop else "response"
+    group = f"{clock.capitalize()} time, ms"
+    columns = [
+        Column(label="Label", numeric=False, leading=True),
+        Column(label="Samples", group="Executions"),
+        Column(label="Fail", group="Executions"),
+        Column(label="Error %", group="Executions"),
+        *(
+            Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
+            for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
+        ),
+        Column(label="Throughput", group="ops/s", unit="ops/s"),
+        Column(label="Received", group="Network, KB/s", unit="KB/s", optional=True),
+        Column(label="Sent", group="Network, KB/s", unit="KB/s", optional=True),
+    ]
+    table = Table(
+        columns=columns,
+        rows=[_cells(each) for each in statistics],
+        emphasised=frozenset({0}),
+        caption=_caption(run),
+    )
+    return Section(id="operations", title="Operations", short="Operations", blocks=[table])
+
+
+def _caption(run: ImportedRun) -> str:
+    whole = "Whole run. Throughput counts operations that did not fail. "
+    if any(each.times_from == "summary" for each in run.shown if each.counted):
+        return whole + "Percentiles as the tool printed them; those of all operations together can't be had from them."
+    return (
+        whole + "Percentiles are over every sample of it. "
+        "≥: too few samples lie above the percentile for a figure; the lower end of its 95 % interval."
+    )
+
+
+def _cells(row: ImportedStatistics) -> list[Cell]:
+    return [
+        Cell(text=row.label),
+        Cell(text=format_count(row.samples)),
+        Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
+        Cell(text=f"{row.error_share * 100:.2f}", tone="fail" if row.failed else ""),
+        *(Cell(text=_milliseconds(each)) for each in (row.mean_ns, row.min_ns, row.max_ns)),
+        *(Cell(text=_percentile(row.percentiles.get(q), q)) for q in PERCENTILES),
+        Cell(text=_two_decimals(row.throughput_per_s)),
+        *(Cell(text=_kilobytes(each)) for each in (row.received_bytes_per_s, row.sent_bytes_per_s)),
+    ]
+
+
+def _percentile(value: QuantileInterval | int | None, quantile: float) -> str:
+    """A median needs no tail; the others are a figure or a bound, as everywhere."""
+    if isinstance(value, QuantileInterval):
+        return _milliseconds(value.value_ns) if quantile == 0.5 else quantile_text(value, format_ns=_milliseconds)
+    return _milliseconds(value)
+
+
+def _milliseconds(value_ns: float | None) -> str:
+    if value_ns is None:
+        return UNKNOWN_TEXT
+    value_ms = value_ns / 1e6
+    return f"{value_ms:.3f}" if 0 < value_ms < 0.1 else _two_decimals(value_ms)
+
+
+def _kilobytes(bytes_per_s: float | None) -> str:
+    return UNKNOWN_TEXT if bytes_per_s is None else _two_decimals(bytes_per_s / 1e3)
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:,.2f}".replace(",", " ")

@@ -1,0 +1,64 @@
+"""`brimline import-results`: a record that `show`, `report` and `list` know, and one error for what can't be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from brimline.cli.app import main
+from tests.support.ycsb_golden import GOLDEN
+from tests.unit.record.importing.jtl import uniform, write
+
+
+def brimline(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    streams = capsys.readouterr()
+    return ended.value.code, streams.out, streams.err
+
+
+def test_import_show_report_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jtl, runs = write(tmp_path / "orders.jtl", uniform(2000)), str(tmp_path / "runs")
+    code, out, err = brimline(["import-results", str(jtl), "--runs-dir", runs], capsys)
+    assert (code, err) == (0, "") and "Imported from JMeter" in out and "GET order" in out
+    html = Path(out.rsplit("report: ", 1)[1].strip())
+    assert html.stat().st_size > 10_000
+    code, shown, _ = brimline(["show", "--runs-dir", runs], capsys)
+    assert code == 0 and "GET order" in shown
+    html.unlink()
+    code, out, _ = brimline(["report", "latest", "--runs-dir", runs], capsys)
+    assert code == 0 and out.strip() == str(html) and html.exists()
+    code, out, _ = brimline(["list", "--runs-dir", runs], capsys)
+    assert code == 0 and "imported" in out and "orders" in out
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(GOLDEN / "a-run.raw.stdout"), str(GOLDEN / "a-run.raw.data.txt")]
+    code, out, _ = brimline(["import-results", *files, "--json", "--runs-dir", str(tmp_path)], capsys)
+    document = json.loads(out)
+    assert code == 0 and document["origin"] == "imported" and document["tool"] == "YCSB"
+    assert document["operations"]["Total"]["samples"] == 1000
+    assert [each["format"] for each in document["sources"]] == ["ycsb", "ycsb"]
+    code, again, _ = brimline(["show", "--json", "--runs-dir", str(tmp_path)], capsys)
+    assert code == 0 and json.loads(again) == document
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"timeStamp,elapsed,label,success\n1,x,a,true\n"])
+def test_what_cannot_be_read_leaves_nothing(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, runs = tmp_path / "r.jtl", tmp_path / "runs"
+    path.write_bytes(content)
+    code, out, err = brimline(["import-results", str(path), "--runs-dir", str(runs)], capsys)
+    assert (code, out) == (2, "") and err.startswith("error: r.jtl") and err.count("error: ") == 1
+    assert not runs.exists()
+
+
+def test_without_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = brimline(["import-results"], capsys)
+    assert code == 2 and "missing argument" in err
+
+
+def test_a_terminal_is_not_steered_by_a_label(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    samples = [each._replace(label="GET \x1b[31m\u202eorder") for each in uniform(20)]
+    jtl = write(tmp_path / "r.jtl", samples)
+    code, out, _ = brimline(["import-results", str(jtl), "--runs-dir", str(tmp_path / "runs")], capsys)
+    assert code == 0 and "\x1b[31m" not in out and "\u202e" not in out
