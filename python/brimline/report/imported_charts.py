@@ -1,7 +1,10 @@
 """Owns the charts of an imported run: throughput and times over time, active threads, and the percentile curve."""
 
+import bisect
+import itertools
 import math
-from collections import defaultdict
+import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -64,7 +67,7 @@ def over_time(run: ImportedRun) -> Chart | None:
     return Chart(
         id="over-time",
         title="Throughput and latency over time" if latencies else "Throughput over time",
-        caption=f"Each point is {buckets[0].end_s - buckets[0].start_s:g} s or the first part of it. "
+        caption="Each point is an interval as the files have it, or as many of them as can be told apart. "
         "An operation belongs to the interval in which it ended.",
         summary=f"Answered operations: {format_rate(min(rates))} to {format_rate(max(rates))} per interval.",
         figure={"data": data, "layout": layout},
@@ -109,47 +112,68 @@ def percentiles(run: ImportedRun, histograms: Mapping[tuple[str, str], Histogram
 
 def _buckets(run: ImportedRun) -> list[_Bucket]:
     """Neighbouring intervals together, so that a chart has no more points than can be told apart."""
-    spans = sorted({(each.start_ns, each.end_ns) for each in run.rows})
-    size = max(1, math.ceil(len(spans) / BUCKET_COUNT_MAX))
-    group_of = {start: place // size for place, (start, _) in enumerate(spans)}
-    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    spans = _grid(run)
+    counts = [[0, 0] for _ in spans]
     for row in run.rows:
+        place = _place(spans, row.start_ns, row.end_ns)
         sign = -1 if row.operation == READ_MODIFY_WRITE else 1
-        counts[group_of[row.start_ns]][0] += sign * (row.samples - row.failed)
-        counts[group_of[row.start_ns]][1] += sign * row.failed
-    merged = _merged(run, group_of)
-    found = []
-    for group in range(-(-len(spans) // size)):
-        part = spans[group * size : (group + 1) * size]
-        start_ns, end_ns = part[0][0], part[-1][1]
-        length_s = (end_ns - start_ns) / 1e9
-        histogram = merged.get(group)
-        found.append(
-            _Bucket(
-                start_s=start_ns / 1e9,
-                end_s=end_ns / 1e9,
-                answered_ops_per_s=counts[group][0] / length_s,
-                failed_ops_per_s=counts[group][1] / length_s,
-                quantiles_ns=tuple(None if histogram is None else histogram.quantile(q) for q in QUANTILES),
-            )
+        if place is not None:
+            counts[place][0] += sign * (row.samples - row.failed)
+            counts[place][1] += sign * row.failed
+    merged = _merged(run, spans)
+    found = [
+        _Bucket(
+            start_s=start_ns / 1e9,
+            end_s=end_ns / 1e9,
+            answered_ops_per_s=counts[place][0] * 1e9 / (end_ns - start_ns),
+            failed_ops_per_s=counts[place][1] * 1e9 / (end_ns - start_ns),
+            quantiles_ns=tuple(merged[place].quantile(q) if place in merged else None for q in QUANTILES),
         )
+        for place, (start_ns, end_ns) in enumerate(spans)
+    ]
     # The last interval is cut short by the run's end: too short a time for a rate.
     whole_s = found[0].end_s - found[0].start_s if found else 0.0
     return found[:-1] if len(found) > 2 and found[-1].end_s - found[-1].start_s < whole_s / 2 else found
 
 
-def _merged(run: ImportedRun, group_of: Mapping[int, int]) -> dict[int, ScaledHistogram]:
-    calls = {each.operation for each in run.shown if each.counted}
+def _grid(run: ImportedRun) -> list[tuple[int, int]]:
+    """The intervals of all operations, as many together as a chart needs; a gap is part of the one before it.
+
+    Logs of several operations are cut at nearly, and not exactly, the same instants: those count as one.
+    """
+    if not run.rows:
+        return []
+    apart_ns = statistics.median(row.end_ns - row.start_ns for row in run.rows) / 2
+    starts: list[int] = []
+    for start_ns in sorted({row.start_ns for row in run.rows}):
+        if not starts or start_ns - starts[-1] >= apart_ns:
+            starts.append(start_ns)
+    starts = starts[:: max(1, math.ceil(len(starts) / BUCKET_COUNT_MAX))]
+    end_ns = max(row.end_ns for row in run.rows)
+    return [each for each in itertools.pairwise([*starts, end_ns]) if each[0] < each[1]]
+
+
+def _place(spans: Sequence[tuple[int, int]], start_ns: int, end_ns: int) -> int | None:
+    """Where an interval belongs by its middle; None for one that lies outside."""
+    middle_ns = (start_ns + end_ns) // 2
+    place = bisect.bisect_right(spans, middle_ns, key=lambda span: span[0]) - 1
+    return None if place < 0 or middle_ns >= spans[place][1] else place
+
+
+def _merged(run: ImportedRun, spans: Sequence[tuple[int, int]]) -> dict[int, ScaledHistogram]:
+    """Times over time; a histogram that holds a whole run says nothing of any part of it."""
     clock = "service" if run.closed_loop else "response"
+    pieces = Counter(each.operation for each in run.times if each.clock == clock)
+    calls = {each.operation for each in run.shown if each.counted and pieces[each.operation] > 1}
     merged: dict[int, ScaledHistogram] = {}
     for each in run.times:
-        group = group_of.get(each.start_ns)
-        if group is None or each.operation not in calls or each.clock != clock:
+        place = _place(spans, each.start_ns, each.end_ns)
+        if place is None or each.operation not in calls or each.clock != clock:
             continue
-        if group in merged:
-            merged[group].merge(each.histogram)
+        if place in merged:
+            merged[place].merge(each.histogram)
         else:
-            merged[group] = each.histogram
+            merged[place] = each.histogram
     return merged
 
 

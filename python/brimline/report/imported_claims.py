@@ -16,7 +16,11 @@ def imported_claims(
 ) -> Claims:
     """Every figure that the tool printed and that the report shows."""
     return Claims(
-        results=[*_overall(run), *(_row(run, each) for each in statistics)],
+        results=[
+            *_overall(run),
+            *(_row(run, each) for each in statistics),
+            *(_answered(run, each) for each in statistics),
+        ],
         repeated=[*_percentiles(run, histograms)],
     )
 
@@ -52,13 +56,22 @@ def _row(run: ImportedRun, row: ImportedStatistics) -> Result:
         samples=Figure(row.samples),
         error_count=Figure(row.failed),
         error_share=Figure(row.error_share),
-        duration_s=Figure(run.duration_ns / 1e9) if not row.failed else None,
         throughput_per_s=Figure(row.throughput_per_s),
         threads=Figure(threads) if is_total and threads is not None and not paced and run.closed_loop else None,
         mean_ns=None if row.mean_ns is None else _figure(row.mean_ns),
         min_ns=None if row.min_ns is None else _figure(row.min_ns),
         max_ns=None if row.max_ns is None else _figure(row.max_ns),
         percentiles_ns=times,
+    )
+
+
+def _answered(run: ImportedRun, row: ImportedStatistics) -> Result:
+    """Throughput counts what did not fail."""
+    return Result(
+        name=f"{row.label}, answered",
+        samples=Figure(row.samples - row.failed),
+        duration_s=Figure(run.duration_ns / 1e9),
+        throughput_per_s=Figure(row.throughput_per_s),
     )
 
 

@@ -81,7 +81,7 @@ def ycsb_run(output: YcsbOutput, logs: Sequence[HdrLog], path: Path) -> YcsbRun:
         started_unix_ns=started,
         duration_ns=duration_ns,
         series=series,
-        rows=_raw_rows(tally) or _status_rows(output),
+        rows=_raw_rows(tally) or _status_rows(output) or _log_rows(logs),
         times=times,
         errors=_errors(measured),
         printed=Printed(
@@ -335,6 +335,16 @@ def _status_rows(output: YcsbOutput) -> list[TimeRow]:
         if before is None or each.second > before.second:
             before = each
     return rows
+
+
+def _log_rows(logs: Sequence[HdrLog]) -> list[TimeRow]:
+    """Calls over time as histogram logs hold them; only where YCSB cut them into intervals, as it does with -s."""
+    return [
+        TimeRow(start_ns=each.start_ns, end_ns=each.end_ns, operation=each.operation,
+                samples=each.histogram.count(), failed=0)
+        for log in logs if len(log.intervals) > 1 and log.operation in CALLS
+        for each in log.intervals
+    ]  # fmt: skip
 
 
 def _status_series(output: YcsbOutput, command: _Command) -> list[Series]:

@@ -106,6 +106,13 @@ def test_mean_fits_its_percentiles(mean_ms: float, expected: str) -> None:
     assert standing(Claims(results=[claimed]), "mean") == expected
 
 
+@pytest.mark.parametrize(("mean_ms", "expected"), [(1.79, "fail"), (1.81, "pass"), (1e6, "pass")])
+def test_mean_without_extremes_has_a_lower_end_only(mean_ms: float, expected: str) -> None:
+    """p50 2 and p90 10: at least 0.4·2 + 0.1·10; the slowest tenth may take any time."""
+    claimed = result(mean_ns=mean_ms * MS, percentiles_ns=percentiles(p50=2, p90=10))
+    assert standing(Claims(results=[claimed]), "mean") == expected
+
+
 def test_mean_of_all_is_not_held_against_percentiles_of_some() -> None:
     claimed = result(mean_ns=1.0 * MS, samples=100_000, percentile_samples=20_000, percentiles_ns=percentiles(p50=314))
     assert standing(Claims(results=[claimed]), "mean") == "absent"

@@ -116,6 +116,7 @@ def test_long_runs_get_longer_intervals_and_lose_nothing(tmp_path: Path, monkeyp
     assert len({each.start_ns for each in run.rows}) <= 4
     assert sum(each.samples for each in run.rows) == sum(each.histogram.count() for each in run.times) == 200
     spans = sorted({(each.start_ns, each.end_ns) for each in run.rows})
+    assert {(each.start_ns, each.end_ns): each.active_threads for each in run.active} == dict.fromkeys(spans, 5)
     assert spans[0][0] == 0 and spans[-1][1] == run.duration_ns
     assert all(one[1] == other[0] for one, other in itertools.pairwise(spans))
 

@@ -90,6 +90,12 @@ def test_both_json_forms_say_the_same_as_text() -> None:
         assert series_of(run, "READ").printed_percentiles_ns.keys() == {0.5, 0.95, 0.99}
 
 
+def test_of_two_forms_of_one_measurement_the_finer_one_is_taken() -> None:
+    run = imported("a-run.hdr-histogram-combined")
+    assert {each.operation for each in run.shown} == {"READ", "UPDATE"}
+    assert series_of(run, "READ").printed_percentiles_ns.keys() == {0.5, 0.95, 0.99}
+
+
 def test_steps_of_a_millisecond_are_said() -> None:
     assert any("steps of 1 ms" in note for note in imported("a-run.histogram-verbose").notes)
     assert imported("a-run.histogram-verbose").times == []
@@ -122,6 +128,8 @@ def test_misses_and_failures() -> None:
     }
     inserts = series_of(imported("e-run.insert-failures-raw"), "INSERT")
     assert (inserts.samples, inserts.failed, inserts.timed) == (55, 55, 0)
+    rows = imported("e-run.insert-failures-raw").rows
+    assert sum(each.failed for each in rows) == 55 and sum(each.samples for each in rows) == 1000
 
 
 def test_status_lines_are_throughput_over_time() -> None:
