@@ -30,7 +30,12 @@ def run_claims(report: Report, record: RunRecord) -> Claims:
     """What the report of a run claims, and the same from its raw files."""
     rows = list(_table_results(report))
     return Claims(
-        results=[*rows, *_answered(rows, record), *_window(report, record), *_documents(record)],
+        results=[
+            *rows,
+            *_answered((row for row in rows if not row.parts), record),
+            *_window(report, record),
+            *_documents(record),
+        ],
         repeated=[*_headline(report, record), *_totals(report, record), *_times(report, record)],
     )
 
@@ -91,7 +96,7 @@ def _table_cells(report: Report) -> Iterator[Mapping[str, Cell]]:
 
 
 def _table_results(report: Report) -> Iterator[Result]:
-    """Each row of the statistics table; the first is the whole and the others are its parts."""
+    """Each row of the statistics table, and the first as the whole of the others."""
     labels = [cells["Label"].text for cells in _table_cells(report)]
     for cells in _table_cells(report):
         label = cells["Label"].text
@@ -109,7 +114,14 @@ def _table_results(report: Report) -> Iterator[Result]:
                 if (figure := _milliseconds(cells[column])) is not None
             },
             throughput_per_s=printed_figure(cells["Throughput"].text),
-            parts=tuple(labels[1:]) if label == labels[0] and len(labels) > 1 else (),
+        )
+    if len(labels) > 1:
+        first = next(iter(_table_cells(report)))
+        yield Result(
+            name=f"{labels[0]}, counted",
+            samples=_counted(first["Samples"]),
+            error_count=_counted(first["Fail"]),
+            parts=tuple(labels[1:]),
         )
 
 
@@ -129,7 +141,14 @@ def _answered(rows: Iterable[Result], record: RunRecord) -> Iterator[Result]:
 
 
 def _window(report: Report, record: RunRecord) -> Iterator[Result]:
-    """The whole run as JSON says it, against rows; Little's law where no connection ever pauses."""
+    """The whole run as JSON says it, against rows; Little's law where no connection ever pauses.
+
+    A load is told over its whole length, which the table's rows hold.
+    """
+    if record.summary is not None and not record.closed_loop:
+        yield Result(name="whole run", planned=Figure(record.summary["due"]), samples=Figure(record.summary["sent"]))
+    if load_figures(record) is not None:
+        return
     data = report.data
     service = data["service"]
     pacer = record.plan.pacer
@@ -142,10 +161,15 @@ def _window(report: Report, record: RunRecord) -> Iterator[Result]:
         threads=Figure(record.plan.connections) if busy else None,
         mean_ns=None if service is None else _resolved(service["mean_ns"]),
         max_ns=None if service is None else _resolved(service["max_ns"]),
-        percentiles_ns={} if service is None else _percentiles(service),
     )
-    if record.summary is not None and not record.closed_loop:
-        yield Result(name="whole run", planned=Figure(record.summary["due"]), samples=Figure(record.summary["sent"]))
+    if service is not None:
+        yield Result(
+            name="service time",
+            samples=_exact(service["count"]),
+            mean_ns=_resolved(service["mean_ns"]),
+            max_ns=_resolved(service["max_ns"]),
+            percentiles_ns=_percentiles(service),
+        )
 
 
 def _documents(record: RunRecord) -> Iterator[Result]:

@@ -8,10 +8,12 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lint.claims import Claims, Result
 from brimline.analysis.lint.figure import Figure, number_text
 from brimline.units import format_duration
-from brimline.wording import message
+from brimline.wording import Message, message
 
 TAIL_COUNT_NEEDED = 10
 """Samples that must lie above a percentile; fewer make it chance."""
+_AVERAGE_SPREAD_MIN = 20
+"""How many roundings apart percentiles of parts must be before meeting their average is more than chance."""
 
 
 def distribution_findings(claims: Claims) -> Iterator[Finding]:
@@ -142,9 +144,13 @@ def _means_only(result: Result) -> Iterator[Finding]:
 
 
 def _of_parts(result: Result, parts: Sequence[Result]) -> Iterator[Finding]:
-    """A percentile of a whole lies between the smallest and the largest of its parts', and is no average of them."""
+    """A percentile of a whole lies between the smallest and the largest of its parts', and is no average of them.
+
+    One may meet the average by chance; two don't.
+    """
     if len(parts) < len(result.parts):
         return
+    averages: list[Message] = []
     for quantile, whole in sorted(result.percentiles_ns.items()):
         of_parts = [each.percentiles_ns[quantile] for each in parts if quantile in each.percentiles_ns]
         if len(of_parts) < max(len(parts), 2):
@@ -158,17 +164,27 @@ def _of_parts(result: Result, parts: Sequence[Result]) -> Iterator[Finding]:
             low=format_duration(low.value),
             high=format_duration(high.value),
         )
-        outside = (
-            whole.value + whole.tolerance < low.value - low.tolerance
-            or whole.value - whole.tolerance > high.value + high.tolerance
-        )
-        average = sum(each.value for each in of_parts) / len(of_parts)
-        apart = high.value - low.value > 2 * (high.tolerance + low.tolerance + whole.tolerance)
-        if outside:
+        if _is_outside(whole, low, high):
             evidence = message("{shown}: it can't lie outside of them", shown=shown)
             yield Finding("merged_percentile", Standing.FAIL, evidence)
-        elif apart and abs(whole.value - average) <= max(whole.tolerance, 1e-9 * average):
-            evidence = message("{shown}: it is their average, and an average of percentiles is none", shown=shown)
-            yield Finding("merged_percentile", Standing.FAIL, evidence)
+        elif _is_average(whole, of_parts, high.value - low.value):
+            averages.append(shown)
         else:
             yield Finding("merged_percentile", Standing.PASS, shown)
+    for shown in averages:
+        evidence = message("{shown}: it is their average, and an average of percentiles is none", shown=shown)
+        yield Finding("merged_percentile", Standing.FAIL if len(averages) > 1 else Standing.WARN, evidence)
+
+
+def _is_outside(whole: Figure, low: Figure, high: Figure) -> bool:
+    return (
+        whole.value + whole.tolerance < low.value - low.tolerance
+        or whole.value - whole.tolerance > high.value + high.tolerance
+    )
+
+
+def _is_average(whole: Figure, of_parts: Sequence[Figure], spread: float) -> bool:
+    """Whether the digits say so: parts that are nearly equal have nearly any average."""
+    average = sum(each.value for each in of_parts) / len(of_parts)
+    rounding = whole.tolerance + max(each.tolerance for each in of_parts)
+    return spread > _AVERAGE_SPREAD_MIN * rounding and abs(whole.value - average) <= max(rounding, 1e-9 * average)
