@@ -224,6 +224,14 @@ def format_duration(duration_ns: float, *, digits: int = 3) -> str:
     return _with_unit(duration_ns, (("ns", 1), ("µs", NS_PER_US), ("ms", NS_PER_MS), ("s", NS_PER_S)), digits)
 
 
+def duration_label(duration_ns: float) -> str:
+    """For limits and ticks, with as few digits as it needs: "1 ms", "250 µs", "1.5 s"."""
+    for factor, unit in ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs")):
+        if duration_ns >= factor * 0.9999:
+            return f"{duration_ns / factor:.3g} {unit}"
+    return f"{duration_ns:.3g} ns"
+
+
 def format_rate(rate_ops_per_s: float, *, unit: str = "ops/s", digits: int = 3) -> str:
     """For people: "9 430 ops/s", "0.250 ops/s"."""
     if not math.isfinite(rate_ops_per_s):

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 import brimline
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
-from brimline.analysis.verdict import Slo, Verdict, judge
+from brimline.analysis.verdict import Verdict, judge
 from brimline.execution import DataPolicy
 from brimline.record import RunRecord
 from tests.support.scripted_server import ScriptedServer, scripted_server
@@ -132,7 +133,7 @@ def test_a_window_bounded_by_count_holds_all_that_was_offered(tmp_path: Path) ->
     observation = _observed(record)
     assert observation.completed_share == 1.0
     assert observation.measured_s == pytest.approx(1.0, abs=0.01)
-    assert judge(observation, Slo(response_p99_ns=5 * S)).verdict is not Verdict.FAIL
+    assert judge(observation, Slo.of_p99(5 * S)).verdict is not Verdict.FAIL
 
 
 def test_a_late_generator_does_not_spoil_a_pass(tmp_path: Path) -> None:
@@ -148,8 +149,8 @@ def test_a_late_generator_does_not_spoil_a_pass(tmp_path: Path) -> None:
     )
     observation = _observed(record)
     assert not observation.valid, "the generator's CPU check must fail"
-    assert judge(observation, Slo(response_p99_ns=S)).verdict is Verdict.PASS
-    assert judge(observation, Slo(response_p99_ns=MS // 20)).verdict is Verdict.INVALID
+    assert judge(observation, Slo.of_p99(S)).verdict is Verdict.PASS
+    assert judge(observation, Slo.of_p99(MS // 20)).verdict is Verdict.INVALID
 
 
 def test_a_run_that_finds_nothing_proves_nothing(tmp_path: Path) -> None:

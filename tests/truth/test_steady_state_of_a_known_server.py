@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.steady import Steadiness, SteadyState, steady_state
-from brimline.analysis.verdict import Slo, Verdict, judge
+from brimline.analysis.verdict import Verdict, judge
 from brimline.record import RunRecord
 from tests.support.simulation import simulate
 
@@ -21,7 +22,7 @@ MS = 1_000_000
 S = 1_000_000_000
 WARMUP_S = 2
 WINDOW_S = 60
-SLO = Slo(response_p99_ns=50 * MS)
+SLO = Slo.of_p99(50 * MS)
 """Above what the M/M/1 queue at half load shows (9 ms), so that calm is a pass."""
 
 Slowdown = Mapping[str, Any]
@@ -152,7 +153,7 @@ def test_what_changes_is_not_steady(slowdowns: list[Slowdown], shown_by: set[str
 def test_noise_is_never_a_pass(seed: int, p99_ms: int, tmp_path: Path) -> None:
     """Whatever is promised, and though the p99 of the whole window keeps the last of these promises."""
     observation = observed(tmp_path / "run", slowdowns=noise(seed), seed=seed)
-    judgement = judge(observation, Slo(response_p99_ns=p99_ms * MS))
+    judgement = judge(observation, Slo.of_p99(p99_ms * MS))
     assert steady(observation).verdict is Steadiness.NOT_STEADY
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.reasons[0].startswith("no steady state: ")
@@ -173,17 +174,17 @@ def test_a_window_that_is_too_restless_to_tell_is_no_pass(seed: int, tmp_path: P
     assert found.evidence.startswith("too restless to tell: ")
     assert observation.response is not None
     p99_ns = observation.response.p99_ns
-    assert judge(observation, Slo(response_p99_ns=round(0.8 * p99_ns))).verdict is Verdict.FAIL
-    judgement = judge(observation, Slo(response_p99_ns=max(found.p99s_ns) - 1))
+    assert judge(observation, Slo.of_p99(round(0.8 * p99_ns))).verdict is Verdict.FAIL
+    judgement = judge(observation, Slo.of_p99(max(found.p99s_ns) - 1))
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert found.evidence in judgement.reasons
-    assert judge(observation, Slo(response_p99_ns=2 * max(found.p99s_ns))).verdict is Verdict.PASS
+    assert judge(observation, Slo.of_p99(2 * max(found.p99s_ns))).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("slowdowns", [drift(), blow_up(), [slower(40, 30, 1.6)]], ids=["drift", "blow-up", "shift"])
 def test_what_changes_never_passes(slowdowns: list[Slowdown], tmp_path: Path) -> None:
     observation = observed(tmp_path / "run", slowdowns=slowdowns)
-    assert judge(observation, Slo(response_p99_ns=10_000 * MS)).verdict is Verdict.INCONCLUSIVE
+    assert judge(observation, Slo.of_p99(10_000 * MS)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_closed_loop_that_slows_down_is_not_steady(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Owns latency over all operation kinds of a run: merged histograms in, quantiles with an interval out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brimline.record.model import Clock, Histogram, RunRecord
@@ -53,8 +54,21 @@ def latency(record: RunRecord, clock: Clock) -> Latency | None:
     )
 
 
-def _batches(record: RunRecord, clock: Clock) -> list[Buckets]:
-    """The measured window cut into at most `BATCH_COUNT_MAX` stretches of time, all operations merged.
+def quantile_intervals(
+    record: RunRecord, clock: Clock, quantiles: Sequence[float], *, operation: str | None = None
+) -> dict[float, QuantileInterval]:
+    """Quantiles of `clock` with their intervals, of one operation kind or of all (None); empty without values."""
+    merged = merge_buckets(
+        [each.buckets() for (kind, of), each in record.histograms.items() if of == clock and operation in (None, kind)]
+    )
+    if not merged:
+        return {}
+    batches = _batches(record, clock, operation)
+    return {each: quantile_interval(merged, each, batches=batches, seed=record.plan.seed) for each in quantiles}
+
+
+def _batches(record: RunRecord, clock: Clock, operation: str | None = None) -> list[Buckets]:
+    """The measured window cut into at most `BATCH_COUNT_MAX` stretches of time, all operations merged, or one kind.
 
     More batches cost more and tell no more; merging is left to the histograms, which are this call's own copies.
     """
@@ -63,7 +77,7 @@ def _batches(record: RunRecord, clock: Clock) -> list[Buckets]:
     batch_of = {start_ns: position * batch_count // len(starts) for position, start_ns in enumerate(starts)}
     merged: dict[int, Histogram] = {}
     for each in record.interval_histograms(clock):
-        if each.phase != "measure" or each.start_ns not in batch_of:
+        if each.phase != "measure" or each.start_ns not in batch_of or operation not in (None, each.operation):
             continue
         batch = batch_of[each.start_ns]
         if batch in merged:

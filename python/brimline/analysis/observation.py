@@ -2,13 +2,15 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
+from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.latency import Latency, latency
+from brimline.analysis.latency import Latency, latency, quantile_intervals
+from brimline.analysis.objective import LatencyKey, LatencyObjective, ObjectiveClock
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.steady import SteadyState, counted, steady_state
@@ -17,8 +19,10 @@ from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import IntervalRow, OperationRow, RunRecord
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
+from brimline.stats.quantile_interval import QuantileInterval
 from brimline.stats.trend import growth_rate
 
+P99 = 0.99
 GROWTH_POINTS_MIN = 5
 """Samples of the backlog below which nothing is said about its growth."""
 THROUGHPUT_INTERVALS_MIN = 5
@@ -33,6 +37,10 @@ class Observation:
     throughput (answered without failure), mean in flight, client CPU per operation. What was *due* in it, answered then
     or in the drain: latencies, shares of failures and misses, `completed_share`. In a closed loop there is no offered
     rate, no response time and no lag.
+
+    `quantiles` are the figures that an objective asked for beyond the p99 of all operations, `failures` how many of
+    how many operations failed, by operation kind and for all together (None). `checkpoint_s`: how long checkpoints of
+    the server took.
     """
 
     target: str
@@ -63,6 +71,17 @@ class Observation:
     client_cpu_ns_per_op: float | None
     findings: tuple[Finding, ...]
     steady: SteadyState | None = None  # of a run that is meant to be steady
+    failures: Mapping[str | None, tuple[int, int]] = field(default_factory=dict)
+    quantiles: Mapping[LatencyKey, QuantileInterval] = field(default_factory=dict)
+    checkpoint_s: float | None = None
+
+    def quantile(self, key: LatencyKey) -> QuantileInterval | None:
+        """The figure that an objective is about; None where it was not seen."""
+        operation, clock, quantile = key
+        known = self.response if clock == "response" else self.service
+        if operation is None and quantile == P99 and known is not None:
+            return known.p99
+        return self.quantiles.get(key)
 
     @property
     def valid(self) -> bool:
@@ -70,10 +89,16 @@ class Observation:
         return all(finding.verdict is not Standing.FAIL for finding in self.findings)
 
 
-def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -> Observation:
+def observe(
+    record: RunRecord,
+    *,
+    null_ceiling_ops_per_s: float | None = None,
+    objectives: Sequence[LatencyObjective] = (),
+) -> Observation:
     """What `record` shows. `null_ceiling_ops_per_s`: throughput of the null target on this host, if known.
 
-    Warm-up that was found beyond the planned one is not in the measured window.
+    `objectives` say which quantiles are needed besides the p99 of all operations. Warm-up that was
+    found beyond the planned one is not in the measured window.
     """
     steady = steady_state(record)
     record = counted(record, steady)
@@ -142,7 +167,35 @@ def observe(record: RunRecord, *, null_ceiling_ops_per_s: float | None = None) -
         client_cpu_ns_per_op=generator.engine_cpu_ns / finished_in_window if finished_in_window else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
         steady=steady,
+        failures=_failures(due_operations),
+        quantiles=_quantiles(record, objectives),
+        checkpoint_s=checkpoint_duration_s(record.server),
     )
+
+
+def _failures(operations: Sequence[OperationRow]) -> dict[str | None, tuple[int, int]]:
+    """How many of how many finished operations failed, for all and for each kind that finished at all."""
+    kinds: list[str | None] = [None, *sorted({row["operation"] for row in operations})]
+    found = {}
+    for kind in kinds:
+        rows = [row for row in operations if kind in (None, row["operation"])]
+        finished = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
+        if finished:
+            found[kind] = (sum(row["failed"] for row in rows), finished)
+    return found
+
+
+def _quantiles(record: RunRecord, objectives: Sequence[LatencyObjective]) -> dict[LatencyKey, QuantileInterval]:
+    """What `objectives` ask for; histograms are read once per operation kind and clock."""
+    wanted: dict[tuple[str | None, ObjectiveClock], list[float]] = defaultdict(list)
+    for each in objectives:
+        if (each.operation, each.quantile) != (None, P99):
+            wanted[each.operation, each.clock].append(each.quantile)
+    return {
+        (operation, clock, quantile): interval
+        for (operation, clock), quantiles in wanted.items()
+        for quantile, interval in quantile_intervals(record, clock, quantiles, operation=operation).items()
+    }
 
 
 def _within(intervals: Sequence[IntervalRow], operations: Sequence[OperationRow]) -> list[OperationRow]:

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.finding import Standing
-from brimline.analysis.latency import Latency
-from brimline.analysis.observation import Observation
-from brimline.analysis.quantile_text import p99_text
-from brimline.analysis.steady import Steadiness
+from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, quantile_name
+from brimline.analysis.observation import P99, Observation
+from brimline.analysis.quantile_text import quantile_text
+from brimline.analysis.steady import Steadiness, SteadyState
 from brimline.analysis.validity import GENERATOR_CHECKS
-from brimline.units import format_duration, format_percentage, format_rate
+from brimline.stats.proportion import share_interval
+from brimline.stats.quantile_interval import QuantileInterval
+from brimline.units import format_count, format_duration, format_percentage, format_rate
 from brimline.wording import message
 
 HYSTERESIS = 0.05
-"""Around the target, a p99 this close to it decides nothing: the next run could fall on the other side."""
+"""Around the target, a quantile this close to it decides nothing: the next run could fall on the other side."""
 GROWTH_SHARE_MIN = 0.001
 """Growth of the backlog, as a share of the offered rate, below which it doesn't matter."""
 
@@ -40,21 +42,22 @@ class Verdict(StrEnum):
         return {Verdict.PASS: 0, Verdict.FAIL: 3, Verdict.INCONCLUSIVE: 4, Verdict.INVALID: 4}[self]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slo:
-    """What counts as sustained."""
+@dataclass(frozen=True, slots=True)
+class ObjectiveResult:
+    """One limit, how it came out, and the figures that show it."""
 
-    response_p99_ns: int = 10_000_000
-    error_rate_max: float = 0.001
-    completed_share_min: float = 0.99
+    text: str
+    verdict: Verdict
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict and why; no reasons for a pass."""
+    """A verdict and why; no reasons for a pass. `objectives` tell each limit's own verdict with its evidence."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
+    objectives: tuple[ObjectiveResult, ...] = ()
 
 
 def judge(observation: Observation, slo: Slo) -> Judgement:
@@ -67,7 +70,7 @@ def judge(observation: Observation, slo: Slo) -> Judgement:
     judgement = judge_objective(observation, slo)
     late_only = all(each.name in GENERATOR_CHECKS for each in failed)
     if failed and not (late_only and judgement.verdict is Verdict.PASS):
-        return Judgement(Verdict.INVALID, tuple(each.evidence for each in failed))
+        return Judgement(Verdict.INVALID, tuple(each.evidence for each in failed), judgement.objectives)
     return judgement
 
 
@@ -77,42 +80,55 @@ def proves_nothing(observation: Observation, judgement: Judgement | None) -> boo
 
 
 def judge_objective(observation: Observation, slo: Slo) -> Judgement:
-    """Whether an open-loop run met `slo`, whatever its validity."""
-    failures = tuple(_failures(observation, slo))
-    if failures:
-        return Judgement(Verdict.FAIL, failures)
-    doubts = tuple(_doubts(observation, slo))
-    return Judgement(Verdict.INCONCLUSIVE, doubts) if doubts else Judgement(Verdict.PASS)
+    """Whether a run met `slo`, whatever its validity: every limit by itself, the worst decides."""
+    results = (
+        *(_judge_errors(observation, each) for each in slo.errors),
+        *_shortfalls(observation, slo),
+        *_unsteady(observation, slo),
+        *(_judge_latency(observation, each) for each in slo.latencies),
+    )
+    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
+        reasons = tuple(each.evidence for each in results if each.verdict is verdict)
+        if reasons:
+            return Judgement(verdict, reasons, results)
+    return Judgement(Verdict.PASS, (), results)
 
 
-def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
-    if observation.error_rate > slo.error_rate_max:
-        limit = format_percentage(slo.error_rate_max)
-        yield f"{format_percentage(observation.error_rate)} of the operations failed, {limit} are allowed"
+def _judge_errors(observation: Observation, limit: ErrorObjective) -> ObjectiveResult:
+    """A limit within the interval of the share that was seen is too close to tell. Where nothing failed, it holds."""
+    failed, finished = observation.failures.get(limit.operation, (0, 0))
+    if limit.operation is not None and not finished:
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, message("no {kind} finished", kind=limit.operation))
+    share = observation.error_rate if limit.operation is None else failed / finished
+    what = "the operations" if limit.operation is None else message("the {kind} operations", kind=limit.operation)
+    evidence = message(
+        "{share} of {what} failed, {limit} are allowed",
+        share=format_percentage(share),
+        what=what,
+        limit=format_percentage(limit.share_max),
+    )
+    low, high = share_interval(failed, finished) if failed else (share, share)
+    if low <= limit.share_max < high:
+        doubt = message("{evidence}: too close to tell", evidence=evidence)
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
+    return ObjectiveResult(limit.text, Verdict.FAIL if share > limit.share_max else Verdict.PASS, evidence)
+
+
+def _shortfalls(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]:
+    """What stayed undone of an open loop's offer; nothing where all of it was done."""
     if _incomplete(observation, slo):
-        completed = format_percentage(observation.completed_share or 0)
-        yield f"only {completed} of the offered operations completed"
+        yield ObjectiveResult(
+            message("completed ≥ {share}", share=format_percentage(slo.completed_share_min)),
+            Verdict.FAIL,
+            message(
+                "only {share} of the offered operations completed",
+                share=format_percentage(observation.completed_share or 0),
+            ),
+        )
     growth = observation.backlog_growth
     if growth is not None and growth.low > 0 and growth.value > GROWTH_SHARE_MIN * (observation.offered_ops_per_s or 0):
-        yield f"the backlog grows by {format_rate(growth.value)}"
-    response = observation.response
-    if response is None:
-        return
-    # A tail of few values is no evidence for a failure either, unless even its lower bound exceeds the
-    # target.
-    surely_above = response.p99.low_ns is not None and response.p99.low_ns >= slo.response_p99_ns
-    enough = response.p99.high_ns is not None
-    missed = response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and (enough or surely_above)
-    if missed and not _disturbed(observation, slo):
-        yield _p99_text(response, slo)
-
-
-def _disturbed(observation: Observation, slo: Slo) -> bool:
-    """Whether the window was not steady, and most of it within the objective."""
-    steady = observation.steady
-    if steady is None or steady.verdict is not Steadiness.NOT_STEADY:
-        return False
-    return steady.missed_share(slo.response_p99_ns) < MISSED_SHARE_MIN
+        evidence = message("the backlog grows by {rate}", rate=format_rate(growth.value))
+        yield ObjectiveResult("the backlog doesn't grow", Verdict.FAIL, evidence)
 
 
 def _incomplete(observation: Observation, slo: Slo) -> bool:
@@ -123,31 +139,78 @@ def _incomplete(observation: Observation, slo: Slo) -> bool:
     return observation.completed_share < slo.completed_share_min and missing > EDGE_OPERATIONS
 
 
-def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
+def _judge_latency(observation: Observation, limit: LatencyObjective) -> ObjectiveResult:
+    seen = observation.quantile(limit.key)
+    if seen is None:
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _unseen_text(observation, limit))
+    evidence = message(
+        "{name} {figure}, target {limit}",
+        name=limit.name,
+        figure=quantile_text(seen),
+        limit=format_duration(limit.limit_ns),
+    )
+    missed = seen.value_ns >= (1 + HYSTERESIS) * limit.limit_ns
+    if missed and _disturbed(observation.steady, limit):
+        doubt = message("{evidence}, though most of the window is within it", evidence=evidence)
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
+    if missed and _can_fail(seen, limit):
+        return ObjectiveResult(limit.text, Verdict.FAIL, evidence)
+    if seen.value_ns > (1 - HYSTERESIS) * limit.limit_ns:
+        doubt = message("{evidence}: too close to tell", evidence=evidence)
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
+    if seen.high_ns is None:
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _too_few_text(seen, limit))
+    return ObjectiveResult(limit.text, Verdict.PASS, evidence)
+
+
+def _disturbed(steady: SteadyState | None, limit: LatencyObjective) -> bool:
+    """Whether the window was not steady, and most of it within the limit.
+
+    The intervals of a window are known by the p99 of all operations, which says nothing of rarer ones or of one kind.
+    """
+    if steady is None or steady.verdict is not Steadiness.NOT_STEADY:
+        return False
+    return limit.operation is None and limit.quantile <= P99 and steady.missed_share(limit.limit_ns) < MISSED_SHARE_MIN
+
+
+def _unsteady(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]:
+    """What keeps a window from telling anything, whatever its figures; nothing where it was steady."""
     steady = observation.steady
-    if steady is not None and steady.verdict is Steadiness.NOT_STEADY:
-        yield steady.evidence
-    # Restless, but never so much that a single interval missed: then the noise doesn't matter. A p99 that was missed
+    if steady is None:
+        return
+    limits_ns = [each.limit_ns for each in slo.latencies if each.operation is None and each.quantile >= P99]
+    # Restless, but never so much that a single interval missed: then the noise doesn't matter. A figure that was missed
     # stays missed: pauses that a window shows once or twice may be the server's own, such as its checkpoints.
-    if steady is not None and steady.restless and steady.missed_share(slo.response_p99_ns) > 0:
-        yield steady.evidence
-    if steady is not None and steady.excuses(slo.response_p99_ns):
-        yield message(
+    noisy = steady.restless and any(steady.missed_share(each) > 0 for each in limits_ns)
+    if steady.verdict is Steadiness.NOT_STEADY or noisy:
+        yield ObjectiveResult("steady state", Verdict.INCONCLUSIVE, steady.evidence)
+    if any(steady.excuses(each) for each in limits_ns):
+        evidence = message(
             "the objective was missed in what was taken for warm-up, and the {left} after it are too short to tell it "
             "from a pause that comes again",
             left=format_duration(steady.left_ns),
         )
-    response = observation.response
-    if response is None:
-        yield "no response time: " + ("a closed loop has none" if observation.closed_loop else "nothing finished")
-        return
-    if response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and _disturbed(observation, slo):
-        yield message("{p99}, though most of the window is within it", p99=_p99_text(response, slo))
-    elif response.p99_ns > (1 - HYSTERESIS) * slo.response_p99_ns:
-        yield f"{_p99_text(response, slo)}: too close to tell"
-    elif response.p99.high_ns is None:
-        yield f"{response.count} operations are too few for a p99"
+        yield ObjectiveResult("steady state", Verdict.INCONCLUSIVE, evidence)
 
 
-def _p99_text(response: Latency, slo: Slo) -> str:
-    return f"response p99 {p99_text(response)}, target {format_duration(slo.response_p99_ns)}"
+def _can_fail(seen: QuantileInterval, limit: LatencyObjective) -> bool:
+    """A tail of few values is no evidence for a failure, unless even its lower bound exceeds the target."""
+    return seen.high_ns is not None or (seen.low_ns is not None and seen.low_ns >= limit.limit_ns)
+
+
+def _unseen_text(observation: Observation, limit: LatencyObjective) -> str:
+    if limit.clock == "response" and observation.closed_loop:
+        return "no response time: a closed loop has none"
+    if limit.operation is not None:
+        return message("no {kind} finished", kind=limit.operation)
+    return message("no {clock} time: nothing finished", clock=limit.clock)
+
+
+def _too_few_text(seen: QuantileInterval, limit: LatencyObjective) -> str:
+    what = "operations" if limit.operation is None else message("{kind} operations", kind=limit.operation)
+    return message(
+        "{count} {what} are too few for a {quantile}",
+        count=format_count(seen.count),
+        what=what,
+        quantile=quantile_name(limit.quantile),
+    )

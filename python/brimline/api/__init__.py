@@ -4,12 +4,21 @@ from brimline.api.ab import ABResult, ab
 from brimline.api.capacity import capacity, time_estimate
 from brimline.api.checkup import checkup
 from brimline.api.comparison import ComparisonResult, compare
+from brimline.api.frontier import frontier
 from brimline.api.import_results import ImportedResult, import_results
 from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
 from brimline.api.options import Options
 from brimline.api.reopen import open_result
-from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, Result, RunResult, SweepResult
+from brimline.api.results import (
+    AlreadyLoaded,
+    CapacityResult,
+    FrontierResult,
+    LoadResult,
+    Result,
+    RunResult,
+    SweepResult,
+)
 from brimline.api.run import run
 from brimline.api.stat import stat
 from brimline.api.sweep import sweep
@@ -21,6 +30,7 @@ __all__ = [
     "AlreadyLoaded",
     "CapacityResult",
     "ComparisonResult",
+    "FrontierResult",
     "ImportedResult",
     "LintResult",
     "LoadResult",
@@ -33,6 +43,7 @@ __all__ = [
     "capacity",
     "checkup",
     "compare",
+    "frontier",
     "import_results",
     "lint",
     "load",

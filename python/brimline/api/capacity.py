@@ -3,19 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-from brimline.analysis.verdict import Slo
 from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
 from brimline.api.results import CapacityResult
+from brimline.api.search_settings import Preset, settings_for
 from brimline.api.workload import load_workload, objective
 from brimline.experiments.capacity import Capacity
-from brimline.experiments.settings import CapacitySettings, TimeEstimate, capacity_time, quick, standard
+from brimline.experiments.cost import TimeEstimate, capacity_time
+from brimline.experiments.settings import CapacitySettings
 from brimline.report import capacity_report
-from brimline.spec import LoadedSpec, Spec
-
-Preset = Literal["quick", "standard"]
+from brimline.spec import LoadedSpec
 
 
 def capacity(
@@ -35,14 +33,9 @@ def capacity(
     loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
     chosen = settings_for(loaded.spec, preset)
     if settings is not None:
-        chosen = replace(settings, slo=objective(loaded.spec) or settings.slo)
+        slo = objective(loaded.spec) or settings.slo
+        chosen = replace(settings, slo=slo.on_service_time() if settings.axis.closed_loop else slo)
     return capacity_loaded(loaded, chosen, options or Options())
-
-
-def settings_for(spec: Spec, preset: Preset) -> CapacitySettings:
-    """The preset with the objective of `spec`."""
-    slo: Slo | None = objective(spec)
-    return quick(slo) if preset == "quick" else standard(slo)
 
 
 def time_estimate(settings: CapacitySettings) -> TimeEstimate:
@@ -50,9 +43,19 @@ def time_estimate(settings: CapacitySettings) -> TimeEstimate:
     return capacity_time(settings)
 
 
-def capacity_loaded(loaded: LoadedSpec, settings: CapacitySettings, options: Options) -> CapacityResult:
-    """`capacity` for a spec that is read already."""
-    conducted = conduct(loaded, options, kind="capacity", settings=settings, make=lambda seed: Capacity(settings, seed))
+def capacity_loaded(
+    loaded: LoadedSpec, settings: CapacitySettings, options: Options, *, resume: Path | None = None
+) -> CapacityResult:
+    """`capacity` for a spec that is read already. `resume`: the directory of one to go on with."""
+    conducted = conduct(
+        loaded,
+        options,
+        kind="capacity",
+        settings=settings,
+        make=lambda seed: Capacity(settings, seed),
+        slo=settings.slo,
+        resume=resume,
+    )
     result = capacity_result(conducted, settings)
     result.write()
     return result

@@ -1,18 +1,24 @@
 """Owns conducting an experiment: surroundings up, data in place, trials run, the experiment's record sealed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
+from brimline.analysis.objective import Slo
 from brimline.api.options import Options
+from brimline.api.resume import require_same
 from brimline.api.run import interruption
-from brimline.api.workplace import workplace
+from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted
 from brimline.experiments.conclusion import CapacityConclusion
+from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.runner import Experiment, run_trials
 from brimline.experiments.settings import CapacitySettings, SweepSettings
+from brimline.experiments.stored import stored_trials
 from brimline.experiments.sweep import SweepConclusion
 from brimline.experiments.trial import Trial
-from brimline.plan import resolve
+from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_experiment, read_record
 from brimline.report import detail_trial
 from brimline.spec import LoadedSpec
@@ -33,27 +39,36 @@ def conduct(
     options: Options,
     *,
     kind: str,
-    settings: CapacitySettings | SweepSettings,
+    settings: CapacitySettings | SweepSettings | FrontierSettings,
     make: Callable[[int], Experiment],
+    slo: Slo | None = None,
+    resume: Path | None = None,
 ) -> Conducted:
-    """Runs the experiment that `make` makes from a seed. Raises BrimlineError; the trials until then are kept."""
+    """Runs the experiment that `make` makes from a seed. Raises BrimlineError; the trials until then are kept.
+
+    `slo` says which figures of a run are needed. `resume`: the directory of an experiment of the same kind to go on
+    with, whose finished trials count.
+    """
     with workplace(loaded, options) as place:
         plan = resolve(place.spec, target=place.target)
+        seed = place.spec.seed
+        stored = {**asdict(settings), "seed": seed}
+        if resume is not None:
+            require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
-        directory = place.directory(plan, kind=kind)
-        seed = place.spec.seed
-        with ExperimentWriter(
-            directory,
-            kind=kind,
-            name=place.spec.name,
-            settings={**asdict(settings), "seed": seed},
-            spec_text=loaded.text,
-            environment=place.context.environment,
-        ) as writer:
+        with _writer(resume, place, plan, kind=kind, settings=stored, spec_text=loaded.text) as writer:
+            directory = writer.directory
             try:
+                done = stored_trials(read_experiment(directory), slo=slo) if resume is not None else []
                 trials = run_trials(
-                    make(seed), spec=place.spec, target=place.target, writer=writer, context=place.context
+                    make(seed),
+                    spec=place.spec,
+                    target=place.target,
+                    writer=writer,
+                    context=place.context,
+                    slo=slo,
+                    done=done,
                 )
             except BrimlineError as error:
                 writer.seal(ended_by="error", message=error.message)
@@ -68,7 +83,26 @@ def conduct(
     )
 
 
-def detail_record(conducted: Conducted, conclusion: CapacityConclusion | SweepConclusion) -> RunRecord | None:
+def _writer(
+    resume: Path | None, place: Workplace, plan: Plan, *, kind: str, settings: Mapping[str, Any], spec_text: str
+) -> ExperimentWriter:
+    if resume is not None:
+        return ExperimentWriter.reopen(resume, settings=settings)
+    return ExperimentWriter(
+        place.directory(plan, kind=kind),
+        kind=kind,
+        name=place.spec.name,
+        settings=settings,
+        spec_text=spec_text,
+        environment=place.context.environment,
+        plan_hash=plan.hash8(),
+    )
+
+
+def detail_record(
+    conducted: Conducted, conclusion: CapacityConclusion | SweepConclusion | FrontierConclusion
+) -> RunRecord | None:
     """The run of the trial that the report shows more closely."""
-    index = detail_trial(conducted.trials, conclusion)
+    chosen = conclusion.points[0].conclusion if isinstance(conclusion, FrontierConclusion) else conclusion
+    index = detail_trial(conducted.trials, chosen)
     return None if index is None else read_record(conducted.experiment.trials[index].directory)

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from brimline.analysis.verdict import Slo
+from brimline.analysis.objective import Slo
 from brimline.api.ab import ab_result
 from brimline.api.capacity import capacity_result
 from brimline.api.experiment import Conducted
+from brimline.api.frontier import frontier_result
 from brimline.api.import_results import open_imported
 from brimline.api.results import Result
 from brimline.api.run import run_result
@@ -15,6 +16,7 @@ from brimline.errors import BrimlineError, RecordError, UsageError
 from brimline.experiments.ab import AB_KIND
 from brimline.experiments.stored import (
     stored_capacity_settings,
+    stored_frontier_settings,
     stored_seed,
     stored_sweep_settings,
     stored_trials,
@@ -73,9 +75,16 @@ def _open_experiment(directory: Path) -> Result:
     experiment = read_experiment(directory)
     if experiment.kind == AB_KIND:
         return ab_result(experiment)
-    conducted = Conducted(experiment=experiment, trials=stored_trials(experiment), seed=stored_seed(experiment))
+    seed = stored_seed(experiment)
     if experiment.kind == "capacity":
-        return capacity_result(conducted, stored_capacity_settings(experiment))
+        settings = stored_capacity_settings(experiment.settings)
+        trials = stored_trials(experiment, slo=settings.slo)
+        return capacity_result(Conducted(experiment=experiment, trials=trials, seed=seed), settings)
+    if experiment.kind == "frontier":
+        frontier = stored_frontier_settings(experiment)
+        trials = stored_trials(experiment, slo=frontier.search.slo)
+        return frontier_result(Conducted(experiment=experiment, trials=trials, seed=seed), frontier)
+    conducted = Conducted(experiment=experiment, trials=stored_trials(experiment), seed=seed)
     if experiment.kind == "sweep":
         return sweep_result(conducted, stored_sweep_settings(experiment))
     raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")

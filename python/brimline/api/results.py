@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
-from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
+from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError
 from brimline.execution import RESUME_HINT
 from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
@@ -179,6 +181,32 @@ class CapacityResult(Result):
                 return GateFailed(self.conclusion.reason, hint=self.where_to_look)
             case _:
                 return InvalidRun(f"no capacity: {self.conclusion.reason}", hint=self.where_to_look)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierResult(Result):
+    """One SLO frontier."""
+
+    experiment: ExperimentRecord
+    trials: Sequence[Trial]
+    settings: FrontierSettings
+    conclusion: FrontierConclusion
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, or what keeps the frontier from being whole; a limit that can't be met is an answer."""
+        if self.interrupted is not None:
+            return self.interrupted
+        worst = self.conclusion.worst
+        match worst.kind:
+            case ConclusionKind.SUSTAINED:
+                return None
+            case ConclusionKind.TARGET_LOST:
+                return TargetError(f"the target went away: {_last_message(self.trials)}", hint=self.where_to_look)
+            case ConclusionKind.SLO_UNREACHABLE:
+                return GateFailed(f"no limit can be met: {worst.reason}", hint=self.where_to_look)
+            case _:
+                return InvalidRun(f"the frontier is not whole: {worst.reason}", hint=self.where_to_look)
 
 
 def _last_message(trials: Sequence[Trial]) -> str:

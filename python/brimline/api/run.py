@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
-from brimline.analysis.verdict import Slo, judge
+from brimline.analysis.verdict import judge
 from brimline.api.options import Options
 from brimline.api.results import RunResult
 from brimline.api.workload import load_workload, objective
@@ -65,7 +66,7 @@ def interruption(stop: StopToken, directory: Path) -> Interrupted | None:
 
 def run_result(record: RunRecord, slo: Slo | None, *, interrupted: Interrupted | None = None) -> RunResult:
     """What a record shows, now or years later."""
-    observation = observe(record)
+    observation = observe(record, objectives=slo.latencies if slo else ())
     judgement = judge(observation, slo) if slo is not None and not observation.closed_loop else None
     return RunResult(
         report=run_report(record, observation, slo=slo, judgement=judgement),

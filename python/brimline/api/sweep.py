@@ -30,9 +30,13 @@ def sweep(
     return sweep_loaded(loaded, settings or SweepSettings(), options or Options())
 
 
-def sweep_loaded(loaded: LoadedSpec, settings: SweepSettings, options: Options) -> SweepResult:
-    """`sweep` for a spec that is read already."""
-    conducted = conduct(loaded, options, kind="sweep", settings=settings, make=lambda seed: Sweep(settings, seed))
+def sweep_loaded(
+    loaded: LoadedSpec, settings: SweepSettings, options: Options, *, resume: Path | None = None
+) -> SweepResult:
+    """`sweep` for a spec that is read already. `resume`: the directory of one to go on with."""
+    conducted = conduct(
+        loaded, options, kind="sweep", settings=settings, make=lambda seed: Sweep(settings, seed), resume=resume
+    )
     result = sweep_result(conducted, settings)
     result.write()
     return result

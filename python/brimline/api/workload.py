@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from brimline.analysis.verdict import Slo
+from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_quantile
 from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.spec.slo import ObjectiveSpec
 
 
 def load_workload(
@@ -20,9 +21,19 @@ def load_workload(
 
 def objective(spec: Spec) -> Slo | None:
     """What the spec promises; None when it promises nothing."""
-    given = {
-        "response_p99_ns": spec.slo.response_p99_ns,
-        "error_rate_max": spec.slo.error_share,
-    }
-    named = {name: value for name, value in given.items() if value is not None}
-    return Slo(**named) if named else None  # type: ignore[arg-type]  # each value fits its field
+    parts: list[tuple[str | None, ObjectiveSpec]] = [(None, spec.slo), *spec.slo.by_operation.items()]
+    latencies = tuple(
+        LatencyObjective(quantile=parse_quantile(name), limit_ns=limit_ns, operation=kind)
+        for kind, part in parts
+        for name, limit_ns in part.response_limits_ns.items()
+    )
+    errors = tuple(
+        ErrorObjective(share_max=part.error_share, operation=kind)
+        for kind, part in parts
+        if part.error_share is not None
+    )
+    if not latencies and not errors:
+        return None
+    if spec.slo.error_share is None:
+        errors = (ErrorObjective(), *errors)
+    return Slo(latencies=latencies or (LatencyObjective(),), errors=errors)

@@ -1,16 +1,31 @@
 """Owns `brimline capacity`."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from brimline.api.capacity import capacity_loaded, settings_for, time_estimate
+from brimline.api.capacity import capacity_loaded
+from brimline.api.frontier import frontier_loaded
+from brimline.api.options import Options
+from brimline.api.reopen import find_record
+from brimline.api.results import Result
+from brimline.api.resume import resumption
+from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for
 from brimline.api.workload import load_workload
 from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
+from brimline.errors import UsageError
+from brimline.experiments.axis import On
+from brimline.experiments.cost import capacity_time
+from brimline.experiments.frontier import FrontierSettings
+from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.stored import stored_capacity_settings, stored_frontier_settings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
-from brimline.units import NS_PER_S, format_duration
+from brimline.spec import LoadedSpec
+from brimline.units import NS_PER_S, parse_duration
 
 
 def capacity(
@@ -21,8 +36,30 @@ def capacity(
     quick: Annotated[
         bool, typer.Option("--quick", help="A look in under two minutes, marked as not quotable.")
     ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="End within this time, such as 20m, without loading.", show_default=False),
+    ] = None,
+    on: Annotated[
+        On, typer.Option("--on", help="What is searched: a rate, connections of a closed loop, or T of T-L-R.")
+    ] = On.RATE,
+    loops: Annotated[int | None, typer.Option("--loops", min=1, help="L of T-L-R.", show_default=False)] = None,
+    ramp_up: Annotated[
+        str | None, typer.Option("--ramp-up", help="R of T-L-R, such as 10s.", show_default=False)
+    ] = None,
+    frontier: Annotated[
+        str | None,
+        typer.Option(
+            "--frontier", help="Search for each of several limits, such as 5ms,10ms,20ms.", show_default=False
+        ),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option("--resume", metavar="DIR", help="Go on with a search that was cut short.", show_default=False),
+    ] = None,
     response_p99: opt.ResponseP99 = None,
     error_rate: opt.ErrorRate = None,
+    limits: opt.Limits = None,
     records: opt.Records = None,
     threads: opt.Threads = None,
     seed: opt.Seed = None,
@@ -36,22 +73,88 @@ def capacity(
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
-    """Find the highest rate that the server sustains within the objective, and why it stops there."""
-    loaded = load_workload(
-        workload,
-        property_files=property_files or (),
-        properties=properties or (),
-        overrides=opt.spec_overrides(
-            records=records, threads=threads, seed=seed, response_p99=response_p99, error_rate=error_rate
-        ),
-    )
-    settings = settings_for(loaded.spec, "quick" if quick else "standard")
+    """Find the highest load that the server sustains within the objective, and why it stops there."""
     options = opt.surroundings(
         uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
     )
-    estimate = time_estimate(settings)
-    typical, most = (format_duration(round(each * NS_PER_S)) for each in (estimate.typical_s, estimate.max_s))
-    options.progress.note(f"this takes about {typical}, at most {most}, without loading")
-    result = capacity_loaded(loaded, settings, options)
+    overrides = opt.spec_overrides(
+        records=records,
+        threads=threads,
+        seed=seed,
+        response_p99=response_p99,
+        error_rate=error_rate,
+        limits=limits,
+    )
+    budget_s = _seconds(budget, "--budget")
+    if resume is not None:
+        others = (workload, property_files, properties, loops, ramp_up, frontier, *overrides.values())
+        if quick or on is not On.RATE or any(each is not None for each in others):
+            raise UsageError(
+                "--resume goes on with the search as it was begun", hint="of its options only --budget can change"
+            )
+        directory = find_record(resume, runs_directory=options.runs_directory)
+        return _shown(_resumed(directory, budget_s, options), junit, as_json=as_json)
+    loaded = load_workload(
+        workload, property_files=property_files or (), properties=properties or (), overrides=overrides
+    )
+    preset: Preset = "quick" if quick else "standard"
+    words = SearchWords(on=on, loops=loops, ramp_up_s=_seconds(ramp_up, "--ramp-up"), budget_s=budget_s)
+    if frontier is not None:
+        settings = frontier_settings(loaded.spec, preset, _limits_ns(frontier), words)
+        return _shown(_search(loaded, settings, options), junit, as_json=as_json)
+    return _shown(_search(loaded, settings_for(loaded.spec, preset, words), options), junit, as_json=as_json)
+
+
+def _shown(result: Result, junit: Path | None, *, as_json: bool) -> int:
     gating.write_outcome(result, junit, suite="capacity")
     return show_result(result, as_json=as_json)
+
+
+def _search(
+    loaded: LoadedSpec, settings: CapacitySettings | FrontierSettings, options: Options, *, resume: Path | None = None
+) -> Result:
+    """The search, after its cost was said; of one that goes on, part of it is spent."""
+    if isinstance(settings, FrontierSettings):
+        if resume is None:
+            options.progress.note(capacity_time(settings.search, goals=len(settings.limits_ns)).text)
+        return frontier_loaded(loaded, settings, options, resume=resume)
+    if resume is None:
+        options.progress.note(capacity_time(settings).text)
+    return capacity_loaded(loaded, settings, options, resume=resume)
+
+
+def _resumed(directory: Path, budget_s: float | None, options: Options) -> Result:
+    found = resumption(directory, kinds=("capacity", "frontier"))
+    stored = found.experiment.settings
+    settings: CapacitySettings | FrontierSettings
+    if found.experiment.kind == "frontier":
+        frontier = stored_frontier_settings(found.experiment)
+        settings = replace(frontier, search=_with_budget(frontier.search, budget_s))
+    else:
+        settings = _with_budget(stored_capacity_settings(stored), budget_s)
+    finished = sum(trial.took_s is not None for trial in found.experiment.trials)
+    options.progress.note(f"going on with {directory}: {finished} probes are there")
+    return _search(found.loaded, settings, options, resume=directory)
+
+
+def _with_budget(settings: CapacitySettings, budget_s: float | None) -> CapacitySettings:
+    return settings if budget_s is None else replace(settings, budget_s=budget_s, budget_elapses=True)
+
+
+def _seconds(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    try:
+        seconds = parse_duration(text) / NS_PER_S
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
+    if seconds <= 0:
+        raise UsageError(f"{option} must be longer than nothing", hint="write it like 20m")
+    return seconds
+
+
+def _limits_ns(text: str) -> list[int]:
+    try:
+        return [parse_duration(part.strip()) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--frontier: {error}", hint="write it like --frontier 5ms,10ms,20ms") from error

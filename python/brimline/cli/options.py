@@ -1,7 +1,8 @@
 """Owns the options that verbs share, so that they read the same everywhere."""
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,8 @@ from brimline.cli.progress import TerminalProgress
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
+
+_LIMIT = re.compile(r"(?:(?P<kind>[a-z_]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
 
 Workload = Annotated[
     str | None, typer.Argument(help="A shipped workload (see: brimline workloads) or a YAML file.", show_default=False)
@@ -97,6 +100,15 @@ ErrorRate = Annotated[
     str | None,
     typer.Option("--error-rate", help="Objective: share of failed operations, such as 0.1%.", show_default=False),
 ]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slo",
+        metavar="LIMIT",
+        help="Objective: p95=5ms, error_rate=0.1%, or of one operation read.p99.9=20ms; repeatable.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]
 
@@ -168,8 +180,9 @@ def spec_overrides(
     seed: str | None = None,
     response_p99: str | None = None,
     error_rate: str | None = None,
+    limits: Sequence[str] | None = None,
 ) -> Mapping[str, object]:
-    """What the command line says about the workload, by spec path."""
+    """What the command line says about the workload, by spec path. Raises UsageError."""
     return {
         "data.records": records,
         "connections": connections,
@@ -182,4 +195,17 @@ def spec_overrides(
         "seed": seed,
         "slo.response_p99": response_p99,
         "slo.error_rate": error_rate,
+        **dict(_limit(text) for text in limits or ()),
     }
+
+
+def _limit(text: str) -> tuple[str, str]:
+    """`read.p95=3ms` as the spec says it: `slo.read.response_p95`, `3ms`."""
+    match = _LIMIT.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(
+            f'--slo must be a limit, but is "{text}"', hint="write it like --slo p95=5ms, or --slo read.error_rate=1%"
+        )
+    kind, figure, value = match.group("kind", "figure", "value")
+    name = figure if figure == "error_rate" else f"response_{figure}"
+    return f"slo.{kind}.{name}" if kind else f"slo.{name}", value

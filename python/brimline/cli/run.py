@@ -29,6 +29,7 @@ def run(
     seed: opt.Seed = None,
     response_p99: opt.ResponseP99 = None,
     error_rate: opt.ErrorRate = None,
+    limits: opt.Limits = None,
     data: opt.Data = None,
     drop: opt.Drop = False,
     null: opt.Null = False,
@@ -56,12 +57,13 @@ def run(
             seed=seed,
             response_p99=response_p99,
             error_rate=error_rate,
+            limits=limits,
         ),
     )
-    if (response_p99 or error_rate) and is_closed(loaded.spec.load):
+    if (response_p99 or error_rate or limits) and is_closed(loaded.spec.load):
         raise UsageError(
             "a closed loop has no response time, so an objective has no effect on it",
-            hint="offer a rate, such as --rate 5000/s, or leave --p99 and --error-rate out",
+            hint="offer a rate, such as --rate 5000/s, or leave --p99, --error-rate and --slo out",
         )
     options = opt.surroundings(
         uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet

@@ -5,10 +5,14 @@ from typing import Annotated
 import typer
 
 from brimline import api
+from brimline.api.reopen import find_record
+from brimline.api.resume import resumption
+from brimline.api.sweep import sweep_loaded
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
+from brimline.experiments.stored import stored_sweep_settings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_duration
 
@@ -26,6 +30,10 @@ def sweep(
     repeats: Annotated[int, typer.Option("--repeats", help="How often each level is measured.")] = _DEFAULTS.repeats,
     duration: Annotated[str, typer.Option("--duration", help="Measured window of each level.")] = "10s",
     warmup: Annotated[str, typer.Option("--warmup", help="Warm-up of each level.")] = "2s",
+    resume: Annotated[
+        str | None,
+        typer.Option("--resume", metavar="DIR", help="Go on with a sweep that was cut short.", show_default=False),
+    ] = None,
     records: opt.Records = None,
     threads: opt.Threads = None,
     seed: opt.Seed = None,
@@ -39,15 +47,23 @@ def sweep(
     quiet: opt.Quiet = False,
 ) -> int:
     """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising."""
+    options = opt.surroundings(
+        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+    )
+    if resume is not None:
+        if workload is not None or property_files or properties:
+            raise UsageError("--resume goes on with the sweep as it was begun", hint="leave the workload out")
+        found = resumption(find_record(resume, runs_directory=options.runs_directory), kinds=("sweep",))
+        settings = stored_sweep_settings(found.experiment)
+        resumed = sweep_loaded(found.loaded, settings, options, resume=found.experiment.directory)
+        return show_result(resumed, as_json=as_json, full=True)
     result = api.sweep(
         workload,
         settings=_settings(connections_max, repeats, duration, warmup),
         property_files=property_files or (),
         properties=properties or (),
         overrides=opt.spec_overrides(records=records, threads=threads, seed=seed),
-        options=opt.surroundings(
-            uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
-        ),
+        options=options,
     )
     return show_result(result, as_json=as_json, full=True)
 

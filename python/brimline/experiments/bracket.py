@@ -1,16 +1,18 @@
-"""Owns the bracket: rates, as shares of the plateau, of which one is sustained and a higher one is not."""
+"""Owns the bracket: shares of the likely load, of which one is sustained and a higher one is not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from brimline.experiments.axis import Axis
 from brimline.experiments.outcome import Judged, TrialOutcome
-from brimline.units import round_significant
 
 ASCENT = (0.5, 0.7, 0.85, 1.0, 1.15, 1.45, 1.8, 2.25)
 """Tried in this order until one is not sustained. Above 1 because a plateau may be seen too low."""
 DESCENT = (0.35, 0.25, 0.17, 0.12, 0.08, 0.05)
 """Tried in this order when none of the others was sustained."""
+TO_ONE = tuple(DESCENT[-1] / 2**power for power in range(1, 20))
+"""Tried after these where loads are whole numbers: whether one connection meets the objective is worth knowing."""
 CONFIRM_BELOW = 0.95
 """A failure below this share of the plateau is a surprise and is tried a second time."""
 
@@ -26,24 +28,26 @@ class BracketState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """State, and in the state `open` the rate to try next."""
+    """State, and in the state `open` the load to try next."""
 
     state: BracketState
-    next_rate_ops_per_s: float | None = None
+    next_load: float | None = None
 
 
-def bracket(judged: Sequence[Judged], plateau_ops_per_s: float) -> Bracket:
-    """Where the bracket stands after these usable bracket trials."""
+def bracket(judged: Sequence[Judged], *, axis: Axis, anchor: float, load_max: float | None = None) -> Bracket:
+    """Where the bracket stands after these usable bracket trials. `anchor`: the load that the plateau makes likely."""
 
     def ask(share: float) -> Bracket:
-        return Bracket(BracketState.OPEN, probe_rate(share * plateau_ops_per_s))
+        return Bracket(BracketState.OPEN, axis.nearest(share * anchor))
 
     def outcomes(share: float) -> list[TrialOutcome]:
-        rate = probe_rate(share * plateau_ops_per_s)
-        return [each.outcome for each in judged if each.rate == rate]
+        load = axis.nearest(share * anchor)
+        return [each.outcome for each in judged if each.load == load]
 
     sustained = False
     for share in ASCENT:
+        if load_max is not None and axis.nearest(share * anchor) > load_max:
+            return Bracket(BracketState.UNLIMITED)
         seen = outcomes(share)
         if not seen:
             return ask(share)
@@ -57,15 +61,12 @@ def bracket(judged: Sequence[Judged], plateau_ops_per_s: float) -> Bracket:
         return Bracket(BracketState.UNLIMITED)
     if sustained:
         return Bracket(BracketState.CLOSED)
-    for share in DESCENT:
+    for share in (*DESCENT, *(TO_ONE if axis.whole else ())):
         seen = outcomes(share)
         if not seen:
             return ask(share)
         if seen[-1] is TrialOutcome.PASS:
             return Bracket(BracketState.CLOSED)
+        if seen[-1] is not TrialOutcome.FAIL and share <= DESCENT[-1]:
+            break  # fewer operations decide even less
     return Bracket(BracketState.UNREACHABLE)
-
-
-def probe_rate(rate_ops_per_s: float) -> float:
-    """The rate in four significant digits: what is offered is what is printed."""
-    return float(round_significant(rate_ops_per_s, 4))

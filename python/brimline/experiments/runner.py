@@ -1,20 +1,24 @@
 """Owns making an experiment's probes happen: the one place where experiments have effects."""
 
+import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Protocol
 
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
 from brimline.execution import RunContext, execute, restore_data
 from brimline.experiments.cooldown import cool_down, cool_down_limit_s
 from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
-from brimline.record import ExperimentWriter
+from brimline.record import ExperimentWriter, RunRecord
 from brimline.spec import Spec
-from brimline.spec.load_models import ClosedLoad, ConstantLoad
-from brimline.units import NS_PER_S, format_duration, format_rate
+from brimline.spec.load_models import ClosedLoad, ConstantLoad, Load, TlrLoad
+from brimline.units import NS_PER_S, duration_text, format_duration, format_rate
 
+TLR_OVERRUN_MAX = 3.0
+"""T-L-R is cut short when it has taken so many times its ramp-up."""
 _INTERVALS_PER_WINDOW = 16
 _INTERVAL_NS_MIN = NS_PER_S // 10
 _INTERVAL_NS_MAX = NS_PER_S
@@ -29,14 +33,23 @@ class Experiment(Protocol):
 
 
 def run_trials(
-    experiment: Experiment, *, spec: Spec, target: TargetPlan, writer: ExperimentWriter, context: RunContext
+    experiment: Experiment,
+    *,
+    spec: Spec,
+    target: TargetPlan,
+    writer: ExperimentWriter,
+    context: RunContext,
+    slo: Slo | None = None,
+    done: Sequence[Trial] = (),
 ) -> list[Trial]:
     """Executes probes until `experiment` has no more, or something ends it early; returns the trials so far.
 
+    `slo` says which figures of a run are needed. `done` are trials of a search that is resumed.
     A trial whose run was cut short is the last one. Raises what `execute` raises.
     """
-    trials: list[Trial] = []
+    trials: list[Trial] = list(done)
     while not _stopped(context) and (probe := experiment.next_probe(trials)) is not None:
+        began_s = time.monotonic()
         plan = probe_plan(probe, spec=spec, target=target)
         cooled = _cool_down(probe, trials, context)
         if _stopped(context):
@@ -48,8 +61,7 @@ def run_trials(
             cool_down=None if cooled is None else asdict(cooled),
         )
         record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
-        observation = observe(record, null_ceiling_ops_per_s=null_ceiling(trials))
-        trial = Trial(probe=probe, observation=observation, cool_down=cooled)
+        trial = Trial(probe=probe, observation=_observe(record, slo, trials), cool_down=cooled)
         trials.append(trial)
         writer.event(
             "trial",
@@ -61,6 +73,8 @@ def run_trials(
             break
         if probe.target == "server":
             restore_data(plan, deployment=context.deployment)
+        trials[-1] = replace(trial, took_s=round(time.monotonic() - began_s, 3))
+        writer.end_trial(directory, took_s=trials[-1].took_s)
     return trials
 
 
@@ -85,22 +99,36 @@ def _cool_down(probe: Probe, trials: Sequence[Trial], context: RunContext) -> Co
     return cooled
 
 
+def _observe(record: RunRecord, slo: Slo | None, trials: Sequence[Trial]) -> Observation:
+    return observe(
+        record, null_ceiling_ops_per_s=null_ceiling(trials), objectives=slo.latencies if slo is not None else ()
+    )
+
+
 def probe_plan(probe: Probe, *, spec: Spec, target: TargetPlan) -> Plan:
     """The plan of one probe: the spec's operations with the probe's load and window."""
-    rate = probe.rate_ops_per_s
     duration_ns = round(probe.duration_s * NS_PER_S)
+    is_tlr = probe.loops is not None
     varied = spec.model_copy(
         update={
-            "load": ClosedLoad() if rate is None else ConstantLoad(rate=rate),
-            "in_flight": None if spec.in_flight is None else min(spec.in_flight, probe.connections),
+            "load": _load(probe),
+            "in_flight": None if spec.in_flight is None or is_tlr else min(spec.in_flight, probe.connections),
             "connections": probe.connections,
             "warmup_ns": round(probe.warmup_s * NS_PER_S),
-            "duration_ns": duration_ns,
+            # T-L-R ends when its loops are done; far beyond the limit that would take for ever.
+            "duration_ns": round(TLR_OVERRUN_MAX * duration_ns) if is_tlr else duration_ns,
             "operation_count": None,
             "interval_ns": min(max(duration_ns // _INTERVALS_PER_WINDOW, _INTERVAL_NS_MIN), _INTERVAL_NS_MAX),
         }
     )
     return resolve(varied, target=NullTarget() if probe.target == "null" else target)
+
+
+def _load(probe: Probe) -> Load:
+    if probe.loops is not None:
+        ramp_up = duration_text(round((probe.ramp_up_s or 0.0) * NS_PER_S))
+        return TlrLoad.model_validate({"threads": probe.connections, "loops": probe.loops, "ramp_up": ramp_up})
+    return ClosedLoad() if probe.rate_ops_per_s is None else ConstantLoad(rate=probe.rate_ops_per_s)
 
 
 def null_ceiling(trials: Sequence[Trial]) -> float | None:
@@ -113,6 +141,8 @@ def describe_probe(probe: Probe) -> str:
     """One line: what is asked."""
     if probe.target == "null":
         return f"{probe.stage}: encode and record, without a server"
+    if probe.loops is not None:
+        return f"{probe.stage}: {probe.connections} threads, {probe.loops} loops, started over {probe.ramp_up_s:g} s"
     if probe.rate_ops_per_s is None:
         return f"{probe.stage}: {probe.connections} connections, closed loop"
     return f"{probe.stage}: {format_rate(probe.rate_ops_per_s)} offered"

@@ -3,10 +3,12 @@
 import math
 from dataclasses import dataclass, field
 
-from brimline.analysis.verdict import Slo
+from brimline.analysis.checkpoints import CHECKPOINT_PAUSE_S
+from brimline.analysis.objective import Slo
+from brimline.experiments.axis import Axis, On
 
-CHECKPOINT_S = 60.0
-"""WiredTiger's default time between checkpoints: a shorter window can miss what a checkpoint does."""
+CHECKPOINT_S = CHECKPOINT_PAUSE_S
+"""A shorter window can miss what a checkpoint does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,23 +57,38 @@ class CapacitySettings:
     connections_max: int = 512
     operations_min: int = 10_000  # slow targets get longer windows, so that the p99 has enough values above it
     window_factor_max: float = 4.0  # but not longer than this times the usual
-    budget_s: float | None = None  # probe time of the whole search
+    budget_s: float | None = None  # time of the whole search, without loading
+    budget_elapses: bool = False  # whether the budget is of the wall clock, and not of probe time only
+    on: On = On.RATE
+    loops: int | None = None  # of T-L-R: operations per thread
+    ramp_up_s: float | None = None  # of T-L-R: time over which threads start
+    load_max: float | None = None  # no more than this is tried
+    goal: str = ""  # what this search is called among several on the same server
 
     def __post_init__(self) -> None:
+        if self.on is On.THREADS and not (self.loops and self.ramp_up_s):
+            raise ValueError("a search on threads needs loops and a ramp-up")
         if self.verifications < 3:
             raise ValueError("a capacity needs at least 3 verifications")
         if not (0 < self.resolution < 0.5 and 0 < self.step < 0.5):
             raise ValueError("resolution and step are shares between 0 and 0.5")
 
     def window_s(self, usual_s: float, rate_ops_per_s: float) -> float:
-        """Length of a window at this rate: the usual, or longer where that holds too few operations."""
+        """Length of a window at this rate: the usual, or longer where that holds too few operations; of T-L-R R."""
+        if self.ramp_up_s is not None:
+            return self.ramp_up_s
         needed_s = math.ceil(self.operations_min / rate_ops_per_s)
         return min(max(usual_s, needed_s), self.window_factor_max * usual_s)
 
     @property
     def windows_span_checkpoints(self) -> bool:
         """Whether what decides was long enough to see a checkpoint."""
-        return min(self.bisect_s, self.verify_s) >= CHECKPOINT_S
+        return (self.ramp_up_s or min(self.bisect_s, self.verify_s)) >= CHECKPOINT_S
+
+    @property
+    def axis(self) -> Axis:
+        """What the search varies."""
+        return Axis(self.on)
 
 
 def quick(slo: Slo | None = None) -> CapacitySettings:
@@ -96,39 +113,3 @@ def quick(slo: Slo | None = None) -> CapacitySettings:
 def standard(slo: Slo | None = None) -> CapacitySettings:
     """A result: every window that decides spans a checkpoint, and noise has room to be averaged out."""
     return CapacitySettings(preset="standard", slo=slo or Slo())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeEstimate:
-    """Probe time of a search: of one without surprises, and the most it can take."""
-
-    typical_s: float
-    max_s: float
-
-
-def sweep_time(settings: SweepSettings) -> TimeEstimate:
-    """Time of a sweep that flattens after 32 connections, and of one that never does."""
-    level_s = (settings.warmup_s + settings.duration_s) * settings.repeats
-    typical = min(len(settings.levels), 6 + settings.flat_levels)
-    return TimeEstimate(typical_s=typical * level_s, max_s=len(settings.levels) * level_s)
-
-
-def capacity_time(settings: CapacitySettings) -> TimeEstimate:
-    """Time of a capacity search, to be printed before it starts.
-
-    Typical: four probes find the bracket, four more the threshold, and the first candidate is verified.
-    Windows of a slow target are longer, up to `window_factor_max`.
-    """
-    sweep = sweep_time(settings.sweep)
-    bracket_s = settings.warmup_s + settings.bracket_s
-    bisect_s = settings.warmup_s + settings.bisect_s
-    verify_s = settings.warmup_s + settings.verify_s
-    typical_s = settings.calibrate_s + sweep.typical_s + 4 * bracket_s + 4 * bisect_s
-    typical_s += (settings.verifications + 2) * verify_s
-    level_count = settings.steps_down_max + settings.steps_up_max + 3
-    # Per level one more than the passes it needs, and for the borderline one a window of double length.
-    verify_max_s = level_count * ((settings.verifications + 1) * verify_s + settings.verify_s)
-    max_s = settings.calibrate_s + sweep.max_s + 16 * bracket_s + settings.bisections_max * bisect_s + verify_max_s
-    if settings.budget_s is not None:
-        return TimeEstimate(typical_s=min(typical_s, settings.budget_s), max_s=min(max_s, settings.budget_s))
-    return TimeEstimate(typical_s=typical_s, max_s=max_s)

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo
 from brimline.analysis.observation import observe
-from brimline.analysis.verdict import Slo
 from brimline.errors import RecordError
+from brimline.experiments.axis import On
+from brimline.experiments.frontier import FrontierSettings
 from brimline.experiments.runner import null_ceiling
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.experiments.trial import CoolDown, Probe, Trial
@@ -14,15 +16,17 @@ from brimline.record import ExperimentRecord, read_record
 _Part = TypeVar("_Part")
 
 
-def stored_trials(experiment: ExperimentRecord) -> list[Trial]:
-    """The trials of an experiment, observed anew from their records. Raises RecordError."""
+def stored_trials(experiment: ExperimentRecord, *, slo: Slo | None = None) -> list[Trial]:
+    """The trials of an experiment, observed anew from their records for `slo`. Raises RecordError."""
     trials: list[Trial] = []
     for entry in experiment.trials:
         record = read_record(entry.directory)
-        observation = observe(record, null_ceiling_ops_per_s=null_ceiling(trials))
+        observation = observe(
+            record, null_ceiling_ops_per_s=null_ceiling(trials), objectives=slo.latencies if slo else ()
+        )
         cool_down = None if entry.cool_down is None else _cool_down(entry.cool_down)
         probe = _read(Probe, entry.probe, "trial")
-        trials.append(Trial(probe=probe, observation=observation, cool_down=cool_down))
+        trials.append(Trial(probe=probe, observation=observation, cool_down=cool_down, took_s=entry.took_s))
     return trials
 
 
@@ -30,13 +34,36 @@ def _cool_down(stored: Mapping[str, Any]) -> CoolDown:
     return _read(CoolDown, {**stored, "waiting_for": tuple(stored.get("waiting_for", ()))}, "cool-down")
 
 
-def stored_capacity_settings(experiment: ExperimentRecord) -> CapacitySettings:
-    """The settings of a capacity search. Raises RecordError."""
-    settings = dict(experiment.settings)
-    settings["slo"] = _read(Slo, settings.get("slo", {}), "objective")
+def stored_frontier_settings(experiment: ExperimentRecord) -> FrontierSettings:
+    """The settings of an SLO frontier. Raises RecordError."""
+    search = stored_capacity_settings(experiment.settings.get("search", {}))
+    limits_ns = tuple(experiment.settings.get("limits_ns", ()))
+    return _read(FrontierSettings, {"search": search, "limits_ns": limits_ns}, "settings")
+
+
+def stored_capacity_settings(stored: Mapping[str, Any]) -> CapacitySettings:
+    """The settings of a capacity search as they were stored. Raises RecordError."""
+    settings = dict(stored)
+    settings["slo"] = _stored_slo(settings.get("slo", {}))
+    settings["on"] = On(settings.get("on", On.RATE))
     settings["sweep"] = _read(SweepSettings, settings.get("sweep", {}), "sweep")
     settings.pop("seed", None)
     return _read(CapacitySettings, settings, "settings")
+
+
+def _stored_slo(values: Mapping[str, Any]) -> Slo:
+    """The objective; of searches from before it could have several limits as well."""
+    if "response_p99_ns" in values:
+        return Slo(
+            latencies=(LatencyObjective(limit_ns=values["response_p99_ns"]),),
+            errors=(ErrorObjective(share_max=values["error_rate_max"]),),
+            completed_share_min=values["completed_share_min"],
+        )
+    parts = {
+        "latencies": tuple(_read(LatencyObjective, each, "objective") for each in values.get("latencies", ())),
+        "errors": tuple(_read(ErrorObjective, each, "objective") for each in values.get("errors", ())),
+    }
+    return _read(Slo, {**values, **parts} if values else {}, "objective")
 
 
 def stored_sweep_settings(experiment: ExperimentRecord) -> SweepSettings:

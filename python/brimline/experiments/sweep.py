@@ -9,14 +9,13 @@ import numpy as np
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, generator_limits
 from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation
+from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.trial import Probe, Trial, broken_off, of_stage
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.units import format_count, format_percentage, format_rate
 
-PLATEAU_SHARE = 0.95
-"""A level belongs to the plateau from this share of the highest throughput on."""
 ERROR_RATE_STOP = 0.05
 """More connections are not tried when this share of the operations fails."""
 REPEATS_MIN = 3
@@ -67,11 +66,17 @@ class SweepConclusion:
     highest_ops_per_s: float | None
     saturation_ops_per_s: float | None
     saturation: Estimate | None
-    knee_connections: int | None
+    knee: Knee | None
+    band: Band | None
     generator_ceiling_ops_per_s: float | None
     bottleneck: Bottleneck | None
     reason: str
     text: str
+
+    @property
+    def knee_connections(self) -> int | None:
+        """The fewest connections with 95 % of the plateau."""
+        return None if self.knee is None else self.knee.connections
 
     @property
     def exit_code(self) -> int:
@@ -113,8 +118,10 @@ class Sweep:
             reason = f"with {format_count(best.connections)} connections: {'; '.join(best.problems)}"
         reached = ended_by is SweepEnd.PLATEAU
         of_null = any(trial.observation.target == "null" for trial in done)
-        knee = _knee(levels, highest or 0.0) if reached and not of_null else None
-        saturation = None if knee is None else _saturation(completed, knee)
+        measured = _measured(levels, completed)
+        knee = find_knee(measured, seed=self._seed) if reached and not of_null else None
+        at_knee = None if knee is None else next(each for each in levels if each.connections == knee.connections)
+        saturation = None if at_knee is None else _saturation(completed, at_knee)
         rate = highest if saturation is None else saturation.value
         ceiling = highest if reached and of_null else None
         return SweepConclusion(
@@ -123,11 +130,12 @@ class Sweep:
             highest_ops_per_s=highest,
             saturation_ops_per_s=None if knee is None else rate,
             saturation=saturation,
-            knee_connections=None if knee is None else knee.connections,
+            knee=knee,
+            band=None if knee is None else recommended_band(measured, knee),
             generator_ceiling_ops_per_s=ceiling,
             bottleneck=limit,
             reason=reason,
-            text=_found_text(ceiling, rate or 0.0, saturation, knee) or _no_figure_text(ended_by, reason, levels),
+            text=_found_text(ceiling, rate or 0.0, saturation, at_knee) or _no_figure_text(ended_by, reason, levels),
         )
 
     def _order(self, done: Sequence[Trial]) -> list[int] | None:
@@ -210,11 +218,18 @@ def _problems(observation: Observation, null_ceiling_ops_per_s: float | None) ->
     return tuple(dict.fromkeys([*failed, *limits]))
 
 
-def _knee(levels: Sequence[SweepLevel], highest: float) -> SweepLevel:
-    """The fewest connections on the plateau; a level that shows nothing of the target has no say."""
-    return next(
-        level for level in levels if not level.problems and level.throughput_ops_per_s >= PLATEAU_SHARE * highest
-    )
+def _measured(levels: Sequence[SweepLevel], done: Sequence[Trial]) -> list[Level]:
+    """The levels as the knee looks at them; one that shows nothing of the target has no say."""
+    return [
+        Level(
+            connections=level.connections,
+            runs=[trial.observation for trial in done if trial.probe.connections == level.connections],
+            throughput_ops_per_s=level.throughput_ops_per_s,
+            service_p99_ns=level.service_p99_ns,
+            usable=not level.problems,
+        )
+        for level in levels
+    ]
 
 
 def _saturation(done: Sequence[Trial], knee: SweepLevel) -> Estimate | None:

@@ -6,12 +6,18 @@ from typing import Literal
 
 from brimline.analysis.observation import Observation
 
-Stage = Literal["calibrate", "sweep", "bracket", "bisect", "verify"]
+Stage = Literal["calibrate", "sweep", "bracket", "bisect", "verify", "reused"]
+SEARCH_STAGES: tuple[Stage, ...] = ("bracket", "bisect", "verify", "reused")
+"""Stages whose trials are held to the objective; `reused`: what another objective asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One run that an experiment asks for. `rate_ops_per_s` None: closed loop. `label` fits a file name."""
+    """One run that an experiment asks for. `rate_ops_per_s` None: closed loop. `label` fits a file name.
+
+    With `loops` it is T-L-R: `connections` threads start over `ramp_up_s`, each performs that many operations;
+    `duration_s` then is about how long it takes. `goal` names the objective that asked, where there are several.
+    """
 
     stage: Stage
     label: str
@@ -20,6 +26,9 @@ class Probe:
     rate_ops_per_s: float | None
     warmup_s: float
     duration_s: float
+    loops: int | None = None
+    ramp_up_s: float | None = None
+    goal: str = ""
 
     @property
     def cost_s(self) -> float:
@@ -39,11 +48,20 @@ class CoolDown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A probe and what it showed. `cool_down` is None where there was no server to wait for."""
+    """A probe and what it showed. `took_s`: by the wall clock, with connecting, draining and cooling down, if known.
+
+    `cool_down` is None where there was no server to wait for.
+    """
 
     probe: Probe
     observation: Observation
     cool_down: CoolDown | None = None
+    took_s: float | None = None
+
+    @property
+    def cost_s(self) -> float:
+        """Time that the trial took, never less than what the probe asked for."""
+        return max(self.probe.cost_s, self.took_s or 0.0)
 
 
 def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:
@@ -51,9 +69,14 @@ def of_stage(trials: Sequence[Trial], *stages: Stage) -> list[Trial]:
     return [trial for trial in trials if trial.probe.stage in stages]
 
 
-def spent_s(trials: Sequence[Trial]) -> float:
-    """Probe time used so far."""
-    return sum(trial.probe.cost_s for trial in trials)
+def spent_s(trials: Sequence[Trial], *, elapsed: bool = False) -> float:
+    """Time used so far: of the probes, or with `elapsed` by the wall clock."""
+    return sum(trial.cost_s if elapsed else trial.probe.cost_s for trial in trials)
+
+
+def overhead_s(trials: Sequence[Trial]) -> float:
+    """Time that a trial takes beyond what its probe asks for, on average."""
+    return sum(trial.cost_s - trial.probe.cost_s for trial in trials) / len(trials) if trials else 0.0
 
 
 def broken_off(trials: Sequence[Trial]) -> Trial | None:

@@ -1,15 +1,14 @@
 """Owns verification: a candidate counts when it was sustained several times, among probes above and below it.
 
-Levels lie 2 % apart: level 0 is the candidate, level 1 the one below, level −1 the one above. A level that
-fails moves the candidate down; what was measured there before counts. One that is verified moves up when the
-level above passed.
+Levels lie 2 % apart, whole numbers at least 1: level 0 is the candidate, level 1 the one below, level −1 the one
+above. A level that fails moves the candidate down; what was measured there before counts. One that is verified moves
+up when the level above passed.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brimline.experiments.bracket import probe_rate
 from brimline.experiments.outcome import Judged, TrialOutcome
 from brimline.experiments.settings import CapacitySettings
 
@@ -25,19 +24,21 @@ class NextVerification:
 class Verification:
     """Where verification stands after the usable verify trials of a candidate rate."""
 
-    def __init__(self, judged: Sequence[Judged], candidate_ops_per_s: float, settings: CapacitySettings) -> None:
+    def __init__(self, judged: Sequence[Judged], candidate: float, settings: CapacitySettings) -> None:
         self._settings = settings
-        self._candidate = candidate_ops_per_s
+        self._axis = settings.axis
+        self._candidate = self._axis.nearest(candidate)
         self._outcomes: dict[int, list[TrialOutcome]] = defaultdict(list)
         levels = range(-settings.steps_up_max - 1, settings.steps_down_max + 2)
-        by_rate = {self.rate(level): level for level in levels}
+        # Where whole numbers run out, several levels are the same load; the one nearest the candidate stands for it.
+        by_load = {self.load(level): level for level in sorted(levels, key=abs, reverse=True)}
         for each in judged:
-            if each.rate in by_rate:
-                self._outcomes[by_rate[each.rate]].append(each.outcome)
+            if each.load in by_load:
+                self._outcomes[by_load[each.load]].append(each.outcome)
 
-    def rate(self, level: int) -> float:
-        """The offered rate of a level in ops/s."""
-        return probe_rate(self._candidate * (1 - self._settings.step) ** level)
+    def load(self, level: int) -> float:
+        """The load of a level."""
+        return self._axis.below(self._candidate, level, step=self._settings.step)
 
     def verified_level(self) -> int | None:
         """The highest rate's level that was sustained as often as required, and no lower one failed."""
@@ -56,7 +57,7 @@ class Verification:
         level = 0
         while self._failed(level):
             level += 1
-        if level > self._settings.steps_down_max:
+        if self._ended(level):
             return None
         while self._verified(level) and self.passes(level - 1) and not self._failed(level - 1):
             if level <= -self._settings.steps_up_max:
@@ -69,7 +70,14 @@ class Verification:
 
     def exhausted(self) -> bool:
         """Whether every level that may be tried has failed."""
-        return self._failed(self._settings.steps_down_max)
+        level = 0
+        while self._failed(level) and not self._ended(level):
+            level += 1
+        return self._ended(level)
+
+    def _ended(self, level: int) -> bool:
+        """Whether a level lies below all that may be tried."""
+        return level > self._settings.steps_down_max or (level > 0 and self.load(level) == self.load(level - 1))
 
     def _wanted(self, level: int) -> int | None:
         """The candidate, then below, candidate, above, candidate: neighbours share the same time.
@@ -92,7 +100,7 @@ class Verification:
 
     def _below_settled(self, level: int) -> bool:
         """Whether the level below was sustained; a borderline one is tried again."""
-        return self.passes(level + 1) > 0
+        return self.passes(level + 1) > 0 or self.load(level + 1) == self.load(level)
 
     def _verified(self, level: int) -> bool:
         return self.passes(level) >= self._settings.verifications and not self._failed(level)

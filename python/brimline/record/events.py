@@ -12,10 +12,10 @@ from brimline.record.redaction import redact
 
 
 class EventLog:
-    """A new `events.jsonl`. Raises RecordError when it can't be written."""
+    """A new `events.jsonl`, or with `goes_on` one that is there. Raises RecordError when it can't be written."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = AppendOnlyFile(path)
+    def __init__(self, path: Path, *, goes_on: bool = False) -> None:
+        self._file = AppendOnlyFile(path, goes_on=goes_on)
 
     def append(self, kind: str, **fields: Any) -> None:
         """Adds an event that happens now; secrets in `fields` are masked."""

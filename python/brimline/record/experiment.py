@@ -3,6 +3,8 @@
 This package doesn't know what a probe or a conclusion is; both come and go as JSON-like values.
 """
 
+import fcntl
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from brimline.record.events import EventLog
 from brimline.record.files import make_directory, read_json, replace_json, replace_text
 from brimline.record.layout import (
     DIRECTORY_MODE,
+    DROPPED_DIRECTORY,
     ENVIRONMENT_FILE,
     EVENTS_FILE,
     EXPERIMENT_FILE,
@@ -32,16 +35,21 @@ from brimline.record.reader import read_environment, read_state
 from brimline.record.redaction import redact
 
 _COOL_DOWN = "cool_down"
-"""The key beside the probe's own in `trial.json`."""
+_TOOK = "took_s"
+"""The keys beside the probe's own in `trial.json`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialEntry:
-    """One trial of an experiment: what was asked for, the run directory that answered, and the pause before it."""
+    """One trial: what was asked for, the run directory that answered, and how long it took.
+
+    `cool_down` is the pause before it, `took_s` is None where it did not end.
+    """
 
     directory: Path
     probe: Mapping[str, Any]
     cool_down: Mapping[str, Any] | None = None
+    took_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +66,7 @@ class ExperimentRecord:
     message: str
     brimline_version: str
     trials: Sequence[TrialEntry]
+    plan_hash: str = ""
 
 
 class ExperimentWriter:
@@ -78,24 +87,61 @@ class ExperimentWriter:
         settings: Mapping[str, Any],
         spec_text: str,
         environment: Environment,
+        plan_hash: str = "",
     ) -> None:
-        self.directory = directory
-        self._fixed = {
+        fixed = {
             "format_version": FORMAT_VERSION,
             "brimline_version": brimline_version(),
             "kind": kind,
             "name": name,
             "settings": redact(settings),
             "spec": SPEC_FILE,
+            "plan_hash": plan_hash,
         }
-        self._trial_count = 0
         make_directory(directory / TRIALS_DIRECTORY)
         if (directory / EXPERIMENT_FILE).exists():
             raise RecordError(f"{directory} already holds an experiment", hint="choose a new directory")
         replace_text(directory / SPEC_FILE, redact_text(spec_text))
         replace_json(directory / ENVIRONMENT_FILE, redact(environment))
-        self._events = EventLog(directory / EVENTS_FILE)
+        self._begin(directory, fixed)
+
+    @classmethod
+    def reopen(cls, directory: Path, *, settings: Mapping[str, Any]) -> Self:
+        """Goes on with the experiment in `directory`, whatever ended it. Raises RecordError.
+
+        Trials that did not end are moved to `dropped/`: half a trial says nothing, and its place is needed.
+        """
+        fixed = dict(read_state(directory, EXPERIMENT_FILE))
+        writer = cls.__new__(cls)
+        writer._begin(directory, {**fixed, "settings": redact(settings)}, goes_on=True)
+        try:
+            writer._trial_count = max((_number(path) for path in writer._drop_unfinished()), default=0)
+        except OSError as error:
+            writer.close()
+            raise unwritable(directory, error) from error
+        writer.event("resumed")
+        return writer
+
+    def _begin(self, directory: Path, fixed: Mapping[str, Any], *, goes_on: bool = False) -> None:
+        self.directory = directory
+        self._lock = _locked(directory)
+        self._fixed = fixed
+        self._trial_count = 0
+        self._events = EventLog(directory / EVENTS_FILE, goes_on=goes_on)
         replace_json(directory / EXPERIMENT_FILE, {**self._fixed, "ended_by": None, "message": ""})
+
+    def _drop_unfinished(self) -> list[Path]:
+        """Moves trials away that did not end; returns the others."""
+        kept = []
+        for path in sorted((self.directory / TRIALS_DIRECTORY).iterdir()):
+            if _ended(path):
+                kept.append(path)
+                continue
+            make_directory(self.directory / DROPPED_DIRECTORY)
+            attempt = sum(1 for _ in (self.directory / DROPPED_DIRECTORY).iterdir()) + 1
+            path.rename(self.directory / DROPPED_DIRECTORY / f"{attempt:02}-{path.name}")
+            self.event("dropped", directory=path.name)
+        return kept
 
     def begin_trial(
         self, probe: Mapping[str, Any], *, stage: str, label: str, cool_down: Mapping[str, Any] | None = None
@@ -114,6 +160,10 @@ class ExperimentWriter:
         replace_json(directory / TRIAL_FILE, redact({**probe, **pause}))
         return directory
 
+    def end_trial(self, directory: Path, *, took_s: float | None) -> None:
+        """Notes beside the probe how long the trial took by the wall clock, all effects included."""
+        replace_json(directory / TRIAL_FILE, {**read_json(directory / TRIAL_FILE), _TOOK: took_s})
+
     def event(self, kind: str, **fields: Any) -> None:
         """Adds something that happened, with the wall clock's time."""
         self._events.append(kind, **fields)
@@ -129,6 +179,9 @@ class ExperimentWriter:
     def close(self) -> None:
         """Closes the files; idempotent."""
         self._events.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def __enter__(self) -> Self:
         return self
@@ -154,19 +207,45 @@ def read_experiment(directory: Path) -> ExperimentRecord:
         message=str(state.get("message", "")),
         brimline_version=str(state.get("brimline_version", "unknown")),
         trials=[_read_trial(path) for path in _trial_directories(directory)],
+        plan_hash=str(state.get("plan_hash", "")),
     )
+
+
+def _locked(directory: Path) -> int:
+    """A descriptor that holds the directory for this process until it is closed. Raises RecordError."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise unreadable(directory, error) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise RecordError(f"{directory} is being written by another process", hint="wait until it ends") from error
+    return descriptor
+
+
+def _ended(directory: Path) -> bool:
+    """Whether the run of a trial went to its end."""
+    if not (directory / RECORD_FILE).exists() or not (directory / TRIAL_FILE).exists():
+        return False
+    return read_state(directory, RECORD_FILE).get("ended_by") == "completed"
+
+
+def _number(directory: Path) -> int:
+    return int(directory.name.partition("-")[0])
 
 
 def _trial_directories(directory: Path) -> list[Path]:
     """In the order they ran: by number, so that the hundredth trial comes after the 99th."""
     paths = [path.parent for path in (directory / TRIALS_DIRECTORY).glob(f"*/{RECORD_FILE}")]
-    return sorted(paths, key=lambda path: (int(path.name.partition("-")[0]), path.name))
+    return sorted(paths, key=lambda path: (_number(path), path.name))
 
 
 def _read_trial(directory: Path) -> TrialEntry:
-    stored = read_json(directory / TRIAL_FILE)
-    probe = {name: value for name, value in stored.items() if name != _COOL_DOWN}
-    return TrialEntry(directory=directory, probe=probe, cool_down=stored.get(_COOL_DOWN))
+    probe = dict(read_json(directory / TRIAL_FILE))
+    took_s, cool_down = probe.pop(_TOOK, None), probe.pop(_COOL_DOWN, None)
+    return TrialEntry(directory=directory, probe=probe, cool_down=cool_down, took_s=took_s)
 
 
 def _read_text(path: Path) -> str:

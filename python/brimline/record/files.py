@@ -18,17 +18,23 @@ from brimline.record.layout import DIRECTORY_MODE, FILE_MODE, unreadable, unwrit
 
 
 class AppendOnlyFile:
-    """A new file that only grows. Each `append` reaches the kernel before it returns.
+    """A file that only grows, a new one unless `goes_on`. Each `append` reaches the kernel before it returns.
+
+    One that goes on is cut back to its last whole line first: a crash may have torn the rest.
 
     When an append fails half-way, for instance on a full disk, the file is cut back to the end of the last
     whole one. Raises RecordError.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, goes_on: bool = False) -> None:
         self._path = path
         self._size_bytes = 0
+        mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if goes_on else os.O_EXCL)
         try:
-            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, FILE_MODE)
+            self._descriptor = os.open(path, mode, FILE_MODE)
+            if goes_on:
+                self._size_bytes = path.read_bytes().rfind(b"\n") + 1
+                os.ftruncate(self._descriptor, self._size_bytes)
         except OSError as error:
             raise unwritable(path, error) from error
 

@@ -6,9 +6,11 @@ What it concluded and the probes that show it, in words and tables.
 import shlex
 from collections.abc import Sequence
 
+from brimline.analysis.objective import Slo
 from brimline.analysis.steady import counted, steady_state
-from brimline.analysis.verdict import Slo
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind, sustained_parts
+from brimline.experiments.axis import Axis, On
+from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.headline import sustained_parts
 from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, runs_text
@@ -18,23 +20,22 @@ from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks, run_sections
 from brimline.report.experiment_json import capacity_document, sweep_document
-from brimline.report.figures import duration_label
 from brimline.report.limit import limit_blocks
 from brimline.report.lint_section import linted_search
+from brimline.report.plateau_facts import plateau_facts
 from brimline.report.probe_charts import capacity_curve, sweep_curve
 from brimline.report.probe_findings import search_findings, worst_findings
-from brimline.report.probes import ProbeRow, probe_points, probe_rows, probe_table
+from brimline.report.probes import ProbeRow, probe_rows, probe_table, search_points, sweep_points
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Badge, Block, Fact, Report, Section, Text, Verdict
 from brimline.stats.estimate import Estimate
 from brimline.units import (
     UNKNOWN_TEXT,
-    format_count,
     format_duration,
     format_number,
-    format_percentage,
     format_rate,
 )
+from brimline.wording import joined, message
 
 _NO_FIGURE = {
     ConclusionKind.SLO_UNREACHABLE: "The objective can't be met",
@@ -43,6 +44,11 @@ _NO_FIGURE = {
     ConclusionKind.INVALID: "No capacity: the probes are invalid",
     ConclusionKind.TARGET_LOST: "No capacity: the target was lost",
     ConclusionKind.INCOMPLETE: "No capacity: the search was not finished",
+}
+_CAPTIONS = {
+    On.RATE: "Sustained throughput",
+    On.CONNECTIONS: "Most connections within the objective",
+    On.THREADS: "Most threads within the objective (T of T-L-R)",
 }
 _NO_SATURATION = {
     SweepEnd.CLIENT_LIMITED: "No saturation throughput: the generator was the limit",
@@ -63,10 +69,12 @@ def capacity_report(
     `detail` is the run of one probe that is shown more closely, see `detail_trial`.
     """
     slo = settings.slo
-    rows = probe_rows(trials, slo, null_ceiling_ops_per_s=conclusion.null_ceiling_ops_per_s)
+    axis, limit = settings.axis, slo.leading
+    rows = probe_rows(trials, slo, axis=axis, null_ceiling_ops_per_s=conclusion.null_ceiling_ops_per_s)
+    points = search_points(rows, axis=axis, limit=limit)
     curves = [
-        capacity_curve(probe_points(rows), slo_p99_ns=slo.response_p99_ns, capacity=conclusion.sustained),
-        _sweep_curve(rows, conclusion.sweep),
+        capacity_curve(points, limit=limit, axis=axis, capacity=conclusion.sustained),
+        sweep_chart(rows, conclusion.sweep),
     ]
     sections = [
         Section(
@@ -83,25 +91,24 @@ def capacity_report(
             blocks=[probe_table(rows)],
         ),
         _why(conclusion),
-        *_detail_sections(detail, slo),
+        *detail_sections(detail, slo),
         blocks.checks(
             search_findings(trials, client_limited=conclusion.kind is ConclusionKind.CLIENT_LIMITED),
             intro=blocks.SEARCH_CHECKS_INTRO,
         ),
         blocks.environment(experiment.environment),
-        blocks.reproduce(_command(experiment), experiment.spec_text, _identity(experiment)),
+        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         blocks.definitions(),
     ]
     report = Report(
         kind="capacity",
         kind_title="Capacity",
         name=experiment.name,
-        subtitle=f"{settings.preset} · objective: p99 ≤ {duration_label(slo.response_p99_ns)}, "
-        f"errors ≤ {format_percentage(slo.error_rate_max)}",
+        subtitle=message("{preset} · objective: {limits}", preset=settings.preset, limits=slo.short_text),
         verdict=_capacity_verdict(conclusion, settings),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
-        data=capacity_document(experiment, rows, conclusion, slo),
+        data=capacity_document(experiment, rows, conclusion, settings),
     )
     return linted_search(report)
 
@@ -115,7 +122,7 @@ def sweep_report(
 ) -> Report:
     """The report of a closed-loop sweep."""
     rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None)
-    curve = _sweep_curve(rows, conclusion)
+    curve = sweep_chart(rows, conclusion)
     sections = [
         Section(id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []),
         Section(id="probes", title="Every probe", short="Probes", blocks=[probe_table(rows)]),
@@ -125,10 +132,10 @@ def sweep_report(
             short="Limit",
             blocks=[] if conclusion.bottleneck is None else limit_blocks(conclusion.bottleneck),
         ),
-        *_detail_sections(detail, None),
+        *detail_sections(detail, None),
         blocks.checks(worst_findings(trials), intro=blocks.SWEEP_CHECKS_INTRO),
         blocks.environment(experiment.environment),
-        blocks.reproduce(_command(experiment), experiment.spec_text, _identity(experiment)),
+        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         blocks.definitions(),
     ]
     report = Report(
@@ -151,21 +158,20 @@ def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | Sweep
     that passed. Of a sweep the busiest run.
     """
     if isinstance(conclusion, CapacityConclusion):
-        verified = conclusion.verified_ops_per_s
+        verified = conclusion.verified
         passed = [
             each
             for each in conclusion.judged
-            if each.outcome is TrialOutcome.PASS and (verified is None or each.rate <= verified)
+            if each.outcome is TrialOutcome.PASS and (verified is None or each.load <= verified)
         ]
-        nearest = max((each.rate for each in passed), default=None)
-        shown = [each.trial for each in passed if each.rate == nearest][-1:]
+        nearest = max((each.load for each in passed), default=None)
+        shown = [each.trial for each in passed if each.load == nearest][-1:]
         return next((index for index, trial in enumerate(trials) if any(trial is each for each in shown)), None)
     measured = [index for index, trial in enumerate(trials) if trial.probe.target == "server"]
     return max(measured, key=lambda index: trials[index].observation.throughput_ops_per_s, default=None)
 
 
 def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings) -> Verdict:
-    objective = f"response p99 ≤ {duration_label(settings.slo.response_p99_ns)}"
     if conclusion.sustained is None:
         return Verdict(
             tone="warn" if conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE) else "fail",
@@ -177,18 +183,24 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
             badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
             facts=_capacity_facts(conclusion, settings),
         )
-    figure, interval = sustained_parts(conclusion.sustained)
+    figure, interval = sustained_parts(conclusion.sustained, settings.axis)
     not_quotable = conclusion.reasons_not_quotable
     quick = "quick look, not quotable" if settings.preset == "quick" else "not quotable"
     because = f" Not quotable: {'; '.join(not_quotable)}." if not_quotable else ""
     return Verdict(
         tone="pass" if conclusion.quotable else "warn",
-        caption="Sustained throughput",
+        caption=_CAPTIONS[settings.on],
         figure=figure,
         unit=conclusion.sustained.unit,
         interval=interval,
-        sentence=f"At {objective}, held in {conclusion.verifications} of {conclusion.verification_windows} windows "
-        f"at this rate.{because}",
+        sentence=message(
+            "At {limits}, held in {held} of {windows} windows at this {load}.{because}",
+            limits=settings.slo.latency_text,
+            held=conclusion.verifications,
+            windows=conclusion.verification_windows,
+            load="rate" if settings.on is On.RATE else "number",
+            because=because,
+        ),
         badges=[Badge(text="verified", tone="pass")] if conclusion.quotable else [Badge(text=quick, tone="warn")],
         facts=_capacity_facts(conclusion, settings),
     )
@@ -198,52 +210,44 @@ def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) 
     facts = [
         Fact(
             label="Objective",
-            value=f"p99 ≤ {duration_label(settings.slo.response_p99_ns)}",
-            note=f"response time; errors ≤ {format_percentage(settings.slo.error_rate_max)}",
+            value=settings.slo.latency_text,
+            note=joined(", ", [each.text for each in settings.slo.errors]),
         )
     ]
-    if conclusion.knee_connections is not None:
-        facts.append(
-            Fact(
-                label="Knee",
-                value=f"{format_count(conclusion.knee_connections)} connections",
-                note="95 % of the plateau",
-            )
-        )
+    facts += plateau_facts(conclusion.sweep)
     if conclusion.bottleneck is not None:
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
     if conclusion.saturation_ops_per_s is not None:
         figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
         facts.append(Fact(label="Saturation", value=f"{figure} ops/s", note=f"closed loop; {spread}"))
-    facts += _probes_fact(conclusion)
+    facts += _probes_fact(conclusion, settings.axis)
+    if conclusion.unsettled:
+        facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
     facts.append(Fact(label="Probe time", value=format_duration(conclusion.spent_s * 1e9)))
     return facts
 
 
-def _probes_fact(conclusion: CapacityConclusion) -> list[Fact]:
+def _probes_fact(conclusion: CapacityConclusion, axis: Axis) -> list[Fact]:
     """Where single probes turned from passing to failing, if they did so at one place."""
-    passed, failed = conclusion.highest_passed_ops_per_s, conclusion.lowest_failed_ops_per_s
+    passed, failed = conclusion.highest_passed, conclusion.lowest_failed
     if passed is None and failed is None:
         return []
     if passed is not None and failed is not None and failed <= passed:
-        low, high = format_rate(failed, digits=4), format_rate(passed, digits=4)
+        low, high = axis.text(failed, digits=4), axis.text(passed, digits=4)
         where = f"at {high}" if low == high else f"between {low} and {high}"
         return [Fact(label="Single probes", value=f"probes contradict each other {where}")]
     return [
-        Fact(label="Highest probe that passed", value=_rate(passed), note=f"lowest that failed: {_rate(failed)}"),
+        Fact(
+            label="Highest probe that passed",
+            value=_load(passed, axis),
+            note=f"lowest that failed: {_load(failed, axis)}",
+        ),
     ]
 
 
 def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
     facts = []
-    if conclusion.knee_connections is not None:
-        facts.append(
-            Fact(
-                label="Knee",
-                value=f"{format_count(conclusion.knee_connections)} connections",
-                note="95 % of the plateau",
-            )
-        )
+    facts += plateau_facts(conclusion)
     if conclusion.bottleneck is not None:
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
     if conclusion.generator_ceiling_ops_per_s is not None:
@@ -305,11 +309,12 @@ def _why(conclusion: CapacityConclusion) -> Section:
     return Section(id="bottleneck", title="What stopped it", short="Limit", blocks=found)
 
 
-def _detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
+def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
+    """One probe's run more closely; none without one."""
     if detail is None:
         return []
     detail = counted(detail, steady_state(detail))
-    charts = run_sections.charts(detail, slo_p99_ns=slo.response_p99_ns if slo else None)
+    charts = run_sections.charts(detail, limit=slo.leading if slo else None)
     return [
         Section(
             id=charts.id,
@@ -324,23 +329,24 @@ def _detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]
     ]
 
 
-def _sweep_curve(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block | None:
+def sweep_chart(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block | None:
+    """Throughput over connections; None without a sweep."""
     return sweep_curve(
-        probe_points(rows, closed_loop=True),
+        sweep_points(rows),
         knee_connections=conclusion.knee_connections,
         plateau_ops_per_s=conclusion.saturation_ops_per_s,
     )
 
 
-def _rate(value: float | None) -> str:
-    return UNKNOWN_TEXT if value is None else format_rate(value)
+def _load(value: float | None, axis: Axis) -> str:
+    return UNKNOWN_TEXT if value is None else axis.text(value)
 
 
 def _capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _command(experiment: ExperimentRecord) -> str:
+def command(experiment: ExperimentRecord) -> str:
     """The command line that was typed.
 
     For an experiment that wasn't started by one, a command that does the same.
@@ -351,7 +357,8 @@ def _command(experiment: ExperimentRecord) -> str:
     return f"brimline {experiment.kind} {shlex.quote(str(experiment.directory / SPEC_FILE))}"
 
 
-def _identity(experiment: ExperimentRecord) -> list[Fact]:
+def identity(experiment: ExperimentRecord) -> list[Fact]:
+    """Where the experiment lies, and how it ended."""
     return [
         Fact(label="Record", value=str(experiment.directory)),
         Fact(label="Ended", value=experiment.ended_by.replace("_", " "), note=experiment.message),

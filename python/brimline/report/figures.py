@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from brimline.units import duration_label
+
 INK = "#1f2933"
 MUTED = "#5f6b7a"
 GRID = "#e6e9ee"
@@ -24,8 +26,6 @@ FONT = (
     'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Hiragino Sans GB",'
     ' "Microsoft YaHei", "Noto Sans CJK SC", "Source Han Sans SC", sans-serif'
 )
-
-_NS_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 
 
 def layout(**axes: Any) -> dict[str, Any]:
@@ -94,14 +94,6 @@ def log2_axis(title: str, values: Sequence[int], **more: Any) -> dict[str, Any]:
         ticktext=[str(tick) for tick in ticks],
         **more,
     )
-
-
-def duration_label(duration_ns: float) -> str:
-    """`duration_ns` with as few digits as it needs: "1 ms", "250 µs", "1.5 s"."""
-    for factor, unit in _NS_UNITS:
-        if duration_ns >= factor * 0.9999:
-            return f"{duration_ns / factor:.3g} {unit}"
-    return f"{duration_ns:.3g} ns"
 
 
 def line(name: str, x: Sequence[float], y: Sequence[float | None], color: str, **more: Any) -> dict[str, Any]:

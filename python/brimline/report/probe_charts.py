@@ -6,11 +6,19 @@ from itertools import groupby
 from statistics import median
 from typing import Any
 
+from brimline.analysis.objective import LatencyObjective
+from brimline.experiments.axis import Axis, On
 from brimline.report import figures
 from brimline.report.view import Chart, Key, Mark
 from brimline.stats.estimate import Estimate
 from brimline.units import UNKNOWN_TEXT, format_duration, format_rate
+from brimline.wording import message
 
+_LOAD_TITLES: Mapping[On, str] = {
+    On.RATE: "offered load, ops/s",
+    On.CONNECTIONS: "connections, closed loop",
+    On.THREADS: "threads (T of T-L-R)",
+}
 _MARKS: Mapping[str, tuple[str, str, str, Mark]] = {
     # verdict: colour, symbol, name, legend mark; the shapes differ too, for those who don't see the colours
     "pass": (figures.PASSED, "circle", "pass", "circle"),
@@ -26,7 +34,7 @@ _MARKS: Mapping[str, tuple[str, str, str, Mark]] = {
 class ProbePoint:
     """One probe as the charts need it.
 
-    `load` is the offered rate, in a closed loop the number of connections.
+    `load` is the offered rate, in a closed loop the number of connections or threads.
     """
 
     load: float
@@ -34,13 +42,16 @@ class ProbePoint:
     p50_ns: int | None
     p95_ns: int | None
     p99_ns: int | None
+    limited_ns: int | None = None  # at the quantile that the objective limits
     p99_text: str  # a figure, or a bound where operations were too few
     verdict: str  # "pass" "fail" "inconclusive" "client_limited" "invalid", "" for a sweep
     label: str
 
 
-def capacity_curve(points: Sequence[ProbePoint], *, slo_p99_ns: int, capacity: Estimate | None) -> Chart | None:
-    """Throughput and response time against offered load; None without open-loop probes."""
+def capacity_curve(
+    points: Sequence[ProbePoint], *, limit: LatencyObjective, axis: Axis, capacity: Estimate | None
+) -> Chart | None:
+    """Throughput and latency against load; None without probes that were held to the objective."""
     if not points:
         return None
     points = sorted(points, key=lambda point: point.load)
@@ -48,19 +59,21 @@ def capacity_curve(points: Sequence[ProbePoint], *, slo_p99_ns: int, capacity: E
     margin = max((max(loads) - min(loads)) * 0.06, max(loads) * 0.01)
     left, right = max(0.0, min(loads) - margin), max(loads) + margin
     data: list[dict[str, Any]] = [
-        figures.line("all answered", [left, right], [left, right], figures.OFFERED, line={"dash": "dash", "width": 1.2})
-        | {"hoverinfo": "skip"},
+        *([] if axis.closed_loop else [_all_answered(left, right)]),
         *_marks(points, yaxis="y", value="throughput_ops_per_s"),
-        *_quantile_lines(points, "response", yaxis="y2"),
-        *_marks(points, yaxis="y2", value="p99_ns"),
+        *_quantile_lines(points, limit.clock, yaxis="y2"),
+        *_marks(points, yaxis="y2", value="limited_ns"),
     ]
-    latencies = [value for point in points for value in (point.p50_ns, point.p99_ns) if value is not None]
-    highest = max(max(point.throughput_ops_per_s for point in points), max(loads))
+    latencies = [
+        value for point in points for value in (point.p50_ns, point.p99_ns, point.limited_ns) if value is not None
+    ]
+    highest = max(point.throughput_ops_per_s for point in points)
+    highest = highest if axis.closed_loop else max(highest, *loads)
     layout = figures.layout(
-        xaxis=figures.axis("offered load, ops/s", range=[left, right], exponentformat="none", anchor="y2")
+        xaxis=figures.axis(_LOAD_TITLES[axis.on], range=[left, right], exponentformat="none", anchor="y2")
         | {"separatethousands": True},
         yaxis=figures.zero_based("answered, ops/s", highest, domain=[0.56, 1]),
-        yaxis2=figures.latency_axis("response time", [*latencies, slo_p99_ns], domain=[0, 0.46]),
+        yaxis2=figures.latency_axis(f"{limit.clock} time", [*latencies, limit.limit_ns], domain=[0, 0.46]),
     )
     if capacity is not None:
         layout["shapes"].append(
@@ -76,25 +89,44 @@ def capacity_curve(points: Sequence[ProbePoint], *, slo_p99_ns: int, capacity: E
             | {"fillcolor": figures.BAND, "line": {"width": 0}, "layer": "below"}
         )
         figures.extend(layout, figures.vertical(capacity.value, "capacity", figures.THROUGHPUT))
-    slo_text = f"objective: p99 ≤ {figures.duration_label(slo_p99_ns)}"
-    figures.extend(layout, figures.horizontal(slo_p99_ns, slo_text, figures.FAIL, yref="y2"), log_label=True)
+    slo_text = message("objective: {limit}", limit=limit.short_text)
+    figures.extend(layout, figures.horizontal(limit.limit_ns, slo_text, figures.FAIL, yref="y2"), log_label=True)
     return Chart(
         id="capacity-curve",
         title="Capacity curve",
-        caption=(
-            "Above: what was answered of what was offered; under the dashed line, work is left over. "
-            "Below: response time, lines through the median of the probes at each load, marks at the p99. "
-            "Each mark is one probe."
-        ),
-        summary="; ".join(_point_text(point) for point in points) + ".",
+        caption=_curve_caption(axis, limit),
+        summary="; ".join(_point_text(point, axis) for point in points) + ".",
         figure={"data": data, "layout": layout},
         legend=[
             *_verdict_keys(points),
-            Key(name="all answered", color=figures.OFFERED, mark="dash"),
-            *_quantile_keys("response"),
+            *([] if axis.closed_loop else [Key(name="all answered", color=figures.OFFERED, mark="dash")]),
+            *_quantile_keys(limit.clock),
             *([_band_key(capacity)] if capacity else []),
         ],
         height_px=560,
+    )
+
+
+def _all_answered(left: float, right: float) -> dict[str, Any]:
+    """Where everything that is offered is answered."""
+    line = {"dash": "dash", "width": 1.2}
+    return figures.line("all answered", [left, right], [left, right], figures.OFFERED, line=line) | {
+        "hoverinfo": "skip"
+    }
+
+
+def _curve_caption(axis: Axis, limit: LatencyObjective) -> str:
+    above = (
+        "Above: throughput. "
+        if axis.closed_loop
+        else "Above: what was answered of what was offered; under the dashed line, work is left over. "
+    )
+    return message(
+        "{above}Below: {clock} time, lines through the median of the probes at each load, marks at the {quantile}. "
+        "Each mark is one probe.",
+        above=above,
+        clock=limit.clock,
+        quantile=limit.short_name,
     )
 
 
@@ -253,8 +285,6 @@ def _hover_text(point: ProbePoint) -> str:
     )
 
 
-def _point_text(point: ProbePoint) -> str:
-    return (
-        f"{format_rate(point.load)} offered: {format_rate(point.throughput_ops_per_s)} answered, "
-        f"p99 {point.p99_text}, {point.verdict}"
-    )
+def _point_text(point: ProbePoint, axis: Axis) -> str:
+    load = axis.text(point.load) if axis.closed_loop else f"{axis.text(point.load)} offered"
+    return f"{load}: {format_rate(point.throughput_ops_per_s)} answered, p99 {point.p99_text}, {point.verdict}"

@@ -4,15 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from brimline.analysis.bottleneck import NAMES, Bottleneck, at_its_limit, bottleneck
+from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.quantile_text import p99_text
-from brimline.analysis.verdict import Slo
+from brimline.experiments.axis import Axis, On
 from brimline.experiments.outcome import judge_trial
 from brimline.experiments.sweep import CEILING_TEXT
-from brimline.experiments.trial import Trial
+from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.report.probe_charts import ProbePoint
 from brimline.report.view import Cell, Column, Table, Tone
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage
 
+_RATE = Axis(On.RATE)
 _TONES: Mapping[str, Tone] = {
     "pass": "pass",
     "fail": "fail",
@@ -37,14 +39,16 @@ class ProbeRow:
     limit: Bottleneck | None = None
 
 
-def probe_rows(trials: Sequence[Trial], slo: Slo, *, null_ceiling_ops_per_s: float | None) -> list[ProbeRow]:
+def probe_rows(
+    trials: Sequence[Trial], slo: Slo, *, null_ceiling_ops_per_s: float | None, axis: Axis = _RATE
+) -> list[ProbeRow]:
     """Every trial in order, judged as the search judged it."""
     rows = []
     for number, trial in enumerate(trials, start=1):
         outcome = ""
         reasons: tuple[str, ...] = ()
-        if trial.probe.rate_ops_per_s is not None:
-            judged = judge_trial(trial, slo, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+        if trial.probe.stage in SEARCH_STAGES:
+            judged = judge_trial(trial, slo, axis=axis, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
             outcome, reasons = judged.outcome.value, judged.reasons
         elif not trial.observation.valid:
             outcome = "invalid"
@@ -62,16 +66,16 @@ def _limit(trial: Trial, outcome: str, null_ceiling_ops_per_s: float | None) -> 
     return bottleneck(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
 
 
-def probe_points(rows: Sequence[ProbeRow], *, closed_loop: bool = False) -> list[ProbePoint]:
-    """The probes of the server as chart points.
+def sweep_points(rows: Sequence[ProbeRow]) -> list[ProbePoint]:
+    """The probes of the sweep as chart points, by connections."""
+    swept = [row for row in rows if row.trial.probe.target == "server" and row.trial.probe.stage == "sweep"]
+    return [_point(row, load=float(row.trial.probe.connections)) for row in swept]
 
-    Open-loop ones by offered rate, closed-loop ones by connections.
-    """
-    return [
-        _point(row)
-        for row in rows
-        if row.trial.probe.target == "server" and (row.trial.probe.rate_ops_per_s is None) == closed_loop
-    ]
+
+def search_points(rows: Sequence[ProbeRow], *, axis: Axis, limit: LatencyObjective) -> list[ProbePoint]:
+    """The probes that were held to the objective as chart points, by load; marks are at the limited quantile."""
+    searched = [row for row in rows if row.trial.probe.stage in SEARCH_STAGES]
+    return [_point(row, load=axis.load_of(row.trial.probe), limit=limit) for row in searched]
 
 
 def probe_table(rows: Sequence[ProbeRow]) -> Table:
@@ -128,16 +132,18 @@ def _offered(rate_ops_per_s: float | None) -> Cell:
     return Cell(text=format_number(rate_ops_per_s, digits=4))
 
 
-def _point(row: ProbeRow) -> ProbePoint:
+def _point(row: ProbeRow, *, load: float, limit: LatencyObjective | None = None) -> ProbePoint:
     probe, observation = row.trial.probe, row.trial.observation
     latency = observation.service if observation.closed_loop else observation.response
+    judged = None if limit is None else observation.quantile(limit.key)
     return ProbePoint(
-        load=float(probe.connections) if probe.rate_ops_per_s is None else probe.rate_ops_per_s,
+        load=load,
         throughput_ops_per_s=observation.throughput_ops_per_s,
         p50_ns=None if latency is None else latency.p50_ns,
         p95_ns=None if latency is None else latency.p95_ns,
         p99_ns=None if latency is None else latency.p99_ns,
         p99_text=p99_text(latency),
+        limited_ns=None if judged is None else judged.value_ns,
         verdict=row.outcome,
         label=f"Probe {row.number}, {probe.stage}, {probe.connections} connections",
     )

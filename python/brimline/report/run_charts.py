@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from brimline.analysis.objective import LatencyObjective
 from brimline.plan.pacing import offered_line
 from brimline.record.model import Measured, RunRecord
 from brimline.report import figures
@@ -17,13 +18,13 @@ TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
 
 
-def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | None:
+def over_time(record: RunRecord, *, limit: LatencyObjective | None = None) -> Chart | None:
     """Throughput above latency on one time axis; None when the run has no intervals."""
     buckets = _drawn(time_series(record))
     if not buckets:
         return None
     clock = "service" if record.closed_loop else "response"
-    figure = _time_figure(record, buckets, clock, slo_p99_ns)
+    figure = _time_figure(record, buckets, clock, limit if limit is not None and limit.clock == clock else None)
     measured = [bucket.answered_ops_per_s for bucket in buckets if bucket.phase == "measure"]
     spread = (
         f"{format_number(min(measured))} to {format_rate(max(measured), unit=_rate_unit(record))}"
@@ -76,7 +77,7 @@ def _drawn(buckets: Sequence[TimeBucket]) -> list[TimeBucket]:
 
 
 def _time_figure(
-    record: RunRecord, buckets: Sequence[TimeBucket], clock: str, slo_p99_ns: int | None
+    record: RunRecord, buckets: Sequence[TimeBucket], clock: str, limit: LatencyObjective | None
 ) -> dict[str, Any]:
     unit = _rate_unit(record)
     times = [bucket.middle_s for bucket in buckets]
@@ -132,13 +133,13 @@ def _time_figure(
             f"throughput, {unit}", max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]
         ),
         yaxis2=figures.latency_axis(
-            f"{clock} time", [*latencies, *([slo_p99_ns] if slo_p99_ns else [])], domain=[0, 0.46]
+            f"{clock} time", [*latencies, *([limit.limit_ns] if limit else [])], domain=[0, 0.46]
         ),
         yaxis3=_overlay("y"),
         yaxis4=_overlay("y2"),
     )
-    if slo_p99_ns is not None and clock == "response":
-        figures.extend(layout, _slo_line(slo_p99_ns, yref="y2"), log_label=True)
+    if limit is not None:
+        figures.extend(layout, _slo_line(limit, yref="y2"), log_label=True)
     return {"data": data, "layout": layout}
 
 
@@ -155,9 +156,9 @@ def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -
     return keys
 
 
-def _slo_line(slo_p99_ns: int, *, yref: str) -> dict[str, list[Any]]:
-    text = f"objective: p99 ≤ {figures.duration_label(slo_p99_ns)}"
-    return figures.horizontal(slo_p99_ns, text, figures.FAIL, yref=yref)
+def _slo_line(limit: LatencyObjective, *, yref: str) -> dict[str, list[Any]]:
+    text = message("objective: {limit}", limit=limit.short_text)
+    return figures.horizontal(limit.limit_ns, text, figures.FAIL, yref=yref)
 
 
 def _overlay(of: str) -> dict[str, Any]:
@@ -174,7 +175,7 @@ def _uncounted(buckets: Sequence[TimeBucket]) -> list[tuple[float, float]]:
     return [(start, end) for start, end in spans if end > start]
 
 
-def percentile_curve(record: Measured, *, slo_p99_ns: int | None = None) -> Chart | None:
+def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None) -> Chart | None:
     """Latency against percentile, per operation, the tail stretched; None when nothing was recorded."""
     series = [
         (operation, clock, _curve(histogram.buckets()))
@@ -202,7 +203,7 @@ def percentile_curve(record: Measured, *, slo_p99_ns: int | None = None) -> Char
     highest = max(x for _, _, curve in series for x, _ in curve)
     layout = figures.layout(
         xaxis=_percentile_axis(highest),
-        yaxis=figures.latency_axis("time per operation", [*values, *([slo_p99_ns] if slo_p99_ns else [])]),
+        yaxis=figures.latency_axis("time per operation", [*values, *([limit.limit_ns] if limit else [])]),
     )
     return Chart(
         id="percentiles",

@@ -7,10 +7,11 @@ from brimline.analysis.bottleneck import other_programs_share
 from brimline.analysis.finding import Finding
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_cost
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.steady import SteadyState
-from brimline.analysis.verdict import Judgement, Slo, proves_nothing
+from brimline.analysis.verdict import Judgement, proves_nothing
 from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
@@ -49,6 +50,7 @@ def run_document(
         "message": record.message,
         "verdict": verdict_document(observation, judgement),
         "objective": None if slo is None else slo_document(slo),
+        "objectives": objectives_document(judgement),
         **observation_document(observation),
         "load": load_document(record),
         "counts": _counts(record),
@@ -118,12 +120,36 @@ def steady_document(steady: SteadyState | None) -> dict[str, Any] | None:
     }
 
 
+def objectives_document(judgement: Judgement | None) -> list[dict[str, str]]:
+    """How each limit of the objective came out; empty without an objective."""
+    results = () if judgement is None else judgement.objectives
+    return [{"text": each.text, "result": each.verdict.value, "evidence": each.evidence} for each in results]
+
+
 def slo_document(slo: Slo) -> dict[str, Any]:
-    """The objective."""
+    """The objective: all its limits, and those on all operations under keys of their own."""
     return {
-        "response_p99_ns": slo.response_p99_ns,
+        "response_p99_ns": next(
+            (each.limit_ns for each in slo.latencies if each.key == (None, "response", 0.99)), None
+        ),
         "error_rate_max": slo.error_rate_max,
         "completed_share_min": slo.completed_share_min,
+        "objectives": [
+            *(
+                {
+                    "text": each.text,
+                    "operation": each.operation,
+                    "clock": each.clock,
+                    "quantile": each.quantile,
+                    "limit_ns": each.limit_ns,
+                }
+                for each in slo.latencies
+            ),
+            *(
+                {"text": each.text, "operation": each.operation, "error_rate_max": each.share_max}
+                for each in slo.errors
+            ),
+        ],
     }
 
 

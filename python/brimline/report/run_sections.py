@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.objective import LatencyObjective
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.model import RunRecord
 from brimline.report.load_figures import is_load
@@ -13,9 +14,9 @@ from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_p
 _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
 
-def charts(record: RunRecord, *, slo_p99_ns: int | None) -> Section:
+def charts(record: RunRecord, *, limit: LatencyObjective | None) -> Section:
     """Throughput and latency over time, and the percentile curve."""
-    drawn = (over_time(record, slo_p99_ns=slo_p99_ns), percentile_curve(record, slo_p99_ns=slo_p99_ns))
+    drawn = (over_time(record, limit=limit), percentile_curve(record, limit=limit))
     return Section(
         id="charts",
         title="How it went",

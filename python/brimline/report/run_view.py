@@ -3,15 +3,15 @@
 import shlex
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.steady import Steadiness, counted
-from brimline.analysis.verdict import Judgement, Slo, Verdict, proves_nothing
+from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
 from brimline.plan.pacing import short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
-from brimline.report import blocks, load_sections, run_sections
-from brimline.report.figures import duration_label
+from brimline.report import blocks, load_sections, objective_sections, run_sections
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted_run
 from brimline.report.load_figures import LoadFigures, is_load, load_figures
@@ -26,7 +26,7 @@ from brimline.units import (
     format_percentage,
     format_rate,
 )
-from brimline.wording import message
+from brimline.wording import joined, message
 
 _TONES: dict[Verdict, Tone] = {
     Verdict.PASS: "pass",
@@ -43,7 +43,8 @@ def run_report(
     record = counted(record, observation.steady)
     statistics = operation_statistics(record)
     sections = [
-        run_sections.charts(record, slo_p99_ns=slo.response_p99_ns if slo else None),
+        run_sections.charts(record, limit=slo.leading if slo else None),
+        objective_sections.objectives(judgement),
         load_sections.documents(record),
         run_sections.operations(record, statistics),
         run_sections.accounting(record),
@@ -190,10 +191,10 @@ def _headline_facts(record: RunRecord, observation: Observation, slo: Slo | None
         facts.append(
             Fact(
                 label="Objective",
-                value=f"p99 ≤ {duration_label(slo.response_p99_ns)}",
+                value=slo.latency_text,
                 note="not judged: a closed loop has no response time"
                 if observation.closed_loop
-                else f"errors ≤ {format_percentage(slo.error_rate_max)}",
+                else joined(", ", [each.text for each in slo.errors]),
             )
         )
     if observation.client_cpu_ns_per_op is not None:

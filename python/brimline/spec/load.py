@@ -114,7 +114,7 @@ def _from_properties(given: Mapping[str, Property], name: str, overrides: Mappin
 
 
 def _check(values: dict[str, Any], overrides: Mapping[str, object], place_of: Callable[[KeyPath], Place]) -> Spec:
-    overridden = [tuple(path.split(".")) for path in overrides]
+    overridden = [tuple(_keys(path)) for path in overrides]
 
     def place_of_effective(path: KeyPath) -> Place:
         """An override stands in no file."""
@@ -138,8 +138,13 @@ def _with_overrides(values: dict[str, Any], overrides: Mapping[str, object]) -> 
     if any(end in overrides for end in _ENDS):
         result = {key: value for key, value in result.items() if key not in _ENDS}
     for path, value in overrides.items():
-        _set(result, path.split("."), value)
+        _set(result, _keys(path), value)
     return result
+
+
+def _keys(path: str) -> list[str]:
+    """The keys of a dotted path; the point of `response_p99.9` belongs to its name."""
+    return re.split(r"\.(?!\d)", path)
 
 
 def _set(values: dict[str, Any], keys: Sequence[str], value: object) -> None:

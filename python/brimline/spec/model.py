@@ -10,6 +10,7 @@ from brimline.spec import fields
 from brimline.spec.base import Part
 from brimline.spec.data import DataSpec, Keys, ScanLength, UniformLength, ZipfianKeys, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, profile_length_ns
+from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
 
 # Shares typed as fractions may be rounded: 0.33 + 0.33 + 0.33.
@@ -53,16 +54,6 @@ class OperationsSpec(Part):
                 f"add up to {total:.6g}; fractions must add up to 1 and percentages to 100% (whole numbers are weights)"
             )
         return self
-
-
-class SloSpec(Part):
-    """What the users of the database are promised.
-
-    As soon as one limit is given, the other has its default: response p99 10 ms, error rate 0.1 %.
-    """
-
-    response_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p99")
-    error_share: fields.ErrorShare | None = Field(default=None, alias="error_rate")
 
 
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S
@@ -133,6 +124,16 @@ class Spec(Part):
         if shortest(value) < 1:
             raise ValueError("a scan asks for at least 1 document")
         return value
+
+    @model_validator(mode="after")
+    def _check_slo_fits(self) -> Self:
+        for kind in self.slo.by_operation:
+            if not self.operations.shares[kind]:
+                raise ValueError(
+                    f"slo.{kind} is about an operation that the workload doesn't have; "
+                    f"leave slo.{kind} out, or give operations.{kind} a share"
+                )
+        return self
 
     @model_validator(mode="after")
     def _check_load_fits(self) -> Self:

@@ -38,10 +38,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A probe's outcome at a rate."""
+    """A probe's outcome at a rate. `lapse`: probability that it shows the wrong outcome far from the threshold."""
 
     rate: float
     outcome: Outcome
+    lapse: float = LAPSE
 
 
 class ThresholdPosterior:
@@ -98,7 +99,7 @@ def _log_likelihood(answer: Answer, log_rates: NDArray[np.float64]) -> NDArray[n
     distance = log_rates - math.log(answer.rate)
     if answer.outcome is Outcome.BORDERLINE:
         near = np.exp(-0.5 * (distance / BORDERLINE_WIDTH) ** 2)
-        return np.tile(np.log(LAPSE + (1 - LAPSE) * near), (len(SCALES), 1))
+        return np.tile(np.log(answer.lapse + (1 - answer.lapse) * near), (len(SCALES), 1))
     sign = 1 if answer.outcome is Outcome.PASS else -1
     steps = [expit(sign * distance / scale) for scale in SCALES]
-    return np.log(LAPSE + (1 - 2 * LAPSE) * np.array(steps))
+    return np.log(answer.lapse + (1 - 2 * answer.lapse) * np.array(steps))

@@ -1,11 +1,12 @@
 import pytest
 
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
-from brimline.analysis.verdict import Slo, Verdict, judge
+from brimline.analysis.verdict import Verdict, judge
 
 from .records import MS, interval_row, operation_row, run_record, summary
 
-SLO = Slo(response_p99_ns=10 * MS)
+SLO = Slo.of_p99(10 * MS)
 
 
 def with_p99(p99_ns: int, count: int = 100_000) -> Observation:
@@ -35,9 +36,13 @@ def test_too_few_operations_are_no_pass() -> None:
     assert judge(with_p99(2 * MS, count=400), SLO).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize(("failed", "verdict"), [(1, Verdict.PASS), (2, Verdict.FAIL)])
+@pytest.mark.parametrize(
+    ("failed", "verdict"),
+    [(0, Verdict.PASS), (3, Verdict.PASS), (4, Verdict.INCONCLUSIVE), (16, Verdict.INCONCLUSIVE), (19, Verdict.FAIL)],
+)
 def test_error_rate(failed: int, verdict: Verdict) -> None:
-    rows = [operation_row(second, ok=1000 - failed, failed=failed) for second in range(1, 11)]
+    """Of 10 000 operations 0.1 % may fail: 10, give or take the 95 % interval of Clopper and Pearson."""
+    rows = [operation_row(1, ok=1000 - failed, failed=failed), *(operation_row(second) for second in range(2, 11))]
     assert judge(observe(run_record(operations=rows)), SLO).verdict is verdict
 
 

@@ -57,7 +57,9 @@ def open_trial(probe: Probe, outcome: TrialOutcome, *, ended_by: str = "complete
         connections=probe.connections,
         offered_ops_per_s=rate,
         throughput_ops_per_s=rate,
-        response=dataclasses.replace(_OPEN.response, p99_ns=p99_ns),
+        response=dataclasses.replace(
+            _OPEN.response, p99_ns=p99_ns, p99=dataclasses.replace(_OPEN.response.p99, value_ns=p99_ns)
+        ),
         backlog_growth=None,
         findings=findings,
         ended_by=ended_by,

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.verdict import Slo
+from brimline.analysis.objective import Slo
 from brimline.experiments.capacity import Capacity
 from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.cost import capacity_time
 from brimline.experiments.outcome import TrialOutcome
-from brimline.experiments.settings import CapacitySettings, capacity_time, quick, standard
+from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.trial import Probe, Trial
 from brimline.units import format_number
 
@@ -79,7 +80,7 @@ def test_finds_it_with_stalls_that_only_long_windows_see() -> None:
         starts = [phase + 60 * k + 0.5 * each for k in range(-1, 3) for each in range(12)]
         return [(start, 0.06) for start in starts if 0 <= start < length_s]
 
-    chosen = standard(Slo(response_p99_ns=100_000_000))
+    chosen = standard(Slo.of_p99(100_000_000))
     conclusion = search(Law(gate_ops_per_s=400, stalls=burst), 1, chosen)[1]
     assert conclusion.sustained is not None
     # During a burst the gate gives 88 % of its rate.
@@ -94,7 +95,7 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.SERVER_CPU
     assert conclusion.verifications >= 3
     assert conclusion.sustained is not None
-    assert conclusion.sustained.value == conclusion.verified_ops_per_s
+    assert conclusion.sustained.value == conclusion.verified
     assert conclusion.saturation_ops_per_s == pytest.approx(2000, rel=0.03)
     assert conclusion.saturation is None  # each level ran once
     assert not conclusion.quotable
@@ -106,7 +107,7 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
         "quick look",
     ):
         assert part in conclusion.headline
-    at_rate = [trial for trial in trials if trial.probe.rate_ops_per_s == conclusion.verified_ops_per_s]
+    at_rate = [trial for trial in trials if trial.probe.rate_ops_per_s == conclusion.verified]
     assert len(at_rate) == conclusion.verification_windows
 
 
@@ -180,7 +181,7 @@ def test_a_server_that_dies_ends_the_search() -> None:
     assert trials[-1].observation.ended_by == "target_lost"
     assert conclusion.kind is ConclusionKind.TARGET_LOST and conclusion.exit_code == 5
     assert "the server closed the connection" in conclusion.headline
-    assert conclusion.highest_passed_ops_per_s is not None
+    assert conclusion.highest_passed is not None
 
 
 def test_faster_servers_get_higher_numbers() -> None:
@@ -191,7 +192,7 @@ def test_faster_servers_get_higher_numbers() -> None:
 
 def test_a_looser_objective_gets_a_higher_number() -> None:
     law = Law(servers=1, service_s=1 / 1000, service_law="exponential")
-    found = [search(law, 1, quick(Slo(response_p99_ns=ms * 1_000_000)))[1].sustained for ms in (8, 30)]
+    found = [search(law, 1, quick(Slo.of_p99(ms * 1_000_000)))[1].sustained for ms in (8, 30)]
     assert found[0] is not None and found[1] is not None
     assert found[0].value < found[1].value
 
@@ -200,7 +201,7 @@ def test_open_loop_probes_have_connections_to_spare() -> None:
     trials, _ = search(Law(gate_ops_per_s=1000), 1, quick())
     assert {trial.probe.connections for trial in trials if trial.probe.rate_ops_per_s} == {64}
     many = Law(servers=40, service_s=0.02, sigma=0.1)
-    trials, _ = search(many, 1, quick(Slo(response_p99_ns=200_000_000)))
+    trials, _ = search(many, 1, quick(Slo.of_p99(200_000_000)))
     (connections,) = {trial.probe.connections for trial in trials if trial.probe.rate_ops_per_s}
     assert 390 <= connections <= 415  # 2000 ops/s for 0.2 s
 
@@ -249,7 +250,7 @@ def test_the_stages_come_in_order() -> None:
 def test_verification_interleaves_the_levels_around_the_candidate() -> None:
     trials, conclusion = play(limit(7700), quick())
     verified = [trial.probe.rate_ops_per_s or 0 for trial in trials if trial.probe.stage == "verify"]
-    candidate = conclusion.verified_ops_per_s
+    candidate = conclusion.verified
     assert candidate is not None
     relative = [round(rate / candidate, 2) for rate in verified]
     assert relative == [1.0, 0.98, 1.0, 1.02, 1.0]
@@ -269,11 +270,11 @@ def test_the_figure_is_the_rate_that_held_and_its_windows_are_counted_there() ->
     conclusion = play(decide, standard())[1]
     assert conclusion.sustained is not None
     rate = conclusion.sustained.value
-    assert rate == conclusion.verified_ops_per_s
-    outcomes = [each.outcome for each in conclusion.judged if each.rate == rate]
+    assert rate == conclusion.verified
+    outcomes = [each.outcome for each in conclusion.judged if each.load == rate]
     assert conclusion.verification_windows == len(outcomes)
     assert conclusion.verifications == outcomes.count(TrialOutcome.PASS) >= 3
-    assert {TrialOutcome.PASS, TrialOutcome.FAIL} == {each.outcome for each in conclusion.judged if each.rate > rate}
+    assert {TrialOutcome.PASS, TrialOutcome.FAIL} == {each.outcome for each in conclusion.judged if each.load > rate}
     assert f"sustained {format_number(rate, digits=4)} ops/s (95 % CI" in conclusion.headline
     assert conclusion.sustained.low < rate < conclusion.sustained.high
 
@@ -353,7 +354,7 @@ def test_a_failed_verification_steps_down_two_percent() -> None:
         return limit(7700)(probe)
 
     conclusion = play(decide, standard())[1]
-    assert conclusion.verified_ops_per_s == pytest.approx(0.98 * failing[0], rel=1e-3)
+    assert conclusion.verified == pytest.approx(0.98 * failing[0], rel=1e-3)
 
 
 def test_a_borderline_verification_is_tried_again_for_longer() -> None:
@@ -369,7 +370,7 @@ def test_a_borderline_verification_is_tried_again_for_longer() -> None:
     conclusion = play(decide, standard())[1]
     again = next(probe for probe in seen[1:] if probe.rate_ops_per_s == seen[0].rate_ops_per_s)
     assert (seen[0].duration_s, again.duration_s) == (60, 120)
-    assert conclusion.verified_ops_per_s == seen[0].rate_ops_per_s
+    assert conclusion.verified == seen[0].rate_ops_per_s
 
 
 def test_borderline_everywhere_is_never_a_pass() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from brimline import _native
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
-from brimline.analysis.verdict import Judgement, Slo, judge
+from brimline.analysis.verdict import Judgement, judge
 from brimline.experiments.capacity import Capacity
 from brimline.experiments.conclusion import CapacityConclusion
 from brimline.experiments.settings import CapacitySettings, SweepSettings, quick

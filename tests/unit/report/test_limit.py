@@ -4,8 +4,8 @@ import json
 from typing import Literal
 
 from brimline.analysis.bottleneck import NAMES, BottleneckKind, bottleneck
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
-from brimline.analysis.verdict import Slo
 from brimline.experiments.trial import Probe, Trial
 from brimline.report.limit import limit_blocks, limit_document, limit_section, run_limit_document
 from brimline.report.probes import probe_rows, probe_table

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import enough_samples, quantile_text
-from brimline.analysis.verdict import Slo, judge
+from brimline.analysis.verdict import judge
 from brimline.experiments.conclusion import ConclusionKind
 from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import quick
@@ -91,7 +92,7 @@ def test_errors_are_listed_by_kind_with_an_example(reports: Reports) -> None:
 def test_capacity_verdict_quotes_the_conclusion(reports: Reports) -> None:
     conclusion, verdict = reports.conclusion, reports.capacity.verdict
     assert conclusion.sustained is not None
-    assert float(verdict.figure.replace(" ", "")) == conclusion.verified_ops_per_s
+    assert float(verdict.figure.replace(" ", "")) == conclusion.verified
     assert f"sustained {verdict.figure} {verdict.unit} ({verdict.interval}) at" in conclusion.headline
     assert str(conclusion.sustained).endswith(f"({verdict.interval})")
     held = f"held in {conclusion.verifications} of {conclusion.verification_windows} windows at this rate."
@@ -100,7 +101,7 @@ def test_capacity_verdict_quotes_the_conclusion(reports: Reports) -> None:
     facts = {fact.label: fact.value for fact in verdict.facts}
     assert facts["Knee"] == f"{conclusion.knee_connections} connections"
     assert facts["Stopped by"].startswith("server CPU 9")
-    assert facts["Objective"] == "p99 ≤ 10 ms"
+    assert facts["Objective"] == "response p99 ≤ 10 ms"
 
 
 def test_every_probe_is_in_the_table_in_order_with_its_result(reports: Reports) -> None:
@@ -116,7 +117,7 @@ def test_every_probe_is_in_the_table_in_order_with_its_result(reports: Reports) 
 def test_detail_is_a_verification_that_held(reports: Reports) -> None:
     index = detail_trial(reports.trials, reports.conclusion)
     assert index is not None
-    assert reports.trials[index].probe.rate_ops_per_s == reports.conclusion.verified_ops_per_s
+    assert reports.trials[index].probe.rate_ops_per_s == reports.conclusion.verified
     assert outcome_of(reports, index) is TrialOutcome.PASS
 
 
@@ -125,20 +126,20 @@ def outcome_of(reports: Reports, index: int) -> TrialOutcome:
 
 
 def test_detail_is_the_nearest_pass_below_or_nothing(reports: Reports) -> None:
-    verified = reports.conclusion.verified_ops_per_s
+    verified = reports.conclusion.verified
     assert verified is not None
     passing = tuple(replace(each, outcome=TrialOutcome.PASS) for each in reports.conclusion.judged)
     chosen = detail_trial(reports.trials, replace(reports.conclusion, judged=passing))
-    assert chosen is not None and max(each.rate for each in passing) > verified
+    assert chosen is not None and max(each.load for each in passing) > verified
     assert reports.trials[chosen].probe.rate_ops_per_s == verified
     others = tuple(
-        replace(each, outcome=TrialOutcome.FAIL) if each.rate == verified else each
+        replace(each, outcome=TrialOutcome.FAIL) if each.load == verified else each
         for each in reports.conclusion.judged
     )
     index = detail_trial(reports.trials, replace(reports.conclusion, judged=others))
     assert index is not None
     rate = reports.trials[index].probe.rate_ops_per_s
-    assert rate == max(each.rate for each in others if each.outcome is TrialOutcome.PASS and each.rate < verified)
+    assert rate == max(each.load for each in others if each.outcome is TrialOutcome.PASS and each.load < verified)
     failed = tuple(replace(each, outcome=TrialOutcome.FAIL) for each in others)
     assert detail_trial(reports.trials, replace(reports.conclusion, judged=failed)) is None
 
@@ -154,7 +155,7 @@ def test_detail_is_the_nearest_pass_below_or_nothing(reports: Reports) -> None:
 def test_contradicting_probes_are_no_bracket(
     reports: Reports, tmp_path: Path, passed: float, failed: float, facts: dict[str, str]
 ) -> None:
-    conclusion = replace(reports.conclusion, highest_passed_ops_per_s=passed, lowest_failed_ops_per_s=failed)
+    conclusion = replace(reports.conclusion, highest_passed=passed, lowest_failed=failed)
     report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
     shown = {fact.label: fact.value for fact in report.verdict.facts}
     assert facts.items() <= shown.items()
@@ -235,7 +236,8 @@ def test_a_sweep_without_a_server_says_so(reports: Reports, tmp_path: Path) -> N
     nulled = replace(
         conclusion,
         saturation_ops_per_s=None,
-        knee_connections=None,
+        knee=None,
+        band=None,
         generator_ceiling_ops_per_s=200_000.0,
     )
     verdict = sweep_report(experiment, trials, nulled).verdict
@@ -287,7 +289,7 @@ def empty_experiment(directory: Path) -> ExperimentRecord:
 def test_invalid_run_says_so_before_anything_else(directory: Path) -> None:
     record = write_run(directory, simulated_plan(rate_ops_per_s=2000.0), cpu_ns_per_op=490_000)
     observation = observe(record, null_ceiling_ops_per_s=2100.0)
-    missed = Slo(response_p99_ns=50_000)
+    missed = Slo.of_p99(50_000)
     report = run_report(record, observation, slo=missed, judgement=judge(observation, missed))
 
     assert report.verdict.tone == "fail"

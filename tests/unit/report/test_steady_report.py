@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
-from brimline.analysis.verdict import Slo, judge
+from brimline.analysis.verdict import judge
 from brimline.report import Report, run_report
 from brimline.report.view import Chart
 from tests.unit.report.report_samples import SECOND_NS, script, simulated_plan, write_run
@@ -29,7 +30,7 @@ def report(directory: Path, *slowdowns: tuple[int, int, float]) -> Report:
             script=script(service={"kind": "exponential", "mean_ns": MS}, servers=1, stalls=stalls),
         ),
     )
-    observation, slo = observe(record), Slo(response_p99_ns=50 * MS)
+    observation, slo = observe(record), Slo.of_p99(50 * MS)
     return run_report(record, observation, slo=slo, judgement=judge(observation, slo))
 
 

@@ -15,8 +15,8 @@ from brimline.analysis.bottleneck.query_plan import query_plan
 from brimline.analysis.bottleneck.replication import replication
 from brimline.analysis.bottleneck.server_cpu import server_cpu
 from brimline.analysis.bottleneck.tickets import tickets
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
-from brimline.analysis.verdict import Slo
 
 ORDER = (
     BottleneckKind.GENERATOR,

@@ -1,0 +1,151 @@
+"""Owns the objective: the limits that a server has to hold, on quantiles of latency and on shares of failures."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeAlias
+
+from brimline.units import duration_label, format_percentage
+from brimline.wording import joined, message
+
+ObjectiveClock: TypeAlias = Literal["response", "service"]
+LatencyKey: TypeAlias = tuple[str | None, ObjectiveClock, float]
+"""Operation kind (None: all together), clock and quantile: which figure of a run is meant."""
+
+TAIL_OPERATIONS_P99 = 0.01
+"""Share of the operations above a p99: what the presets' windows are made for."""
+
+_QUANTILE_NAME = re.compile(r"p(\d{1,2}(?:\.\d{1,4})?)")
+
+
+def parse_quantile(name: str) -> float:
+    """The quantile called `p99` or `p99.9`, as a fraction. Raises ValueError; from p50 up to p99.9999."""
+    match = _QUANTILE_NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f'"{name}" names no percentile; write p50, p95, p99 or p99.9')
+    percent = float(match.group(1))
+    if percent < 50:
+        raise ValueError(f"{name} is below the median; write p50 or a higher percentile")
+    return round(percent / 100, 8)
+
+
+def quantile_name(quantile: float) -> str:
+    """`p99` for 0.99, `p99.9` for 0.999."""
+    return f"p{quantile * 100:.10g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyObjective:
+    """At most `limit_ns` at this quantile; of one operation kind, or of all operations together (None)."""
+
+    limit_ns: int = 10_000_000
+    quantile: float = 0.99
+    operation: str | None = None
+    clock: ObjectiveClock = "response"
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.quantile < 1:
+            raise ValueError(f"an objective is on a quantile from 0.5 to below 1, not on {self.quantile:g}")
+        if self.limit_ns <= 0:
+            raise ValueError("a latency objective needs a limit above 0")
+
+    @property
+    def key(self) -> LatencyKey:
+        """Which figure of a run it is about."""
+        return (self.operation, self.clock, self.quantile)
+
+    @property
+    def name(self) -> str:
+        """`response p99`, or `read response p95`."""
+        figure = f"{self.clock} {quantile_name(self.quantile)}"
+        return figure if self.operation is None else f"{self.operation} {figure}"
+
+    @property
+    def short_name(self) -> str:
+        """`p99`, or `read p95`: where the clock is said beside it."""
+        name = quantile_name(self.quantile)
+        return name if self.operation is None else f"{self.operation} {name}"
+
+    @property
+    def text(self) -> str:
+        """`response p99 ≤ 10 ms`."""
+        return message("{name} ≤ {limit}", name=self.name, limit=duration_label(self.limit_ns))
+
+    @property
+    def short_text(self) -> str:
+        """`p99 ≤ 10 ms`."""
+        return message("{name} ≤ {limit}", name=self.short_name, limit=duration_label(self.limit_ns))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorObjective:
+    """At most this share of operations fails; of one operation kind, or of all together (None)."""
+
+    share_max: float = 0.001
+    operation: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`errors ≤ 0.1 %`."""
+        name = "errors" if self.operation is None else f"{self.operation} errors"
+        return message("{name} ≤ {limit}", name=name, limit=format_percentage(self.share_max))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slo:
+    """What counts as sustained: every one of these limits holds."""
+
+    latencies: tuple[LatencyObjective, ...] = (LatencyObjective(),)
+    errors: tuple[ErrorObjective, ...] = (ErrorObjective(),)
+    completed_share_min: float = 0.99
+
+    def __post_init__(self) -> None:
+        if not self.latencies:
+            raise ValueError("an objective needs a limit on latency")
+
+    @classmethod
+    def of_p99(cls, limit_ns: int) -> Self:
+        """The usual objective: response time p99 at most `limit_ns`, 0.1 % failures."""
+        return cls(latencies=(LatencyObjective(limit_ns=limit_ns),))
+
+    @property
+    def leading(self) -> LatencyObjective:
+        """The limit that charts show: the highest quantile of all operations, else of the first kind."""
+        return max(self.latencies, key=lambda each: (each.operation is None, each.quantile))
+
+    @property
+    def error_rate_max(self) -> float | None:
+        """Limit on the share of failures of all operations together."""
+        return next((each.share_max for each in self.errors if each.operation is None), None)
+
+    @property
+    def longest_limit_ns(self) -> int:
+        """The loosest limit on latency: so long an operation may be in flight."""
+        return max(each.limit_ns for each in self.latencies)
+
+    @property
+    def latency_text(self) -> str:
+        """`response p99 ≤ 10 ms, read response p95 ≤ 3 ms`."""
+        return joined(", ", [each.text for each in self.latencies])
+
+    @property
+    def short_text(self) -> str:
+        """`p99 ≤ 10 ms, errors ≤ 0.1 %`."""
+        return joined(", ", [*(each.short_text for each in self.latencies), *(each.text for each in self.errors)])
+
+    def operations(self) -> Iterator[str]:
+        """The operation kinds that have a limit of their own."""
+        kinds = [*(each.operation for each in self.latencies), *(each.operation for each in self.errors)]
+        yield from dict.fromkeys(kind for kind in kinds if kind is not None)
+
+    def on_service_time(self) -> Self:
+        """The same limits on service time: in a closed loop there is no response time."""
+        return replace(self, latencies=tuple(replace(each, clock="service") for each in self.latencies))
+
+    def with_leading_limit(self, limit_ns: int) -> Self:
+        """The same objective with another limit on its leading quantile."""
+        leading = self.leading
+        return replace(
+            self,
+            latencies=tuple(replace(each, limit_ns=limit_ns) if each is leading else each for each in self.latencies),
+        )

@@ -1,0 +1,72 @@
+"""Owns going on with an experiment that did not end: whether it can be, and what of it counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brimline.errors import UsageError
+from brimline.record import ExperimentRecord, read_experiment
+from brimline.record.layout import EXPERIMENT_FILE, SPEC_FILE
+from brimline.spec import LoadedSpec, load_spec
+
+_IDENTITY = (
+    ("engine",),
+    ("kind",),
+    ("version",),
+    ("git_version",),
+    ("started_by_brimline",),
+    ("hello", "setName"),
+    ("hello", "me"),
+    ("hostInfo", "system", "hostname"),
+    ("hostInfo", "system", "numCores"),
+)
+"""What of `environment.json`'s server must be the same for trials to be put together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumption:
+    """An experiment to go on with, and the workload it was begun with."""
+
+    experiment: ExperimentRecord
+    loaded: LoadedSpec
+
+
+def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
+    """The experiment in `directory`. Raises UsageError and RecordError where there is none that can be resumed."""
+    if not (directory / EXPERIMENT_FILE).exists():
+        raise UsageError(
+            f"{directory} holds no experiment to go on with", hint=f"give the directory of a {' or '.join(kinds)}"
+        )
+    experiment = read_experiment(directory)
+    if experiment.kind not in kinds:
+        raise UsageError(
+            f"{directory} holds a {experiment.kind}, not a {' or '.join(kinds)}",
+            hint=f"brimline {experiment.kind} --resume {directory}" if experiment.kind == "sweep" else None,
+        )
+    loaded = load_spec(directory / SPEC_FILE)
+    return Resumption(experiment=experiment, loaded=LoadedSpec(loaded.spec, experiment.spec_text, loaded.source))
+
+
+def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: Mapping[str, Any]) -> None:
+    """Refuses to put trials together that don't belong together. Raises UsageError."""
+    if experiment.plan_hash != plan_hash:
+        raise UsageError(
+            f"the workload of {experiment.directory} now makes another plan: {plan_hash}, not {experiment.plan_hash}",
+            hint="its spec.yaml was changed, or another version of brimline wrote it; begin a new search",
+        )
+    before, now = experiment.environment.get("server") or {}, environment.get("server") or {}
+    for path in _IDENTITY:
+        was, is_ = _at(before, path), _at(now, path)
+        if was != is_:
+            raise UsageError(
+                f"this is not the server that {experiment.directory} was measured on: "
+                f"{'.'.join(path)} is {is_}, and was {was}",
+                hint="give the same server with --uri or --mongod, or begin a new search",
+            )
+
+
+def _at(document: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document

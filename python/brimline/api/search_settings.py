@@ -1,0 +1,114 @@
+"""Owns the way from a spec and a verb's words to the settings of a capacity search."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from brimline.analysis.objective import TAIL_OPERATIONS_P99, Slo
+from brimline.api.workload import objective
+from brimline.errors import UsageError
+from brimline.experiments.axis import On
+from brimline.experiments.cost import capacity_time, time_needed
+from brimline.experiments.frontier import FrontierSettings
+from brimline.experiments.settings import CapacitySettings, quick, standard
+from brimline.spec import Spec
+from brimline.spec.load_models import TlrLoad
+from brimline.spec.readers import CONNECTION_COUNT_MAX
+from brimline.units import NS_PER_S, format_duration
+
+Preset = Literal["quick", "standard"]
+
+SPARE_PROBES = 4
+"""Probes that a quick search on threads may take beyond the usual."""
+FURTHER_LIMIT_SHARE = 0.6
+"""What a further limit of a frontier costs, as a share of the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchWords:
+    """What is said about a search besides its workload. `loops` and `ramp_up_s` are L and R of T-L-R."""
+
+    on: On = On.RATE
+    loops: int | None = None
+    ramp_up_s: float | None = None
+    budget_s: float | None = None
+
+
+NOTHING_SAID = SearchWords()
+
+
+def settings_for(spec: Spec, preset: Preset, words: SearchWords = NOTHING_SAID) -> CapacitySettings:
+    """The preset with the objective of `spec`, which is on service time unless the search is on rates.
+
+    L and R of a search on threads come from `words`, or from the spec's own T-L-R. Raises UsageError.
+    """
+    on = words.on
+    slo = objective(spec) or Slo()
+    chosen = quick(slo) if preset == "quick" else standard(slo)
+    if on is not On.RATE:
+        chosen = replace(chosen, slo=slo.on_service_time(), load_max=CONNECTION_COUNT_MAX)
+    if on is On.CONNECTIONS:
+        chosen = replace(chosen, on=on)
+    if on is On.THREADS:
+        chosen = _on_threads(chosen, spec, words.loops, words.ramp_up_s)
+    elif words.loops is not None or words.ramp_up_s is not None:
+        raise UsageError("loops and a ramp-up belong to a search on threads", hint="add --on threads")
+    chosen = replace(chosen, operations_min=_operations_needed(chosen, _shares(spec)))
+    return chosen if words.budget_s is None else _within(chosen, words.budget_s)
+
+
+def frontier_settings(
+    spec: Spec, preset: Preset, limits_ns: Sequence[int], words: SearchWords = NOTHING_SAID
+) -> FrontierSettings:
+    """The settings of an SLO frontier. Raises UsageError.
+
+    A budget given in `words` is for all limits together, a preset's own for each of them.
+    """
+    search = settings_for(spec, preset, words)
+    if search.budget_s is not None and not search.budget_elapses:
+        search = replace(search, budget_s=search.budget_s * (1 + FURTHER_LIMIT_SHARE * (len(set(limits_ns)) - 1)))
+    try:
+        return FrontierSettings(search=search, limits_ns=tuple(limits_ns))
+    except ValueError as error:
+        raise UsageError(str(error), hint="write them like --frontier 5ms,10ms,20ms") from None
+
+
+def _on_threads(settings: CapacitySettings, spec: Spec, loops: int | None, ramp_up_s: float | None) -> CapacitySettings:
+    load = spec.load if isinstance(spec.load, TlrLoad) else None
+    loops = loops or (load.loops if load else None)
+    ramp_up_s = ramp_up_s or (load.ramp_up_ns / NS_PER_S if load else None)
+    if loops is None or ramp_up_s is None:
+        raise UsageError(
+            "a search on threads needs L and R, the loops of each thread and the time over which they start",
+            hint="add --loops 4 --ramp-up 10s, or give the workload a load of kind tlr",
+        )
+    chosen = replace(settings, on=On.THREADS, loops=loops, ramp_up_s=ramp_up_s)
+    if chosen.budget_s is None:
+        return chosen
+    # A preset's own budget is made for its windows, and here each takes R.
+    usual_s = capacity_time(replace(chosen, budget_s=None)).typical_s
+    return replace(chosen, budget_s=usual_s + SPARE_PROBES * ramp_up_s)
+
+
+def _within(settings: CapacitySettings, budget_s: float) -> CapacitySettings:
+    chosen = replace(settings, budget_s=budget_s, budget_elapses=True)
+    needed_s = time_needed(chosen)
+    if budget_s < needed_s:
+        needed, budget = (format_duration(each * NS_PER_S) for each in (needed_s, budget_s))
+        others = "give it more time" if settings.preset == "quick" else "give it more time, or take --quick"
+        raise UsageError(f"{budget} can't lead to a number: a {settings.preset} search needs {needed}", hint=others)
+    return chosen
+
+
+def _shares(spec: Spec) -> Mapping[str, float]:
+    total = sum(spec.operations.shares.values())
+    return {kind: share / total for kind, share in spec.operations.shares.items()}
+
+
+def _operations_needed(settings: CapacitySettings, shares: Mapping[str, float]) -> int:
+    """Operations of a window: as many above the rarest limited quantile as the preset has above a p99."""
+    rarest = min(
+        (1 - each.quantile) * (1.0 if each.operation is None else shares[each.operation])
+        for each in settings.slo.latencies
+    )
+    return round(settings.operations_min * max(1.0, TAIL_OPERATIONS_P99 / rarest))

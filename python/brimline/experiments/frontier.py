@@ -1,0 +1,118 @@
+"""Owns the SLO frontier: the capacity for each of several limits on the same percentile, in one search.
+
+The limits are searched one after the other, the loosest first. Calibration and sweep are shared, and each search begins
+with all that the ones before it have measured, judged by its own limit. What comes after a search has no influence on
+it, so that every prefix of trials leads to the same next probe.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from brimline.experiments.capacity import Capacity
+from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.cost import time_needed
+from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial, broken_off
+from brimline.units import duration_text
+
+LIMITS_MIN, LIMITS_MAX = 2, 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierSettings:
+    """A search for each of `limits_ns` on the leading percentile of `search.slo`; the rest of the objective holds too.
+
+    Limits are sorted, the loosest first.
+    """
+
+    search: CapacitySettings
+    limits_ns: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not LIMITS_MIN <= len(set(self.limits_ns)) <= LIMITS_MAX:
+            raise ValueError(f"a frontier needs {LIMITS_MIN} to {LIMITS_MAX} different limits")
+        object.__setattr__(self, "limits_ns", tuple(sorted(set(self.limits_ns), reverse=True)))
+
+    def of_limit(self, limit_ns: int) -> CapacitySettings:
+        """The settings of one limit's search. A budget is divided, so that the last limit gets its share."""
+        search = self.search
+        budget_s = search.budget_s
+        if budget_s is not None:
+            shared_s = min(time_needed(search) / 4, budget_s)
+            done = self.limits_ns.index(limit_ns) + 1
+            budget_s = shared_s + (budget_s - shared_s) * done / len(self.limits_ns)
+        slo = search.slo.with_leading_limit(limit_ns)
+        return replace(search, slo=slo, goal=duration_text(limit_ns), budget_s=budget_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierPoint:
+    """A limit, and what its search found."""
+
+    settings: CapacitySettings
+    conclusion: CapacityConclusion
+
+    @property
+    def limit_ns(self) -> int:
+        """The limit on the leading percentile."""
+        return self.settings.slo.leading.limit_ns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierConclusion:
+    """The points of a frontier, the loosest limit first."""
+
+    points: tuple[FrontierPoint, ...]
+
+    @property
+    def worst(self) -> CapacityConclusion:
+        """The conclusion that decides how the whole ended.
+
+        An objective that can't be met is an answer, unless none can. What broke off outranks what is not proven.
+        """
+        found = [each.conclusion for each in self.points]
+        answered = (ConclusionKind.SUSTAINED, ConclusionKind.SLO_UNREACHABLE)
+        for kind in (ConclusionKind.TARGET_LOST, ConclusionKind.INCOMPLETE):
+            if any(each.kind is kind for each in found):
+                return next(each for each in found if each.kind is kind)
+        unproven = [each for each in found if each.kind not in answered]
+        return next(iter(unproven), found[0])
+
+
+class Frontier:
+    """Asks for probes until each limit's capacity is found, or it is clear that it can't be."""
+
+    def __init__(self, settings: FrontierSettings, seed: int) -> None:
+        self._settings = [settings.of_limit(each) for each in settings.limits_ns]
+        self._searches = [Capacity(each, seed) for each in self._settings]
+
+    def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
+        """The next probe, or None when every search is over."""
+        if broken_off(trials):
+            return None
+        for index, search in enumerate(self._searches):
+            probe = search.next_probe(self._seen_by(index, trials))
+            if probe is not None:
+                return probe
+        return None
+
+    def conclude(self, trials: Sequence[Trial]) -> FrontierConclusion:
+        """What the trials so far show; also of a search that was broken off."""
+        return FrontierConclusion(
+            points=tuple(
+                FrontierPoint(settings=settings, conclusion=search.conclude(self._seen_by(index, trials)))
+                for index, (settings, search) in enumerate(zip(self._settings, self._searches, strict=True))
+            )
+        )
+
+    def _seen_by(self, index: int, trials: Sequence[Trial]) -> list[Trial]:
+        """The trials that one search knows: what is shared, what was asked before it, and its own."""
+        own = self._settings[index].goal
+        earlier = {each.goal for each in self._settings[:index]}
+        seen = []
+        for trial in trials:
+            if trial.probe.stage not in SEARCH_STAGES or trial.probe.goal == own:
+                seen.append(trial)
+            elif trial.probe.goal in earlier:
+                seen.append(replace(trial, probe=replace(trial.probe, stage="reused")))
+        return seen

@@ -1,0 +1,67 @@
+"""Owns the objective of a spec: limits on percentiles of the response time and on shares of failures."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import InitErrorDetails
+
+from brimline.spec import fields
+from brimline.spec.base import Part
+
+_RESPONSE_LIMIT = re.compile(r"response_(p(?:[5-9]\d)(?:\.\d{1,4})?)")
+
+
+class ObjectiveSpec(Part):
+    """Limits on all operations, or on one kind: `response_p95: 5ms`, `response_p99.9: 40ms`, `error_rate: 0.1%`.
+
+    Any percentile from p50 up to p99.9999 may have a limit.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, fields.LatencyLimit] = Field(init=False)  # the other percentiles
+
+    response_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p99")
+    error_share: fields.ErrorShare | None = Field(default=None, alias="error_rate")
+
+    @property
+    def response_limits_ns(self) -> Mapping[str, int]:
+        """Limits on the response time by percentile, called `p99`."""
+        given = {"response_p99": self.response_p99_ns, **self.__pydantic_extra__}
+        return {name.removeprefix("response_"): limit for name, limit in given.items() if limit is not None}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_other_keys(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        unknown = [
+            InitErrorDetails(type="extra_forbidden", loc=(str(key),), input=given)
+            for key, given in value.items()
+            if key not in known and not _RESPONSE_LIMIT.fullmatch(str(key))
+        ]
+        if unknown:
+            raise ValidationError.from_exception_data(cls.__name__, unknown)
+        return value
+
+
+class SloSpec(ObjectiveSpec):
+    """What the users of the database are promised: limits on all operations together, and on single kinds.
+
+    As soon as one limit is given, the others have their defaults: an error rate of 0.1 %, and a response p99 of
+    10 ms where no percentile is limited.
+    """
+
+    read: ObjectiveSpec | None = None
+    update: ObjectiveSpec | None = None
+    insert: ObjectiveSpec | None = None
+    scan: ObjectiveSpec | None = None
+    read_modify_write: ObjectiveSpec | None = None
+
+    @property
+    def by_operation(self) -> Mapping[str, ObjectiveSpec]:
+        """The kinds that have limits of their own."""
+        kinds = ("read", "update", "insert", "scan", "read_modify_write")
+        return {kind: part for kind in kinds if (part := getattr(self, kind)) is not None}

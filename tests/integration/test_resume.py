@@ -1,0 +1,80 @@
+"""Searches that are killed in the middle and go on: what was measured counts, the probe that was cut short doesn't."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import RecordError
+from brimline.record import ExperimentWriter, read_experiment
+from tests.support.command_line import CommandLine
+from tests.support.scripted_server import scripted_server
+from tests.support.waiting import eventually
+
+SCRIPT = {"service": {"kind": "lognormal", "mean_ns": 1_000_000, "sigma": 0.3}, "servers": 2}
+SPEC = "name: resumed\ndata: {records: 1000}\noperations: {read: 1}\n"
+
+
+def trials(directory: Path) -> list[str]:
+    return sorted(path.name for path in (directory / "trials").iterdir())
+
+
+def test_a_sweep_killed_in_the_middle_goes_on(brimline_cli: CommandLine) -> None:
+    spec = brimline_cli.directory / "resumed.yaml"
+    spec.write_text(SPEC)
+    arguments = ("--duration", "600ms", "--warmup", "100ms", "--connections-max", "8", "--data", "as-is")
+    with scripted_server(SCRIPT) as server:
+        running = brimline_cli.start("sweep", spec, "--uri", server.uri, *arguments)
+
+        def third_probe() -> bool:
+            return any((brimline_cli.runs).glob("*/trials/03-*/intervals.csv"))
+
+        assert eventually(third_probe, timeout_s=60), "the third probe did not begin"
+        running.send(signal.SIGKILL)
+        running.end(timeout_s=30)
+        (directory,) = brimline_cli.record_directories(kind="sweep")
+        before = {name: (directory / "trials" / name / "record.json").read_bytes() for name in trials(directory)[:2]}
+
+        outcome = brimline_cli.run("sweep", "--resume", directory, "--uri", server.uri, "--data", "as-is", "--json")
+    document = json.loads(outcome.stdout)
+    connections = [probe["connections"] for probe in document["probes"]]
+    assert connections == [1, 2, 4, 8], outcome.stderr
+    assert document["ended_by"] == "completed"
+    assert {name: (directory / "trials" / name / "record.json").read_bytes() for name in before} == before
+    assert [path.name for path in (directory / "dropped").iterdir()] == ["01-03-sweep-4-connections"]
+    events = [json.loads(line)["kind"] for line in (directory / "events.jsonl").read_text().splitlines()]
+    assert events.count("resumed") == 1 and events.count("dropped") == 1
+
+
+def test_another_workload_is_refused(brimline_cli: CommandLine) -> None:
+    spec = brimline_cli.directory / "resumed.yaml"
+    spec.write_text(SPEC)
+    with scripted_server(SCRIPT) as server:
+        at = ("--uri", server.uri, "--data", "as-is")
+        brimline_cli.run("sweep", spec, *at, "--duration", "200ms", "--warmup", "0s", "--connections-max", "1")
+        (directory,) = brimline_cli.record_directories(kind="sweep")
+        (directory / "spec.yaml").write_text(SPEC.replace("1000", "2000"))
+        brimline_cli.run("sweep", "--resume", directory, *at).check_error(2, "now makes another plan", "begin a new")
+        (directory / "spec.yaml").write_text(SPEC)
+        environment = json.loads((directory / "environment.json").read_text())
+        environment["server"]["version"] = "4.4.0"
+        (directory / "environment.json").write_text(json.dumps(environment))
+        brimline_cli.run("sweep", "--resume", directory, *at).check_error(
+            2, "this is not the server", "and was 4.4.0", "give the same server"
+        )
+        brimline_cli.run("capacity", "--resume", directory, *at).check_error(
+            2, "holds a sweep", f"brimline sweep --resume {directory}"
+        )
+        brimline_cli.run("capacity", "ycsb-c", "--resume", directory).check_error(2, "--resume goes on")
+
+
+def test_two_processes_do_not_write_one_search(tmp_path: Path) -> None:
+    fixed = {"kind": "sweep", "name": "x", "settings": {}, "spec_text": "", "environment": {}}
+    with ExperimentWriter(tmp_path / "x", **fixed) as writer:  # type: ignore[arg-type]
+        with pytest.raises(RecordError, match="written by another process"):
+            ExperimentWriter.reopen(tmp_path / "x", settings={})
+        writer.seal(ended_by="interrupt")
+    with ExperimentWriter.reopen(tmp_path / "x", settings={"a": 1}) as writer:
+        assert read_experiment(tmp_path / "x").ended_by == "killed"
+        assert read_experiment(tmp_path / "x").settings == {"a": 1}

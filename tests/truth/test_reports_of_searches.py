@@ -1,0 +1,92 @@
+"""Searches on T and for several limits as their records tell them: read back, concluded anew, and put into reports."""
+
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.api.reopen import open_result
+from brimline.api.results import CapacityResult, FrontierResult, Result
+from brimline.api.search_settings import SearchWords, frontier_settings, settings_for
+from brimline.experiments.axis import On
+from brimline.experiments.capacity import Capacity
+from brimline.experiments.frontier import Frontier, FrontierSettings
+from brimline.experiments.runner import Experiment, run_trials
+from brimline.experiments.settings import CapacitySettings
+from brimline.record import ExperimentWriter
+from brimline.report import render_html
+from tests.support.simulation import context, read_only, target
+
+S, MS = 1_000_000_000, 1_000_000
+SERVER = {"service": {"kind": "lognormal", "mean_ns": S // 1000, "sigma": 0.5}, "servers": 1, "seed": 3}
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
+def measured(
+    directory: Path, kind: str, experiment: Experiment, settings: CapacitySettings | FrontierSettings
+) -> Result:
+    slo = settings.search.slo if isinstance(settings, FrontierSettings) else settings.slo
+    with ExperimentWriter(
+        directory, kind=kind, name="known", settings={**asdict(settings), "seed": 1}, spec_text="", environment={}
+    ) as writer:
+        run_trials(experiment, spec=read_only(), target=target(SERVER), writer=writer, context=context(), slo=slo)
+        writer.seal(ended_by="completed")
+    return open_result(directory, runs_directory=directory.parent)
+
+
+def document(result: Result) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(json.dumps(result.report.data, allow_nan=False))
+    return read
+
+
+def test_a_search_on_threads(tmp_path: Path) -> None:
+    words = SearchWords(on=On.THREADS, loops=2, ramp_up_s=5.0)
+    spec = read_only(slo={"response_p95": "8ms", "read": {"response_p97.5": "30ms"}})
+    settings = replace(settings_for(spec, "quick", words), calibrate_s=0.2)
+    result = measured(tmp_path / "x", "capacity", Capacity(settings, 1), settings)
+    assert isinstance(result, CapacityResult)
+    assert result.settings == settings, "settings read back as they were"
+    said = document(result)
+    assert (said["on"], said["limit_unit"], said["loops"], said["ramp_up_s"]) == ("threads", "threads", 2, 5.0)
+    assert said["sustained_ops_per_s"] is None and said["limit"] == result.conclusion.verified
+    assert [each["text"] for each in said["objective"]["objectives"]] == [
+        "service p95 ≤ 8 ms",
+        "read service p97.5 ≤ 30 ms",
+        "errors ≤ 0.1 %",
+    ]
+    assert said["objective"]["response_p99_ns"] is None
+    knee, recommended = said["knee_interval_connections"], said["recommended_connections"]
+    assert knee[0] <= said["knee_connections"] <= knee[1]
+    assert recommended[0] == said["knee_connections"] <= recommended[1]
+    html = render_html(result.report)
+    assert "Most threads within the objective" in html and "threads (T of T-L-R)" in html
+    assert "service p95" in html and "p99 ≤" not in html
+    facts = {fact.label: fact for fact in result.report.verdict.facts}
+    assert "95 % CI" in facts["Knee"].note and "connections" in facts["Recommended"].value
+    assert result.error is None, result.conclusion.headline
+
+
+def test_a_frontier(tmp_path: Path) -> None:
+    settings = frontier_settings(read_only(), "quick", [20 * MS, 6 * MS])
+    settings = replace(settings, search=replace(settings.search, calibrate_s=0.2))
+    result = measured(tmp_path / "x", "frontier", Frontier(settings, 1), settings)
+    assert isinstance(result, FrontierResult)
+    assert result.settings == settings
+    said = document(result)
+    assert [point["limit_ns"] for point in said["points"]] == [20 * MS, 6 * MS]
+    limits = [point["limit"] for point in said["points"]]
+    assert limits[0] > limits[1] > 400
+    assert all(point["limit_interval"][0] <= point["limit"] <= point["limit_interval"][1] for point in said["points"])
+    html = render_html(result.report)
+    assert "What a tighter objective costs" in html and "response p99 ≤ 6 ms" in html
+    assert result.error is None and result.exit_code == 0
+    # Each probe is judged by the limit that asked for it.
+    goals = {probe["goal"] for probe in said["probes"] if probe["stage"] in ("bracket", "bisect", "verify")}
+    assert goals == {"20ms", "6ms"}

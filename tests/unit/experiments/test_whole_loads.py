@@ -1,0 +1,112 @@
+"""Searches on connections and on threads: whole numbers, service time, and a generator that must not be the limit."""
+
+from dataclasses import replace
+
+import pytest
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.objective import LatencyObjective, Slo
+from brimline.experiments.axis import Axis, On
+from brimline.experiments.capacity import Capacity
+from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.outcome import TrialOutcome
+from brimline.experiments.settings import CapacitySettings, standard
+from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
+
+from .observations import MS, closed_trial
+
+PLATEAU = 8000.0
+
+
+def on_connections(limit_ms: float = 10) -> CapacitySettings:
+    return replace(standard(Slo.of_p99(round(limit_ms * MS)).on_service_time()), on=On.CONNECTIONS)
+
+
+def on_threads() -> CapacitySettings:
+    return replace(standard(Slo().on_service_time()), on=On.THREADS, loops=4, ramp_up_s=60.0)
+
+
+def trial(probe: Probe, *, held: bool, **changes: object) -> Trial:
+    made = closed_trial(probe, min(1000.0 * probe.connections, PLATEAU), **changes)
+    service = made.observation.service
+    assert service is not None
+    p99_ns = 2 * MS if held else 50 * MS
+    p99 = replace(service.p99, value_ns=p99_ns)
+    return replace(made, observation=replace(made.observation, service=replace(service, p99_ns=p99_ns, p99=p99)))
+
+
+def play(settings: CapacitySettings, largest: int, **changes: object) -> tuple[list[Trial], CapacityConclusion]:
+    search = Capacity(settings, 1)
+    trials: list[Trial] = []
+    while (probe := search.next_probe(trials)) is not None:
+        if probe.target == "null":
+            trials.append(closed_trial(probe, 1e6))
+        elif probe.stage == "sweep":
+            trials.append(trial(probe, held=True))
+        else:
+            trials.append(trial(probe, held=probe.connections <= largest, **changes))
+        assert len(trials) < 100
+    return trials, search.conclude(trials)
+
+
+@pytest.mark.parametrize("largest", [4, 5, 7, 31, 79, 83, 131])
+def test_the_largest_number_of_connections(largest: int) -> None:
+    trials, conclusion = play(on_connections(), largest)
+    assert conclusion.kind is ConclusionKind.SUSTAINED, conclusion.headline
+    assert conclusion.sustained is not None
+    assert conclusion.sustained.value == pytest.approx(largest, abs=max(1, 0.02 * largest))
+    assert conclusion.sustained.low <= largest <= conclusion.sustained.high
+    assert conclusion.sustained.unit == "connections"
+    searched = [each.probe for each in trials if each.probe.stage in SEARCH_STAGES]
+    assert all(each.rate_ops_per_s is None and each.loops is None for each in searched)
+    assert conclusion.headline.startswith(f"most {conclusion.sustained.value:.0f} connections (95 % CI ")
+    assert "at service p99 ≤ 10 ms" in conclusion.headline
+
+
+def test_one_connection_too_many_is_no_number() -> None:
+    conclusion = play(on_connections(), 0)[1]
+    assert conclusion.kind is ConclusionKind.SLO_UNREACHABLE
+    assert conclusion.reason.startswith("at 1 connections already: service p99")
+
+
+def test_the_only_number_that_holds_is_one() -> None:
+    conclusion = play(on_connections(), 1)[1]
+    assert conclusion.sustained is not None and conclusion.sustained.value == 1
+
+
+def test_threads_of_tlr() -> None:
+    trials, conclusion = play(on_threads(), 117_300)
+    assert conclusion.sustained is not None
+    # 8 000 samples/s for 60 s in loops of 4 are 120 000 threads.
+    assert conclusion.sustained.value == pytest.approx(117_300, rel=0.02)
+    probes = [each.probe for each in trials if each.probe.stage in SEARCH_STAGES]
+    assert {(each.loops, each.ramp_up_s, each.duration_s, each.warmup_s) for each in probes} == {(4, 60.0, 60.0, 0.0)}
+    assert "T = 11" in conclusion.headline and "L = 4, R = 60 s: 7 " in conclusion.headline
+    assert "samples/s) at service p99 ≤ 10 ms" in conclusion.headline
+
+
+def test_a_generator_at_its_limit_spoils_even_a_pass() -> None:
+    """A late generator keeps fewer operations in flight than it was told, so that a closed loop flatters the server."""
+    full = (Finding("generator_cpu", Standing.FAIL, "busiest engine thread 99 % of a CPU"),)
+    conclusion = play(on_connections(), 100, findings=full)[1]
+    assert conclusion.kind is ConclusionKind.CLIENT_LIMITED and conclusion.sustained is None
+    assert conclusion.judged[0].load < 100 and conclusion.judged[0].outcome is TrialOutcome.CLIENT_LIMITED
+
+
+def test_no_more_is_tried_than_there_may_be() -> None:
+    trials, conclusion = play(replace(on_connections(), load_max=60), 10**6)
+    assert max(each.probe.connections for each in trials if each.probe.stage == "bracket") <= 60
+    assert conclusion.reason == "no limit found up to 56 connections"
+
+
+def test_levels_of_whole_numbers_are_at_least_one_apart() -> None:
+    axis = Axis(On.CONNECTIONS)
+    assert [axis.below(10, level, step=0.02) for level in (-1, 0, 1, 2)] == [11, 10, 9, 8]
+    assert [axis.below(200, level, step=0.02) for level in (-1, 0, 1)] == [204, 200, 196]
+    assert axis.below(2, 5, step=0.02) == 1
+    assert Axis(On.RATE).below(1000, 1, step=0.02) == 980
+
+
+def test_threads_need_loops() -> None:
+    with pytest.raises(ValueError, match="loops and a ramp-up"):
+        replace(standard(Slo(latencies=(LatencyObjective(clock="service"),))), on=On.THREADS)
