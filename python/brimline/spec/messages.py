@@ -194,10 +194,12 @@ def _suggest(path: Path) -> str:
     elsewhere = [known for known in _known_paths() if known.rpartition(".")[2] == folded]
     if not elsewhere and folded in _SYNONYMS:
         elsewhere = [_SYNONYMS[folded]]
+    known = f"known keys: {', '.join(siblings)}"
+    if wrong in elsewhere:
+        return f"{wrong} belongs at the top; {known}"
     if elsewhere:
         return f'did you mean "{elsewhere[0]}"'
     near = difflib.get_close_matches(folded, siblings, n=1)
-    known = f"known keys: {', '.join(siblings)}"
     return f'did you mean "{near[0]}"; {known}' if near else known
 
 

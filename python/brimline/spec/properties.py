@@ -6,6 +6,7 @@ for characters. Bytes are Latin-1. One thing is stricter than Java: a key that o
 refused, as one of the two is a slip.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,6 +35,11 @@ def parse_properties(data: bytes, source: str) -> dict[str, Property]:
     """Reads a property file. Raises SpecError, which names `source` and the line."""
     if len(data) > FILE_BYTES_MAX:
         raise SpecError(f"{source} is larger than {FILE_BYTES_MAX // 1024} KiB")
+    if data.startswith(codecs.BOM_UTF8):
+        # To Java it is part of the first key, which then names nothing.
+        raise SpecError(
+            f"{source}:1: begins with a byte order mark", line=1, hint="save it without one (UTF-8, no BOM)"
+        )
     properties: dict[str, Property] = {}
     for number, line in _logical_lines(data.decode("latin-1")):
         origin = f"{source}:{number}"

@@ -19,6 +19,11 @@ SLIPS = [
     ("uri: x", "uri: unknown key", 'did you mean "target.uri"'),
     ("slo: {p99: 10ms}", "slo.p99: unknown key", 'did you mean "slo.response_p99"'),
     ("keys: {kind: zipfian, teta: 1}", "keys.teta: unknown key", 'did you mean "theta"'),
+    (
+        "load: {kind: stages, stages: [{rate: 1/s, duration: 1s}]}",
+        "load.stages[0].duration: unknown key",
+        "duration belongs at the top; known keys: rate, from, to, for",
+    ),
     ("load: {kind: closed, rate: 4}", "load.rate: unknown key", "rate belongs to kind: constant or poisson"),
     (
         "scan_length: {kind: normal, min: 1}",

@@ -82,6 +82,11 @@ def test_a_broken_escape_and_a_double_key_are_refused() -> None:
         parse_properties(b"a=1\nb=2\na=3", "w")
 
 
+def test_a_byte_order_mark_is_named_and_not_taken_for_a_key() -> None:
+    with pytest.raises(SpecError, match=r"w:1: begins with a byte order mark"):
+        parse_properties(b"\xef\xbb\xbfrecordcount=100", "w")
+
+
 def test_defaults_are_ycsbs() -> None:
     spec = from_properties()
     assert spec.operations.shares == {
