@@ -10,6 +10,8 @@ const DRIFT_NS_MAX: u64 = 50_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrivals {
     wall_ahead_ns: u64,
+    /// When the clocks were compared last.
+    compared_at: Nanos,
     trusted: bool,
 }
 
@@ -17,19 +19,22 @@ impl Arrivals {
     /// Compares the clocks; to be called after each wait, so that a wall clock that is set harms one look only.
     #[inline]
     pub fn compare(&mut self, clock: Clock) {
-        self.learn(clock.wall_ahead_ns());
+        let (now, wall_ahead_ns) = clock.now_and_wall_ahead_ns();
+        self.learn(wall_ahead_ns, now);
     }
 
-    fn learn(&mut self, wall_ahead_ns: u64) {
+    fn learn(&mut self, wall_ahead_ns: u64, now: Nanos) {
+        self.compared_at = now;
         self.trusted = wall_ahead_ns.abs_diff(self.wall_ahead_ns) <= DRIFT_NS_MAX;
         self.wall_ahead_ns = wall_ahead_ns;
     }
 
-    /// When the bytes arrived; now, as `now` tells it, where the kernel gave no stamp to be trusted.
+    /// When the bytes arrived; now, as `now` tells it, where the kernel gave no stamp to be trusted. One after the look is of
+    /// what came while the look was followed, or of a wall clock that has been set since.
     #[inline]
     pub fn instant(self, arrived_unix_ns: Option<u64>, now: impl FnOnce() -> Nanos) -> Nanos {
-        match arrived_unix_ns {
-            Some(arrived) if self.trusted => arrived.saturating_sub(self.wall_ahead_ns),
+        match arrived_unix_ns.map(|arrived| arrived.saturating_sub(self.wall_ahead_ns)) {
+            Some(arrived) if self.trusted && arrived <= self.compared_at => arrived,
             _ => now(),
         }
     }
@@ -44,7 +49,7 @@ mod tests {
     fn seen(offsets: &[u64]) -> Arrivals {
         let mut arrivals = Arrivals::default();
         for &offset in offsets {
-            arrivals.learn(offset);
+            arrivals.learn(offset, 8_000);
         }
         arrivals
     }
@@ -66,8 +71,18 @@ mod tests {
         for set in [AHEAD_NS + hour_ns, AHEAD_NS - hour_ns, AHEAD_NS + 2 * DRIFT_NS_MAX] {
             let mut arrivals = seen(&[AHEAD_NS, AHEAD_NS, set]);
             assert_eq!(arrivals.instant(Some(set + 5_000), || 9_000), 9_000);
-            arrivals.learn(set);
+            arrivals.learn(set, 8_000);
             assert_eq!(arrivals.instant(Some(set + 5_000), || 9_000), 5_000);
+        }
+    }
+
+    /// A reply that was stamped before the clock was set may be read looks later, when the clocks are known again.
+    #[test]
+    fn a_reply_cant_arrive_after_the_look() {
+        let arrivals = seen(&[AHEAD_NS, AHEAD_NS]);
+        assert_eq!(arrivals.instant(Some(AHEAD_NS + 8_000), || 9_000), 8_000);
+        for later_ns in [8_001, 3_600_000_000_000] {
+            assert_eq!(arrivals.instant(Some(AHEAD_NS + later_ns), || 9_000), 9_000);
         }
     }
 }

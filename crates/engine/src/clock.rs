@@ -27,12 +27,13 @@ impl Clock {
         read(ClockId::Monotonic) - self.start_ns
     }
 
-    /// How far the wall clock is ahead of this one. Rather too little, when the thread is interrupted in between, so that what
-    /// the wall clock stamped is rather too late on this clock than too early.
+    /// Time since the zero, and how far the wall clock is ahead of it. Rather too little, when the thread is interrupted in
+    /// between, so that what the wall clock stamped is rather too late on this clock than too early.
     #[inline]
-    pub fn wall_ahead_ns(&self) -> u64 {
+    pub fn now_and_wall_ahead_ns(&self) -> (Nanos, u64) {
         let wall = read(ClockId::Realtime);
-        wall.saturating_sub(self.now())
+        let now = self.now();
+        (now, wall.saturating_sub(now))
     }
 }
 

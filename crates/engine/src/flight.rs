@@ -1,6 +1,6 @@
 //! An operation between its first command and its last reply.
 
-use crate::clock::Nanos;
+use crate::clock::{NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::operation::{Operation, OperationKind};
 use crate::recorder::Ending;
@@ -33,6 +33,40 @@ impl InFlight {
             _ => 1,
         }
     }
+
+    /// When the current command's reply, which seems to have come at `arrived`, was there; now, as `now` tells it, where that is
+    /// before the command was sent: the wall clock, which arrivals are read from, was set in between.
+    #[inline]
+    pub fn done_at(&self, arrived: Nanos, now: impl FnOnce() -> Nanos) -> Nanos {
+        if arrived < self.command_sent { now() } else { arrived }
+    }
+}
+
+/// How often operations in flight are checked for their time-out.
+const CHECK_NS: Nanos = NANOS_PER_S / 10;
+
+/// Says from when on an operation's reply is too late. It was so at the check before already: all that had come by then was read
+/// since, also when the thread was stopped for longer than the time-out and the replies lie in their sockets.
+#[derive(Debug)]
+pub struct Patience {
+    timeout_ns: Nanos,
+    checked_at: Nanos,
+}
+
+impl Patience {
+    /// A command may take `timeout_ns`.
+    pub fn new(timeout_ns: Nanos) -> Self {
+        Self { timeout_ns, checked_at: 0 }
+    }
+
+    /// Before when a command must have been sent to be late at `now`; `None` as long as no check is due.
+    #[inline]
+    pub fn late_if_sent_before(&mut self, now: Nanos) -> Option<Nanos> {
+        if now < self.checked_at + CHECK_NS {
+            return None;
+        }
+        std::mem::replace(&mut self.checked_at, now).checked_sub(self.timeout_ns)
+    }
 }
 
 /// What follows from a reply.
@@ -62,5 +96,38 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
         Command::Find | Command::Scan => found(reply.documents),
         Command::GetMore(_) => Step::Finished(Ending::Ok, reply.documents),
         Command::Update | Command::Insert => found(reply.n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Nanos = NANOS_PER_S;
+
+    fn is_late(patience: &mut Patience, sent: Nanos, now: Nanos) -> bool {
+        patience.late_if_sent_before(now).is_some_and(|before| sent < before)
+    }
+
+    #[test]
+    fn a_reply_that_does_not_come_is_late_after_the_time_out() {
+        let mut patience = Patience::new(S);
+        let checks: Vec<Nanos> = (1..=30).map(|tick| tick * S / 10).collect();
+        let late_at = checks.into_iter().find(|&now| is_late(&mut patience, 0, now));
+        assert_eq!(late_at, Some(12 * S / 10), "late at 1.1 s, and still not there at the next check");
+    }
+
+    /// After a stop of a minute, replies lie in their sockets.
+    #[test]
+    fn a_thread_that_was_stopped_reads_before_it_judges() {
+        let mut patience = Patience::new(S);
+        assert!(!is_late(&mut patience, 0, S));
+        assert!(!is_late(&mut patience, 0, 61 * S), "nothing was read since");
+        assert!(!is_late(&mut patience, 0, 61 * S + CHECK_NS - 1), "no check is due");
+        assert!(
+            !is_late(&mut patience, 60 * S + 1, 61 * S + CHECK_NS),
+            "sent less than the time-out before the last check"
+        );
+        assert!(is_late(&mut patience, 60 * S - 1, 61 * S + 2 * CHECK_NS), "the reply never came");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::failure::{Failure, FailureClass};
-use crate::flight::{InFlight, Step, judge};
+use crate::flight::{InFlight, Patience, Step, judge};
 use crate::mission::{Mission, Places, Sink};
 use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Recorder, SecondStep};
@@ -26,8 +26,6 @@ const LOOK_UP_NS: Nanos = NANOS_PER_S / 50;
 /// Most events followed before the clock and the controls are looked at again. A target that answers at once would
 /// otherwise never let the worker go.
 const EVENTS_PER_TURN: usize = 256;
-/// How often operations in flight are checked for their time-out.
-const TIMEOUT_CHECK_NS: Nanos = NANOS_PER_S / 10;
 
 /// One worker.
 pub struct Worker<'r, T: Target, S: Sink> {
@@ -51,7 +49,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     looked_at: Nanos,
     interval_start: Nanos,
     next_cut: Nanos,
-    next_timeout_check: Nanos,
+    patience: Patience,
     cpu_at_cut: Nanos,
 }
 
@@ -76,7 +74,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             looked_at: 0,
             interval_start: 0,
             next_cut: mission.intervals.next_cut(0),
-            next_timeout_check: TIMEOUT_CHECK_NS,
+            patience: Patience::new(mission.operation_timeout_ns),
             cpu_at_cut: 0,
         }
     }
@@ -271,6 +269,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     fn reply(&mut self, connection: ConnectionIndex, done: Nanos, reply: ReplyFacts, offering: bool) {
         let Some(mut flight) = self.slots.in_flight(connection) else { return };
+        let done = flight.done_at(done, || self.target.now());
         flight.bytes_in += reply.bytes;
         self.summary.answered(&flight, &reply);
         match judge(&flight, &reply) {
@@ -332,19 +331,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     fn check_timeouts(&mut self, now: Nanos) {
-        if now < self.next_timeout_check {
-            return;
-        }
-        self.next_timeout_check = now + TIMEOUT_CHECK_NS;
-        let timeout_ns = self.mission.operation_timeout_ns;
-        let is_late = |flight: &InFlight| now.saturating_sub(flight.command_sent) > timeout_ns;
+        let Some(sent_before) = self.patience.late_if_sent_before(now) else { return };
         let late: Vec<ConnectionIndex> = self
             .slots
             .all_in_flight()
-            .filter_map(|(connection, flight)| is_late(flight).then_some(connection))
+            .filter_map(|(connection, flight)| (flight.command_sent < sent_before).then_some(connection))
             .collect();
         for connection in late {
-            let message = format!("no reply within {} ms", timeout_ns / 1_000_000);
+            let message = format!("no reply within {} ms", self.mission.operation_timeout_ns / 1_000_000);
             self.fail_connection(connection, Failure::new(FailureClass::Timeout, message));
             self.target.reset(connection);
         }
