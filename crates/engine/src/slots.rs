@@ -19,6 +19,8 @@ pub struct Slots {
     /// Free connections, the one used last on top: its cache lines are warm.
     free: Vec<ConnectionIndex>,
     freed_at: Nanos,
+    /// Since when there has been no free connection but with operations due already; `None` while none is due.
+    full_since: Option<Nanos>,
     up_count: u64,
     in_flight_count: u64,
     in_flight_max: u64,
@@ -32,6 +34,7 @@ impl Slots {
             places: vec![Slot::Down; count],
             free: Vec::with_capacity(count),
             freed_at: 0,
+            full_since: None,
             up_count: 0,
             in_flight_count: 0,
             in_flight_max,
@@ -59,10 +62,17 @@ impl Slots {
         self.down_since
     }
 
-    /// When an operation could be sent after none could: what was due before that was held back.
+    /// Whether an operation due at `due` had to wait for a connection. What was due before the connections were taken didn't: it
+    /// is late because the worker was.
     #[inline]
-    pub fn freed_at(&self) -> Nanos {
-        self.freed_at
+    pub fn held_back(&self, due: Nanos) -> bool {
+        due < self.freed_at && self.full_since.is_some_and(|full_since| due >= full_since)
+    }
+
+    /// Nothing more is due and a connection is free.
+    #[inline]
+    pub fn caught_up(&mut self) {
+        self.full_since = None;
     }
 
     /// The free connection to use next; none as long as the bound of operations in flight is reached.
@@ -78,6 +88,7 @@ impl Slots {
         self.free.pop();
         self.in_flight_count += 1;
         self.places[connection] = Slot::Busy(flight);
+        self.note_full(flight.command_sent);
     }
 
     /// The operation in flight on `connection`.
@@ -158,12 +169,92 @@ impl Slots {
         if self.up_count == 0 {
             self.down_since.get_or_insert(now);
         }
+        self.note_full(now);
         lost
+    }
+
+    #[inline]
+    fn note_full(&mut self, now: Nanos) {
+        if self.next_free().is_none() {
+            self.full_since.get_or_insert(now);
+        }
     }
 
     fn note_freed(&mut self, was_full: bool, now: Nanos) {
         if was_full && self.next_free().is_some() {
             self.freed_at = now;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::Command;
+    use crate::operation::{Key, Operation, OperationKind};
+
+    fn sent_at(sent: Nanos) -> InFlight {
+        let kind = OperationKind::Read;
+        InFlight {
+            operation: Operation { index: 0, kind, key: Key::Record(0), field: 0, documents: 1 },
+            record: 0,
+            command: Command::first(kind),
+            due: None,
+            sent,
+            command_sent: sent,
+            first_done: None,
+            documents: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            inserts_before: 0,
+        }
+    }
+
+    fn one_connection() -> Slots {
+        let mut slots = Slots::new(1, 1);
+        slots.up(0);
+        slots.wake(0, 0);
+        slots
+    }
+
+    #[test]
+    fn what_is_due_while_the_connection_is_busy_is_held_back() {
+        let mut slots = one_connection();
+        slots.occupy(0, sent_at(100));
+        slots.release(0, 200);
+        let held_back = |due| slots.held_back(due);
+        assert_eq!([99, 100, 199, 200].map(held_back), [false, true, true, false]);
+    }
+
+    #[test]
+    fn what_is_due_in_a_queue_is_held_back_however_often_the_connection_was_free_meanwhile() {
+        let mut slots = one_connection();
+        for sent in [100, 200, 300] {
+            slots.occupy(0, sent_at(sent));
+            slots.release(0, sent + 100);
+        }
+        assert!(slots.held_back(101) && slots.held_back(399));
+    }
+
+    /// The worker was stopped from 100 to 3000: what was due then found a free connection and nobody who would use it.
+    #[test]
+    fn what_was_due_while_the_worker_was_stopped_is_not_held_back() {
+        let mut slots = one_connection();
+        slots.occupy(0, sent_at(50));
+        slots.release(0, 90);
+        slots.caught_up();
+        slots.occupy(0, sent_at(3_000));
+        slots.release(0, 3_100);
+        assert!(!slots.held_back(150) && !slots.held_back(2_999));
+        assert!(slots.held_back(3_050), "due behind the backlog");
+    }
+
+    #[test]
+    fn what_is_due_while_every_connection_is_down_is_held_back() {
+        let mut slots = one_connection();
+        slots.down(0, 1_000);
+        slots.up(0);
+        slots.wake(0, 2_000);
+        assert!(!slots.held_back(999) && slots.held_back(1_500));
     }
 }

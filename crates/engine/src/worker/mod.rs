@@ -160,7 +160,10 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             let due = match self.pace.due_at(self.stream.peek_index(), now) {
                 Due::Since(due) if self.is_offered(due) => Some(due),
                 Due::WhenFree => None,
-                Due::Since(_) | Due::Later => return,
+                Due::Since(_) | Due::Later => {
+                    self.slots.caught_up();
+                    return;
+                }
             };
             self.start(connection, due);
         }
@@ -226,7 +229,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         if let Some(rhythm) = &mut self.rhythm {
             rhythm.sent(connection, sent);
         }
-        let held_back = due.is_some_and(|due| due < self.slots.freed_at());
+        let held_back = due.is_some_and(|due| self.slots.held_back(due));
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
         self.recorder.sent(phase, operation.kind, due, sent, held_back);
         self.summary.kinds[operation.kind as usize].sent += 1;
