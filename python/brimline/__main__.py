@@ -1,7 +1,7 @@
-"""Owns the first moment of the program: Ctrl-C and SIGTERM end it with one line, from before the heavy imports on.
+"""Owns the first moment of the program: a signal to end does so with one line, from before the heavy imports on.
 
 The imports take most of a second, in which nothing is started and nothing can be lost. A verb that starts something
-takes both signals over while it works (`brimline.execution.stop`).
+takes the signals over while it works (`brimline.execution.stop`).
 """
 
 import os
@@ -14,6 +14,8 @@ def main() -> None:
     """Runs the command line and ends the process with its exit code."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as under `nohup`
+        signal.signal(signal.SIGHUP, _leave)
     from brimline.cli import main as command_line
 
     command_line()

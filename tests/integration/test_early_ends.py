@@ -19,7 +19,7 @@ LONG = ("--records", "1000", "--duration", "120s", "--warmup", "0s")
 
 def _check_interrupted(brimline_cli: CommandLine, outcome: Outcome, directory: Path, *, exit_code: int) -> Any:
     """The report on stdout, the error on stderr, and a whole record."""
-    name = {130: "SIGINT", 143: "SIGTERM"}[exit_code]
+    name = {129: "SIGHUP", 130: "SIGINT", 143: "SIGTERM"}[exit_code]
     outcome.check_error(exit_code, f"interrupted by {name}", "what was measured is kept in")
     assert "Throughput" in outcome.stdout and "report.html" in outcome.stdout
     record = read_record(directory)
@@ -38,7 +38,9 @@ def _servers_gone(brimline_cli: CommandLine) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+    ("number", "exit_code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["Ctrl-C", "SIGTERM", "hang-up"],
 )
 def test_one_signal_drains_and_seals(number: signal.Signals, exit_code: int, brimline_cli: CommandLine) -> None:
     running = brimline_cli.start("run", "ycsb-a", *LONG)

@@ -1,4 +1,4 @@
-"""Owns Ctrl-C and SIGTERM: the first asks a run to end and keeps what it measured, the second ends it at once."""
+"""Owns Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end and keeps what it measured, the second ends at once."""
 
 import signal
 import threading
@@ -8,7 +8,7 @@ from types import FrameType
 
 from brimline.errors import Interrupted
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopToken:
@@ -47,10 +47,11 @@ class StopToken:
 
 @contextmanager
 def interruptible() -> Iterator[StopToken]:
-    """Turns SIGINT and SIGTERM into requests for the length of the `with` block.
+    """Turns SIGINT, SIGTERM and SIGHUP into requests for the length of the `with` block.
 
     Python allows signal handlers in the main thread only; elsewhere the token is there for others to use. SIGINT is
-    taken over even where it was ignored, as it is for jobs that a shell script puts in the background.
+    taken over even where it was ignored, as it is for jobs that a shell script puts in the background; SIGHUP is not,
+    because `nohup` ignores it to let a run outlive its terminal.
     """
     token = StopToken()
     if threading.current_thread() is not threading.main_thread():
@@ -60,7 +61,8 @@ def interruptible() -> Iterator[StopToken]:
     def handle(number: int, _frame: FrameType | None) -> None:
         token.request(signal_number=number)
 
-    previous = {number: signal.signal(number, handle) for number in _SIGNALS}
+    taken = [n for n in _SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
+    previous = {number: signal.signal(number, handle) for number in taken}
     try:
         yield token
     finally:
