@@ -87,14 +87,17 @@ def judge_objective(observation: Observation, slo: Slo) -> Judgement:
 
 def _failures(observation: Observation, slo: Slo) -> Iterator[str]:
     if observation.error_rate > slo.error_rate_max:
-        limit = format_percentage(slo.error_rate_max)
-        yield f"{format_percentage(observation.error_rate)} of the operations failed, {limit} are allowed"
+        yield message(
+            "{share} of the operations failed, {limit} are allowed",
+            share=format_percentage(observation.error_rate),
+            limit=format_percentage(slo.error_rate_max),
+        )
     if _incomplete(observation, slo):
         completed = format_percentage(observation.completed_share or 0)
-        yield f"only {completed} of the offered operations completed"
+        yield message("only {share} of the offered operations completed", share=completed)
     growth = observation.backlog_growth
     if growth is not None and growth.low > 0 and growth.value > GROWTH_SHARE_MIN * (observation.offered_ops_per_s or 0):
-        yield f"the backlog grows by {format_rate(growth.value)}"
+        yield message("the backlog grows by {rate}", rate=format_rate(growth.value))
     response = observation.response
     if response is None:
         return
@@ -139,15 +142,17 @@ def _doubts(observation: Observation, slo: Slo) -> Iterator[str]:
         )
     response = observation.response
     if response is None:
-        yield "no response time: " + ("a closed loop has none" if observation.closed_loop else "nothing finished")
+        closed = observation.closed_loop
+        yield "no response time: a closed loop has none" if closed else "no response time: nothing finished"
         return
     if response.p99_ns >= (1 + HYSTERESIS) * slo.response_p99_ns and _disturbed(observation, slo):
         yield message("{p99}, though most of the window is within it", p99=_p99_text(response, slo))
     elif response.p99_ns > (1 - HYSTERESIS) * slo.response_p99_ns:
-        yield f"{_p99_text(response, slo)}: too close to tell"
+        yield message("{p99}: too close to tell", p99=_p99_text(response, slo))
     elif response.p99.high_ns is None:
-        yield f"{response.count} operations are too few for a p99"
+        yield message("{count} operations are too few for a p99", count=response.count)
 
 
 def _p99_text(response: Latency, slo: Slo) -> str:
-    return f"response p99 {p99_text(response)}, target {format_duration(slo.response_p99_ns)}"
+    target = format_duration(slo.response_p99_ns)
+    return message("response p99 {p99}, target {target}", p99=p99_text(response), target=target)

@@ -54,7 +54,7 @@ def capacity_loaded(loaded: LoadedSpec, settings: CapacitySettings, options: Opt
     """`capacity` for a spec that is read already."""
     conducted = conduct(loaded, options, kind="capacity", settings=settings, make=lambda seed: Capacity(settings, seed))
     result = capacity_result(conducted, settings)
-    result.write()
+    result.write(options.language)
     return result
 
 

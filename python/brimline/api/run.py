@@ -44,7 +44,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> RunResult:
         directory = place.directory(plan)
         record = execute(plan, directory=directory, title=plan.name, context=place.context)
         result = run_result(record, objective(place.spec), interrupted=interruption(place.stop, directory))
-        result.write()
+        result.write(options.language)
         if record.complete:
             _restore(plan, place)
     return result

@@ -34,7 +34,7 @@ def sweep_loaded(loaded: LoadedSpec, settings: SweepSettings, options: Options) 
     """`sweep` for a spec that is read already."""
     conducted = conduct(loaded, options, kind="sweep", settings=settings, make=lambda seed: Sweep(settings, seed))
     result = sweep_result(conducted, settings)
-    result.write()
+    result.write(options.language)
     return result
 
 

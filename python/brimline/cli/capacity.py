@@ -33,6 +33,7 @@ def capacity(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     junit: gating.OutcomeJunit = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -47,11 +48,19 @@ def capacity(
     )
     settings = settings_for(loaded.spec, "quick" if quick else "standard")
     options = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+        uri=uri,
+        mongod=mongod,
+        cache_gb=cache_gb,
+        data=data,
+        drop=drop,
+        null=null,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
     )
     estimate = time_estimate(settings)
     typical, most = (format_duration(round(each * NS_PER_S)) for each in (estimate.typical_s, estimate.max_s))
     options.progress.note(f"this takes about {typical}, at most {most}, without loading")
     result = capacity_loaded(loaded, settings, options)
     gating.write_outcome(result, junit, suite="capacity")
-    return show_result(result, as_json=as_json)
+    return show_result(result, as_json=as_json, lang=lang)

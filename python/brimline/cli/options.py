@@ -12,6 +12,7 @@ from brimline.cli.progress import TerminalProgress
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
+from brimline.report import wanted_language
 
 Workload = Annotated[
     str | None, typer.Argument(help="A shipped workload (see: brimline workloads) or a YAML file.", show_default=False)
@@ -97,6 +98,12 @@ ErrorRate = Annotated[
     str | None,
     typer.Option("--error-rate", help="Objective: share of failed operations, such as 0.1%.", show_default=False),
 ]
+Lang = Annotated[
+    str | None,
+    typer.Option(
+        "--lang", metavar="en|zh", help="Language of the report; default: BRIMLINE_LANG, else en.", show_default=False
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]
 
@@ -112,6 +119,7 @@ def surroundings(
     null: bool = False,
     runs_dir: Path | None,
     quiet: bool,
+    lang: str | None = None,
 ) -> Options:
     """The options of a verb as the API takes them."""
     given: dict[str, object] = {} if runs_dir is None else {"runs_directory": runs_dir}
@@ -126,6 +134,7 @@ def surroundings(
         resume=resume,
         null=null,
         command=redact_words(("brimline", *sys.argv[1:])),
+        language=wanted_language(lang),
         **given,  # type: ignore[arg-type]
     )
 

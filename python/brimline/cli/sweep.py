@@ -35,6 +35,7 @@ def sweep(
     mongod: opt.Mongod = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -46,10 +47,18 @@ def sweep(
         properties=properties or (),
         overrides=opt.spec_overrides(records=records, threads=threads, seed=seed),
         options=opt.surroundings(
-            uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+            uri=uri,
+            mongod=mongod,
+            cache_gb=cache_gb,
+            data=data,
+            drop=drop,
+            null=null,
+            runs_dir=runs_dir,
+            quiet=quiet,
+            lang=lang,
         ),
     )
-    return show_result(result, as_json=as_json, full=True)
+    return show_result(result, as_json=as_json, lang=lang, full=True)
 
 
 def _settings(connections_max: int, repeats: int, duration: str, warmup: str) -> SweepSettings:

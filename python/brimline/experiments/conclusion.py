@@ -21,7 +21,7 @@ from brimline.units import (
     format_percentage,
     format_rate,
 )
-from brimline.wording import message
+from brimline.wording import joined, message
 
 SAME_OPERATING_POINT = 1.05
 """Failed probes up to this multiple of the lowest failed rate may say what was full there."""
@@ -135,11 +135,16 @@ def definitions(settings: CapacitySettings) -> tuple[str, ...]:
     slo = settings.slo
     window = f"{settings.verify_s:g} s"
     return (
-        f"sustained: highest offered rate found at which, over {window}, {_slo_text(slo)}, "
-        f"at most {format_percentage(slo.error_rate_max)} of the operations fail, "
-        f"at least {format_percentage(slo.completed_share_min)} of the offered ones complete "
-        f"and the backlog doesn't grow; "
-        f"seen in at least {settings.verifications} windows at that very rate",
+        message(
+            "sustained: highest offered rate found at which, over {window}, {slo}, at most {failing} of the operations "
+            "fail, at least {complete} of the offered ones complete and the backlog doesn't grow; "
+            "seen in at least {count} windows at that very rate",
+            window=window,
+            slo=_slo_text(slo),
+            failing=format_percentage(slo.error_rate_max),
+            complete=format_percentage(slo.completed_share_min),
+            count=settings.verifications,
+        ),
         "saturation throughput: plateau of throughput when each connection sends as soon as it is answered",
         "knee: the fewest connections that reach 95 % of the plateau",
     )
@@ -151,25 +156,28 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
     if broken is not None:
         return _broken_off(broken)
     if not finished:
-        return ConclusionKind.INCOMPLETE, f"ended after {len(trials)} probes, before it was done"
+        ended = message("ended after {count} probes, before it was done", count=len(trials))
+        return ConclusionKind.INCOMPLETE, ended
     if state.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
         limited = state.sweep.ended_by is SweepEnd.CLIENT_LIMITED
         kind = ConclusionKind.CLIENT_LIMITED if limited else ConclusionKind.INVALID
-        return kind, f"in the sweep {state.sweep.reason}"
+        return kind, message("in the sweep {reason}", reason=state.sweep.reason)
     if state.plateau_ops_per_s <= 0:
         return ConclusionKind.INVALID, "no operation was answered"
     if state.spoilt is not None:
         limited = state.spoilt.outcome is TrialOutcome.CLIENT_LIMITED
         kind = ConclusionKind.CLIENT_LIMITED if limited else ConclusionKind.INVALID
-        return kind, f"at {format_rate(state.spoilt.rate)}: {'; '.join(state.spoilt.reasons)}"
+        reasons = joined("; ", state.spoilt.reasons)
+        return kind, message("at {rate}: {reasons}", rate=format_rate(state.spoilt.rate), reasons=reasons)
     if state.bracket.state is BracketState.UNREACHABLE:
         lowest = min(state.judged, key=lambda each: each.rate)
         failed = lowest.outcome is TrialOutcome.FAIL
         kind = ConclusionKind.SLO_UNREACHABLE if failed else ConclusionKind.INCONCLUSIVE
-        return kind, f"at {format_rate(lowest.rate)} already: {'; '.join(lowest.reasons)}"
+        reasons = joined("; ", lowest.reasons)
+        return kind, message("at {rate} already: {reasons}", rate=format_rate(lowest.rate), reasons=reasons)
     if state.bracket.state is BracketState.UNLIMITED:
         highest = max(each.rate for each in state.judged)
-        return ConclusionKind.INCONCLUSIVE, f"no limit found up to {format_rate(highest)}"
+        return ConclusionKind.INCONCLUSIVE, message("no limit found up to {rate}", rate=format_rate(highest))
     if state.bracket.state is BracketState.OPEN:
         return ConclusionKind.INCONCLUSIVE, "the time ran out before the limit was bracketed"
     if state.verification().verified_level() is None:
@@ -179,26 +187,37 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
 
 def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
     observation = trial.observation
-    what = f"the {trial.probe.stage} probe {trial.probe.label}"
-    because = f": {observation.message}" if observation.message else ""
+    what = message("the {stage} probe {label}", stage=trial.probe.stage, label=trial.probe.label)
     if observation.ended_by in ("stopped", "interrupt"):
-        return ConclusionKind.INCOMPLETE, f"interrupted during {what}"
-    return ConclusionKind.TARGET_LOST, f"{what} did not end ({observation.ended_by}){because}"
+        return ConclusionKind.INCOMPLETE, message("interrupted during {what}", what=what)
+    ended = message("{what} did not end ({how})", what=what, how=observation.ended_by.replace("_", " "))
+    if observation.message:
+        ended = message("{ended}: {why}", ended=ended, why=observation.message)
+    return ConclusionKind.TARGET_LOST, ended
 
 
 def _unverified(state: SearchState) -> str:
     verification = state.verification()
     if verification.exhausted():
         down = format_percentage(1 - verification.rate(state.settings.steps_down_max) / verification.rate(0), digits=2)
-        return f"too noisy: no rate down to {down} below the candidate held {state.settings.verifications} times"
+        return message(
+            "too noisy: no rate down to {down} below the candidate held {count} times",
+            down=down,
+            count=state.settings.verifications,
+        )
     best = verification.most_passes()
-    return f"the time ran out with {best} of {state.settings.verifications} verifications"
+    needed = state.settings.verifications
+    return message("the time ran out with {count} of {needed} verifications", count=best, needed=needed)
 
 
 def _too_wide(sustained: Estimate, settings: CapacitySettings) -> str:
-    width = format_percentage(sustained.relative_width, digits=2)
-    allowed = format_percentage(settings.width_max)
-    return f"too noisy: the interval {_range(sustained)} is {width} wide, {allowed} are allowed"
+    return message(
+        "too noisy: the interval {low} to {high} is {width} wide, {allowed} are allowed",
+        low=format_rate(sustained.low),
+        high=format_rate(sustained.high),
+        width=format_percentage(sustained.relative_width, digits=2),
+        allowed=format_percentage(settings.width_max),
+    )
 
 
 def _sustained(trials: Sequence[Trial], state: SearchState, seed: int) -> Estimate:
@@ -298,12 +317,17 @@ def _bottleneck(state: SearchState) -> Bottleneck | None:
 
 
 def _reasons_not_quotable(state: SearchState, kind: ConclusionKind, limit: Bottleneck | None) -> tuple[str, ...]:
-    reasons = []
+    reasons: list[str] = []
     if kind is not ConclusionKind.SUSTAINED:
         reasons.append("no sustained rate was found")
     if not state.settings.windows_span_checkpoints:
-        window = f"{state.settings.verify_s:g} s"
-        reasons.append(f"windows of {window} are shorter than the {CHECKPOINT_S:g} s between checkpoints")
+        reasons.append(
+            message(
+                "windows of {window:g} s are shorter than the {checkpoint:g} s between checkpoints",
+                window=state.settings.verify_s,
+                checkpoint=CHECKPOINT_S,
+            )
+        )
     if any(each.trial.observation.server.shared_host for each in state.judged):
         reasons.append("generator and server share a host")
     if limit is not None and limit.kind is BottleneckKind.HOST:
@@ -313,8 +337,7 @@ def _reasons_not_quotable(state: SearchState, kind: ConclusionKind, limit: Bottl
 
 def sustained_parts(sustained: Estimate) -> tuple[str, str]:
     """The verified rate as it was offered, digit for digit, and its interval: `9 130`, `95 % CI 8 900–9 400`."""
-    _, _, interval = str(sustained).partition(f" {sustained.unit} (")
-    return format_number(sustained.value, digits=4), interval.removesuffix(")")
+    return format_number(sustained.value, digits=4), sustained.interval_text
 
 
 def _headline(
@@ -326,17 +349,20 @@ def _headline(
     not_quotable: Sequence[str],
 ) -> str:
     if sustained is None:
-        return f"{_NO_NUMBER[kind]}: {reason}"
+        return message("{what}: {reason}", what=_NO_NUMBER[kind], reason=reason)
     figure, interval = sustained_parts(sustained)
-    parts = [f"sustained {figure} {sustained.unit} ({interval}) at {_slo_text(state.settings.slo)}"]
+    found = {"figure": figure, "unit": sustained.unit, "interval": interval, "slo": _slo_text(state.settings.slo)}
+    parts: list[str] = [message("sustained {figure} {unit} ({interval}) at {slo}", **found)]
     if state.sweep.knee_connections is not None:
-        parts.append(f"knee at {format_count(state.sweep.knee_connections)} connections")
+        knee = format_count(state.sweep.knee_connections)
+        parts.append(message("knee at {connections} connections", connections=knee))
     if limit is not None:
         undetermined = limit.kind is BottleneckKind.UNDETERMINED
-        parts.append("bottleneck undetermined" if undetermined else f"stopped by {limit.text}")
+        stopped_by = message("stopped by {limit}", limit=limit.text)
+        parts.append("bottleneck undetermined" if undetermined else stopped_by)
     if not_quotable:
         parts.append("quick look, not quotable" if state.settings.preset == "quick" else "not quotable")
-    return "; ".join(parts)
+    return joined("; ", parts)
 
 
 _NO_NUMBER = {
@@ -350,8 +376,4 @@ _NO_NUMBER = {
 
 
 def _slo_text(slo: Slo) -> str:
-    return f"response p99 ≤ {slo.response_p99_ns / NS_PER_MS:g} ms"
-
-
-def _range(estimate: Estimate) -> str:
-    return f"{format_rate(estimate.low)} to {format_rate(estimate.high)}"
+    return message("response p99 ≤ {target:g} ms", target=slo.response_p99_ns / NS_PER_MS)

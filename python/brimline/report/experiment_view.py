@@ -35,6 +35,7 @@ from brimline.units import (
     format_percentage,
     format_rate,
 )
+from brimline.wording import capitalised, joined, message
 
 _NO_FIGURE = {
     ConclusionKind.SLO_UNREACHABLE: "The objective can't be met",
@@ -96,8 +97,12 @@ def capacity_report(
         kind="capacity",
         kind_title="Capacity",
         name=experiment.name,
-        subtitle=f"{settings.preset} · objective: p99 ≤ {duration_label(slo.response_p99_ns)}, "
-        f"errors ≤ {format_percentage(slo.error_rate_max)}",
+        subtitle=message(
+            "{preset} · objective: p99 ≤ {target}, errors ≤ {share}",
+            preset=settings.preset,
+            target=duration_label(slo.response_p99_ns),
+            share=format_percentage(slo.error_rate_max),
+        ),
         verdict=_capacity_verdict(conclusion, settings),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
@@ -165,7 +170,7 @@ def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | Sweep
 
 
 def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings) -> Verdict:
-    objective = f"response p99 ≤ {duration_label(settings.slo.response_p99_ns)}"
+    objective = message("response p99 ≤ {target}", target=duration_label(settings.slo.response_p99_ns))
     if conclusion.sustained is None:
         return Verdict(
             tone="warn" if conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE) else "fail",
@@ -173,22 +178,27 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
             figure="",
             unit="",
             interval="",
-            sentence=_capitalised(conclusion.reason),
+            sentence=capitalised(conclusion.reason),
             badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
             facts=_capacity_facts(conclusion, settings),
         )
     figure, interval = sustained_parts(conclusion.sustained)
     not_quotable = conclusion.reasons_not_quotable
     quick = "quick look, not quotable" if settings.preset == "quick" else "not quotable"
-    because = f" Not quotable: {'; '.join(not_quotable)}." if not_quotable else ""
+    because = message(" Not quotable: {reasons}.", reasons=joined("; ", not_quotable)) if not_quotable else ""
     return Verdict(
         tone="pass" if conclusion.quotable else "warn",
         caption="Sustained throughput",
         figure=figure,
         unit=conclusion.sustained.unit,
         interval=interval,
-        sentence=f"At {objective}, held in {conclusion.verifications} of {conclusion.verification_windows} windows "
-        f"at this rate.{because}",
+        sentence=message(
+            "At {objective}, held in {held} of {windows} windows at this rate.{because}",
+            objective=objective,
+            held=conclusion.verifications,
+            windows=conclusion.verification_windows,
+            because=because,
+        ),
         badges=[Badge(text="verified", tone="pass")] if conclusion.quotable else [Badge(text=quick, tone="warn")],
         facts=_capacity_facts(conclusion, settings),
     )
@@ -198,23 +208,19 @@ def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) 
     facts = [
         Fact(
             label="Objective",
-            value=f"p99 ≤ {duration_label(settings.slo.response_p99_ns)}",
-            note=f"response time; errors ≤ {format_percentage(settings.slo.error_rate_max)}",
+            value=message("p99 ≤ {target}", target=duration_label(settings.slo.response_p99_ns)),
+            note=message("response time; errors ≤ {share}", share=format_percentage(settings.slo.error_rate_max)),
         )
     ]
     if conclusion.knee_connections is not None:
-        facts.append(
-            Fact(
-                label="Knee",
-                value=f"{format_count(conclusion.knee_connections)} connections",
-                note="95 % of the plateau",
-            )
-        )
+        facts.append(_knee_fact(conclusion.knee_connections))
     if conclusion.bottleneck is not None:
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
     if conclusion.saturation_ops_per_s is not None:
         figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
-        facts.append(Fact(label="Saturation", value=f"{figure} ops/s", note=f"closed loop; {spread}"))
+        facts.append(
+            Fact(label="Saturation", value=_with_unit(figure), note=message("closed loop; {spread}", spread=spread))
+        )
     facts += _probes_fact(conclusion)
     facts.append(Fact(label="Probe time", value=format_duration(conclusion.spent_s * 1e9)))
     return facts
@@ -227,29 +233,35 @@ def _probes_fact(conclusion: CapacityConclusion) -> list[Fact]:
         return []
     if passed is not None and failed is not None and failed <= passed:
         low, high = format_rate(failed, digits=4), format_rate(passed, digits=4)
-        where = f"at {high}" if low == high else f"between {low} and {high}"
-        return [Fact(label="Single probes", value=f"probes contradict each other {where}")]
-    return [
-        Fact(label="Highest probe that passed", value=_rate(passed), note=f"lowest that failed: {_rate(failed)}"),
-    ]
+        where = (
+            message("probes contradict each other at {rate}", rate=high)
+            if low == high
+            else message("probes contradict each other between {low} and {high}", low=low, high=high)
+        )
+        return [Fact(label="Single probes", value=where)]
+    note = message("lowest that failed: {rate}", rate=_rate(failed))
+    return [Fact(label="Highest probe that passed", value=_rate(passed), note=note)]
+
+
+def _with_unit(figure: str) -> str:
+    return message("{figure} {unit}", figure=figure, unit="ops/s")
+
+
+def _knee_fact(connections: int) -> Fact:
+    value = message("{count} connections", count=format_count(connections))
+    return Fact(label="Knee", value=value, note="95 % of the plateau")
 
 
 def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
     facts = []
     if conclusion.knee_connections is not None:
-        facts.append(
-            Fact(
-                label="Knee",
-                value=f"{format_count(conclusion.knee_connections)} connections",
-                note="95 % of the plateau",
-            )
-        )
+        facts.append(_knee_fact(conclusion.knee_connections))
     if conclusion.bottleneck is not None:
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
     if conclusion.generator_ceiling_ops_per_s is not None:
         return Verdict(
             tone="",
-            caption=_capitalised(CEILING_TEXT),
+            caption=capitalised(CEILING_TEXT),
             figure=format_number(conclusion.generator_ceiling_ops_per_s),
             unit="ops/s",
             interval="",
@@ -265,7 +277,7 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
             figure="",
             unit="",
             interval="",
-            sentence=_capitalised(conclusion.text),
+            sentence=capitalised(conclusion.text),
             badges=[Badge(text=conclusion.ended_by.value.replace("_", " "), tone="warn")],
             facts=facts,
         )
@@ -287,8 +299,7 @@ def _saturation(rate_ops_per_s: float, estimate: Estimate | None, sweep: SweepCo
     """`15 300` and `95 % CI 14 900–15 700`, or how few runs there were for an interval."""
     if estimate is None:
         return format_number(rate_ops_per_s), runs_text(sweep.levels)
-    value, _, interval = str(estimate).partition(f" {estimate.unit} (")
-    return value, interval.removesuffix(")")
+    return estimate.value_text, estimate.interval_text
 
 
 def _why(conclusion: CapacityConclusion) -> Section:
@@ -298,10 +309,13 @@ def _why(conclusion: CapacityConclusion) -> Section:
     if limit is not None:
         found += limit_blocks(limit)
     elif conclusion.sweep.bottleneck is not None:
-        found.append(Text(text=f"At saturation (closed loop): {conclusion.sweep.bottleneck.text}."))
+        found.append(
+            Text(text=message("At saturation (closed loop): {limit}.", limit=conclusion.sweep.bottleneck.text))
+        )
     if conclusion.null_ceiling_ops_per_s is not None:
         ceiling = format_rate(conclusion.null_ceiling_ops_per_s)
-        found.append(Text(text=f"Encode-and-record ceiling, without sockets: {ceiling}.", tone="muted"))
+        text = message("Encode-and-record ceiling, without sockets: {ceiling}.", ceiling=ceiling)
+        found.append(Text(text=text, tone="muted"))
     return Section(id="bottleneck", title="What stopped it", short="Limit", blocks=found)
 
 
@@ -315,7 +329,7 @@ def _detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]
             id=charts.id,
             title="One probe, closely",
             short="Over time",
-            intro=f"The run {detail.directory.name}.",
+            intro=message("The run {name}.", name=detail.directory.name),
             blocks=charts.blocks,
         ),
         run_sections.operations(detail, operation_statistics(detail)),
@@ -334,10 +348,6 @@ def _sweep_curve(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block
 
 def _rate(value: float | None) -> str:
     return UNKNOWN_TEXT if value is None else format_rate(value)
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _command(experiment: ExperimentRecord) -> str:

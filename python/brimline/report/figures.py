@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from brimline.wording import message
+
 INK = "#1f2933"
 MUTED = "#5f6b7a"
 GRID = "#e6e9ee"
@@ -74,7 +76,7 @@ def latency_axis(title: str, values_ns: Sequence[float], **more: Any) -> dict[st
     low, high = low / 1.25, high * 1.25
     ticks = _ticks(low, high)
     return axis(
-        f"{title}, log scale",
+        message("{title}, log scale", title=title),
         type="log",
         range=[math.log10(low), math.log10(high)],
         tickvals=ticks,
@@ -87,7 +89,7 @@ def log2_axis(title: str, values: Sequence[int], **more: Any) -> dict[str, Any]:
     """A logarithmic axis whose ticks are the measured values themselves."""
     ticks = sorted(set(values)) or [1]
     return axis(
-        f"{title}, log scale",
+        message("{title}, log scale", title=title),
         type="log",
         range=[math.log10(ticks[0] / 1.25), math.log10(ticks[-1] * 1.25)],
         tickvals=ticks,

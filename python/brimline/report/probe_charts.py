@@ -10,6 +10,7 @@ from brimline.report import figures
 from brimline.report.view import Chart, Key, Mark
 from brimline.stats.estimate import Estimate
 from brimline.units import UNKNOWN_TEXT, format_duration, format_rate
+from brimline.wording import joined, message
 
 _MARKS: Mapping[str, tuple[str, str, str, Mark]] = {
     # verdict: colour, symbol, name, legend mark; the shapes differ too, for those who don't see the colours
@@ -76,7 +77,7 @@ def capacity_curve(points: Sequence[ProbePoint], *, slo_p99_ns: int, capacity: E
             | {"fillcolor": figures.BAND, "line": {"width": 0}, "layer": "below"}
         )
         figures.extend(layout, figures.vertical(capacity.value, "capacity", figures.THROUGHPUT))
-    slo_text = f"objective: p99 ≤ {figures.duration_label(slo_p99_ns)}"
+    slo_text = message("objective: p99 ≤ {target}", target=figures.duration_label(slo_p99_ns))
     figures.extend(layout, figures.horizontal(slo_p99_ns, slo_text, figures.FAIL, yref="y2"), log_label=True)
     return Chart(
         id="capacity-curve",
@@ -86,7 +87,7 @@ def capacity_curve(points: Sequence[ProbePoint], *, slo_p99_ns: int, capacity: E
             "Below: response time, lines through the median of the probes at each load, marks at the p99. "
             "Each mark is one probe."
         ),
-        summary="; ".join(_point_text(point) for point in points) + ".",
+        summary=message("{points}.", points=joined("; ", map(_point_text, points))),
         figure={"data": data, "layout": layout},
         legend=[
             *_verdict_keys(points),
@@ -125,10 +126,15 @@ def sweep_curve(
         yaxis2=figures.latency_axis("service time", latencies, domain=[0, 0.46]),
     )
     if plateau_ops_per_s is not None:
-        text = f"plateau {format_rate(plateau_ops_per_s, digits=4)}"
+        text = message("plateau {rate}", rate=format_rate(plateau_ops_per_s, digits=4))
         figures.extend(layout, figures.horizontal(plateau_ops_per_s, text, figures.MUTED))
     if knee_connections is not None:
-        knee = figures.vertical(knee_connections, f"knee: {knee_connections}", figures.THROUGHPUT, log_x=True)
+        knee = figures.vertical(
+            knee_connections,
+            message("knee: {connections}", connections=knee_connections),
+            figures.THROUGHPUT,
+            log_x=True,
+        )
         figures.extend(layout, knee)
     return Chart(
         id="sweep-curve",
@@ -138,11 +144,7 @@ def sweep_curve(
             "answer. The knee is the smallest number of connections with at least 95 % of the plateau; "
             "beyond it, more connections only wait longer."
         ),
-        summary="; ".join(
-            f"{point.load:g} connections: {format_rate(point.throughput_ops_per_s)}, service p99 {point.p99_text}"
-            for point in points
-        )
-        + ".",
+        summary=message("{points}.", points=joined("; ", map(_level_text, points))),
         figure={"data": data, "layout": layout},
         legend=[Key(name="throughput", color=figures.THROUGHPUT, mark="line"), *_quantile_keys("service")],
         height_px=500,
@@ -194,7 +196,11 @@ def _quantile_keys(clock: str) -> list[Key]:
 
 
 def _band_key(capacity: Estimate) -> Key:
-    return Key(name=f"capacity, {capacity.confidence * 100:g} % interval", color=figures.BAND, mark="band")
+    return Key(
+        name=message("capacity, {confidence:g} % interval", confidence=capacity.confidence * 100),
+        color=figures.BAND,
+        mark="band",
+    )
 
 
 def _quantile_lines(
@@ -211,7 +217,7 @@ def _quantile_lines(
         )
         | {"yaxis": yaxis, "mode": "lines+markers" if markers else "lines", "marker": {"size": 6}}
         | {"text": [_duration(getattr(each, field)) for _, each in medians]}
-        | {"hovertemplate": f"%{{x:,.0f}}: %{{text}}<extra>{clock} {name}</extra>"}
+        | {"hovertemplate": message("{shown}<extra>{name}</extra>", shown="%{x:,.0f}: %{text}", name=f"{clock} {name}")}
         for name, field, color in styles
     ]
 
@@ -245,16 +251,31 @@ def _duration(value_ns: int | None) -> str:
 
 
 def _hover_text(point: ProbePoint) -> str:
-    verdict = f"<br>{point.verdict}" if point.verdict else ""
-    return (
-        f"<b>{point.label}</b><br>answered {format_rate(point.throughput_ops_per_s, digits=4)}"
-        f"<br>p50 {_duration(point.p50_ns)}, p95 {_duration(point.p95_ns)}, "
-        f"p99 {point.p99_text}{verdict}"
+    text = message(
+        "<b>{label}</b><br>answered {rate}<br>p50 {p50}, p95 {p95}, p99 {p99}",
+        label=point.label,
+        rate=format_rate(point.throughput_ops_per_s, digits=4),
+        p50=_duration(point.p50_ns),
+        p95=_duration(point.p95_ns),
+        p99=point.p99_text,
     )
+    return joined("<br>", [text, _MARKS[point.verdict][2]]) if point.verdict else text
 
 
 def _point_text(point: ProbePoint) -> str:
-    return (
-        f"{format_rate(point.load)} offered: {format_rate(point.throughput_ops_per_s)} answered, "
-        f"p99 {point.p99_text}, {point.verdict}"
+    return message(
+        "{offered} offered: {answered} answered, p99 {p99}, {verdict}",
+        offered=format_rate(point.load),
+        answered=format_rate(point.throughput_ops_per_s),
+        p99=point.p99_text,
+        verdict=_MARKS[point.verdict][2],
+    )
+
+
+def _level_text(point: ProbePoint) -> str:
+    return message(
+        "{connections:g} connections: {rate}, service p99 {p99}",
+        connections=point.load,
+        rate=format_rate(point.throughput_ops_per_s),
+        p99=point.p99_text,
     )

@@ -12,6 +12,7 @@ from brimline.experiments.trial import Trial
 from brimline.report.probe_charts import ProbePoint
 from brimline.report.view import Cell, Column, Table, Tone
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage
+from brimline.wording import joined, message
 
 _TONES: Mapping[str, Tone] = {
     "pass": "pass",
@@ -119,7 +120,7 @@ def _cells(row: ProbeRow) -> list[Cell]:
 
 def _why(row: ProbeRow) -> str:
     without_server = (CEILING_TEXT,) if row.trial.probe.target == "null" else ()
-    return "; ".join((*without_server, *row.reasons))
+    return joined("; ", (*without_server, *row.reasons))
 
 
 def _offered(rate_ops_per_s: float | None) -> Cell:
@@ -139,5 +140,10 @@ def _point(row: ProbeRow) -> ProbePoint:
         p99_ns=None if latency is None else latency.p99_ns,
         p99_text=p99_text(latency),
         verdict=row.outcome,
-        label=f"Probe {row.number}, {probe.stage}, {probe.connections} connections",
+        label=message(
+            "Probe {number}, {stage}, {connections} connections",
+            number=row.number,
+            stage=probe.stage,
+            connections=probe.connections,
+        ),
     )

@@ -11,7 +11,7 @@ from brimline.report.series import TimeBucket, time_series
 from brimline.report.view import Chart, Key
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_S, format_duration, format_number, format_rate
-from brimline.wording import message
+from brimline.wording import joined, message
 
 TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
@@ -25,24 +25,19 @@ def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | No
     clock = "service" if record.closed_loop else "response"
     figure = _time_figure(record, buckets, clock, slo_p99_ns)
     measured = [bucket.answered_ops_per_s for bucket in buckets if bucket.phase == "measure"]
-    spread = (
-        f"{format_number(min(measured))} to {format_rate(max(measured), unit=_rate_unit(record))}"
-        if measured
-        else "nothing"
-    )
     width = buckets[0].end_s - buckets[0].start_s
     return Chart(
         id="over-time",
         title="Throughput and latency over time",
         caption=message(
-            "Each point is one interval of {width} s. Hatched: {warmup}, and drain after the "
-            "last operation was due; neither counts. Percentiles are of {clock} time, over all {what}.",
-            width=f"{width:g}",
+            "Each point is one interval of {width:g} s. Hatched: {warmup}, and drain after the "
+            "last operation was due; neither counts. Percentiles are of {clock}, over all {what}.",
+            width=width,
             warmup=_warmup_text(record),
-            clock=clock,
+            clock=f"{clock} time",
             what=_what(record),
         ),
-        summary=f"Answered {_what(record)} in the measured window: {spread} per interval.",
+        summary=_spread(record, measured),
         figure=figure,
         legend=_time_legend(record, buckets, clock),
         height_px=520,
@@ -58,6 +53,18 @@ def _warmup_text(record: RunRecord) -> str:
         "warm-up, planned until {planned} and found to last until {found}",
         planned=format_duration(record.plan.warmup_ns),
         found=format_duration(counted),
+    )
+
+
+def _spread(record: RunRecord, rates: Sequence[float]) -> str:
+    """What a reader who can't see the chart is told."""
+    if not rates:
+        return "Nothing was answered in the measured window."
+    return message(
+        "Answered {what} in the measured window: {low} to {high} per interval.",
+        what=_what(record),
+        low=format_number(min(rates)),
+        high=format_rate(max(rates), unit=_rate_unit(record)),
     )
 
 
@@ -92,7 +99,7 @@ def _time_figure(
         rates,
         figures.THROUGHPUT,
         yaxis="y",
-        hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}} {unit}<extra>answered</extra>",
+        hovertemplate=_hover("%{x:.1f} s: %{y:,.0f} ", unit, "answered"),
     )
     data = [throughput]
     if any(bucket.failed_ops_per_s for bucket in buckets):
@@ -103,7 +110,7 @@ def _time_figure(
                 times,
                 failed,
                 figures.FAIL,
-                hovertemplate=f"%{{x:.1f}} s: %{{y:,.1f}} {unit}<extra>failed</extra>",
+                hovertemplate=_hover("%{x:.1f} s: %{y:,.1f} ", unit, "failed"),
             )
         )
     if offered:
@@ -114,7 +121,7 @@ def _time_figure(
                 [rate for _, rate in offered],
                 figures.OFFERED,
                 line={"dash": "dash", "width": 1.4, "shape": "linear"},
-                hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}} {unit}<extra>offered</extra>",
+                hovertemplate=_hover("%{x:.1f} s: %{y:,.0f} ", unit, "offered"),
             )
         )
     for name, color, values in zip(
@@ -123,13 +130,13 @@ def _time_figure(
         data.append(
             figures.line(name, times, values, color, yaxis="y2")
             | {"text": [None if value is None else format_duration(value) for value in values]}
-            | {"hovertemplate": f"%{{x:.1f}} s: %{{text}}<extra>{clock} {name}</extra>"}
+            | {"hovertemplate": _hover("%{x:.1f} s: ", "%{text}", f"{clock} {name}")}
         )
     data += [figures.hatch(start, end, yaxis=overlay) for start, end in _uncounted(buckets) for overlay in ("y3", "y4")]
     layout = figures.layout(
         xaxis=figures.axis("time since the start of the run, s", range=[0, end_s], anchor="y2"),
         yaxis=figures.zero_based(
-            f"throughput, {unit}", max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]
+            message("throughput, {unit}", unit=unit), max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]
         ),
         yaxis2=figures.latency_axis(
             f"{clock} time", [*latencies, *([slo_p99_ns] if slo_p99_ns else [])], domain=[0, 0.46]
@@ -140,6 +147,11 @@ def _time_figure(
     if slo_p99_ns is not None and clock == "response":
         figures.extend(layout, _slo_line(slo_p99_ns, yref="y2"), log_label=True)
     return {"data": data, "layout": layout}
+
+
+def _hover(figures_shown: str, unit: str, name: str) -> str:
+    """Plotly's template for a point; its own placeholders pass through."""
+    return message("{shown}{unit}<extra>{name}</extra>", shown=figures_shown, unit=unit, name=name)
 
 
 def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -> list[Key]:
@@ -156,7 +168,7 @@ def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -
 
 
 def _slo_line(slo_p99_ns: int, *, yref: str) -> dict[str, list[Any]]:
-    text = f"objective: p99 ≤ {figures.duration_label(slo_p99_ns)}"
+    text = message("objective: p99 ≤ {target}", target=figures.duration_label(slo_p99_ns))
     return figures.horizontal(slo_p99_ns, text, figures.FAIL, yref=yref)
 
 
@@ -188,14 +200,14 @@ def percentile_curve(record: Measured, *, slo_p99_ns: int | None = None) -> Char
     colors = {operation: figures.SERIES[index % len(figures.SERIES)] for index, operation in enumerate(operations)}
     data = [
         figures.line(
-            f"{operation.replace('_', ' ')}, {clock}",
+            _curve_name(operation, clock),
             [x for x, _ in curve],
             [y for _, y in curve],
             colors[operation],
             line={"dash": "solid" if clock == "response" or record.closed_loop else "dot", "shape": "hv"},
         )
         | {"text": [f"{(1 - 1 / x) * 100:.6g} %: {format_duration(y)}" for x, y in curve]}
-        | {"hovertemplate": f"%{{text}}<extra>{operation}, {clock}</extra>"}
+        | {"hovertemplate": _hover("%{text}", "", _curve_name(operation, clock))}
         for operation, clock, curve in series
     ]
     values = [y for _, _, curve in series for _, y in curve]
@@ -207,16 +219,17 @@ def percentile_curve(record: Measured, *, slo_p99_ns: int | None = None) -> Char
     return Chart(
         id="percentiles",
         title="Percentile curve",
-        caption=(
+        caption=message(
             "How slow the slowest operations were: at 99 % one in a hundred took longer. Each curve ends "
-            f"where fewer than {TAIL_OPERATIONS_MIN} operations lie above it."
-            + ("" if record.closed_loop else " Solid: response time, what users feel. Dotted: service time.")
+            "where fewer than {count} operations lie above it.{styles}",
+            count=TAIL_OPERATIONS_MIN,
+            styles="" if record.closed_loop else " Solid: response time, what users feel. Dotted: service time.",
         ),
         summary=_curve_summary(series),
         figure={"data": data, "layout": layout},
         legend=[
             Key(
-                name=f"{operation.replace('_', ' ')}, {clock} time",
+                name=_curve_name(operation, clock),
                 color=colors[operation],
                 mark="line" if clock == "response" or record.closed_loop else "dot",
             )
@@ -224,6 +237,10 @@ def percentile_curve(record: Measured, *, slo_p99_ns: int | None = None) -> Char
         ],
         height_px=380,
     )
+
+
+def _curve_name(operation: str, clock: str) -> str:
+    return message("{operation}, {clock}", operation=operation.replace("_", " "), clock=f"{clock} time")
 
 
 def _curve(buckets: Buckets) -> list[tuple[float, float]]:
@@ -271,7 +288,12 @@ def _percentile_axis(highest: float) -> dict[str, Any]:
 
 def _curve_summary(series: Sequence[tuple[str, str, list[tuple[float, float]]]]) -> str:
     ends = [
-        f"{operation} {clock} reaches {format_duration(curve[-1][1])} at {(1 - 1 / curve[-1][0]) * 100:.6g} %"
+        message(
+            "{name} reaches {time} at {percentile:.6g} %",
+            name=_curve_name(operation, clock),
+            time=format_duration(curve[-1][1]),
+            percentile=(1 - 1 / curve[-1][0]) * 100,
+        )
         for operation, clock, curve in series
     ]
-    return "; ".join(ends) + "."
+    return message("{ends}.", ends=joined("; ", ends))

@@ -8,7 +8,8 @@ from brimline.report.load_figures import is_load
 from brimline.report.run_charts import over_time, percentile_curve
 from brimline.report.statistics import OperationStatistics, report_clock
 from brimline.report.view import Cell, Column, Section, Table, Text, Tone
-from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
+from brimline.units import UNKNOWN_TEXT, Quantity, format_count, format_duration, format_percentage
+from brimline.wording import message
 
 _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
@@ -47,11 +48,11 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
         columns=columns,
         rows=[_operation_cells(each) for each in statistics],
         emphasised=frozenset({0}),
-        caption=(
-            f"{span}. "
-            "Percentiles are over every operation of it. "
+        caption=message(
+            "{span}. Percentiles are over every operation of it. "
             "≥: too few operations lie above the percentile for a figure; the lower end of its 95 % interval. "
-            "Throughput counts answered operations, not those that failed."
+            "Throughput counts answered operations, not those that failed.",
+            span=span,
         ),
     )
     title = "Insert commands" if is_load(record) else "Operations"
@@ -67,9 +68,10 @@ def _operation_cells(row: OperationStatistics) -> list[Cell]:
         Cell(text=f"{row.error_rate * 100:.2f}", tone="fail" if row.failed else ""),
         *(Cell(text=UNKNOWN_TEXT if value is None else _milliseconds(value)) for value in times),
         *(Cell(text=quantile_text(each, format_ns=_milliseconds)) for each in (row.p90, row.p95, row.p99)),
-        Cell(text=_two_decimals(row.throughput_ops_per_s)),
-        Cell(text=_two_decimals(row.received_bytes_per_s / 1e3)),
-        Cell(text=_two_decimals(row.sent_bytes_per_s / 1e3)),
+        *(
+            Cell(text=_per_second(value))
+            for value in (row.throughput_ops_per_s, row.received_bytes_per_s / 1e3, row.sent_bytes_per_s / 1e3)
+        ),
     ]
 
 
@@ -77,6 +79,10 @@ def _milliseconds(value_ns: float) -> str:
     """Two decimals as in JMeter, more below 0.1 ms, where two would be no figure at all."""
     value_ms = value_ns / 1e6
     return f"{value_ms:.3f}" if value_ms < 0.1 else _two_decimals(value_ms)
+
+
+def _per_second(value: float) -> Quantity:
+    return Quantity(_two_decimals(value), kind="number", value=round(value, 2), digits=max(len(f"{value:.2f}") - 1, 1))
 
 
 def _two_decimals(value: float) -> str:
@@ -144,7 +150,7 @@ def _tone_if(tone: Tone, count: int) -> Tone:
 
 
 def _age(what: str, count: int, age_ns: int) -> str:
-    return f"{what} {format_duration(age_ns)} before the end" if count and age_ns else ""
+    return message("{what} {age} before the end", what=what, age=format_duration(age_ns)) if count and age_ns else ""
 
 
 def errors(record: RunRecord) -> Section:
@@ -157,7 +163,7 @@ def errors(record: RunRecord) -> Section:
             id="errors",
             title="Errors",
             short="Errors",
-            blocks=[Text(text=f"No {'command' if is_load(record) else 'operation'} failed.")],
+            blocks=[Text(text="No command failed." if is_load(record) else "No operation failed.")],
         )
     failed, sent = max(sum(row["count"] for row in rows), 1), max(record.summary["sent"], 1)
     table = Table(

@@ -31,7 +31,7 @@
     var plot = document.getElementById("chart-" + id);
     var layout = fitted(figures[id].layout, plot, width || plot.clientWidth);
     return Plotly.react(plot, figures[id].data, layout, config).catch(function (error) {
-      plot.textContent = "This chart could not be drawn: " + error.message;
+      plot.textContent = document.body.dataset.undrawn + ": " + error.message;
       throw error;
     });
   }
