@@ -8,6 +8,7 @@ from brimline.record.model import Measured, RunRecord
 from brimline.report import figures
 from brimline.report.load_figures import is_load
 from brimline.report.series import TimeBucket, time_series
+from brimline.report.time_axis import overlay, time_span
 from brimline.report.view import Chart, Key
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_S, format_duration, format_number, format_rate
@@ -17,9 +18,15 @@ TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
 
 
-def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | None:
-    """Throughput above latency on one time axis; None when the run has no intervals."""
-    buckets = _drawn(time_series(record))
+def drawn_buckets(record: RunRecord) -> list[TimeBucket]:
+    """The run over time, without a drain that is over within part of an interval: too short a time for a rate."""
+    buckets = time_series(record)
+    whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
+    return [bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s]
+
+
+def over_time(record: RunRecord, buckets: Sequence[TimeBucket], *, slo_p99_ns: int | None = None) -> Chart | None:
+    """Throughput above latency on one time axis; None without `drawn_buckets`."""
     if not buckets:
         return None
     clock = "service" if record.closed_loop else "response"
@@ -31,11 +38,12 @@ def over_time(record: RunRecord, *, slo_p99_ns: int | None = None) -> Chart | No
         title="Throughput and latency over time",
         caption=message(
             "Each point is one interval of {width:g} s. Hatched: {warmup}, and drain after the "
-            "last operation was due; neither counts. Percentiles are of {clock}, over all {what}.",
+            "last operation was due; neither counts. Percentiles are of {clock}, over all {what}.{merged}",
             width=width,
             warmup=_warmup_text(record),
             clock=f"{clock} time",
             what=_what(record),
+            merged=_merged_text(buckets),
         ),
         summary=_spread(record, measured),
         figure=figure,
@@ -53,6 +61,18 @@ def _warmup_text(record: RunRecord) -> str:
         "warm-up, planned until {planned} and found to last until {found}",
         planned=format_duration(record.plan.warmup_ns),
         found=format_duration(counted),
+    )
+
+
+def _merged_text(buckets: Sequence[TimeBucket]) -> str:
+    """What a point of a long run stands for."""
+    count = max(bucket.interval_count for bucket in buckets)
+    if count == 1:
+        return ""
+    return message(
+        " A point stands for up to {count} sampling intervals; the band spans their lowest and highest throughput, "
+        "the dotted line is the highest p99 of any of them.",
+        count=count,
     )
 
 
@@ -76,20 +96,14 @@ def _rate_unit(record: RunRecord) -> str:
     return "commands/s" if is_load(record) else "ops/s"
 
 
-def _drawn(buckets: Sequence[TimeBucket]) -> list[TimeBucket]:
-    """All but a drain that is over within part of an interval: too short a time for a rate."""
-    whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
-    return [bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s]
-
-
 def _time_figure(
     record: RunRecord, buckets: Sequence[TimeBucket], clock: str, slo_p99_ns: int | None
 ) -> dict[str, Any]:
     unit = _rate_unit(record)
     times = [bucket.middle_s for bucket in buckets]
-    end_s = buckets[-1].end_s
+    span = time_span(buckets)
     rates = [bucket.answered_ops_per_s for bucket in buckets]
-    send_end_s = max((bucket.end_s for bucket in buckets if bucket.phase != "drain"), default=end_s)
+    send_end_s = max((bucket.end_s for bucket in buckets if bucket.phase != "drain"), default=span.end_s)
     offered = offered_line(record.plan.pacer, end_ns=send_end_s * NS_PER_S)
     quantiles = list(zip(*(bucket.quantiles_ns for bucket in buckets), strict=True))
     latencies = [value for series in quantiles for value in series if value is not None]
@@ -101,7 +115,8 @@ def _time_figure(
         yaxis="y",
         hovertemplate=_hover("%{x:.1f} s: %{y:,.0f} ", unit, "answered"),
     )
-    data = [throughput]
+    merged = any(bucket.interval_count > 1 for bucket in buckets)
+    data = [*(_throughput_band(times, buckets) if merged else []), throughput]
     if any(bucket.failed_ops_per_s for bucket in buckets):
         failed = [bucket.failed_ops_per_s for bucket in buckets]
         data.append(
@@ -132,17 +147,19 @@ def _time_figure(
             | {"text": [None if value is None else format_duration(value) for value in values]}
             | {"hovertemplate": _hover("%{x:.1f} s: ", "%{text}", f"{clock} {name}")}
         )
-    data += [figures.hatch(start, end, yaxis=overlay) for start, end in _uncounted(buckets) for overlay in ("y3", "y4")]
+    if merged:
+        data.append(_highest_p99(times, buckets))
+        latencies += [bucket.highest_p99_ns for bucket in buckets if bucket.highest_p99_ns is not None]
+    data += [*span.hatching("y3"), *span.hatching("y4")]
+    highest = max([*(bucket.highest_ops_per_s for bucket in buckets), *(rate for _, rate in offered)])
     layout = figures.layout(
-        xaxis=figures.axis("time since the start of the run, s", range=[0, end_s], anchor="y2"),
-        yaxis=figures.zero_based(
-            message("throughput, {unit}", unit=unit), max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]
-        ),
+        xaxis=span.axis(anchor="y2"),
+        yaxis=figures.zero_based(message("throughput, {unit}", unit=unit), highest, domain=[0.56, 1]),
         yaxis2=figures.latency_axis(
             f"{clock} time", [*latencies, *([slo_p99_ns] if slo_p99_ns else [])], domain=[0, 0.46]
         ),
-        yaxis3=_overlay("y"),
-        yaxis4=_overlay("y2"),
+        yaxis3=overlay("y"),
+        yaxis4=overlay("y2"),
     )
     if slo_p99_ns is not None and clock == "response":
         figures.extend(layout, _slo_line(slo_p99_ns, yref="y2"), log_label=True)
@@ -162,28 +179,26 @@ def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -
         keys.append(Key(name="offered", color=figures.OFFERED, mark="dash"))
     quantiles = (("p50", figures.P50), ("p95", figures.P95), ("p99", figures.P99))
     keys += [Key(name=f"{clock} {name}", color=color, mark="line") for name, color in quantiles]
-    if _uncounted(buckets):
-        keys.append(Key(name="not counted", color=figures.HATCH, mark="hatch"))
-    return keys
+    return keys + time_span(buckets).keys
+
+
+def _throughput_band(times: Sequence[float], buckets: Sequence[TimeBucket]) -> list[dict[str, Any]]:
+    """From the lowest to the highest single interval of each merged point, so that no dip or peak is lost."""
+    bare = {"hoverinfo": "skip", "line": {"width": 0}}
+    lowest = figures.line("lowest", times, [each.lowest_ops_per_s for each in buckets], figures.THROUGHPUT, **bare)
+    highest = figures.line("highest", times, [each.highest_ops_per_s for each in buckets], figures.THROUGHPUT, **bare)
+    return [lowest, highest | {"fill": "tonexty", "fillcolor": figures.BAND}]
+
+
+def _highest_p99(times: Sequence[float], buckets: Sequence[TimeBucket]) -> dict[str, Any]:
+    style = {"dash": "dot", "width": 1.0}
+    values = [each.highest_p99_ns for each in buckets]
+    return figures.line("highest p99", times, values, figures.P99, yaxis="y2", line=style) | {"hoverinfo": "skip"}
 
 
 def _slo_line(slo_p99_ns: int, *, yref: str) -> dict[str, list[Any]]:
     text = message("objective: p99 ≤ {target}", target=figures.duration_label(slo_p99_ns))
     return figures.horizontal(slo_p99_ns, text, figures.FAIL, yref=yref)
-
-
-def _overlay(of: str) -> dict[str, Any]:
-    """An invisible axis from 0 to 1 over another one, for bands that fill the whole height."""
-    return {"overlaying": of, "range": [0, 1], "visible": False, "fixedrange": True}
-
-
-def _uncounted(buckets: Sequence[TimeBucket]) -> list[tuple[float, float]]:
-    """Spans of time before and after the measured window."""
-    counted = [bucket for bucket in buckets if bucket.phase == "measure"]
-    if not counted:
-        return [(buckets[0].start_s, buckets[-1].end_s)]
-    spans = [(buckets[0].start_s, counted[0].start_s), (counted[-1].end_s, buckets[-1].end_s)]
-    return [(start, end) for start, end in spans if end > start]
 
 
 def percentile_curve(record: Measured, *, slo_p99_ns: int | None = None) -> Chart | None:

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.model import RunRecord
 from brimline.report.load_figures import is_load
-from brimline.report.run_charts import over_time, percentile_curve
+from brimline.report.run_charts import drawn_buckets, over_time, percentile_curve
+from brimline.report.server_charts import server_charts
 from brimline.report.statistics import OperationStatistics, report_clock
+from brimline.report.time_axis import time_span
 from brimline.report.view import Cell, Column, Section, Table, Text, Tone
+from brimline.report.work_chart import work_chart
 from brimline.units import UNKNOWN_TEXT, Quantity, format_count, format_duration, format_percentage
 from brimline.wording import message
 
@@ -15,8 +18,13 @@ _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
 
 def charts(record: RunRecord, *, slo_p99_ns: int | None) -> Section:
-    """Throughput and latency over time, and the percentile curve."""
-    drawn = (over_time(record, slo_p99_ns=slo_p99_ns), percentile_curve(record, slo_p99_ns=slo_p99_ns))
+    """Throughput and latency over time, the server meanwhile on the same time axis, and the percentile curve."""
+    buckets = drawn_buckets(record)
+    drawn = [over_time(record, buckets, slo_p99_ns=slo_p99_ns)]
+    if buckets:
+        span = time_span(buckets)
+        drawn += [work_chart(record, buckets, span), *server_charts(record, span)]
+    drawn.append(percentile_curve(record, slo_p99_ns=slo_p99_ns))
     return Section(
         id="charts",
         title="How it went",

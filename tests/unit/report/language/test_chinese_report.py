@@ -31,9 +31,12 @@ from brimline.wording import capitalised, joined, message
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, simulated_plan, write_run
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
 
-_THINGS = "CPU JSON MongoDB brimline opcounters JavaScript YCSB Apdex JMeter WiredTiger Python spec yaml order service"
+_THINGS = (
+    "CPU JSON MongoDB brimline opcounters opLatencies JavaScript YCSB Apdex JMeter WiredTiger Python spec yaml "
+    "order service"
+)
 _UNITS = "KB MB GB ms ns"
-_OPERATIONS = "read update insert scan query getmore command delete load"
+_OPERATIONS = "read update insert scan find query getmore command delete load"
 NAMES = {*_THINGS.split(), *_UNITS.split(), *_OPERATIONS.split()}
 """What is called the same in Chinese."""
 PATTERNS = re.compile(
