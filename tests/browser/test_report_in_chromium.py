@@ -81,6 +81,21 @@ def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Pa
     assert overflowing == []
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_charts_over_time_begin_and_end_at_the_same_place(
+    browser: Chromium, files: dict[str, Path], width: int
+) -> None:
+    browser.open(files["run"], width=width)
+    edges = browser.evaluate(
+        """[...document.querySelectorAll('.plot:not(#chart-percentiles) .bglayer, .plot:not(#chart-percentiles) .xy')]
+            .map(element => element.closest('.plot'))
+            .filter((plot, place, all) => all.indexOf(plot) === place)
+            .map(plot => [plot._fullLayout._size.l, plot._fullLayout._size.r])"""
+    )
+    assert len(edges) == 8
+    assert {tuple(edge) for edge in edges} == {tuple(edges[0])}
+
+
 def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: dict[str, Path]) -> None:
     browser.open(files["sweep"], width=390)
     browser.resize(width=844, height=390)

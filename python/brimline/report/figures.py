@@ -63,6 +63,18 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
     }
 
 
+def aligned(layout: dict[str, Any]) -> dict[str, Any]:
+    """A layout whose plot begins at the same place whatever its labels are, so that charts below each other align.
+
+    `charts.js` knows it by the vertical axes that don't make room for themselves.
+    """
+    layout["margin"]["l"] = 78
+    for name, axis_ in layout.items():
+        if name.startswith("yaxis"):
+            axis_["automargin"] = False
+    return layout
+
+
 def zero_based(title: str, highest: float, **more: Any) -> dict[str, Any]:
     """A linear axis from 0 to a little above `highest`, so that heights can be compared."""
     top = highest * 1.08 if highest > 0 and math.isfinite(highest) else 1.0

@@ -58,8 +58,8 @@ def panel(
         return None
     drawn = [_trace(line, unit) for line in shown]
     highest = max(value for line in shown for _, value in line.points if value is not None)
-    layout = figures.layout(
-        xaxis=span.axis(), yaxis=figures.zero_based(axis_title, highest, nticks=5), yaxis2=overlay("y")
+    layout = figures.aligned(
+        figures.layout(xaxis=span.axis(), yaxis=figures.zero_based(axis_title, highest, nticks=5), yaxis2=overlay("y"))
     )
     if marked is not None:
         layout["shapes"] += [_band(start, end) for start, end in marked.spans]

@@ -161,6 +161,7 @@ def _time_figure(
         yaxis3=overlay("y"),
         yaxis4=overlay("y2"),
     )
+    figures.aligned(layout)
     if slo_p99_ns is not None and clock == "response":
         figures.extend(layout, _slo_line(slo_p99_ns, yref="y2"), log_label=True)
     return {"data": data, "layout": layout}

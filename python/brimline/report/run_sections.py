@@ -103,7 +103,10 @@ def accounting(record: RunRecord) -> Section:
     if summary is None:
         text = Text(text="The run was not sealed: its totals are missing, what it had measured is above.", tone="warn")
         return Section(
-            id="accounting", title="Planned against sent: whole run, warm-up included", short="Planned", blocks=[text]
+            id="accounting",
+            title="Planned against sent: whole run, warm-up included",
+            short="Planned, sent",
+            blocks=[text],
         )
     rows: list[tuple[str, str, int, Tone]] = [
         ("Planned", _planned_note(record), summary["due"], ""),
@@ -145,7 +148,10 @@ def accounting(record: RunRecord) -> Section:
         "sent = answered + found nothing + failed + unfinished.",
     )
     return Section(
-        id="accounting", title="Planned against sent: whole run, warm-up included", short="Planned", blocks=[table]
+        id="accounting",
+        title="Planned against sent: whole run, warm-up included",
+        short="Planned, sent",
+        blocks=[table],
     )
 
 

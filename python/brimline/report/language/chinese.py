@@ -11,7 +11,7 @@ from decimal import Decimal
 from brimline.units import NS_PER_S, UNKNOWN_TEXT, Quantity, round_significant
 
 _WAN, _YI = 10**4, 10**8
-_BEFORE_A_WORD = re.compile(r"(?<=[万亿]) (?=[\u4e00-\u9fff])")
+_BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _LONG_NS = 120 * NS_PER_S
 
 
@@ -54,8 +54,8 @@ def number(value: float, *, digits: int) -> str:
 
 
 def closed_up(sentence: str) -> str:
-    """`sentence` without a space between 万 or 亿 and the word that is counted: 1.5 万次/秒."""
-    return _BEFORE_A_WORD.sub("", sentence)
+    """`sentence` without spaces between Chinese characters, as between 万 and the word that is counted: 1.5 万次/秒."""
+    return _BETWEEN_HAN.sub("", sentence)
 
 
 def _plain(value: Decimal) -> str:
