@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.model import RunRecord
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
 from brimline.report.load_figures import is_load
 from brimline.report.run_charts import drawn_buckets, over_time, percentile_curve
 from brimline.report.server_charts import server_charts
@@ -33,8 +34,10 @@ def charts(record: RunRecord, *, slo_p99_ns: int | None) -> Section:
     )
 
 
-def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> Section:
-    """Statistics per operation kind, in JMeter's columns."""
+def operations(
+    record: RunRecord, statistics: Sequence[OperationStatistics], *, apdex: ApdexThresholds = JMETER_THRESHOLDS
+) -> Section:
+    """Statistics per operation kind, in JMeter's columns, and their Apdex, which a load has no use for."""
     clock = report_clock(record)
     group = f"{clock.capitalize()} time, ms"
     rate_unit = "commands/s" if is_load(record) else "ops/s"
@@ -63,8 +66,9 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
             span=span,
         ),
     )
+    scores = None if is_load(record) else apdex_table(record, statistics, apdex)
     title = "Insert commands" if is_load(record) else "Operations"
-    return Section(id="operations", title=title, short=title, blocks=[table])
+    return Section(id="operations", title=title, short=title, blocks=[table, *([scores] if scores else [])])
 
 
 def _operation_cells(row: OperationStatistics) -> list[Cell]:

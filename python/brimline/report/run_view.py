@@ -11,6 +11,7 @@ from brimline.plan.pacing import short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks, load_sections, run_sections
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.figures import duration_label
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted_run
@@ -37,7 +38,12 @@ _TONES: dict[Verdict, Tone] = {
 
 
 def run_report(
-    record: RunRecord, observation: Observation, *, slo: Slo | None = None, judgement: Judgement | None = None
+    record: RunRecord,
+    observation: Observation,
+    *,
+    slo: Slo | None = None,
+    judgement: Judgement | None = None,
+    apdex: ApdexThresholds = JMETER_THRESHOLDS,
 ) -> Report:
     """The report of one run. `slo` and `judgement` are given when the run had an objective."""
     record = counted(record, observation.steady)
@@ -45,7 +51,7 @@ def run_report(
     sections = [
         run_sections.charts(record, slo_p99_ns=slo.response_p99_ns if slo else None),
         load_sections.documents(record),
-        run_sections.operations(record, statistics),
+        run_sections.operations(record, statistics, apdex=apdex),
         run_sections.accounting(record),
         run_sections.errors(record),
         limit_section(observation),
