@@ -180,6 +180,9 @@ def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -
         keys.append(Key(name="offered", color=figures.OFFERED, mark="dash"))
     quantiles = (("p50", figures.P50), ("p95", figures.P95), ("p99", figures.P99))
     keys += [Key(name=f"{clock} {name}", color=color, mark="line") for name, color in quantiles]
+    if any(bucket.interval_count > 1 for bucket in buckets):
+        keys.append(Key(name="lowest to highest throughput of an interval", color=figures.BAND, mark="band"))
+        keys.append(Key(name="highest p99 of an interval", color=figures.P99, mark="dot"))
     return keys + time_span(buckets).keys
 
 
