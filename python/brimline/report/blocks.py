@@ -21,6 +21,7 @@ _CHECK_NAMES = {
     "errors": "Errors",
     "misses": "Documents found",
     "samples": "Enough samples",
+    "steady_state": "Steady state",
 }
 _TONES: Mapping[Standing, Tone] = {
     Standing.PASS: "pass",

@@ -23,8 +23,8 @@ _WORDS: Mapping[type, frozenset[str]] = {
     view.Report: frozenset({"kind_title", "subtitle"}),
 }
 """The fields that people read, by part."""
-_FIGURE_WORDS = frozenset({"text", "name", "title", "hovertemplate", "ticktext"})
-"""The keys of a plotly figure under which words stand, alone or in a list."""
+_FIGURE_WORDS = frozenset({"text", "name", "title", "hovertemplate", "ticktext", "x", "y"})
+"""The keys of a plotly figure under which words stand, alone or in a list; `x` and `y` where an axis has categories."""
 
 
 def translated(report: view.Report, translator: Translator, language: str) -> view.Report:

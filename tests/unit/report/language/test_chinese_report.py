@@ -28,20 +28,21 @@ from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.view import Chart
 from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import capitalised, joined, message
+from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, simulated_plan, write_run
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
 
 _THINGS = (
     "CPU JSON MongoDB brimline opcounters opLatencies JavaScript YCSB Apdex JMeter WiredTiger Python spec yaml "
-    "order service"
+    "order service ycsb Welch Holm divisive"
 )
-_UNITS = "KB MB GB ms ns"
+_UNITS = "KB kB MB GB ms ns"
 _OPERATIONS = "read update insert scan find query getmore command delete load"
 NAMES = {*_THINGS.split(), *_UNITS.split(), *_OPERATIONS.split()}
 """What is called the same in Chinese."""
 PATTERNS = re.compile(
     r"https?://\S+|/[\w./-]+|p\d+(\.\d+)?|\d+(\.\d+)?(ns|us|ms|s|m|h|d)\b|[0-9a-f]{8,}|w: \w+|T-L-R"
-    r"|\w+\.usertable|\b\w*-\d\S*"
+    r"|\d{8}t\d{6}z\S*|\w+\.usertable|\b\w*-\d\S*"
 )
 
 
@@ -129,6 +130,11 @@ def test_no_english_word_is_left_where_things_went_wrong(tmp_path: Path, kind: s
     observation, slo = observe(record), Slo()
     judgement = judge(observation, slo) if kind == "overloaded" else None
     report = run_report(record, observation, slo=slo if judgement else None, judgement=judgement)
+    assert _english(in_language(report, "zh"), *QUOTED) == set()
+
+
+@pytest.mark.parametrize("report", [report_of(regressed()), trend_of(dropped())], ids=["comparison", "trend"])
+def test_no_english_word_is_left_between_runs(report: Report) -> None:
     assert _english(in_language(report, "zh"), *QUOTED) == set()
 
 
