@@ -7,7 +7,7 @@ Three families:
 * `*_text` writes the shortest usual spelling of an exact value: `parse_x(x_text(value)) == value`.
 * `format_*` writes for people, rounded to significant digits (half to even on the exact value) and in SI
   units; a value that rounds up to the next unit is written in that unit. What isn't finite is written as a
-  dash.
+  dash. Each gives a `Quantity`, so that another language can write the same value its own way.
 
 Durations are whole nanoseconds, rates operations per second, shares fractions of 1, sizes bytes.
 """
@@ -16,6 +16,7 @@ import math
 import re
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from typing import Any, Literal, Self, TypeAlias
 
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
@@ -203,6 +204,36 @@ def percentage_text(share: float) -> str:
 # --- writing for people
 # --------------------------------------------------------------------------------------------
 
+QuantityKind: TypeAlias = Literal["count", "number", "rate", "duration", "bytes", "percentage"]
+
+
+class Quantity(str):
+    """A value written for people in English that still knows itself: an ordinary string for whoever needs no more.
+
+    `value` is in the base unit of its kind (ns, ops/s, bytes, shares of 1), `digits` how many significant ones are
+    shown (0: all), `unit` the word behind a rate.
+    """
+
+    __slots__ = ("digits", "kind", "unit", "value")
+
+    kind: QuantityKind
+    value: float
+    digits: int
+    unit: str
+
+    def __new__(cls, text: str, *, kind: QuantityKind, value: float, digits: int = 0, unit: str = "") -> Self:
+        """`text` is how English writes it."""
+        quantity = super().__new__(cls, text)
+        quantity.kind, quantity.value, quantity.digits, quantity.unit = kind, value, digits, unit
+        return quantity
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (str(self), self.kind, self.value, self.digits, self.unit)
+
+
+def _restored(text: str, kind: QuantityKind, value: float, digits: int, unit: str) -> Quantity:
+    return Quantity(text, kind=kind, value=value, digits=digits, unit=unit)
+
 
 def round_significant(value: float, digits: int = 3) -> Decimal:
     """`value` rounded to `digits` significant digits, half to even on its exact binary value."""
@@ -215,13 +246,9 @@ def round_significant(value: float, digits: int = 3) -> Decimal:
     return rounded.quantize(step.scaleb(1)) if rounded.adjusted() > exact.adjusted() else rounded
 
 
-def format_duration(duration_ns: float, *, digits: int = 3) -> str:
+def format_duration(duration_ns: float, *, digits: int = 3) -> Quantity:
     """For people: "9.40 ms", "123 µs", "1.50 s"; from two minutes on "2 min 5 s" or "1 h 30 min"."""
-    if not math.isfinite(duration_ns):
-        return UNKNOWN_TEXT
-    if abs(duration_ns) >= 120 * NS_PER_S:
-        return _long_duration(duration_ns)
-    return _with_unit(duration_ns, (("ns", 1), ("µs", NS_PER_US), ("ms", NS_PER_MS), ("s", NS_PER_S)), digits)
+    return Quantity(_duration_words(duration_ns, digits), kind="duration", value=duration_ns, digits=digits)
 
 
 def duration_label(duration_ns: float) -> str:
@@ -232,41 +259,33 @@ def duration_label(duration_ns: float) -> str:
     return f"{duration_ns:.3g} ns"
 
 
-def format_rate(rate_ops_per_s: float, *, unit: str = "ops/s", digits: int = 3) -> str:
+def format_rate(rate_ops_per_s: float, *, unit: str = "ops/s", digits: int = 3) -> Quantity:
     """For people: "9 430 ops/s", "0.250 ops/s"."""
-    if not math.isfinite(rate_ops_per_s):
-        return UNKNOWN_TEXT
-    return f"{format_number(rate_ops_per_s, digits=digits)} {unit}"
+    number = format_number(rate_ops_per_s, digits=digits)
+    text = f"{number} {unit}" if math.isfinite(rate_ops_per_s) else number
+    return Quantity(text, kind="rate", value=rate_ops_per_s, digits=digits, unit=unit)
 
 
-def format_number(value: float, *, digits: int = 3) -> str:
+def format_number(value: float, *, digits: int = 3) -> Quantity:
     """For people: `digits` significant digits, thousands set apart by spaces: "9 430", "1.50"."""
-    if not math.isfinite(value):
-        return UNKNOWN_TEXT
-    return f"{round_significant(value, digits):,f}".replace(",", " ")
+    text = f"{round_significant(value, digits):,f}".replace(",", " ") if math.isfinite(value) else UNKNOWN_TEXT
+    return Quantity(text, kind="number", value=value, digits=digits)
 
 
-def format_count(count: int) -> str:
+def format_count(count: int) -> Quantity:
     """For people, exact: "1 000 000"."""
-    return f"{count:,d}".replace(",", " ")
+    return Quantity(f"{count:,d}".replace(",", " "), kind="count", value=count)
 
 
-def format_bytes(size_bytes: float, *, digits: int = 3) -> str:
+def format_bytes(size_bytes: float, *, digits: int = 3) -> Quantity:
     """For people, powers of 1000: "1.05 MB"."""
-    if not math.isfinite(size_bytes):
-        return UNKNOWN_TEXT
-    if abs(size_bytes) < 1000 and size_bytes == int(size_bytes):
-        return f"{int(size_bytes)} B"
-    units = (("B", 1), ("kB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12))
-    return _with_unit(size_bytes, units, digits)
+    return Quantity(_bytes_words(size_bytes, digits), kind="bytes", value=size_bytes, digits=digits)
 
 
-def format_percentage(share: float, *, digits: int = 3) -> str:
+def format_percentage(share: float, *, digits: int = 3) -> Quantity:
     """For people: 0.001 is "0.1 %", 0.97314 is "97.3 %"."""
-    if not math.isfinite(share):
-        return UNKNOWN_TEXT
-    percent = round_significant(share * 100, digits)
-    return f"{_plain(percent)} %"
+    text = f"{_plain(round_significant(share * 100, digits))} %" if math.isfinite(share) else UNKNOWN_TEXT
+    return Quantity(text, kind="percentage", value=share, digits=digits)
 
 
 # --- parts
@@ -319,6 +338,23 @@ def _plain(value: Decimal) -> str:
     if "e" in text:
         return text
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _duration_words(duration_ns: float, digits: int) -> str:
+    if not math.isfinite(duration_ns):
+        return UNKNOWN_TEXT
+    if abs(duration_ns) >= 120 * NS_PER_S:
+        return _long_duration(duration_ns)
+    return _with_unit(duration_ns, (("ns", 1), ("µs", NS_PER_US), ("ms", NS_PER_MS), ("s", NS_PER_S)), digits)
+
+
+def _bytes_words(size_bytes: float, digits: int) -> str:
+    if not math.isfinite(size_bytes):
+        return UNKNOWN_TEXT
+    if abs(size_bytes) < 1000 and size_bytes == int(size_bytes):
+        return f"{int(size_bytes)} B"
+    units = (("B", 1), ("kB", 10**3), ("MB", 10**6), ("GB", 10**9), ("TB", 10**12))
+    return _with_unit(size_bytes, units, digits)
 
 
 def _with_unit(value: float, units: tuple[tuple[str, int], ...], digits: int) -> str:

@@ -28,7 +28,7 @@ class Message(str):
         return text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.template, dict(self.values))
+        return _restored, (str(self), self.template, dict(self.values))
 
 
 def message(template: str, /, **values: Any) -> Message:
@@ -42,5 +42,12 @@ def joined(separator: str, parts: Iterable[str]) -> Message:
     return Message(separator.replace("{", "{{").replace("}", "}}").join(f"{{{name}}}" for name in named), **named)
 
 
-def _restored(template: str, values: dict[str, Any]) -> Message:
-    return Message(template, **values)
+def capitalised(text: str) -> Message:
+    """`text` as the beginning of a sentence; a language without capitals says `text` itself."""
+    return _restored(text[:1].upper() + text[1:], "{text}", {"text": text})
+
+
+def _restored(text: str, template: str, values: dict[str, Any]) -> Message:
+    restored = str.__new__(Message, text)
+    restored.template, restored.values = template, values
+    return restored

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brimline.report import write_html
+from brimline.report import in_language, write_html
 from tests.browser.chromium import Chromium, find_chromium
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 from tests.unit.report.report_samples import make_reports
@@ -17,7 +17,7 @@ EXECUTABLE = find_chromium()
 if EXECUTABLE is None:
     pytest.skip("no Chromium on this machine: install the package chromium", allow_module_level=True)
 
-KINDS = ("run", "capacity", "sweep", "comparison", "trend")
+KINDS = ("run", "capacity", "sweep", "comparison", "trend", "run-zh", "capacity-zh", "comparison-zh", "trend-zh")
 WIDTHS_PX = (390, 768, 1440)
 
 
@@ -28,7 +28,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     paths = {kind: directory / f"{kind}.html" for kind in KINDS}
     others = {"comparison": report_of(regressed()), "trend": trend_of(dropped())}
     for kind, path in paths.items():
-        write_html(others[kind] if kind in others else getattr(reports, kind), path)
+        name, _, language = kind.partition("-")
+        report = others[name] if name in others else getattr(reports, name)
+        write_html(in_language(report, language or "en"), path)
     return paths
 
 
@@ -60,13 +62,14 @@ def test_page_draws_everything_and_fits_its_window(
             marks: plot.querySelectorAll('.scatterlayer path, .points path').length,
         }))"""
     )
-    assert len(plots) == {"run": 2, "capacity": 4, "sweep": 1, "comparison": 2, "trend": 2}[kind]
+    expected = {"run": 9, "capacity": 11, "sweep": 1, "comparison": 2, "trend": 2}
+    assert len(plots) == expected[kind.removesuffix("-zh")]
     for plot in plots:
         assert plot["drawn"] == plot["width"] > 0, plot
         assert plot["marks"] > 0, plot
 
 
-@pytest.mark.parametrize("kind", ["capacity", "comparison", "trend"])
+@pytest.mark.parametrize("kind", ["capacity", "comparison", "trend", "run-zh", "comparison-zh"])
 def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Path], kind: str) -> None:
     browser.open(files[kind], width=390)
     overflowing = browser.evaluate(
@@ -76,6 +79,21 @@ def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Pa
             .map(element => element.textContent.slice(0, 60))"""
     )
     assert overflowing == []
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_charts_over_time_begin_and_end_at_the_same_place(
+    browser: Chromium, files: dict[str, Path], width: int
+) -> None:
+    browser.open(files["run"], width=width)
+    edges = browser.evaluate(
+        """[...document.querySelectorAll('.plot:not(#chart-percentiles) .bglayer, .plot:not(#chart-percentiles) .xy')]
+            .map(element => element.closest('.plot'))
+            .filter((plot, place, all) => all.indexOf(plot) === place)
+            .map(plot => [plot._fullLayout._size.l, plot._fullLayout._size.r])"""
+    )
+    assert len(edges) == 8
+    assert {tuple(edge) for edge in edges} == {tuple(edges[0])}
 
 
 def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: dict[str, Path]) -> None:

@@ -57,14 +57,14 @@ class LatencyObjective:
     @property
     def name(self) -> str:
         """`response p99`, or `read response p95`."""
-        figure = f"{self.clock} {quantile_name(self.quantile)}"
-        return figure if self.operation is None else f"{self.operation} {figure}"
+        figure = message("{clock} {quantile}", clock=self.clock, quantile=quantile_name(self.quantile))
+        return figure if self.operation is None else message("{kind} {figure}", kind=self.operation, figure=figure)
 
     @property
     def short_name(self) -> str:
         """`p99`, or `read p95`: where the clock is said beside it."""
         name = quantile_name(self.quantile)
-        return name if self.operation is None else f"{self.operation} {name}"
+        return name if self.operation is None else message("{kind} {figure}", kind=self.operation, figure=name)
 
     @property
     def text(self) -> str:
@@ -87,7 +87,8 @@ class ErrorObjective:
     @property
     def text(self) -> str:
         """`errors ≤ 0.1 %`."""
-        name = "errors" if self.operation is None else f"{self.operation} errors"
+        of_kind = message("{kind} {figure}", kind=self.operation, figure="errors")
+        name = "errors" if self.operation is None else of_kind
         return message("{name} ≤ {limit}", name=name, limit=format_percentage(self.share_max))
 
 

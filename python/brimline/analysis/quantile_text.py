@@ -5,6 +5,7 @@ from collections.abc import Callable
 from brimline.analysis.latency import Latency
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN, QuantileInterval
 from brimline.units import UNKNOWN_TEXT, format_duration
+from brimline.wording import message
 
 
 def quantile_text(quantile: QuantileInterval | None, *, format_ns: Callable[[float], str] = format_duration) -> str:
@@ -16,7 +17,7 @@ def quantile_text(quantile: QuantileInterval | None, *, format_ns: Callable[[flo
         return UNKNOWN_TEXT
     if quantile.enough:
         return format_ns(quantile.value_ns)
-    return UNKNOWN_TEXT if quantile.low_ns is None else f"≥ {format_ns(quantile.low_ns)}"
+    return UNKNOWN_TEXT if quantile.low_ns is None else message("≥ {value}", value=format_ns(quantile.low_ns))
 
 
 def p99_text(latency: Latency | None) -> str:

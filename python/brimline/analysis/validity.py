@@ -11,6 +11,7 @@ from brimline.monitor import Opcounters, check_agreement
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import format_count, format_duration, format_percentage, format_rate
+from brimline.wording import joined, message
 
 GENERATOR_CPU_SHARE_MAX = 0.90
 """Share of wall time from which the busiest engine thread counts as full."""
@@ -74,15 +75,18 @@ def ended(record: RunRecord) -> Finding:
     if record.ended_by == "completed":
         return Finding("ended", Standing.PASS, "the run went to its planned end")
     verdict = Standing.WARN if record.ended_by in ("stopped", "interrupt") else Standing.FAIL
-    because = f": {record.message}" if record.message else ""
-    return Finding("ended", verdict, f"the run ended early ({record.ended_by}){because}")
+    how = record.ended_by.replace("_", " ")
+    if not record.message:
+        return Finding("ended", verdict, message("the run ended early ({how})", how=how))
+    return Finding("ended", verdict, message("the run ended early ({how}): {why}", how=how, why=record.message))
 
 
 def unaltered(record: RunRecord) -> list[Finding]:
     """The files are what was sealed; nothing to say when they are."""
     if not record.files_changed:
         return []
-    return [Finding("unaltered", Standing.FAIL, f"changed since it was sealed: {', '.join(record.files_changed)}")]
+    evidence = message("changed since it was sealed: {files}", files=joined(", ", record.files_changed))
+    return [Finding("unaltered", Standing.FAIL, evidence)]
 
 
 def conservation(record: RunRecord) -> Finding:
@@ -92,13 +96,21 @@ def conservation(record: RunRecord) -> Finding:
         return Finding("conservation", Standing.UNKNOWN, "the run was not sealed, so its totals are missing")
     problems = list(record.imbalances)
     if summary["due"] != summary["sent"] + summary["overdue"]:
-        problems.append(f"due {summary['due']} is not sent {summary['sent']} + overdue {summary['overdue']}")
+        problems.append(message("due {due} is not sent {sent} + overdue {overdue}", **_counts(summary)))
     accounted = summary["ok"] + summary["miss"] + summary["failed"] + summary["unfinished"]
     if summary["sent"] != accounted:
-        problems.append(f"sent {summary['sent']} is not the {accounted} that ended or are unfinished")
+        problems.append(
+            message("sent {sent} is not the {n} that ended or are unfinished", **_counts(summary), n=accounted)
+        )
     if problems:
-        return Finding("conservation", Standing.FAIL, "operations got lost: " + "; ".join(dict.fromkeys(problems)))
-    return Finding("conservation", Standing.PASS, f"all {format_count(summary['due'])} operations are accounted for")
+        evidence = message("operations got lost: {problems}", problems=joined("; ", dict.fromkeys(problems)))
+        return Finding("conservation", Standing.FAIL, evidence)
+    evidence = message("all {count} operations are accounted for", count=format_count(summary["due"]))
+    return Finding("conservation", Standing.PASS, evidence)
+
+
+def _counts(summary: Summary) -> dict[str, int]:
+    return {"due": summary["due"], "sent": summary["sent"], "overdue": summary["overdue"]}
 
 
 def opcounters(record: RunRecord) -> Finding:
@@ -118,7 +130,9 @@ def opcounters(record: RunRecord) -> Finding:
 def generator_cpu_finding(generator: GeneratorCpu) -> Finding:
     """The busiest engine thread had time to spare."""
     full = generator.busiest_thread_share >= GENERATOR_CPU_SHARE_MAX
-    evidence = f"busiest engine thread {format_percentage(generator.busiest_thread_share)} of a CPU"
+    evidence = message(
+        "busiest engine thread {share} of a CPU", share=format_percentage(generator.busiest_thread_share)
+    )
     return Finding("generator_cpu", Standing.FAIL if full else Standing.PASS, evidence)
 
 
@@ -129,10 +143,12 @@ def generator_headroom(throughput_ops_per_s: float, null_ceiling_ops_per_s: floa
         return Finding(name, Standing.UNKNOWN, "the generator's ceiling on this host was not measured")
     headroom = null_ceiling_ops_per_s / throughput_ops_per_s
     verdict = Standing.PASS if headroom >= HEADROOM_MIN else Standing.FAIL
-    ceiling = format_rate(null_ceiling_ops_per_s)
-    return Finding(
-        name, verdict, f"encode-and-record ceiling, without sockets, {ceiling}: {headroom:.1f} times what was measured"
+    evidence = message(
+        "encode-and-record ceiling, without sockets, {ceiling}: {headroom:.1f} times what was measured",
+        ceiling=format_rate(null_ceiling_ops_per_s),
+        headroom=headroom,
     )
+    return Finding(name, verdict, evidence)
 
 
 def generator_lag(figures: RunFigures) -> Finding:
@@ -147,15 +163,19 @@ def generator_lag(figures: RunFigures) -> Finding:
         return Finding(name, Standing.UNKNOWN, "no lag was recorded")
     if figures.held_back_share > HELD_BACK_SHARE_MAX:
         share = format_percentage(figures.held_back_share)
-        return Finding(name, Standing.PASS, f"{share} of the operations waited for a free connection")
-    evidence = f"lag p99 {format_duration(lag.p99_ns)}, service p50 {format_duration(service.p50_ns)}"
+        evidence = message("{share} of the operations waited for a free connection", share=share)
+        return Finding(name, Standing.PASS, evidence)
+    evidence = message(
+        "lag p99 {lag}, service p50 {service}", lag=format_duration(lag.p99_ns), service=format_duration(service.p50_ns)
+    )
     if lag.p99_ns <= service.p50_ns:
         return Finding(name, Standing.PASS, evidence)
-    evidence = f"the generator sent late: {evidence}"
+    evidence = message("the generator sent late: {evidence}", evidence=evidence)
     if lag.p99_ns <= LAG_PART_OF_RESPONSE_MAX * response.p99_ns:
         return Finding(name, Standing.WARN, evidence)
     if server_fills_shared_host(figures.server):
-        return Finding(name, Standing.WARN, f"{evidence}; the server filled the host that both share")
+        evidence = message("{evidence}; the server filled the host that both share", evidence=evidence)
+        return Finding(name, Standing.WARN, evidence)
     return Finding(name, Standing.FAIL, evidence)
 
 
@@ -170,26 +190,32 @@ def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
     summary = record.summary
     if summary is None or record.plan.pacer.kind == "closed":
         return []
-    evidence = f"planned {format_count(summary['due'])}, sent {format_count(summary['sent'])}"
+    evidence = message(
+        "planned {planned}, sent {sent}", planned=format_count(summary["due"]), sent=format_count(summary["sent"])
+    )
     if summary["overdue"] <= OVERDUE_SHARE_MAX * summary["due"]:
         return [Finding("sent", Standing.PASS, evidence)]
-    missing = (
-        f"{format_count(summary['overdue'])} ({format_percentage(summary['overdue'] / summary['due'])}) never went out"
+    evidence = message(
+        "{evidence}: {count} ({share}) never went out, {why}",
+        evidence=evidence,
+        count=format_count(summary["overdue"]),
+        share=format_percentage(summary["overdue"] / summary["due"]),
+        why=_why_unsent(record, summary, held_back_share),
     )
-    return [Finding("sent", Standing.WARN, f"{evidence}: {missing}{_why_unsent(record, summary, held_back_share)}")]
+    return [Finding("sent", Standing.WARN, evidence)]
 
 
 def _why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:
     if record.closed_loop:
-        return ", because the run ended before its workers had performed their loops"
+        return "because the run ended before its workers had performed their loops"
     age = format_duration(summary["oldest_overdue_ns"])
     bound = record.plan.in_flight_max or record.plan.connections
     reason = (
-        f"all {format_count(bound)} places for operations in flight were taken"
+        message("all {count} places for operations in flight were taken", count=format_count(bound))
         if held_back_share > HELD_BACK_SHARE_MAX
         else "the generator was late"
     )
-    return f", the oldest was due {age} before the end; {reason}"
+    return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
 
 
 def errors(summary: Summary | None, error_rate: float) -> Finding:
@@ -197,19 +223,26 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     if not error_rate:
         return Finding("errors", Standing.PASS, "no operation failed")
     kinds = sorted(summary["errors"], key=lambda row: -row["count"]) if summary else []
-    most = f"; most often {kinds[0]['label'] or kinds[0]['outcome']}" if kinds else ""
-    code = f" ({kinds[0]['code']})" if kinds and kinds[0]["code"] else ""
     standing = Standing.FAIL if error_rate >= 1 else Standing.WARN
-    return Finding("errors", standing, f"{format_percentage(error_rate)} of the operations failed{most}{code}")
+    share = format_percentage(error_rate)
+    if not kinds:
+        return Finding("errors", standing, message("{share} of the operations failed", share=share))
+    what = kinds[0]["label"] or kinds[0]["outcome"].replace("_", " ")
+    if kinds[0]["code"]:
+        what = message("{what} ({code})", what=what, code=kinds[0]["code"])
+    return Finding(
+        "errors", standing, message("{share} of the operations failed; most often {what}", share=share, what=what)
+    )
 
 
 def misses(miss_rate: float) -> Finding:
     """The operations found their documents."""
-    evidence = f"{format_percentage(miss_rate)} of the operations found no document"
+    evidence = message("{share} of the operations found no document", share=format_percentage(miss_rate))
     if miss_rate <= MISS_RATE_MAX:
         return Finding("misses", Standing.PASS, evidence)
     standing = Standing.WARN if miss_rate <= MISS_RATE_VALID_MAX else Standing.FAIL
-    return Finding("misses", standing, f"{evidence}; do keys and loaded data belong together?")
+    evidence = message("{evidence}; do keys and loaded data belong together?", evidence=evidence)
+    return Finding("misses", standing, evidence)
 
 
 def samples(latency: Latency | None) -> Finding:
@@ -218,6 +251,8 @@ def samples(latency: Latency | None) -> Finding:
         return Finding("samples", Standing.FAIL, "no operation finished in the measured window")
     tail = format_count(round(latency.count * 0.01))
     if latency.p99.enough:
-        return Finding("samples", Standing.PASS, f"{tail} operations lie above the p99")
-    evidence = f"only {tail} operations lie above the p99, {TAIL_COUNT_MIN} are needed; it is a bound"
+        return Finding("samples", Standing.PASS, message("{tail} operations lie above the p99", tail=tail))
+    evidence = message(
+        "only {tail} operations lie above the p99, {needed} are needed; it is a bound", tail=tail, needed=TAIL_COUNT_MIN
+    )
     return Finding("samples", Standing.WARN, evidence)

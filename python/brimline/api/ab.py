@@ -104,7 +104,7 @@ def ab_loaded(
             raise interrupted from None
         _raise_if_lost(directory)
         raise
-    result.write()
+    result.write(options.language)
     return result
 
 

@@ -57,7 +57,7 @@ def capacity_loaded(
         resume=resume,
     )
     result = capacity_result(conducted, settings)
-    result.write()
+    result.write(options.language)
     return result
 
 

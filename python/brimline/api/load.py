@@ -57,7 +57,7 @@ def load_loaded(loaded: LoadedSpec, options: Options) -> LoadResult | AlreadyLoa
     if report.record is None:
         return AlreadyLoaded(namespace=report.namespace, document_count=report.document_count)
     result = _result(report, report.record, place.stop)
-    result.write()
+    result.write(options.language)
     return result
 
 

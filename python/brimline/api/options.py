@@ -7,6 +7,7 @@ from typing import Literal
 
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, ProgressSink, Silence
+from brimline.report import wanted_language
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 
 RUNS_DIRECTORY_VARIABLE = "BRIMLINE_RUNS_DIR"
@@ -26,7 +27,8 @@ class Options:
     binary to start instead of the bundled one. `data`: what to do about missing data; None: `load` on a server that
     brimline starts, `check` on any other. `drop`: replace documents that brimline did not load. `resume`: a
     load goes on where one of the same data ended. `null`: no server at
-    all, which shows the generator's own ceiling. `command`: the command line, for the record.
+    all, which shows the generator's own ceiling. `command`: the command line, for the record. `language`: of the
+    report, "en" or "zh"; BRIMLINE_LANG, else English.
     """
 
     uri: str | None = None
@@ -39,6 +41,7 @@ class Options:
     runs_directory: Path = field(default_factory=default_runs_directory)
     progress: ProgressSink = field(default_factory=Silence)
     command: tuple[str, ...] | None = None
+    language: str = field(default_factory=wanted_language)
 
     def __post_init__(self) -> None:
         if self.drop and self.resume:

@@ -24,30 +24,35 @@ from brimline.experiments.stored import (
 from brimline.record import RunRecord, list_records, read_experiment, read_record
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.spec import load_spec
 
 
-def open_result(name_or_path: str | Path, *, runs_directory: Path) -> Result:
+def open_result(
+    name_or_path: str | Path, *, runs_directory: Path, apdex: ApdexThresholds = JMETER_THRESHOLDS
+) -> Result:
     """The result in a directory, analysed anew. A name is looked for in `runs_directory`; `latest` is the last one.
+
+    `apdex` are the thresholds of a run's Apdex table.
 
     Raises UsageError and RecordError.
     """
     directory = find_record(name_or_path, runs_directory=runs_directory)
     try:
-        return _open(directory)
+        return _open(directory, apdex)
     except (ValueError, KeyError, TypeError) as error:
         raise RecordError(
             f"the record in {directory} is damaged: {error}", hint="it can't be analysed again"
         ) from error
 
 
-def _open(directory: Path) -> Result:
+def _open(directory: Path, apdex: ApdexThresholds) -> Result:
     if (directory / EXPERIMENT_FILE).exists():
         return _open_experiment(directory)
     if is_imported(directory):
         return open_imported(directory)
     record = read_record(directory)
-    return run_result(record, _objective_of(record))
+    return run_result(record, _objective_of(record), apdex=apdex)
 
 
 def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:

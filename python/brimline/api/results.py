@@ -17,7 +17,7 @@ from brimline.experiments.sweep import SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
 from brimline.record import ExperimentRecord, RunRecord
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
-from brimline.report import Report, write_html, write_json
+from brimline.report import Report, in_language, wanted_language, write_html, write_json
 from brimline.report.run_json import FORMAT_VERSION
 
 
@@ -49,10 +49,13 @@ class Result:
         """The hint of an error about a result that is there."""
         return f"the report says more: {self.html}"
 
-    def write(self) -> None:
-        """Writes what is derived beside the record: `analysis.json` and `report.html`. Raises RecordError."""
+    def write(self, language: str | None = None) -> None:
+        """Writes what is derived beside the record: `analysis.json` and `report.html`. Raises RecordError.
+
+        `language` is that of the report, None: BRIMLINE_LANG, else English.
+        """
         write_json(self.report, self.directory / ANALYSIS_FILE)
-        write_html(self.report, self.directory / REPORT_FILE)
+        write_html(in_language(self.report, wanted_language(language)), self.directory / REPORT_FILE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from brimline.execution import StopToken, execute, restore_data
 from brimline.plan import Plan, resolve
 from brimline.record import RunRecord
 from brimline.report import run_report
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.spec import LoadedSpec
 
 
@@ -45,7 +46,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> RunResult:
         directory = place.directory(plan)
         record = execute(plan, directory=directory, title=plan.name, context=place.context)
         result = run_result(record, objective(place.spec), interrupted=interruption(place.stop, directory))
-        result.write()
+        result.write(options.language)
         if record.complete:
             _restore(plan, place)
     return result
@@ -64,12 +65,18 @@ def interruption(stop: StopToken, directory: Path) -> Interrupted | None:
     return stop.error(kept=str(directory)) if stop.requested else None
 
 
-def run_result(record: RunRecord, slo: Slo | None, *, interrupted: Interrupted | None = None) -> RunResult:
+def run_result(
+    record: RunRecord,
+    slo: Slo | None,
+    *,
+    interrupted: Interrupted | None = None,
+    apdex: ApdexThresholds = JMETER_THRESHOLDS,
+) -> RunResult:
     """What a record shows, now or years later."""
     observation = observe(record, objectives=slo.latencies if slo else ())
     judgement = judge(observation, slo) if slo is not None and not observation.closed_loop else None
     return RunResult(
-        report=run_report(record, observation, slo=slo, judgement=judgement),
+        report=run_report(record, observation, slo=slo, judgement=judgement, apdex=apdex),
         directory=record.directory,
         interrupted=interrupted,
         record=record,

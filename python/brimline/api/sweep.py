@@ -38,7 +38,7 @@ def sweep_loaded(
         loaded, options, kind="sweep", settings=settings, make=lambda seed: Sweep(settings, seed), resume=resume
     )
     result = sweep_result(conducted, settings)
-    result.write()
+    result.write(options.language)
     return result
 
 

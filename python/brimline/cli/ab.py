@@ -55,6 +55,7 @@ def ab(
     mongod: opt.Mongod = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -78,7 +79,15 @@ def ab(
     loaded_b = load_workload(spec_b or spec_a, overrides={**both, **_assignments(only_b, "--b")})
     settings = _settings(pairs, floor, gating.share_of(margin, "--margin"))
     options = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+        uri=uri,
+        mongod=mongod,
+        cache_gb=cache_gb,
+        data=data,
+        drop=drop,
+        null=null,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
     )
     estimate_s = ab_time_estimate_s(loaded_a, loaded_b, settings)
     if estimate_s is not None:
@@ -86,7 +95,7 @@ def ab(
         options.progress.note(f"{runs} runs, about {format_duration(round(estimate_s * NS_PER_S))} without loading")
     result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
     gating.write_cases(result.cases, junit, suite="ab")
-    return show_result(result, as_json=as_json, full=True)
+    return show_result(result, as_json=as_json, full=True, lang=lang)
 
 
 def _settings(pairs: int, floor: bool, margin: float) -> ABSettings:

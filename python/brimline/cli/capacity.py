@@ -70,12 +70,21 @@ def capacity(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     junit: gating.OutcomeJunit = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
     """Find the highest load that the server sustains within the objective, and why it stops there."""
     options = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+        uri=uri,
+        mongod=mongod,
+        cache_gb=cache_gb,
+        data=data,
+        drop=drop,
+        null=null,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
     )
     overrides = opt.spec_overrides(
         records=records,
@@ -93,7 +102,7 @@ def capacity(
                 "--resume goes on with the search as it was begun", hint="of its options only --budget can change"
             )
         directory = find_record(resume, runs_directory=options.runs_directory)
-        return _shown(_resumed(directory, budget_s, options), junit, as_json=as_json)
+        return _shown(_resumed(directory, budget_s, options), junit, as_json=as_json, lang=lang)
     loaded = load_workload(
         workload, property_files=property_files or (), properties=properties or (), overrides=overrides
     )
@@ -101,13 +110,13 @@ def capacity(
     words = SearchWords(on=on, loops=loops, ramp_up_s=_seconds(ramp_up, "--ramp-up"), budget_s=budget_s)
     if frontier is not None:
         settings = frontier_settings(loaded.spec, preset, _limits_ns(frontier), words)
-        return _shown(_search(loaded, settings, options), junit, as_json=as_json)
-    return _shown(_search(loaded, settings_for(loaded.spec, preset, words), options), junit, as_json=as_json)
+        return _shown(_search(loaded, settings, options), junit, as_json=as_json, lang=lang)
+    return _shown(_search(loaded, settings_for(loaded.spec, preset, words), options), junit, as_json=as_json, lang=lang)
 
 
-def _shown(result: Result, junit: Path | None, *, as_json: bool) -> int:
+def _shown(result: Result, junit: Path | None, *, as_json: bool, lang: str | None) -> int:
     gating.write_outcome(result, junit, suite="capacity")
-    return show_result(result, as_json=as_json)
+    return show_result(result, as_json=as_json, lang=lang)
 
 
 def _search(

@@ -28,6 +28,7 @@ def compare(
     junit: gating.Junit = None,
     html: gating.Html = None,
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
 ) -> int:
     """Compare runs: what was configured differently, what changed, and how sure that is."""
@@ -42,7 +43,7 @@ def compare(
         runs_directory=runs_dir or default_runs_directory(),
     )
     gating.write_cases(result.cases, junit, suite="compare")
-    return gating.show_report(result.report, error=result.error, as_json=as_json, html=html)
+    return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)
 
 
 def _sides(records: list[str]) -> tuple[list[str], list[str]]:

@@ -12,7 +12,15 @@ from brimline.analysis.gate import GateCase, GateVerdict, parse_limits
 from brimline.api import Result
 from brimline.cli.output import console, printing
 from brimline.errors import BrimlineError, GateFailed, UsageError
-from brimline.report import Report, print_report, render_json, write_html
+from brimline.report import (
+    Report,
+    in_language,
+    print_report,
+    render_json,
+    said_in,
+    wanted_language,
+    write_html,
+)
 from brimline.report.junit import write_junit
 from brimline.units import parse_percentage, percentage_text
 
@@ -84,18 +92,21 @@ def write_outcome(result: Result, junit: Path | None, *, suite: str) -> None:
     write_cases([GateCase(name=result.report.name, verdict=verdict, text=text)], junit, suite=suite)
 
 
-def show_report(report: Report, *, error: BrimlineError | None, as_json: bool, html: Path | None) -> int:
-    """Prints a report that was made of records; raises `error` after that."""
+def show_report(
+    report: Report, *, error: BrimlineError | None, as_json: bool, html: Path | None, lang: str | None = None
+) -> int:
+    """Prints a report that was made of records, in the language asked for; raises `error` after that."""
+    language = wanted_language(lang)
     if html is not None:
-        write_html(report, html)
+        write_html(in_language(report, language), html)
     with printing():
         if as_json:
             sys.stdout.write(render_json(report))
         else:
             out = console()
-            print_report(report, out)
+            print_report(in_language(report, language), out)
             if html is not None:
-                out.print(f"report: {html}", soft_wrap=True)
+                out.print(f"{said_in(language, 'report')}: {html}", soft_wrap=True)
     if error is not None:
         raise error
     return 0

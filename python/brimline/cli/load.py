@@ -6,8 +6,10 @@ import sys
 from brimline import api
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing, show_result
+from brimline.report import said_in, wanted_language
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import format_count
+from brimline.wording import message
 
 
 def load(
@@ -22,6 +24,7 @@ def load(
     drop: opt.Drop = False,
     resume: opt.Resume = False,
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -39,24 +42,32 @@ def load(
             resume=resume,
             runs_dir=runs_dir,
             quiet=quiet,
+            lang=lang,
         ),
     )
     if isinstance(result, api.AlreadyLoaded):
-        return _say(result, as_json=as_json)
-    code = show_result(result, as_json=as_json, full=True)
+        return _say(result, as_json=as_json, lang=lang)
+    code = show_result(result, as_json=as_json, full=True, lang=lang)
     if not as_json:
         with printing():
-            console().print(
-                f"counted: {format_count(result.document_count)} documents in {result.namespace}, as intended"
+            counted = message(
+                "counted: {count} documents in {namespace}, as intended",
+                count=format_count(result.document_count),
+                namespace=result.namespace,
             )
+            console().print(said_in(wanted_language(lang), counted))
     return code
 
 
-def _say(result: api.AlreadyLoaded, *, as_json: bool) -> int:
+def _say(result: api.AlreadyLoaded, *, as_json: bool, lang: str | None) -> int:
     with printing():
         if as_json:
             sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
         else:
-            count = format_count(result.document_count)
-            console().print(f"{result.namespace} holds all {count} documents already: nothing was sent")
+            nothing_to_do = message(
+                "{namespace} holds all {count} documents already: nothing was sent",
+                namespace=result.namespace,
+                count=format_count(result.document_count),
+            )
+            console().print(said_in(wanted_language(lang), nothing_to_do))
     return 0

@@ -13,6 +13,7 @@ from brimline.cli.progress import TerminalProgress
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
+from brimline.report import wanted_language
 
 _LIMIT = re.compile(r"(?:(?P<kind>[a-z_]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
 
@@ -109,6 +110,12 @@ Limits = Annotated[
         show_default=False,
     ),
 ]
+Lang = Annotated[
+    str | None,
+    typer.Option(
+        "--lang", metavar="en|zh", help="Language of the report; default: BRIMLINE_LANG, else en.", show_default=False
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]
 
@@ -124,6 +131,7 @@ def surroundings(
     null: bool = False,
     runs_dir: Path | None,
     quiet: bool,
+    lang: str | None = None,
 ) -> Options:
     """The options of a verb as the API takes them."""
     given: dict[str, object] = {} if runs_dir is None else {"runs_directory": runs_dir}
@@ -138,6 +146,7 @@ def surroundings(
         resume=resume,
         null=null,
         command=redact_words(("brimline", *sys.argv[1:])),
+        language=wanted_language(lang),
         **given,  # type: ignore[arg-type]
     )
 

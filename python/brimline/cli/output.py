@@ -9,7 +9,7 @@ from rich.console import Console
 
 from brimline.api import Result
 from brimline.errors import BrimlineError
-from brimline.report import print_report, render_json
+from brimline.report import in_language, print_report, render_json, said_in, wanted_language
 
 _WIDTH_WITHOUT_TERMINAL = 120
 
@@ -28,15 +28,19 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def show_result(result: Result, *, as_json: bool, full: bool = False) -> int:
-    """Prints a result and returns its exit code; raises the result's error after what was measured is printed."""
+def show_result(result: Result, *, as_json: bool, full: bool = False, lang: str | None = None) -> int:
+    """Prints a result and returns its exit code; raises the result's error after what was measured is printed.
+
+    `lang` is the language asked for; JSON has none.
+    """
+    language = wanted_language(lang)
     with printing():
         if as_json:
             sys.stdout.write(render_json(result.report))
         else:
             out = console()
-            print_report(result.report, out, full=full)
-            out.print(f"report: {result.html}", soft_wrap=True)
+            print_report(in_language(result.report, language), out, full=full)
+            out.print(f"{said_in(language, 'report')}: {result.html}", soft_wrap=True)
     if result.error is not None:
         raise result.error
     return 0

@@ -1,25 +1,91 @@
 """Owns `brimline report`."""
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from brimline import api
+from brimline.api.export import FILE_NAMES, Format, default_path, exported, formats_of
 from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
 from brimline.cli.output import printing
-from brimline.report import render_json
+from brimline.errors import UsageError
+from brimline.record.files import replace_pieces
+from brimline.report import render_json, wanted_language
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
+
+STDOUT = "-"
 
 
 def report(
     record: Annotated[str, typer.Argument(help="A record: its directory, a part of its name, or latest.")] = "latest",
+    format: Annotated[  # noqa: A002 - the flag's name
+        Literal["html", "md", "csv", "jtl", "json", "all"],
+        typer.Option("--format", help="What to write. csv: the statistics table; jtl: JMeter's results, of a run."),
+    ] = "html",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="File to write, - for standard output; with all, a directory. Default: beside the record.",
+            show_default=False,
+        ),
+    ] = None,
+    apdex: Annotated[
+        str | None,
+        typer.Option(
+            "--apdex",
+            metavar="T,F",
+            help="Apdex thresholds, such as 10ms,40ms; default 500ms,1500ms.",
+            show_default=False,
+        ),
+    ] = None,
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
 ) -> int:
     """Analyse a stored record again and write its report; prints the report's path."""
-    result = api.open_result(record, runs_directory=runs_dir or default_runs_directory())
-    result.write()
-    with printing():
-        sys.stdout.write(render_json(result.report) if as_json else f"{result.html}\n")
+    language = wanted_language(lang)
+    result = api.open_result(record, runs_directory=runs_dir or default_runs_directory(), apdex=_thresholds(apdex))
+    if as_json or (format == "html" and output is None):
+        result.write(language)
+        with printing():
+            sys.stdout.write(render_json(result.report) if as_json else f"{result.html}\n")
+        return 0
+    formats: tuple[Format, ...] = formats_of(result) if format == "all" else (format,)
+    if output == STDOUT:
+        _print(result, formats, language)
+    else:
+        _write(result, formats, output, language)
     return 0
+
+
+def _thresholds(text: str | None) -> ApdexThresholds:
+    if text is None:
+        return JMETER_THRESHOLDS
+    try:
+        return parse_thresholds(text)
+    except ValueError as error:
+        raise UsageError(f"--apdex: {error}", hint="write two times, such as --apdex 10ms,40ms") from error
+
+
+def _print(result: api.Result, formats: tuple[Format, ...], language: str) -> None:
+    if len(formats) > 1:
+        raise UsageError("all formats don't go to standard output", hint="give a directory, or one format")
+    with printing():
+        for piece in exported(result, formats[0], language=language):
+            sys.stdout.write(piece)
+
+
+def _write(result: api.Result, formats: tuple[Format, ...], output: str | None, language: str) -> None:
+    """Writes each format to its file and prints where it is."""
+    for each in formats:
+        path = default_path(result, each) if output is None else Path(output)
+        if output is not None and (len(formats) > 1 or path.is_dir()):
+            path /= FILE_NAMES[each]
+        replace_pieces(path, exported(result, each, language=language))
+        with printing():
+            sys.stdout.write(f"{path}\n")

@@ -37,6 +37,7 @@ def run(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     junit: gating.OutcomeJunit = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -66,8 +67,16 @@ def run(
             hint="offer a rate, such as --rate 5000/s, or leave --p99, --error-rate and --slo out",
         )
     options = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+        uri=uri,
+        mongod=mongod,
+        cache_gb=cache_gb,
+        data=data,
+        drop=drop,
+        null=null,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
     )
     result = run_loaded(loaded, options)
     gating.write_outcome(result, junit, suite="run")
-    return show_result(result, as_json=as_json, full=True)
+    return show_result(result, as_json=as_json, full=True, lang=lang)

@@ -9,12 +9,13 @@ from brimline import api
 from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
-from brimline.report import print_report, render_json
+from brimline.report import in_language, print_report, render_json, wanted_language
 
 
 def show(
     record: Annotated[str, typer.Argument(help="A record: its directory, a part of its name, or latest.")] = "latest",
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
 ) -> int:
     """Show a stored record on the terminal."""
@@ -24,5 +25,5 @@ def show(
             sys.stdout.write(render_json(result.report))
     else:
         with printing():
-            print_report(result.report, console())
+            print_report(in_language(result.report, wanted_language(lang)), console())
     return 0

@@ -43,12 +43,21 @@ def sweep(
     mongod: opt.Mongod = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
     """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising."""
     options = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, null=null, runs_dir=runs_dir, quiet=quiet
+        uri=uri,
+        mongod=mongod,
+        cache_gb=cache_gb,
+        data=data,
+        drop=drop,
+        null=null,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
     )
     if resume is not None:
         if workload is not None or property_files or properties:
@@ -56,7 +65,7 @@ def sweep(
         found = resumption(find_record(resume, runs_directory=options.runs_directory), kinds=("sweep",))
         settings = stored_sweep_settings(found.experiment)
         resumed = sweep_loaded(found.loaded, settings, options, resume=found.experiment.directory)
-        return show_result(resumed, as_json=as_json, full=True)
+        return show_result(resumed, as_json=as_json, lang=lang, full=True)
     result = api.sweep(
         workload,
         settings=_settings(connections_max, repeats, duration, warmup),
@@ -65,7 +74,7 @@ def sweep(
         overrides=opt.spec_overrides(records=records, threads=threads, seed=seed),
         options=options,
     )
-    return show_result(result, as_json=as_json, full=True)
+    return show_result(result, as_json=as_json, lang=lang, full=True)
 
 
 def _settings(connections_max: int, repeats: int, duration: str, warmup: str) -> SweepSettings:

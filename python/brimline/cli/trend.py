@@ -45,6 +45,7 @@ def trend(
     junit: gating.Junit = None,
     html: gating.Html = None,
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
 ) -> int:
     """Find where the figures of many runs of one plan changed their level."""
@@ -60,4 +61,4 @@ def trend(
         runs_directory=runs_dir or default_runs_directory(),
     )
     gating.write_cases(result.cases, junit, suite="trend")
-    return gating.show_report(result.report, error=result.error, as_json=as_json, html=html)
+    return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)

@@ -138,7 +138,8 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
     if broken is not None:
         return _broken_off(broken)
     if not finished:
-        return ConclusionKind.INCOMPLETE, f"ended after {len(trials)} probes, before it was done"
+        ended = message("ended after {count} probes, before it was done", count=len(trials))
+        return ConclusionKind.INCOMPLETE, ended
     if state.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
         limited = state.sweep.ended_by is SweepEnd.CLIENT_LIMITED
         kind = ConclusionKind.CLIENT_LIMITED if limited else ConclusionKind.INVALID
@@ -172,11 +173,13 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
 
 def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
     observation = trial.observation
-    what = f"the {trial.probe.stage} probe {trial.probe.label}"
-    because = f": {observation.message}" if observation.message else ""
+    what = message("the {stage} probe {label}", stage=trial.probe.stage, label=trial.probe.label)
     if observation.ended_by in ("stopped", "interrupt"):
-        return ConclusionKind.INCOMPLETE, f"interrupted during {what}"
-    return ConclusionKind.TARGET_LOST, f"{what} did not end ({observation.ended_by}){because}"
+        return ConclusionKind.INCOMPLETE, message("interrupted during {what}", what=what)
+    ended = message("{what} did not end ({how})", what=what, how=observation.ended_by.replace("_", " "))
+    if observation.message:
+        ended = message("{ended}: {why}", ended=ended, why=observation.message)
+    return ConclusionKind.TARGET_LOST, ended
 
 
 def _unverified(state: SearchState) -> str:
@@ -209,7 +212,7 @@ def _too_wide(sustained: Estimate, settings: CapacitySettings) -> str:
 
 
 def _reasons_not_quotable(state: SearchState, kind: ConclusionKind, limit: Bottleneck | None) -> tuple[str, ...]:
-    reasons = []
+    reasons: list[str] = []
     if kind is not ConclusionKind.SUSTAINED:
         reasons.append("no sustained rate was found")
     if not state.settings.windows_span_checkpoints:

@@ -41,7 +41,7 @@ def _sustained_definition(settings: CapacitySettings) -> str:
                 message(
                     "at most {share} of the {what} fail",
                     share=format_percentage(each.share_max),
-                    what="operations" if each.operation is None else f"{each.operation} operations",
+                    what="operations" if each.operation is None else message("{kind} operations", kind=each.operation),
                 )
                 for each in slo.errors
             ],
@@ -62,8 +62,7 @@ def sustained_parts(sustained: Estimate, axis: Axis) -> tuple[str, str]:
             high=axis.number(sustained.high),
         )
         return axis.number(sustained.value), spread
-    _, _, interval = str(sustained).partition(f" {sustained.unit} (")
-    return format_number(sustained.value, digits=4), interval.removesuffix(")")
+    return format_number(sustained.value, digits=4), sustained.interval_text
 
 
 def headline(

@@ -15,6 +15,7 @@ from brimline.experiments.trial import Probe, Trial, broken_off, of_stage
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.units import format_count, format_percentage, format_rate
+from brimline.wording import joined, message
 
 ERROR_RATE_STOP = 0.05
 """More connections are not tried when this share of the operations fails."""
@@ -115,7 +116,11 @@ class Sweep:
         if best is not None and best.problems and ended_by not in (SweepEnd.BROKEN_OFF, SweepEnd.INCOMPLETE):
             limited = limit is not None and limit.kind is BottleneckKind.GENERATOR
             ended_by = SweepEnd.CLIENT_LIMITED if limited else SweepEnd.INVALID
-            reason = f"with {format_count(best.connections)} connections: {'; '.join(best.problems)}"
+            reason = message(
+                "with {connections} connections: {problems}",
+                connections=format_count(best.connections),
+                problems=joined("; ", best.problems),
+            )
         reached = ended_by is SweepEnd.PLATEAU
         of_null = any(trial.observation.target == "null" for trial in done)
         measured = _measured(levels, completed)
@@ -265,30 +270,39 @@ def _limit(
 def runs_text(levels: Sequence[SweepLevel]) -> str:
     """How often each level was measured: "one run per level"."""
     count = min((level.trial_count for level in levels), default=0)
-    return "one run per level" if count == 1 else f"{count} runs per level"
+    return "one run per level" if count == 1 else message("{count} runs per level", count=count)
 
 
 def _found_text(ceiling: float | None, rate: float, saturation: Estimate | None, knee: SweepLevel | None) -> str:
     """The figure in words, "" without one."""
     if ceiling is not None:
-        return f"{CEILING_TEXT}: {format_rate(ceiling)}"
+        return message("{what}: {rate}", what=CEILING_TEXT, rate=format_rate(ceiling))
     if knee is None:
         return ""
-    figure = f"{format_rate(rate)}, {runs_text([knee])}" if saturation is None else str(saturation)
-    return f"saturation throughput {figure}; knee at {format_count(knee.connections)} connections"
+    figure = joined(", ", [format_rate(rate), runs_text([knee])]) if saturation is None else saturation.text
+    return message(
+        "saturation throughput {figure}; knee at {connections} connections",
+        figure=figure,
+        connections=format_count(knee.connections),
+    )
 
 
 def _no_figure_text(ended_by: SweepEnd, reason: str, levels: Sequence[SweepLevel]) -> str:
     highest = max((level.throughput_ops_per_s for level in levels), default=0.0)
-    most = f", at most {format_rate(highest)} seen" if highest else ""
+    most = message(", at most {rate} seen", rate=format_rate(highest)) if highest else ""
     if ended_by is SweepEnd.CLIENT_LIMITED:
-        return f"no saturation throughput: the generator was the limit {reason}"
+        return message("no saturation throughput: the generator was the limit {reason}", reason=reason)
     if ended_by is SweepEnd.INVALID:
-        return f"no saturation throughput: the runs are invalid {reason}"
+        return message("no saturation throughput: the runs are invalid {reason}", reason=reason)
     if ended_by is SweepEnd.CONNECTIONS_MAX:
-        return f"no plateau up to {format_count(levels[-1].connections)} connections{most}"
+        reached = format_count(levels[-1].connections)
+        return message("no plateau up to {connections} connections{most}", connections=reached, most=most)
     if ended_by is SweepEnd.ERRORS:
         failing = levels[-1]
-        share = format_percentage(failing.error_rate)
-        return f"{share} of the operations failed with {format_count(failing.connections)} connections{most}"
-    return f"the sweep did not finish{most}"
+        return message(
+            "{share} of the operations failed with {connections} connections{most}",
+            share=format_percentage(failing.error_rate),
+            connections=format_count(failing.connections),
+            most=most,
+        )
+    return message("the sweep did not finish{most}", most=most)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimline.monitor.opcounters import KINDS, Opcounters
+from brimline.wording import joined, message
 
 _EXCESS_TOLERATED = 10
 _EXCESS_SHARE_TOLERATED = 0.001
@@ -89,19 +90,24 @@ def check_agreement(
     )
     wrong = [check for check in checks if not check.agrees]
     if wrong:
-        return Agreement(verdict="fail", evidence="; ".join(map(_explain, wrong)), checks=checks)
+        return Agreement(verdict="fail", evidence=joined("; ", map(_explain, wrong)), checks=checks)
     return Agreement(verdict="pass", evidence=_summary(checks), checks=checks)
 
 
 def _explain(check: CounterCheck) -> str:
     if check.deficit:
-        return (
-            f"{check.kind}: the server counted {check.counted}, {check.deficit} fewer than the "
-            f"{check.acknowledged} it acknowledged"
+        return message(
+            "{kind}: the server counted {counted}, {deficit} fewer than the {acknowledged} it acknowledged",
+            kind=check.kind,
+            counted=check.counted,
+            deficit=check.deficit,
+            acknowledged=check.acknowledged,
         )
-    return (
-        f"{check.kind}: the server counted {check.counted}, {check.excess} more than brimline sent: "
-        "another client was at work"
+    return message(
+        "{kind}: the server counted {counted}, {excess} more than brimline sent: another client was at work",
+        kind=check.kind,
+        counted=check.counted,
+        excess=check.excess,
     )
 
 
@@ -109,13 +115,20 @@ def _summary(checks: tuple[CounterCheck, ...]) -> str:
     used = [check for check in checks if check.acknowledged or check.uncertain]
     if not used:
         return "no operation was acknowledged and the server counted none"
-    return "the server counted the same operations: " + ", ".join(
-        f"{check.kind} {check.counted}" if check.counted == check.acknowledged else f"{check.kind} {_both(check)}"
-        for check in used
-    )
+    return message("the server counted the same operations: {counts}", counts=joined(", ", map(_counted, used)))
 
 
-def _both(check: CounterCheck) -> str:
+def _counted(check: CounterCheck) -> str:
+    if check.counted == check.acknowledged:
+        return message("{kind} {counted}", kind=check.kind, counted=check.counted)
     if check.unbounded:
-        return f"{check.counted}, oplog reads of other members included"
-    return f"{check.counted} of {check.acknowledged} + {check.uncertain} uncertain"
+        return message(
+            "{kind} {counted}, oplog reads of other members included", kind=check.kind, counted=check.counted
+        )
+    return message(
+        "{kind} {counted} of {acknowledged} + {uncertain} uncertain",
+        kind=check.kind,
+        counted=check.counted,
+        acknowledged=check.acknowledged,
+        uncertain=check.uncertain,
+    )

@@ -3,6 +3,7 @@
 from brimline import units
 from brimline.plan import model
 from brimline.plan.pacing import describe_load, plural
+from brimline.wording import message
 
 _OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
 _BSON_FIELD_BYTES = 7
@@ -42,7 +43,7 @@ def _write_concern(concern: model.WriteConcern | None) -> str:
 def write_concern_text(concern: model.WriteConcern) -> str:
     """What is sent with every write, such as "w: 1, journaled"."""
     journal = {None: "", True: ", journaled", False: ", not journaled"}[concern.journal]
-    return f"w: {concern.w}{journal}"
+    return message("w: {w}{journal}", w=concern.w, journal=journal)
 
 
 def _data(plan: model.Plan) -> str:

@@ -2,6 +2,7 @@
 
 from brimline import units
 from brimline.plan import model
+from brimline.wording import message
 
 
 def describe_load(plan: model.Plan) -> str:
@@ -35,14 +36,18 @@ def short_load(plan: model.Plan) -> str:
         case model.ClosedPacer(think_time=None):
             return "closed loop"
         case model.ClosedPacer(think_time=think) if think is not None:
-            return f"closed loop, think time {units.duration_text(think.mean_ns)}"
+            return message("closed loop, think time {pause}", pause=units.duration_text(think.mean_ns))
         case model.TlrPacer():
-            loops, ramp_up = units.format_count(plan.pacer.loops), units.duration_text(plan.pacer.ramp_up_ns)
-            return f"T-L-R: {units.format_count(plan.connections)} workers × {loops} over {ramp_up}"
+            return message(
+                "T-L-R: {workers} workers × {loops} over {ramp_up}",
+                workers=units.format_count(plan.connections),
+                loops=units.format_count(plan.pacer.loops),
+                ramp_up=units.duration_text(plan.pacer.ramp_up_ns),
+            )
         case model.ConstantPacer():
-            return f"{units.format_rate(plan.pacer.rate_ops_per_s)} offered"
+            return message("{rate} offered", rate=units.format_rate(plan.pacer.rate_ops_per_s))
         case model.PoissonPacer():
-            return f"{units.format_rate(plan.pacer.rate_ops_per_s)} offered, Poisson"
+            return message("{rate} offered, Poisson", rate=units.format_rate(plan.pacer.rate_ops_per_s))
         case model.StagesPacer():
             return _stages(plan.pacer)
         case _:
@@ -89,11 +94,18 @@ def _stages(pacer: model.StagesPacer) -> str:
     arrivals = ", Poisson" if pacer.arrivals == "poisson" else ""
     if len(stages) == 1:
         begin, end = units.rate_text(stages[0].from_ops_per_s), units.rate_text(stages[0].to_ops_per_s)
-        shape = f"ramp from {begin} to {end}" if begin != end else f"{begin}"
-        return f"{shape} in {length}{arrivals}"
+        shape = message("ramp from {begin} to {end}", begin=begin, end=end) if begin != end else begin
+        return message("{shape} in {length}{arrivals}", shape=shape, length=length, arrivals=arrivals)
     rates = [rate for stage in stages for rate in (stage.from_ops_per_s, stage.to_ops_per_s)]
     low, high = units.rate_text(min(rates)), units.rate_text(max(rates))
-    return f"{len(stages)} stages between {low} and {high} in {length}{arrivals}"
+    return message(
+        "{count} stages between {low} and {high} in {length}{arrivals}",
+        count=len(stages),
+        low=low,
+        high=high,
+        length=length,
+        arrivals=arrivals,
+    )
 
 
 def _stage_corners(stages: tuple[model.Stage, ...], end_ns: float) -> list[tuple[float, float]]:

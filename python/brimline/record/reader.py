@@ -184,7 +184,7 @@ def _read_interval_histograms(
             clock=entry.clock,
             histogram=codec.decode(entry.text),
         )
-        for entry in hlog.parse(read_lines(path))
+        for entry in hlog.parse(read_lines(path), clock=clock)
         if entry.end_ns <= whole_until_ns and clock in (None, entry.clock)
     )
 

@@ -7,6 +7,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.record.model import Environment
 from brimline.report.view import Cell, Code, Column, Fact, Facts, Section, Table, Text, Tone
 from brimline.units import UNKNOWN_TEXT, format_bytes
+from brimline.wording import joined, message
 
 _CHECK_NAMES = {
     "ended": "Ran to its end",
@@ -20,6 +21,7 @@ _CHECK_NAMES = {
     "errors": "Errors",
     "misses": "Documents found",
     "samples": "Enough samples",
+    "steady_state": "Steady state",
 }
 _TONES: Mapping[Standing, Tone] = {
     Standing.PASS: "pass",
@@ -114,7 +116,7 @@ def checks(findings: Sequence[Finding], *, intro: str) -> Section:
                     ]
                     for finding in findings
                 ],
-                caption=f"{len(findings)} checks, {len(failed)} failed",
+                caption=message("{count} checks, {failed} failed", count=len(findings), failed=len(failed)),
             )
         ],
     )
@@ -156,7 +158,7 @@ def _host_facts(environment: Environment) -> list[Fact]:
         _fact("Transparent huge pages", host.get("transparent_huge_pages")),
         _fact("Load average at the start", host.get("load_average_1min")),
         _fact("Container", container.get("kind")),
-        _fact("CPU limit", _unit(container.get("cpu_limit_cores"), "cores")),
+        _fact("CPU limit", _cores(container.get("cpu_limit_cores"))),
         _fact("Memory limit", _bytes(container.get("memory_limit_bytes"))),
         _fact("brimline", _mapping(environment, "brimline").get("version")),
         _fact("Python", _mapping(environment, "python").get("version")),
@@ -191,24 +193,29 @@ def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _fact(label: str, value: Any) -> Fact:
-    return Fact(label=label, value="" if value is None or value == UNKNOWN_TEXT else str(value))
+    return Fact(label=label, value="" if value is None or value == UNKNOWN_TEXT else _text(value))
 
 
 def _cpu_text(host: Mapping[str, Any]) -> str:
     cores, usable = host.get("cpu_cores"), host.get("cpu_cores_usable")
-    count = f"{cores} cores" if cores else ""
+    count = message("{count} cores", count=cores) if cores else ""
     if usable and usable != cores:
-        count += f", {usable} usable"
+        count = message("{count}, {usable} usable", count=count, usable=usable)
     return _joined(host.get("cpu_model"), count, "virtual machine" if host.get("virtualised") else None)
 
 
 def _joined(*parts: Any) -> str:
-    return " · ".join(str(part) for part in parts if part)
+    return joined(" · ", (_text(part) for part in parts if part))
+
+
+def _text(value: Any) -> str:
+    """A message stays one."""
+    return value if isinstance(value, str) else str(value)
 
 
 def _bytes(value: Any) -> str | None:
     return format_bytes(value) if isinstance(value, int) else None
 
 
-def _unit(value: Any, unit: str) -> str | None:
-    return f"{value:g} {unit}" if isinstance(value, int | float) else None
+def _cores(value: Any) -> str | None:
+    return message("{count:g} cores", count=value) if isinstance(value, int | float) else None

@@ -8,7 +8,7 @@ from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.report import figures
 from brimline.report.comparison_figures import change_text, interval_text, metric_text
 from brimline.report.view import Chart, Key
-from brimline.stats.change import geometric_mean
+from brimline.stats.change import Change, geometric_mean
 from brimline.stats.quantile_shift import QuantileShift
 from brimline.wording import joined, message
 
@@ -72,7 +72,7 @@ def shift_chart(shift: Sequence[QuantileShift], *, clock: str, margin: float) ->
         "x": names,
         "mode": "lines+markers",
         "marker": {"size": 7},
-        "text": [f"{change_text(change)} ({interval_text(change)})" for _, change in known],
+        "text": [_change_hover(change) for _, change in known],
         "hovertemplate": "%{x}: %{text}<extra></extra>",
     }
     layout = figures.layout(
@@ -117,7 +117,7 @@ def trend_chart(series: RunSeries, trend: MetricTrend, *, id: str) -> Chart:  # 
         "y": values,
         "marker": {"color": figures.THROUGHPUT, "size": 7},
         "text": [
-            f"{run.name}<br>{metric_text(trend.metric, value)}"
+            joined("<br>", [run.name, metric_text(trend.metric, value)])
             for run, value in zip(trend.runs, trend.values, strict=True)
         ],
         "hovertemplate": "%{text}<extra></extra>",
@@ -168,7 +168,7 @@ def _interval_trace(each: MetricChange) -> dict[str, Any]:
         "error_x": {"type": "data", "symmetric": False, "array": [high - value], "arrayminus": [value - low]}
         | {"color": color, "thickness": 2, "width": 6},
         "marker": {"color": color, "size": 10},
-        "text": [f"{change_text(change)} ({interval_text(change)})"],
+        "text": [_change_hover(change)],
         "hovertemplate": "%{y}: %{text}<extra></extra>",
         "name": each.verdict.value,
     }
@@ -202,3 +202,7 @@ def _scale(trend: MetricTrend) -> tuple[float, str]:
     return next(
         ((factor, unit) for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")) if largest >= factor), (1.0, "ns")
     )
+
+
+def _change_hover(change: Change | None) -> str:
+    return message("{change} ({interval})", change=change_text(change), interval=interval_text(change))

@@ -174,7 +174,9 @@ def _changes(comparison: Comparison) -> Section:
         Column(label="Verdict", numeric=False, tag=True),
     ]
     rows = [_change_row(each, has_floor=has_floor) for each in comparison.changes]
-    found: list[Block] = [Table(columns=columns, rows=rows, caption=f"p below {ALPHA:g} is a change")]
+    found: list[Block] = [
+        Table(columns=columns, rows=rows, caption=message("p below {alpha:g} is a change", alpha=ALPHA))
+    ]
     chart = changes_chart(comparison.changes)
     return Section(
         id="changes",

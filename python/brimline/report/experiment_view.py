@@ -35,7 +35,7 @@ from brimline.units import (
     format_number,
     format_rate,
 )
-from brimline.wording import joined, message
+from brimline.wording import capitalised, joined, message
 
 _NO_FIGURE = {
     ConclusionKind.SLO_UNREACHABLE: "The objective can't be met",
@@ -179,14 +179,14 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
             figure="",
             unit="",
             interval="",
-            sentence=_capitalised(conclusion.reason),
+            sentence=capitalised(conclusion.reason),
             badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
             facts=_capacity_facts(conclusion, settings),
         )
     figure, interval = sustained_parts(conclusion.sustained, settings.axis)
     not_quotable = conclusion.reasons_not_quotable
     quick = "quick look, not quotable" if settings.preset == "quick" else "not quotable"
-    because = f" Not quotable: {'; '.join(not_quotable)}." if not_quotable else ""
+    because = message(" Not quotable: {reasons}.", reasons=joined("; ", not_quotable)) if not_quotable else ""
     return Verdict(
         tone="pass" if conclusion.quotable else "warn",
         caption=_CAPTIONS[settings.on],
@@ -219,7 +219,9 @@ def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) 
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
     if conclusion.saturation_ops_per_s is not None:
         figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
-        facts.append(Fact(label="Saturation", value=f"{figure} ops/s", note=f"closed loop; {spread}"))
+        facts.append(
+            Fact(label="Saturation", value=_with_unit(figure), note=message("closed loop; {spread}", spread=spread))
+        )
     facts += _probes_fact(conclusion, settings.axis)
     if conclusion.unsettled:
         facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
@@ -234,15 +236,18 @@ def _probes_fact(conclusion: CapacityConclusion, axis: Axis) -> list[Fact]:
         return []
     if passed is not None and failed is not None and failed <= passed:
         low, high = axis.text(failed, digits=4), axis.text(passed, digits=4)
-        where = f"at {high}" if low == high else f"between {low} and {high}"
-        return [Fact(label="Single probes", value=f"probes contradict each other {where}")]
-    return [
-        Fact(
-            label="Highest probe that passed",
-            value=_load(passed, axis),
-            note=f"lowest that failed: {_load(failed, axis)}",
-        ),
-    ]
+        where = (
+            message("probes contradict each other at {rate}", rate=high)
+            if low == high
+            else message("probes contradict each other between {low} and {high}", low=low, high=high)
+        )
+        return [Fact(label="Single probes", value=where)]
+    note = message("lowest that failed: {rate}", rate=_load(failed, axis))
+    return [Fact(label="Highest probe that passed", value=_load(passed, axis), note=note)]
+
+
+def _with_unit(figure: str) -> str:
+    return message("{figure} {unit}", figure=figure, unit="ops/s")
 
 
 def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
@@ -253,7 +258,7 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
     if conclusion.generator_ceiling_ops_per_s is not None:
         return Verdict(
             tone="",
-            caption=_capitalised(CEILING_TEXT),
+            caption=capitalised(CEILING_TEXT),
             figure=format_number(conclusion.generator_ceiling_ops_per_s),
             unit="ops/s",
             interval="",
@@ -269,7 +274,7 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
             figure="",
             unit="",
             interval="",
-            sentence=_capitalised(conclusion.text),
+            sentence=capitalised(conclusion.text),
             badges=[Badge(text=conclusion.ended_by.value.replace("_", " "), tone="warn")],
             facts=facts,
         )
@@ -291,8 +296,7 @@ def _saturation(rate_ops_per_s: float, estimate: Estimate | None, sweep: SweepCo
     """`15 300` and `95 % CI 14 900–15 700`, or how few runs there were for an interval."""
     if estimate is None:
         return format_number(rate_ops_per_s), runs_text(sweep.levels)
-    value, _, interval = str(estimate).partition(f" {estimate.unit} (")
-    return value, interval.removesuffix(")")
+    return estimate.value_text, estimate.interval_text
 
 
 def _why(conclusion: CapacityConclusion) -> Section:
@@ -302,10 +306,13 @@ def _why(conclusion: CapacityConclusion) -> Section:
     if limit is not None:
         found += limit_blocks(limit)
     elif conclusion.sweep.bottleneck is not None:
-        found.append(Text(text=f"At saturation (closed loop): {conclusion.sweep.bottleneck.text}."))
+        found.append(
+            Text(text=message("At saturation (closed loop): {limit}.", limit=conclusion.sweep.bottleneck.text))
+        )
     if conclusion.null_ceiling_ops_per_s is not None:
         ceiling = format_rate(conclusion.null_ceiling_ops_per_s)
-        found.append(Text(text=f"Encode-and-record ceiling, without sockets: {ceiling}.", tone="muted"))
+        text = message("Encode-and-record ceiling, without sockets: {ceiling}.", ceiling=ceiling)
+        found.append(Text(text=text, tone="muted"))
     return Section(id="bottleneck", title="What stopped it", short="Limit", blocks=found)
 
 
@@ -320,7 +327,7 @@ def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
             id=charts.id,
             title="One probe, closely",
             short="Over time",
-            intro=f"The run {detail.directory.name}.",
+            intro=message("The run {name}.", name=detail.directory.name),
             blocks=charts.blocks,
         ),
         run_sections.operations(detail, operation_statistics(detail)),
@@ -340,10 +347,6 @@ def sweep_chart(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block 
 
 def _load(value: float | None, axis: Axis) -> str:
     return UNKNOWN_TEXT if value is None else axis.text(value)
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def command(experiment: ExperimentRecord) -> str:

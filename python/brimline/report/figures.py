@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brimline.units import duration_label
+from brimline.wording import message
 
 INK = "#1f2933"
 MUTED = "#5f6b7a"
@@ -61,6 +62,18 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
     }
 
 
+def aligned(layout: dict[str, Any]) -> dict[str, Any]:
+    """A layout whose plot begins at the same place whatever its labels are, so that charts below each other align.
+
+    `charts.js` knows it by the vertical axes that don't make room for themselves.
+    """
+    layout["margin"]["l"] = 78
+    for name, axis_ in layout.items():
+        if name.startswith("yaxis"):
+            axis_["automargin"] = False
+    return layout
+
+
 def zero_based(title: str, highest: float, **more: Any) -> dict[str, Any]:
     """A linear axis from 0 to a little above `highest`, so that heights can be compared."""
     top = highest * 1.08 if highest > 0 and math.isfinite(highest) else 1.0
@@ -74,7 +87,7 @@ def latency_axis(title: str, values_ns: Sequence[float], **more: Any) -> dict[st
     low, high = low / 1.25, high * 1.25
     ticks = _ticks(low, high)
     return axis(
-        f"{title}, log scale",
+        message("{title}, log scale", title=title),
         type="log",
         range=[math.log10(low), math.log10(high)],
         tickvals=ticks,
@@ -87,7 +100,7 @@ def log2_axis(title: str, values: Sequence[int], **more: Any) -> dict[str, Any]:
     """A logarithmic axis whose ticks are the measured values themselves."""
     ticks = sorted(set(values)) or [1]
     return axis(
-        f"{title}, log scale",
+        message("{title}, log scale", title=title),
         type="log",
         range=[math.log10(ticks[0] / 1.25), math.log10(ticks[-1] * 1.25)],
         tickvals=ticks,

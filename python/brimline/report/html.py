@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,16 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from brimline.record.files import replace_pieces
+from brimline.report.language import said_in
 from brimline.report.view import Chart, Report
 
 _NARROW_NO_BREAK_SPACE = "\u202f"
 _NO_BREAK_SPACE = "\u00a0"
 # Not behind a letter: "p99 418 ms" are two figures.
 _GROUPED_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?: \d{3})+(?!\d)")
-_UNITS = r"(?:ops/s|ns|µs|ms|s|min|h|d|%|B|kB|MB|GB|TB|KB/s)\b|%"
+# Which Han forms a browser chooses depends on the region.
+_HTML_LANGUAGES = {"zh": "zh-CN"}
+_UNITS = r"(?:ops/s|ns|µs|ms|s|min|h|d|%|B|kB|MB|GB|TB|KB/s)\b|[万亿]|次/秒|%"
 
 
 def render_html(report: Report) -> str:
@@ -42,6 +45,8 @@ def _pieces(report: Report) -> Iterator[str]:
     scripts = [get_plotlyjs(), _asset("charts.js")] if charts else []
     return _template().generate(
         report=report,
+        said=partial(said_in, report.language),
+        html_language=_HTML_LANGUAGES.get(report.language, report.language),
         style=_asset("style.css"),
         policy=_policy(scripts),
         scripts=scripts,

@@ -56,7 +56,7 @@ def imported_report(run: ImportedRun) -> Report:
 
 
 def _subtitle(run: ImportedRun) -> str:
-    parts = [format_duration(run.duration_ns)]
+    parts: list[str] = [format_duration(run.duration_ns)]
     if run.started_unix_ns is not None:
         parts.insert(0, datetime.fromtimestamp(run.started_unix_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
     if run.printed.threads is not None:

@@ -6,7 +6,7 @@ from typing import Any
 from brimline.analysis.bottleneck import NAMES, Bottleneck, BottleneckKind, Fullness, at_its_limit, bottleneck
 from brimline.analysis.observation import Observation
 from brimline.report.view import Block, Cell, Column, Fact, Facts, Section, Table, Text, Tone
-from brimline.wording import message
+from brimline.wording import capitalised, message
 
 _WORDS: Mapping[Fullness, str] = {
     Fullness.FULL: "full",
@@ -62,7 +62,7 @@ def candidate_table(limit: Bottleneck) -> Table:
         ],
         rows=[
             [
-                Cell(text=_capitalised(NAMES[each.kind])),
+                Cell(text=capitalised(NAMES[each.kind])),
                 Cell(text=_WORDS[each.standing], tone=_TONES[each.standing]),
                 Cell(text=each.text),
             ]
@@ -95,7 +95,3 @@ def run_limit_document(observation: Observation) -> dict[str, Any] | None:
 
 def _section(blocks: list[Block]) -> Section:
     return Section(id="bottleneck", title="What limited it", short="Limit", blocks=blocks)
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -10,6 +10,7 @@ from typing import Any
 from brimline.plan.explain import write_concern_text
 from brimline.plan.model import LoadWork, WireTarget, WriteConcern, records_to_load
 from brimline.record.model import InsertTotals, RunRecord
+from brimline.wording import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +48,11 @@ class LoadFigures:
     def write_concern_text(self) -> str:
         """What was sent, in words."""
         if self.write_concern is not None:
-            return f"{write_concern_text(self.write_concern)}, sent with every command"
+            return message("{concern}, sent with every command", concern=write_concern_text(self.write_concern))
         if self.default_write_concern is None:
             return "left to the server; its default isn't known here"
         words = ", ".join(f"{key}: {value}" for key, value in self.default_write_concern.items())
-        return f"left to the server, whose default is {words}"
+        return message("left to the server, whose default is {words}", words=words)
 
 
 def is_load(record: RunRecord) -> bool:

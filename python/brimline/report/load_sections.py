@@ -3,7 +3,8 @@
 from brimline.record.model import ErrorRow, RunRecord
 from brimline.report.load_figures import LoadFigures, load_figures
 from brimline.report.view import Block, Cell, Column, Fact, Facts, Section, Table, Tone
-from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage
+from brimline.units import UNKNOWN_TEXT, format_count, format_percentage, format_rate
+from brimline.wording import message
 
 
 def documents(record: RunRecord) -> Section:
@@ -50,8 +51,8 @@ def _table(record: RunRecord, figures: LoadFigures) -> Table:
     ]
     rates = [
         Cell(text="Per second"),
-        Cell(text=f"{format_number(figures.documents_per_s, digits=4)} documents/s"),
-        Cell(text=f"{format_number(figures.commands_per_s, digits=4)} commands/s"),
+        Cell(text=format_rate(figures.documents_per_s, unit="documents/s", digits=4)),
+        Cell(text=format_rate(figures.commands_per_s, unit="commands/s", digits=4)),
         Cell(text="inserted documents; answered commands", tone="muted"),
     ]
     return Table(
@@ -75,7 +76,12 @@ def _facts(figures: LoadFigures) -> Facts:
     return Facts(
         title="How it was sent",
         facts=[
-            Fact(label="Batch size", value=f"{format_count(figures.batch_size)} documents per command, {order}"),
+            Fact(
+                label="Batch size",
+                value=message(
+                    "{count} documents per command, {order}", count=format_count(figures.batch_size), order=order
+                ),
+            ),
             Fact(label="Write concern", value=figures.write_concern_text),
         ],
     )

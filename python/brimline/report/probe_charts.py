@@ -12,7 +12,7 @@ from brimline.report import figures
 from brimline.report.view import Chart, Key, Mark
 from brimline.stats.estimate import Estimate
 from brimline.units import UNKNOWN_TEXT, format_duration, format_rate
-from brimline.wording import message
+from brimline.wording import joined, message
 
 _LOAD_TITLES: Mapping[On, str] = {
     On.RATE: "offered load, ops/s",
@@ -95,7 +95,7 @@ def capacity_curve(
         id="capacity-curve",
         title="Capacity curve",
         caption=_curve_caption(axis, limit),
-        summary="; ".join(_point_text(point, axis) for point in points) + ".",
+        summary=message("{points}.", points=joined("; ", [_point_text(point, axis) for point in points])),
         figure={"data": data, "layout": layout},
         legend=[
             *_verdict_keys(points),
@@ -157,10 +157,15 @@ def sweep_curve(
         yaxis2=figures.latency_axis("service time", latencies, domain=[0, 0.46]),
     )
     if plateau_ops_per_s is not None:
-        text = f"plateau {format_rate(plateau_ops_per_s, digits=4)}"
+        text = message("plateau {rate}", rate=format_rate(plateau_ops_per_s, digits=4))
         figures.extend(layout, figures.horizontal(plateau_ops_per_s, text, figures.MUTED))
     if knee_connections is not None:
-        knee = figures.vertical(knee_connections, f"knee: {knee_connections}", figures.THROUGHPUT, log_x=True)
+        knee = figures.vertical(
+            knee_connections,
+            message("knee: {connections}", connections=knee_connections),
+            figures.THROUGHPUT,
+            log_x=True,
+        )
         figures.extend(layout, knee)
     return Chart(
         id="sweep-curve",
@@ -170,11 +175,7 @@ def sweep_curve(
             "answer. The knee is the smallest number of connections with at least 95 % of the plateau; "
             "beyond it, more connections only wait longer."
         ),
-        summary="; ".join(
-            f"{point.load:g} connections: {format_rate(point.throughput_ops_per_s)}, service p99 {point.p99_text}"
-            for point in points
-        )
-        + ".",
+        summary=message("{points}.", points=joined("; ", map(_level_text, points))),
         figure={"data": data, "layout": layout},
         legend=[Key(name="throughput", color=figures.THROUGHPUT, mark="line"), *_quantile_keys("service")],
         height_px=500,
@@ -226,7 +227,11 @@ def _quantile_keys(clock: str) -> list[Key]:
 
 
 def _band_key(capacity: Estimate) -> Key:
-    return Key(name=f"capacity, {capacity.confidence * 100:g} % interval", color=figures.BAND, mark="band")
+    return Key(
+        name=message("capacity, {confidence:g} % interval", confidence=capacity.confidence * 100),
+        color=figures.BAND,
+        mark="band",
+    )
 
 
 def _quantile_lines(
@@ -243,7 +248,7 @@ def _quantile_lines(
         )
         | {"yaxis": yaxis, "mode": "lines+markers" if markers else "lines", "marker": {"size": 6}}
         | {"text": [_duration(getattr(each, field)) for _, each in medians]}
-        | {"hovertemplate": f"%{{x:,.0f}}: %{{text}}<extra>{clock} {name}</extra>"}
+        | {"hovertemplate": message("{shown}<extra>{name}</extra>", shown="%{x:,.0f}: %{text}", name=f"{clock} {name}")}
         for name, field, color in styles
     ]
 
@@ -277,14 +282,32 @@ def _duration(value_ns: int | None) -> str:
 
 
 def _hover_text(point: ProbePoint) -> str:
-    verdict = f"<br>{point.verdict}" if point.verdict else ""
-    return (
-        f"<b>{point.label}</b><br>answered {format_rate(point.throughput_ops_per_s, digits=4)}"
-        f"<br>p50 {_duration(point.p50_ns)}, p95 {_duration(point.p95_ns)}, "
-        f"p99 {point.p99_text}{verdict}"
+    text = message(
+        "<b>{label}</b><br>answered {rate}<br>p50 {p50}, p95 {p95}, p99 {p99}",
+        label=point.label,
+        rate=format_rate(point.throughput_ops_per_s, digits=4),
+        p50=_duration(point.p50_ns),
+        p95=_duration(point.p95_ns),
+        p99=point.p99_text,
     )
+    return joined("<br>", [text, _MARKS[point.verdict][2]]) if point.verdict else text
 
 
 def _point_text(point: ProbePoint, axis: Axis) -> str:
-    load = axis.text(point.load) if axis.closed_loop else f"{axis.text(point.load)} offered"
-    return f"{load}: {format_rate(point.throughput_ops_per_s)} answered, p99 {point.p99_text}, {point.verdict}"
+    load = axis.text(point.load) if axis.closed_loop else message("{rate} offered", rate=axis.text(point.load))
+    return message(
+        "{load}: {answered} answered, p99 {p99}, {verdict}",
+        load=load,
+        answered=format_rate(point.throughput_ops_per_s),
+        p99=point.p99_text,
+        verdict=_MARKS[point.verdict][2],
+    )
+
+
+def _level_text(point: ProbePoint) -> str:
+    return message(
+        "{connections:g} connections: {rate}, service p99 {p99}",
+        connections=point.load,
+        rate=format_rate(point.throughput_ops_per_s),
+        p99=point.p99_text,
+    )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.experiments.trial import Trial
+from brimline.wording import message
 
 _RANK = {Standing.FAIL: 0, Standing.WARN: 1, Standing.UNKNOWN: 2, Standing.PASS: 3}
 
@@ -16,7 +17,7 @@ def worst_findings(trials: Sequence[Trial]) -> list[Finding]:
     for number, trial in enumerate(trials, start=1):
         if trial.probe.target == "server":
             for finding in trial.observation.findings:
-                by_name[finding.name].append((finding, f"probe {number}"))
+                by_name[finding.name].append((finding, message("probe {number}", number=number)))
     return [_worst(name, found) for name, found in by_name.items()]
 
 
@@ -51,17 +52,23 @@ def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:
         for finding in trial.observation.findings
     )
     what = "late" if failed.name == "generator_lag" else "short of CPU or headroom"
-    return Finding(
-        failed.name,
-        Standing.WARN,
-        f"{what} in {count} {'probe' if count == 1 else 'probes'}; where such a probe passed, it counts: "
-        "lateness only makes response times longer",
+    where = message("{what} in {count} probe" if count == 1 else "{what} in {count} probes", what=what, count=count)
+    evidence = message(
+        "{where}; where such a probe passed, it counts: lateness only makes response times longer", where=where
     )
+    return Finding(failed.name, Standing.WARN, evidence)
 
 
 def _worst(name: str, found: Sequence[tuple[Finding, str]]) -> Finding:
     worst, where = min(found, key=lambda each: _RANK[each[0].verdict])
     same = sum(1 for finding, _ in found if finding.verdict is worst.verdict)
     if worst.verdict is Standing.PASS:
-        return Finding(name, worst.verdict, f"in all {len(found)} probes")
-    return Finding(name, worst.verdict, f"in {same} of {len(found)} probes; {where}: {worst.evidence}")
+        return Finding(name, worst.verdict, message("in all {count} probes", count=len(found)))
+    evidence = message(
+        "in {same} of {count} probes; {where}: {evidence}",
+        same=same,
+        count=len(found),
+        where=where,
+        evidence=worst.evidence,
+    )
+    return Finding(name, worst.verdict, evidence)

@@ -13,6 +13,7 @@ from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.report.probe_charts import ProbePoint
 from brimline.report.view import Cell, Column, Table, Tone
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage
+from brimline.wording import joined, message
 
 _RATE = Axis(On.RATE)
 _TONES: Mapping[str, Tone] = {
@@ -123,7 +124,7 @@ def _cells(row: ProbeRow) -> list[Cell]:
 
 def _why(row: ProbeRow) -> str:
     without_server = (CEILING_TEXT,) if row.trial.probe.target == "null" else ()
-    return "; ".join((*without_server, *row.reasons))
+    return joined("; ", (*without_server, *row.reasons))
 
 
 def _offered(rate_ops_per_s: float | None) -> Cell:
@@ -145,5 +146,10 @@ def _point(row: ProbeRow, *, load: float, limit: LatencyObjective | None = None)
         p99_text=p99_text(latency),
         limited_ns=None if judged is None else judged.value_ns,
         verdict=row.outcome,
-        label=f"Probe {row.number}, {probe.stage}, {probe.connections} connections",
+        label=message(
+            "Probe {number}, {stage}, {connections} connections",
+            number=row.number,
+            stage=probe.stage,
+            connections=probe.connections,
+        ),
     )

@@ -9,41 +9,46 @@ from brimline.record.model import Measured, RunRecord
 from brimline.report import figures
 from brimline.report.load_figures import is_load
 from brimline.report.series import TimeBucket, time_series
+from brimline.report.time_axis import overlay, time_span
 from brimline.report.view import Chart, Key
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_S, format_duration, format_number, format_rate
-from brimline.wording import message
+from brimline.wording import joined, message
 
 TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
 
 
-def over_time(record: RunRecord, *, limit: LatencyObjective | None = None) -> Chart | None:
-    """Throughput above latency on one time axis; None when the run has no intervals."""
-    buckets = _drawn(time_series(record))
+def drawn_buckets(record: RunRecord) -> list[TimeBucket]:
+    """The run over time, without a drain that is over within part of an interval: too short a time for a rate."""
+    buckets = time_series(record)
+    whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
+    return [bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s]
+
+
+def over_time(
+    record: RunRecord, buckets: Sequence[TimeBucket], *, limit: LatencyObjective | None = None
+) -> Chart | None:
+    """Throughput above latency on one time axis; None without `drawn_buckets`."""
     if not buckets:
         return None
     clock = "service" if record.closed_loop else "response"
     figure = _time_figure(record, buckets, clock, limit if limit is not None and limit.clock == clock else None)
     measured = [bucket.answered_ops_per_s for bucket in buckets if bucket.phase == "measure"]
-    spread = (
-        f"{format_number(min(measured))} to {format_rate(max(measured), unit=_rate_unit(record))}"
-        if measured
-        else "nothing"
-    )
     width = buckets[0].end_s - buckets[0].start_s
     return Chart(
         id="over-time",
         title="Throughput and latency over time",
         caption=message(
-            "Each point is one interval of {width} s. Hatched: {warmup}, and drain after the "
-            "last operation was due; neither counts. Percentiles are of {clock} time, over all {what}.",
-            width=f"{width:g}",
+            "Each point is one interval of {width:g} s. Hatched: {warmup}, and drain after the "
+            "last operation was due; neither counts. Percentiles are of {clock}, over all {what}.{merged}",
+            width=width,
             warmup=_warmup_text(record),
-            clock=clock,
+            clock=f"{clock} time",
             what=_what(record),
+            merged=_merged_text(buckets),
         ),
-        summary=f"Answered {_what(record)} in the measured window: {spread} per interval.",
+        summary=_spread(record, measured),
         figure=figure,
         legend=_time_legend(record, buckets, clock),
         height_px=520,
@@ -62,6 +67,30 @@ def _warmup_text(record: RunRecord) -> str:
     )
 
 
+def _merged_text(buckets: Sequence[TimeBucket]) -> str:
+    """What a point of a long run stands for."""
+    count = max(bucket.interval_count for bucket in buckets)
+    if count == 1:
+        return ""
+    return message(
+        " A point stands for up to {count} sampling intervals; the band spans their lowest and highest throughput, "
+        "the dotted line is the highest p99 of any of them.",
+        count=count,
+    )
+
+
+def _spread(record: RunRecord, rates: Sequence[float]) -> str:
+    """What a reader who can't see the chart is told."""
+    if not rates:
+        return "Nothing was answered in the measured window."
+    return message(
+        "Answered {what} in the measured window: {low} to {high} per interval.",
+        what=_what(record),
+        low=format_number(min(rates)),
+        high=format_rate(max(rates), unit=_rate_unit(record)),
+    )
+
+
 def _what(record: RunRecord) -> str:
     return "commands" if is_load(record) else "operations"
 
@@ -70,20 +99,14 @@ def _rate_unit(record: RunRecord) -> str:
     return "commands/s" if is_load(record) else "ops/s"
 
 
-def _drawn(buckets: Sequence[TimeBucket]) -> list[TimeBucket]:
-    """All but a drain that is over within part of an interval: too short a time for a rate."""
-    whole_s = buckets[0].end_s - buckets[0].start_s if buckets else 0.0
-    return [bucket for bucket in buckets if bucket.phase != "drain" or bucket.end_s - bucket.start_s >= whole_s]
-
-
 def _time_figure(
     record: RunRecord, buckets: Sequence[TimeBucket], clock: str, limit: LatencyObjective | None
 ) -> dict[str, Any]:
     unit = _rate_unit(record)
     times = [bucket.middle_s for bucket in buckets]
-    end_s = buckets[-1].end_s
+    span = time_span(buckets)
     rates = [bucket.answered_ops_per_s for bucket in buckets]
-    send_end_s = max((bucket.end_s for bucket in buckets if bucket.phase != "drain"), default=end_s)
+    send_end_s = max((bucket.end_s for bucket in buckets if bucket.phase != "drain"), default=span.end_s)
     offered = offered_line(record.plan.pacer, end_ns=send_end_s * NS_PER_S)
     quantiles = list(zip(*(bucket.quantiles_ns for bucket in buckets), strict=True))
     latencies = [value for series in quantiles for value in series if value is not None]
@@ -93,9 +116,10 @@ def _time_figure(
         rates,
         figures.THROUGHPUT,
         yaxis="y",
-        hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}} {unit}<extra>answered</extra>",
+        hovertemplate=_hover("%{x:.1f} s: %{y:,.0f} ", unit, "answered"),
     )
-    data = [throughput]
+    merged = any(bucket.interval_count > 1 for bucket in buckets)
+    data = [*(_throughput_band(times, buckets) if merged else []), throughput]
     if any(bucket.failed_ops_per_s for bucket in buckets):
         failed = [bucket.failed_ops_per_s for bucket in buckets]
         data.append(
@@ -104,7 +128,7 @@ def _time_figure(
                 times,
                 failed,
                 figures.FAIL,
-                hovertemplate=f"%{{x:.1f}} s: %{{y:,.1f}} {unit}<extra>failed</extra>",
+                hovertemplate=_hover("%{x:.1f} s: %{y:,.1f} ", unit, "failed"),
             )
         )
     if offered:
@@ -115,7 +139,7 @@ def _time_figure(
                 [rate for _, rate in offered],
                 figures.OFFERED,
                 line={"dash": "dash", "width": 1.4, "shape": "linear"},
-                hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}} {unit}<extra>offered</extra>",
+                hovertemplate=_hover("%{x:.1f} s: %{y:,.0f} ", unit, "offered"),
             )
         )
     for name, color, values in zip(
@@ -124,23 +148,31 @@ def _time_figure(
         data.append(
             figures.line(name, times, values, color, yaxis="y2")
             | {"text": [None if value is None else format_duration(value) for value in values]}
-            | {"hovertemplate": f"%{{x:.1f}} s: %{{text}}<extra>{clock} {name}</extra>"}
+            | {"hovertemplate": _hover("%{x:.1f} s: ", "%{text}", f"{clock} {name}")}
         )
-    data += [figures.hatch(start, end, yaxis=overlay) for start, end in _uncounted(buckets) for overlay in ("y3", "y4")]
+    if merged:
+        data.append(_highest_p99(times, buckets))
+        latencies += [bucket.highest_p99_ns for bucket in buckets if bucket.highest_p99_ns is not None]
+    data += [*span.hatching("y3"), *span.hatching("y4")]
+    highest = max([*(bucket.highest_ops_per_s for bucket in buckets), *(rate for _, rate in offered)])
     layout = figures.layout(
-        xaxis=figures.axis("time since the start of the run, s", range=[0, end_s], anchor="y2"),
-        yaxis=figures.zero_based(
-            f"throughput, {unit}", max([*rates, *(rate for _, rate in offered)]), domain=[0.56, 1]
-        ),
+        xaxis=span.axis(anchor="y2"),
+        yaxis=figures.zero_based(message("throughput, {unit}", unit=unit), highest, domain=[0.56, 1]),
         yaxis2=figures.latency_axis(
             f"{clock} time", [*latencies, *([limit.limit_ns] if limit else [])], domain=[0, 0.46]
         ),
-        yaxis3=_overlay("y"),
-        yaxis4=_overlay("y2"),
+        yaxis3=overlay("y"),
+        yaxis4=overlay("y2"),
     )
+    figures.aligned(layout)
     if limit is not None:
         figures.extend(layout, _slo_line(limit, yref="y2"), log_label=True)
     return {"data": data, "layout": layout}
+
+
+def _hover(figures_shown: str, unit: str, name: str) -> str:
+    """Plotly's template for a point; its own placeholders pass through."""
+    return message("{shown}{unit}<extra>{name}</extra>", shown=figures_shown, unit=unit, name=name)
 
 
 def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -> list[Key]:
@@ -151,28 +183,29 @@ def _time_legend(record: RunRecord, buckets: Sequence[TimeBucket], clock: str) -
         keys.append(Key(name="offered", color=figures.OFFERED, mark="dash"))
     quantiles = (("p50", figures.P50), ("p95", figures.P95), ("p99", figures.P99))
     keys += [Key(name=f"{clock} {name}", color=color, mark="line") for name, color in quantiles]
-    if _uncounted(buckets):
-        keys.append(Key(name="not counted", color=figures.HATCH, mark="hatch"))
-    return keys
+    if any(bucket.interval_count > 1 for bucket in buckets):
+        keys.append(Key(name="lowest to highest throughput of an interval", color=figures.BAND, mark="band"))
+        keys.append(Key(name="highest p99 of an interval", color=figures.P99, mark="dot"))
+    return keys + time_span(buckets).keys
+
+
+def _throughput_band(times: Sequence[float], buckets: Sequence[TimeBucket]) -> list[dict[str, Any]]:
+    """From the lowest to the highest single interval of each merged point, so that no dip or peak is lost."""
+    bare = {"hoverinfo": "skip", "line": {"width": 0}}
+    lowest = figures.line("lowest", times, [each.lowest_ops_per_s for each in buckets], figures.THROUGHPUT, **bare)
+    highest = figures.line("highest", times, [each.highest_ops_per_s for each in buckets], figures.THROUGHPUT, **bare)
+    return [lowest, highest | {"fill": "tonexty", "fillcolor": figures.BAND}]
+
+
+def _highest_p99(times: Sequence[float], buckets: Sequence[TimeBucket]) -> dict[str, Any]:
+    style = {"dash": "dot", "width": 1.0}
+    values = [each.highest_p99_ns for each in buckets]
+    return figures.line("highest p99", times, values, figures.P99, yaxis="y2", line=style) | {"hoverinfo": "skip"}
 
 
 def _slo_line(limit: LatencyObjective, *, yref: str) -> dict[str, list[Any]]:
     text = message("objective: {limit}", limit=limit.short_text)
     return figures.horizontal(limit.limit_ns, text, figures.FAIL, yref=yref)
-
-
-def _overlay(of: str) -> dict[str, Any]:
-    """An invisible axis from 0 to 1 over another one, for bands that fill the whole height."""
-    return {"overlaying": of, "range": [0, 1], "visible": False, "fixedrange": True}
-
-
-def _uncounted(buckets: Sequence[TimeBucket]) -> list[tuple[float, float]]:
-    """Spans of time before and after the measured window."""
-    counted = [bucket for bucket in buckets if bucket.phase == "measure"]
-    if not counted:
-        return [(buckets[0].start_s, buckets[-1].end_s)]
-    spans = [(buckets[0].start_s, counted[0].start_s), (counted[-1].end_s, buckets[-1].end_s)]
-    return [(start, end) for start, end in spans if end > start]
 
 
 def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None) -> Chart | None:
@@ -189,14 +222,14 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
     colors = {operation: figures.SERIES[index % len(figures.SERIES)] for index, operation in enumerate(operations)}
     data = [
         figures.line(
-            f"{operation.replace('_', ' ')}, {clock}",
+            _curve_name(operation, clock),
             [x for x, _ in curve],
             [y for _, y in curve],
             colors[operation],
             line={"dash": "solid" if clock == "response" or record.closed_loop else "dot", "shape": "hv"},
         )
         | {"text": [f"{(1 - 1 / x) * 100:.6g} %: {format_duration(y)}" for x, y in curve]}
-        | {"hovertemplate": f"%{{text}}<extra>{operation}, {clock}</extra>"}
+        | {"hovertemplate": _hover("%{text}", "", _curve_name(operation, clock))}
         for operation, clock, curve in series
     ]
     values = [y for _, _, curve in series for _, y in curve]
@@ -208,16 +241,17 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
     return Chart(
         id="percentiles",
         title="Percentile curve",
-        caption=(
+        caption=message(
             "How slow the slowest operations were: at 99 % one in a hundred took longer. Each curve ends "
-            f"where fewer than {TAIL_OPERATIONS_MIN} operations lie above it."
-            + ("" if record.closed_loop else " Solid: response time, what users feel. Dotted: service time.")
+            "where fewer than {count} operations lie above it.{styles}",
+            count=TAIL_OPERATIONS_MIN,
+            styles="" if record.closed_loop else " Solid: response time, what users feel. Dotted: service time.",
         ),
         summary=_curve_summary(series),
         figure={"data": data, "layout": layout},
         legend=[
             Key(
-                name=f"{operation.replace('_', ' ')}, {clock} time",
+                name=_curve_name(operation, clock),
                 color=colors[operation],
                 mark="line" if clock == "response" or record.closed_loop else "dot",
             )
@@ -225,6 +259,10 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
         ],
         height_px=380,
     )
+
+
+def _curve_name(operation: str, clock: str) -> str:
+    return message("{operation}, {clock}", operation=operation.replace("_", " "), clock=f"{clock} time")
 
 
 def _curve(buckets: Buckets) -> list[tuple[float, float]]:
@@ -272,7 +310,12 @@ def _percentile_axis(highest: float) -> dict[str, Any]:
 
 def _curve_summary(series: Sequence[tuple[str, str, list[tuple[float, float]]]]) -> str:
     ends = [
-        f"{operation} {clock} reaches {format_duration(curve[-1][1])} at {(1 - 1 / curve[-1][0]) * 100:.6g} %"
+        message(
+            "{name} reaches {time} at {percentile:.6g} %",
+            name=_curve_name(operation, clock),
+            time=format_duration(curve[-1][1]),
+            percentile=(1 - 1 / curve[-1][0]) * 100,
+        )
         for operation, clock, curve in series
     ]
-    return "; ".join(ends) + "."
+    return message("{ends}.", ends=joined("; ", ends))

@@ -5,18 +5,28 @@ from collections.abc import Sequence
 from brimline.analysis.objective import LatencyObjective
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.model import RunRecord
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
 from brimline.report.load_figures import is_load
-from brimline.report.run_charts import over_time, percentile_curve
+from brimline.report.run_charts import drawn_buckets, over_time, percentile_curve
+from brimline.report.server_charts import server_charts
 from brimline.report.statistics import OperationStatistics, report_clock
+from brimline.report.time_axis import time_span
 from brimline.report.view import Cell, Column, Section, Table, Text, Tone
-from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
+from brimline.report.work_chart import work_chart
+from brimline.units import UNKNOWN_TEXT, Quantity, format_count, format_duration, format_percentage
+from brimline.wording import message
 
 _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
 
 def charts(record: RunRecord, *, limit: LatencyObjective | None) -> Section:
-    """Throughput and latency over time, and the percentile curve."""
-    drawn = (over_time(record, limit=limit), percentile_curve(record, limit=limit))
+    """Throughput and latency over time, the server meanwhile on the same time axis, and the percentile curve."""
+    buckets = drawn_buckets(record)
+    drawn = [over_time(record, buckets, limit=limit)]
+    if buckets:
+        span = time_span(buckets)
+        drawn += [work_chart(record, buckets, span), *server_charts(record, span)]
+    drawn.append(percentile_curve(record, limit=limit))
     return Section(
         id="charts",
         title="How it went",
@@ -25,8 +35,10 @@ def charts(record: RunRecord, *, limit: LatencyObjective | None) -> Section:
     )
 
 
-def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> Section:
-    """Statistics per operation kind, in JMeter's columns."""
+def operations(
+    record: RunRecord, statistics: Sequence[OperationStatistics], *, apdex: ApdexThresholds = JMETER_THRESHOLDS
+) -> Section:
+    """Statistics per operation kind, in JMeter's columns, and their Apdex, which a load has no use for."""
     clock = report_clock(record)
     group = f"{clock.capitalize()} time, ms"
     rate_unit = "commands/s" if is_load(record) else "ops/s"
@@ -48,15 +60,16 @@ def operations(record: RunRecord, statistics: Sequence[OperationStatistics]) -> 
         columns=columns,
         rows=[_operation_cells(each) for each in statistics],
         emphasised=frozenset({0}),
-        caption=(
-            f"{span}. "
-            "Percentiles are over every operation of it. "
+        caption=message(
+            "{span}. Percentiles are over every operation of it. "
             "≥: too few operations lie above the percentile for a figure; the lower end of its 95 % interval. "
-            "Throughput counts answered operations, not those that failed."
+            "Throughput counts answered operations, not those that failed.",
+            span=span,
         ),
     )
+    scores = None if is_load(record) else apdex_table(record, statistics, apdex)
     title = "Insert commands" if is_load(record) else "Operations"
-    return Section(id="operations", title=title, short=title, blocks=[table])
+    return Section(id="operations", title=title, short=title, blocks=[table, *([scores] if scores else [])])
 
 
 def _operation_cells(row: OperationStatistics) -> list[Cell]:
@@ -68,9 +81,10 @@ def _operation_cells(row: OperationStatistics) -> list[Cell]:
         Cell(text=f"{row.error_rate * 100:.2f}", tone="fail" if row.failed else ""),
         *(Cell(text=UNKNOWN_TEXT if value is None else _milliseconds(value)) for value in times),
         *(Cell(text=quantile_text(each, format_ns=_milliseconds)) for each in (row.p90, row.p95, row.p99)),
-        Cell(text=_two_decimals(row.throughput_ops_per_s)),
-        Cell(text=_two_decimals(row.received_bytes_per_s / 1e3)),
-        Cell(text=_two_decimals(row.sent_bytes_per_s / 1e3)),
+        *(
+            Cell(text=_per_second(value))
+            for value in (row.throughput_ops_per_s, row.received_bytes_per_s / 1e3, row.sent_bytes_per_s / 1e3)
+        ),
     ]
 
 
@@ -78,6 +92,10 @@ def _milliseconds(value_ns: float) -> str:
     """Two decimals as in JMeter, more below 0.1 ms, where two would be no figure at all."""
     value_ms = value_ns / 1e6
     return f"{value_ms:.3f}" if value_ms < 0.1 else _two_decimals(value_ms)
+
+
+def _per_second(value: float) -> Quantity:
+    return Quantity(_two_decimals(value), kind="number", value=round(value, 2), digits=max(len(f"{value:.2f}") - 1, 1))
 
 
 def _two_decimals(value: float) -> str:
@@ -90,7 +108,10 @@ def accounting(record: RunRecord) -> Section:
     if summary is None:
         text = Text(text="The run was not sealed: its totals are missing, what it had measured is above.", tone="warn")
         return Section(
-            id="accounting", title="Planned against sent: whole run, warm-up included", short="Planned", blocks=[text]
+            id="accounting",
+            title="Planned against sent: whole run, warm-up included",
+            short="Planned, sent",
+            blocks=[text],
         )
     rows: list[tuple[str, str, int, Tone]] = [
         ("Planned", _planned_note(record), summary["due"], ""),
@@ -132,7 +153,10 @@ def accounting(record: RunRecord) -> Section:
         "sent = answered + found nothing + failed + unfinished.",
     )
     return Section(
-        id="accounting", title="Planned against sent: whole run, warm-up included", short="Planned", blocks=[table]
+        id="accounting",
+        title="Planned against sent: whole run, warm-up included",
+        short="Planned, sent",
+        blocks=[table],
     )
 
 
@@ -145,7 +169,7 @@ def _tone_if(tone: Tone, count: int) -> Tone:
 
 
 def _age(what: str, count: int, age_ns: int) -> str:
-    return f"{what} {format_duration(age_ns)} before the end" if count and age_ns else ""
+    return message("{what} {age} before the end", what=what, age=format_duration(age_ns)) if count and age_ns else ""
 
 
 def errors(record: RunRecord) -> Section:
@@ -158,7 +182,7 @@ def errors(record: RunRecord) -> Section:
             id="errors",
             title="Errors",
             short="Errors",
-            blocks=[Text(text=f"No {'command' if is_load(record) else 'operation'} failed.")],
+            blocks=[Text(text="No command failed." if is_load(record) else "No operation failed.")],
         )
     failed, sent = max(sum(row["count"] for row in rows), 1), max(record.summary["sent"], 1)
     table = Table(

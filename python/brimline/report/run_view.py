@@ -12,6 +12,7 @@ from brimline.plan.pacing import short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks, load_sections, objective_sections, run_sections
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted_run
 from brimline.report.load_figures import LoadFigures, is_load, load_figures
@@ -26,7 +27,7 @@ from brimline.units import (
     format_percentage,
     format_rate,
 )
-from brimline.wording import joined, message
+from brimline.wording import capitalised, joined, message
 
 _TONES: dict[Verdict, Tone] = {
     Verdict.PASS: "pass",
@@ -37,7 +38,12 @@ _TONES: dict[Verdict, Tone] = {
 
 
 def run_report(
-    record: RunRecord, observation: Observation, *, slo: Slo | None = None, judgement: Judgement | None = None
+    record: RunRecord,
+    observation: Observation,
+    *,
+    slo: Slo | None = None,
+    judgement: Judgement | None = None,
+    apdex: ApdexThresholds = JMETER_THRESHOLDS,
 ) -> Report:
     """The report of one run. `slo` and `judgement` are given when the run had an objective."""
     record = counted(record, observation.steady)
@@ -46,7 +52,7 @@ def run_report(
         run_sections.charts(record, limit=slo.leading if slo else None),
         objective_sections.objectives(judgement),
         load_sections.documents(record),
-        run_sections.operations(record, statistics),
+        run_sections.operations(record, statistics, apdex=apdex),
         run_sections.accounting(record),
         run_sections.errors(record),
         limit_section(observation),
@@ -70,7 +76,8 @@ def run_report(
 
 def _subtitle(record: RunRecord) -> str:
     namespace = f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
-    return f"{short_load(record.plan)} · {format_count(record.plan.connections)} connections · {namespace}"
+    connections = message("{count} connections", count=format_count(record.plan.connections))
+    return joined(" · ", [short_load(record.plan), connections, namespace])
 
 
 def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None) -> VerdictView:
@@ -103,7 +110,11 @@ def _interval(observation: Observation) -> str:
     estimate = observation.throughput
     if estimate is None:
         return ""
-    return f"95 % CI {format_number(estimate.low, digits=4)}–{format_number(estimate.high, digits=4)}"
+    return message(
+        "95 % CI {low}–{high}",
+        low=format_number(estimate.low, digits=4),
+        high=format_number(estimate.high, digits=4),
+    )
 
 
 def _tone(observation: Observation, judgement: Judgement | None) -> Tone:
@@ -114,35 +125,34 @@ def _tone(observation: Observation, judgement: Judgement | None) -> Tone:
 
 def _sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
     """What was asked for and did not go out comes first: a figure must not be read without it."""
-    unsent = [f"{_upper_first(finding.evidence)}. " for finding in _unsent(observation)]
-    return "".join(unsent) + _judgement_sentence(record, observation, judgement)
+    unsent = [message("{sentence}.", sentence=capitalised(finding.evidence)) for finding in _unsent(observation)]
+    return joined(" ", [*unsent, _judgement_sentence(record, observation, judgement)])
 
 
 def _unsent(observation: Observation) -> list[Finding]:
     return [each for each in observation.findings if each.name == "sent" and each.verdict is not Standing.PASS]
 
 
-def _upper_first(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _judgement_sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
     if proves_nothing(observation, judgement):
         reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
         unit = "documents/s" if is_load(record) else "ops/s"
-        seen = f"Seen, and not to be used: {format_rate(_headline_rate(record, observation), unit=unit)}."
-        return f"{'; '.join(reasons)}. {seen}"
+        rate = format_rate(_headline_rate(record, observation), unit=unit)
+        return message("{reasons}. Seen, and not to be used: {rate}.", reasons=joined("; ", reasons), rate=rate)
     if judgement is None:
         if figures := load_figures(record):
-            return (
-                f"{format_rate(figures.commands_per_s, unit='commands/s')} of {format_count(figures.batch_size)} "
-                f"documents; times below are those of commands. Write concern {figures.write_concern_text}."
+            return message(
+                "{rate} of {size} documents; times below are those of commands. Write concern {write_concern}.",
+                rate=format_rate(figures.commands_per_s, unit="commands/s"),
+                size=format_count(figures.batch_size),
+                write_concern=figures.write_concern_text,
             )
         return "Measured, without an objective to judge it by."
     if judgement.verdict is Verdict.PASS:
         return "The objective is met."
     words = {Verdict.FAIL: "The objective is missed", Verdict.INCONCLUSIVE: "The run can't tell"}
-    return f"{words.get(judgement.verdict, 'The run proves nothing')}: {'; '.join(judgement.reasons)}."
+    what = words.get(judgement.verdict, "The run proves nothing")
+    return message("{what}: {reasons}.", what=what, reasons=joined("; ", judgement.reasons))
 
 
 def _badges(record: RunRecord, observation: Observation, judgement: Judgement | None) -> list[Badge]:
@@ -152,11 +162,12 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
     elif judgement is not None:
         badges.append(Badge(text=judgement.verdict.value, tone=_TONES[judgement.verdict]))
     if _unsent(observation):
-        badges.append(Badge(text=f"{format_count(observation.overdue)} never sent", tone="fail"))
+        unsent = message("{count} never sent", count=format_count(observation.overdue))
+        badges.append(Badge(text=unsent, tone="fail"))
     if observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY:
         badges.append(Badge(text="no steady state", tone="warn"))
     if not record.complete:
-        badges.append(Badge(text=f"ended early: {record.ended_by.replace('_', ' ')}", tone="warn"))
+        badges.append(Badge(text=message("ended early: {how}", how=record.ended_by.replace("_", " ")), tone="warn"))
     if record.files_changed:
         badges.append(Badge(text="record changed since it was sealed", tone="fail"))
     if record.summary is not None and record.summary["virtual_clock"]:
@@ -166,13 +177,13 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
 
 def _headline_facts(record: RunRecord, observation: Observation, slo: Slo | None) -> list[Fact]:
     load = load_figures(record)
-    of_commands = "" if load is None else " of a command"
+    of_what = "" if load is None else " of a command"
     latency = observation.service if observation.closed_loop else observation.response
     clock = "service" if observation.closed_loop else "response"
     facts = []
     if latency is not None:
-        facts.append(Fact(label=f"p99 {clock} time{of_commands}", value=p99_text(latency), note=_p99_note(observation)))
-        facts.append(Fact(label=f"Median {clock} time{of_commands}", value=format_duration(latency.p50_ns)))
+        facts.append(Fact(label=f"p99 {clock} time{of_what}", value=p99_text(latency), note=_p99_note(observation)))
+        facts.append(Fact(label=f"Median {clock} time{of_what}", value=format_duration(latency.p50_ns)))
     if load is None:
         facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
     else:
@@ -214,8 +225,8 @@ def _load_facts(load: LoadFigures, observation: Observation) -> list[Fact]:
     return [
         Fact(
             label="Documents",
-            value=f"{format_count(load.documents_inserted)} inserted",
-            note=f"{format_count(lost)} sent and not known to be inserted" if lost else "",
+            value=message("{count} inserted", count=format_count(load.documents_inserted)),
+            note=message("{count} sent and not known to be inserted", count=format_count(lost)) if lost else "",
             tone="fail" if lost else "",
         ),
         Fact(label="Commands failed", value=format_percentage(observation.error_rate)),
@@ -226,7 +237,8 @@ def _p99_note(observation: Observation) -> str:
     latency = observation.service if observation.closed_loop else observation.response
     if latency is None or not latency.p99.enough or latency.p99.low_ns is None or latency.p99.high_ns is None:
         return "too few operations for a figure"
-    return f"95 % CI {format_duration(latency.p99.low_ns)} – {format_duration(latency.p99.high_ns)}"
+    low, high = format_duration(latency.p99.low_ns), format_duration(latency.p99.high_ns)
+    return message("95 % CI {low} – {high}", low=low, high=high)
 
 
 def _identity(record: RunRecord) -> list[Fact]:

@@ -1,11 +1,12 @@
 """A run over time.
 
-Rates and quantiles per bucket of time, long runs thinned by merging neighbours, never by dropping.
+Rates and quantiles per bucket of time, long runs thinned by merging neighbours, never by dropping: a bucket keeps the
+extremes of what it was merged from.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -21,17 +22,23 @@ QUANTILES = (0.5, 0.95, 0.99)
 class TimeBucket:
     """One or several neighbouring intervals of the same phase.
 
-    Times in s since the run's start; None: no value.
+    Times in s since the run's start; None: no value. Rates are means over the bucket, `lowest_` and `highest_` those of
+    its single intervals.
     """
 
     phase: str
     start_s: float
     end_s: float
+    interval_count: int
     answered_ops_per_s: float
+    lowest_ops_per_s: float
+    highest_ops_per_s: float
     failed_ops_per_s: float
-    backlog: int  # at the end of the bucket
+    backlog: int  # the largest
+    workers_active: int  # the most
     in_flight: float  # mean
     quantiles_ns: tuple[int | None, ...]  # of QUANTILES
+    highest_p99_ns: int | None
 
     @property
     def middle_s(self) -> float:
@@ -49,26 +56,42 @@ def time_series(record: RunRecord, *, bucket_count_max: int = BUCKET_COUNT_MAX) 
         rows[row["start_ns"]].append(row)
     size = max(1, math.ceil(len(record.intervals) / bucket_count_max))
     groups = _groups(record.intervals, size)
-    histograms = _merged_by_group(record, groups)
-    return [
-        _bucket(group, [row for interval in group for row in rows[interval["start_ns"]]], histograms.get(number))
-        for number, group in enumerate(groups)
-    ]
+    latencies = _latencies(record, groups)
+    return [_bucket(group, rows, latencies.get(number, _NO_LATENCY)) for number, group in enumerate(groups)]
 
 
-def _merged_by_group(record: RunRecord, groups: Sequence[Sequence[IntervalRow]]) -> dict[int, Histogram]:
-    """One histogram per group that has any; the first takes the others, for they are read for this."""
+@dataclass(frozen=True, slots=True)
+class _Latency:
+    quantiles_ns: tuple[int | None, ...]
+    highest_p99_ns: int | None
+
+
+_NO_LATENCY = _Latency((None,) * len(QUANTILES), None)
+
+
+def _latencies(record: RunRecord, groups: Sequence[Sequence[IntervalRow]]) -> dict[int, _Latency]:
+    """The latency of each group that has any; one group's histograms are held at a time, as intervals come in order."""
     group_of = {interval["start_ns"]: number for number, group in enumerate(groups) for interval in group}
-    merged: dict[int, Histogram] = {}
-    for each in record.interval_histograms(report_clock(record)):
-        number = group_of.get(each.start_ns)
+    found: dict[int, _Latency] = {}
+    for number, intervals in groupby(_per_interval(record), key=lambda each: group_of.get(each[0])):
         if number is None:
             continue
-        if number in merged:
-            merged[number].merge(each.histogram)
-        else:
-            merged[number] = each.histogram
-    return merged
+        merged, *others = (histogram for _, histogram in intervals)
+        highest_p99_ns = max(each.quantile(0.99) for each in (merged, *others))
+        for other in others:
+            merged.merge(other)
+        found[number] = _Latency(tuple(merged.quantile(quantile) for quantile in QUANTILES), highest_p99_ns)
+    return found
+
+
+def _per_interval(record: RunRecord) -> Iterator[tuple[int, Histogram]]:
+    """Start in ns and one histogram over all operations of each interval that has any."""
+    lines = record.interval_histograms(report_clock(record))
+    for start_ns, of_operations in groupby(lines, key=lambda each: each.start_ns):
+        merged, *others = (each.histogram for each in of_operations)
+        for other in others:
+            merged.merge(other)
+        yield start_ns, merged
 
 
 def _groups(intervals: Sequence[IntervalRow], size: int) -> list[Sequence[IntervalRow]]:
@@ -80,16 +103,33 @@ def _groups(intervals: Sequence[IntervalRow], size: int) -> list[Sequence[Interv
     return groups
 
 
-def _bucket(intervals: Sequence[IntervalRow], rows: Sequence[OperationRow], merged: Histogram | None) -> TimeBucket:
+def _bucket(
+    intervals: Sequence[IntervalRow], rows_of: Mapping[int, Sequence[OperationRow]], latency: _Latency
+) -> TimeBucket:
     start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
     length_s = max(end_ns - start_ns, 1) / 1e9
+    rows = [row for interval in intervals for row in rows_of.get(interval["start_ns"], ())]
+    rates = [_answered(rows_of.get(each["start_ns"], ())) * 1e9 / max(_length_ns(each), 1) for each in intervals]
     return TimeBucket(
         phase=intervals[0]["phase"],
         start_s=start_ns / 1e9,
         end_s=end_ns / 1e9,
-        answered_ops_per_s=sum(row["ok"] + row["miss"] for row in rows) / length_s,
+        interval_count=len(intervals),
+        answered_ops_per_s=_answered(rows) / length_s,
+        lowest_ops_per_s=min(rates),
+        highest_ops_per_s=max(rates),
         failed_ops_per_s=sum(row["failed"] for row in rows) / length_s,
-        backlog=intervals[-1]["backlog"],
+        backlog=max(each["backlog"] for each in intervals),
+        workers_active=max(each["workers_active"] for each in intervals),
         in_flight=sum(row["in_flight_ns"] for row in rows) / 1e9 / length_s,
-        quantiles_ns=tuple(merged.quantile(quantile) if merged else None for quantile in QUANTILES),
+        quantiles_ns=latency.quantiles_ns,
+        highest_p99_ns=latency.highest_p99_ns,
     )
+
+
+def _answered(rows: Sequence[OperationRow]) -> int:
+    return sum(row["ok"] + row["miss"] for row in rows)
+
+
+def _length_ns(interval: IntervalRow) -> int:
+    return interval["end_ns"] - interval["start_ns"]

@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass
 
+from brimline.units import Quantity
+from brimline.wording import Message, message
+
 CONFIDENCE = 0.95
 """Confidence of every interval unless said otherwise."""
 
@@ -26,16 +29,39 @@ class Estimate:
         """Width of the interval as a share of the value; infinite for a value of 0."""
         return (self.high - self.low) / abs(self.value) if self.value else math.inf
 
-    def __str__(self) -> str:
+    @property
+    def value_text(self) -> Quantity:
+        """The value with as many digits as its interval allows: `9 400`."""
+        return _rounded(self.value, _decimals(self.high - self.low))
+
+    @property
+    def interval_text(self) -> Message:
+        """The interval: `95 % CI 9 100–9 700`."""
+        decimals = _decimals(self.high - self.low)
+        return message(
+            "{confidence:g} % CI {low}–{high}",
+            confidence=self.confidence * 100,
+            low=_rounded(self.low, decimals),
+            high=_rounded(self.high, decimals),
+        )
+
+    @property
+    def text(self) -> Message:
         """For example `9 400 ops/s (95 % CI 9 100–9 700)`."""
-        digits = _decimals(self.high - self.low)
-        value, low, high = (_rounded(each, digits) for each in (self.value, self.low, self.high))
-        return f"{value} {self.unit} ({self.confidence * 100:g} % CI {low}–{high})"
+        return message(
+            "{value} {unit} ({interval})", value=self.value_text, unit=self.unit, interval=self.interval_text
+        )
+
+    def __str__(self) -> str:
+        return self.text
 
 
-def _rounded(value: float, decimals: int) -> str:
+def _rounded(value: float, decimals: int) -> Quantity:
     """`value` rounded to `decimals` places (negative: to tens, hundreds …), thousands apart: `14 320`."""
-    return f"{round(value, decimals):,.{max(decimals, 0)}f}".replace(",", " ")
+    rounded = round(value, decimals)
+    text = f"{rounded:,.{max(decimals, 0)}f}".replace(",", " ")
+    whole_digits = math.floor(math.log10(abs(rounded))) + 1 if rounded else 1
+    return Quantity(text, kind="number", value=rounded, digits=max(whole_digits + decimals, 1))
 
 
 def _decimals(width: float) -> int:

@@ -122,7 +122,9 @@ def _batch_bounds(batches: Sequence[Buckets], quantile: float, *, seed: int, con
     values, counts = _matrix(batches)
     rng = np.random.default_rng(seed)
     batch_count = len(batches)
-    weights = rng.multinomial(batch_count, np.full(batch_count, 1 / batch_count), size=RESAMPLE_COUNT)
+    drawn = rng.multinomial(batch_count, np.full(batch_count, 1 / batch_count), size=RESAMPLE_COUNT)
+    # Floating point numbers, which hold counts exactly up to 2^53, are multiplied ten times as fast as integers.
+    weights = drawn.astype(np.float64)
     # A few at a time: all of them at once take a hundred megabytes.
     chunks = np.array_split(weights, RESAMPLE_COUNT // RESAMPLES_AT_ONCE)
     quantiles = np.sort(np.concatenate([_quantiles(values, chunk @ counts, quantile) for chunk in chunks]))
@@ -131,7 +133,7 @@ def _batch_bounds(batches: Sequence[Buckets], quantile: float, *, seed: int, con
     return int(low), int(high)
 
 
-def _quantiles(values: NDArray[np.int64], counts: NDArray[np.int64], quantile: float) -> NDArray[np.int64]:
+def _quantiles(values: NDArray[np.int64], counts: NDArray[np.float64], quantile: float) -> NDArray[np.int64]:
     """The quantile of each row of counts[resample, value]."""
     cumulated = np.cumsum(counts, axis=1)
     reached = cumulated >= np.maximum(quantile * cumulated[:, -1:], 1)
@@ -139,12 +141,11 @@ def _quantiles(values: NDArray[np.int64], counts: NDArray[np.int64], quantile: f
     return found
 
 
-def _matrix(batches: Sequence[Buckets]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _matrix(batches: Sequence[Buckets]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """All values ascending, and counts[batch, value]."""
-    values = np.unique(np.array([value for batch in batches for value, _ in batch], dtype=np.int64))
-    counts = np.zeros((len(batches), len(values)), dtype=np.int64)
-    for row, batch in enumerate(batches):
-        if batch:
-            pairs = np.array(batch, dtype=np.int64)
-            counts[row, np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
+    tables = [np.array(batch, dtype=np.int64).reshape(-1, 2) for batch in batches]
+    values = np.unique(np.concatenate([table[:, 0] for table in tables]))
+    counts = np.zeros((len(tables), len(values)), dtype=np.float64)
+    for row, table in enumerate(tables):
+        counts[row, np.searchsorted(values, table[:, 0])] = table[:, 1]
     return values, counts

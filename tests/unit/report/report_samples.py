@@ -196,16 +196,35 @@ def _with_plausible_costs(samples: Samples, *, cpu_ns_per_op: int) -> Samples:
 
 
 def _server_rows(samples: Samples) -> list[dict[str, int | bool]]:
-    """A server on a host of its own whose two CPUs are full at its saturation."""
+    """A server on a host of its own whose two CPUs are full at its saturation, with a checkpoint each 8 s."""
     rows: list[dict[str, int | bool]] = []
-    busy_ns = 0
+    busy_ns, queries, updates, bytes_in, bytes_out, dirty = 0, 0, 0, 0, 0, 0
     for interval in samples["intervals"]:
         operations = [row for row in samples["operations"] if row["start_ns"] == interval["start_ns"]]
-        finished = sum(row["ok"] + row["miss"] + row["failed"] for row in operations)
-        busy_ns += round(finished / SATURATION_OPS_PER_S * 0.97 * 2 * SECOND_NS)
+        finished = {row["operation"]: row["ok"] + row["miss"] + row["failed"] for row in operations}
+        length_s = (interval["end_ns"] - interval["start_ns"]) / SECOND_NS
+        queries, updates = queries + finished.get("read", 0), updates + finished.get("update", 0)
+        bytes_in += sum(row["bytes_out"] for row in operations)
+        bytes_out += sum(row["bytes_in"] for row in operations)
+        busy_ns += round(sum(finished.values()) / SATURATION_OPS_PER_S * 0.97 * 2 * SECOND_NS)
+        second = interval["end_ns"] / SECOND_NS
+        dirty = 0 if second % 8 < length_s else dirty + 300 * finished.get("update", 0)
         rows.append(
             {
                 "at_ns": interval["end_ns"],
+                "query": queries,
+                "update": updates,
+                "network_bytes_in": bytes_in,
+                "network_bytes_out": bytes_out,
+                "connections": interval["connections_up"] + 3,
+                "connections_active": min(interval["in_flight"], 4) + 1,
+                "cache_bytes_max": 512_000_000,
+                "cache_bytes_used": min(round(100_000_000 + 8_000_000 * second), 409_600_000),
+                "cache_bytes_dirty": dirty,
+                "checkpoint_running": 0,
+                "checkpoints": int(second // 8),
+                "read_tickets_out": min(interval["in_flight"], 4),
+                "read_queue": max(interval["in_flight"] - 4, 0),
                 "server_cpu_ns": busy_ns,
                 "server_cpu_count": 2,
                 "host_busy_ns": round(busy_ns * 1.02),

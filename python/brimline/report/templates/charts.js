@@ -18,7 +18,8 @@
     copy.dragmode = finePointer ? "zoom" : false;
     if (width < NARROW_PX) {
       copy.font.size = 11;
-      copy.margin.l = 46;
+      // Charts that are aligned with each other keep room for the widest label any of them may have.
+      copy.margin.l = copy.yaxis.automargin ? 46 : 68;
       copy.margin.r = 10;
       Object.keys(copy).filter(function (key) { return /^xaxis/.test(key); }).forEach(function (key) {
         copy[key].nticks = 5;
@@ -31,7 +32,7 @@
     var plot = document.getElementById("chart-" + id);
     var layout = fitted(figures[id].layout, plot, width || plot.clientWidth);
     return Plotly.react(plot, figures[id].data, layout, config).catch(function (error) {
-      plot.textContent = "This chart could not be drawn: " + error.message;
+      plot.textContent = document.body.dataset.undrawn + ": " + error.message;
       throw error;
     });
   }

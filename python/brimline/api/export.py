@@ -1,0 +1,60 @@
+"""Owns a result in other formats than the two that are always written: Markdown, CSV and JTL beside HTML and JSON."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from brimline.api.results import Result, RunResult
+from brimline.errors import UsageError
+from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
+from brimline.report import in_language, render_html, render_json
+from brimline.report.csv_export import probes_csv, statistics_csv
+from brimline.report.jtl import jtl_lines
+from brimline.report.markdown import render_markdown
+
+Format: TypeAlias = Literal["html", "md", "csv", "jtl", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+FILE_NAMES: dict[Format, str] = {
+    "html": REPORT_FILE,
+    "md": "report.md",
+    "csv": "statistics.csv",
+    "jtl": "results.jtl",
+    "json": ANALYSIS_FILE,
+}
+"""What a format's file is called, beside the record unless said otherwise."""
+
+
+def exported(result: Result, format: Format, *, language: str = "en") -> Iterator[str]:  # noqa: A002 - the flag's word
+    """The text of `result` in pieces. HTML and Markdown are in `language`. Raises UsageError where there is none."""
+    match format:
+        case "html":
+            yield render_html(in_language(result.report, language))
+        case "md":
+            yield render_markdown(in_language(result.report, language))
+        case "json":
+            yield render_json(result.report)
+        case "csv":
+            yield statistics_csv(result.record) if isinstance(result, RunResult) else probes_csv(result.report.data)
+        case "jtl":
+            yield from jtl_lines(_run(result).record)
+
+
+def formats_of(result: Result) -> tuple[Format, ...]:
+    """The formats that `result` can be written in."""
+    return tuple(each for each in FORMATS if each != "jtl" or isinstance(result, RunResult))
+
+
+def _run(result: Result) -> RunResult:
+    if isinstance(result, RunResult):
+        return result
+    trials = result.directory / "trials"
+    example = next(iter(sorted(trials.iterdir())), None) if trials.is_dir() else None
+    raise UsageError(
+        "only a single run can be written as JTL",
+        hint=f"give one of the runs, such as {example}" if example else "give a run",
+    )
+
+
+def default_path(result: Result, format: Format) -> Path:  # noqa: A002 - the flag's word
+    """Where a format goes when nothing else is said."""
+    return result.directory / FILE_NAMES[format]

@@ -1,0 +1,130 @@
+"""The statistics of a report as CSV for spreadsheets: a stable English header with units, whatever the language.
+
+What isn't known is empty. Columns are added at the end, never renamed or removed.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from brimline.record.model import RunRecord
+from brimline.report.statistics import OperationStatistics, operation_statistics, report_clock
+from brimline.stats.quantile_interval import QuantileInterval
+from brimline.units import NS_PER_MS
+
+RUN_COLUMNS = (
+    "operation",
+    "clock",
+    "samples",
+    "misses",
+    "failed",
+    "error_percent",
+    "average_ms",
+    "min_ms",
+    "max_ms",
+    "median_ms",
+    "p90_ms",
+    "p95_ms",
+    "p99_ms",
+    "p99_low_ms",
+    "p99_high_ms",
+    "throughput_ops_per_s",
+    "received_kb_per_s",
+    "sent_kb_per_s",
+)
+PROBE_COLUMNS = (
+    "probe",
+    "stage",
+    "result",
+    "connections",
+    "offered_ops_per_s",
+    "answered_ops_per_s",
+    "clock",
+    "p50_ms",
+    "p95_ms",
+    "p99_ms",
+    "p99_low_ms",
+    "p99_high_ms",
+    "error_percent",
+    "server_cpu_percent",
+    "reasons",
+)
+
+
+def statistics_csv(record: RunRecord) -> str:
+    """One row per operation kind, all of them first; percentiles that too few operations reach are empty."""
+    clock = report_clock(record)
+    return _text(RUN_COLUMNS, (_statistics_row(each, clock) for each in operation_statistics(record)))
+
+
+def probes_csv(data: Mapping[str, Any]) -> str:
+    """One row per probe of an experiment; `data` is its report's JSON."""
+    return _text(PROBE_COLUMNS, (_probe_row(probe) for probe in data["probes"]))
+
+
+def _statistics_row(row: OperationStatistics, clock: str) -> list[Any]:
+    return [
+        row.label,
+        clock,
+        row.samples,
+        row.misses,
+        row.failed,
+        _percent(row.error_rate),
+        *(_ms(each) for each in (row.mean_ns, row.min_ns, row.max_ns, row.p50_ns)),
+        *(_quantile_ms(each) for each in (row.p90, row.p95, row.p99)),
+        _ms(row.p99.low_ns if row.p99 else None),
+        _ms(row.p99.high_ns if row.p99 else None),
+        round(row.throughput_ops_per_s, 3),
+        round(row.received_bytes_per_s / 1e3, 3),
+        round(row.sent_bytes_per_s / 1e3, 3),
+    ]
+
+
+def _probe_row(probe: Mapping[str, Any]) -> list[Any]:
+    clock = "service" if probe["closed_loop"] else "response"
+    latency = probe[clock] or {}
+    low_ns, high_ns = latency.get("p99_interval_ns") or (None, None)
+    server_share = probe["server_cpu_share"] if probe["target"] == "server" else None
+    return [
+        probe["number"],
+        probe["stage"],
+        probe["result"],
+        probe["connections"],
+        probe["rate_ops_per_s"],
+        round(probe["throughput_ops_per_s"], 3),
+        clock,
+        _ms(latency.get("p50_ns")),
+        _ms(latency.get("p95_ns")),
+        _ms(latency.get("p99_ns") if latency.get("p99_enough_samples") else None),
+        _ms(low_ns),
+        _ms(high_ns),
+        _percent(probe["error_rate"]),
+        None if server_share is None else _percent(server_share),
+        "; ".join(probe["reasons"]),
+    ]
+
+
+def _text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_safe(value) for value in row] for row in rows)
+    return output.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    """Text that a spreadsheet would run as a formula is kept from it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
+
+
+def _quantile_ms(quantile: QuantileInterval | None) -> float | None:
+    return _ms(quantile.value_ns) if quantile is not None and quantile.enough else None
+
+
+def _ms(time_ns: float | None) -> float | None:
+    return None if time_ns is None else round(time_ns / NS_PER_MS, 6)
+
+
+def _percent(share: float) -> float:
+    return round(share * 100, 6)

@@ -1,0 +1,65 @@
+"""Owns saying one text in another language: by its template where it is a message, else word for word."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from brimline.report.language import chinese
+from brimline.units import Quantity
+from brimline.wording import Message
+
+# What `wording.joined` makes: values with one and the same separator between them.
+_ROW = re.compile(r"\{part0\}(?:(?P<separator>[^{}]*)\{part1\}(?:(?P=separator)\{part\d+\})*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Translator:
+    """One language: its sentences by English template, its way to write quantities, and a last touch to a sentence."""
+
+    sentences: Mapping[str, str]
+    quantity: Callable[[Quantity, Callable[[str], str]], str]
+    finish: Callable[[str], str]
+
+    def say(self, text: str) -> str:
+        """`text` in this language, as far as it has words for it."""
+        return self.finish(self._say(text))
+
+    def template(self, english: str) -> str:
+        """The template that stands for an English one; of parts in a row, the separator counts alone."""
+        row = _ROW.fullmatch(english)
+        if row is None or not row["separator"]:
+            return self.sentences.get(english, english)
+        separator = row["separator"]
+        return english.replace(separator, self.sentences.get(separator, separator))
+
+    def _say(self, text: str) -> str:
+        if isinstance(text, Quantity):
+            return self.quantity(text, self._say)
+        if isinstance(text, Message):
+            values = {name: self._value(value) for name, value in text.values.items()}
+            return self.template(text.template).format(**values)
+        return self.sentences.get(text, text)
+
+    def _value(self, value: Any) -> Any:
+        return self._say(value) if isinstance(value, str) else value
+
+
+@cache
+def translator_for(language: str) -> Translator:
+    """The translator of a language other than English. Raises KeyError when there is none."""
+    quantity, finish = {"zh": (chinese.quantity, chinese.closed_up)}[language]
+    return Translator(catalogue(language), quantity, finish)
+
+
+def catalogue(language: str) -> dict[str, str]:
+    """All sentences of a language by their English templates; one JSON file per subject."""
+    sentences: dict[str, str] = {}
+    folder = resources.files(__package__) / language
+    for file in sorted(folder.iterdir(), key=lambda each: each.name):
+        if file.name.endswith(".json"):
+            sentences |= json.loads(file.read_text(encoding="utf-8"))
+    return sentences

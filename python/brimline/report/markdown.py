@@ -1,0 +1,109 @@
+"""A report as Markdown, to be put into a test report: the verdict, every table and list, what was run.
+
+Charts need a page that can draw them: they are in the HTML.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from brimline.report.language import said_in
+from brimline.report.view import Chart, Code, Column, Fact, Facts, Report, Section, Table, Text, Verdict
+
+_SPECIAL = re.compile(r"([\\`*_<>\[\]|#~])")
+
+
+def render_markdown(report: Report) -> str:
+    """The whole report as GitHub-flavoured Markdown."""
+    return "\n\n".join(_parts(report)) + "\n"
+
+
+def _parts(report: Report) -> Iterator[str]:
+    yield f"# {_escaped(report.kind_title)}: {_escaped(report.name)}"
+    yield _escaped(report.subtitle)
+    yield from _verdict(report.verdict)
+    if any(isinstance(block, Chart) for section in report.sections for block in section.blocks):
+        yield f"*{_escaped(said_in(report.language, 'The charts are in the HTML report.'))}*"
+    for section in report.sections:
+        yield from _section(section)
+    yield f"---\n\n{_escaped(report.footer)}"
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    figure = f": {_escaped(verdict.figure)} {_escaped(verdict.unit)}" if verdict.figure else ""
+    interval = f" ({_escaped(verdict.interval)})" if verdict.interval else ""
+    badges = "".join(f" `{badge.text.replace('`', '')}`" for badge in verdict.badges)
+    yield f"**{_escaped(verdict.caption)}{figure}**{interval}{badges}"
+    if verdict.sentence:
+        yield _escaped(verdict.sentence)
+    if verdict.facts:
+        yield _facts(verdict.facts, strong=True)
+
+
+def _section(section: Section) -> Iterator[str]:
+    blocks = [block for block in section.blocks if not isinstance(block, Chart)]
+    if not blocks:
+        return
+    yield f"## {_escaped(section.title)}"
+    if section.intro:
+        yield _escaped(section.intro)
+    for block in blocks:
+        match block:
+            case Table():
+                yield _table(block)
+                if block.caption:
+                    yield _escaped(block.caption)
+            case Facts():
+                if block.title:
+                    yield f"### {_escaped(block.title)}"
+                yield _facts(block.facts)
+            case Code():
+                if block.title:
+                    yield f"### {_escaped(block.title)}"
+                yield _fenced(block.text)
+            case Text():
+                yield _escaped(block.text)
+
+
+def _table(table: Table) -> str:
+    heading = _row([_heading(column) for column in table.columns])
+    rule = _row(["---:" if column.numeric else "---" for column in table.columns])
+    rows = [
+        _row([_strong(_escaped(cell.text), index in table.emphasised) for cell in row])
+        for index, row in enumerate(table.rows)
+    ]
+    return "\n".join([heading, rule, *rows])
+
+
+def _heading(column: Column) -> str:
+    """With the unit, which the page shows above a group of columns."""
+    return _escaped(f"{column.label}, {column.unit}" if column.unit else column.label)
+
+
+def _facts(facts: Sequence[Fact], *, strong: bool = False) -> str:
+    return "\n".join(f"- {_fact(fact, strong=strong)}" for fact in facts)
+
+
+def _fact(fact: Fact, *, strong: bool) -> str:
+    label = f"{_escaped(fact.label)}: " if fact.label else ""
+    note = f" ({_escaped(fact.note)})" if fact.note else ""
+    return f"{label}{_strong(_escaped(fact.value), strong)}{note}"
+
+
+def _fenced(text: str) -> str:
+    """A block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _strong(text: str, strong: bool) -> str:
+    return f"**{text}**" if strong and text else text
+
+
+def _escaped(text: str) -> str:
+    """On one line, with nothing in it that Markdown would take for its own."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,213 @@
+"""Charts of what the server and the generator did meanwhile, under the same time axis as throughput and latency."""
+
+from collections.abc import Sequence
+
+from brimline.record.model import IntervalRow, RunRecord, ServerRow
+from brimline.report.panels import Line, Marked, Point, panel
+from brimline.report.server_series import cpu_share, gauge, grown_between, rate, ratio_of_growth, share
+from brimline.report.time_axis import TimeSpan
+from brimline.report.view import Chart
+from brimline.units import NS_PER_S
+
+BLUE, GREEN, AMBER, VIOLET, RED, GREY = "#14477e", "#0b7a6b", "#a86a00", "#7a4fa3", "#b4322a", "#8a94a3"
+_MEGABYTES = 1e-6
+_MS_PER_US = 1e-3
+_SHARE_OF_MS = 0.1
+"""From ms per s to per cent."""
+
+
+def server_charts(record: RunRecord, span: TimeSpan) -> list[Chart]:
+    """One chart for each thing that the monitor saw; none for what it didn't see."""
+    rows = [row for row in record.server if 0 <= _at_s(row) <= span.end_s]
+    charts = [
+        _cpu(rows, record.intervals, span),
+        _own_latency(rows, span),
+        _cache(rows, span),
+        _admission(rows, span),
+        _connections(rows, span),
+        _operations(rows, span),
+        _disk_busy(rows, span),
+        _disk_traffic(rows, span),
+        _network(rows, span),
+        _replication(rows, span),
+    ]
+    return [chart for chart in charts if chart is not None]
+
+
+def _cpu(rows: Sequence[ServerRow], intervals: Sequence[IntervalRow], span: TimeSpan) -> Chart | None:
+    lines = [
+        Line("server", BLUE, cpu_share(rows, "server_cpu_ns", "server_cpu_count")),
+        Line("host, all programs", GREY, cpu_share(rows, "host_busy_ns", "host_cpu_count"), dashed=True),
+        Line("host, waiting for disk", RED, cpu_share(rows, "host_iowait_ns", "host_cpu_count")),
+    ]
+    generator = Line("busiest generator thread", AMBER, _busiest_thread(intervals, span))
+    return panel(
+        "cpu",
+        "CPU of server and generator",
+        "% of its CPUs",
+        [*lines, generator],
+        span,
+        unit="%",
+        caption="Server: part of the CPUs that it may use. Generator: its busiest thread, part of one CPU.",
+    )
+
+
+def _busiest_thread(intervals: Sequence[IntervalRow], span: TimeSpan) -> list[Point]:
+    return [
+        (
+            (row["start_ns"] + row["end_ns"]) / 2 / NS_PER_S,
+            100.0 * row["busiest_thread_cpu_ns"] / max(row["end_ns"] - row["start_ns"], 1),
+        )
+        for row in intervals
+        if row["end_ns"] <= span.end_s * NS_PER_S and row["phase"] != "drain"
+    ]
+
+
+def _own_latency(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    kinds = (("reads", BLUE), ("writes", GREEN), ("commands", AMBER))
+    return panel(
+        "server-latency",
+        "Latency inside the server",
+        "mean time inside the server, ms",
+        [
+            Line(kind, color, ratio_of_growth(rows, f"{kind}_latency_us", f"{kind}_ops", scale=_MS_PER_US))
+            for kind, color in kinds
+        ],
+        span,
+        unit="ms",
+        caption="What the server itself counts (opLatencies): what clients see beyond it is network, connections "
+        "and the client. Means; the server has no percentiles of a short time.",
+    )
+
+
+def _cache(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    return panel(
+        "cache",
+        "WiredTiger cache and checkpoints",
+        "% of the cache",
+        [
+            Line("used", BLUE, share(rows, "cache_bytes_used", "cache_bytes_max", scale=100.0)),
+            Line("dirty", RED, share(rows, "cache_bytes_dirty", "cache_bytes_max", scale=100.0)),
+        ],
+        span,
+        unit="%",
+        marked=Marked("checkpoint", grown_between(rows, "checkpoints", while_gauge="checkpoint_running")),
+        caption="From 80 % used or 5 % dirty on the server evicts in the background; from 95 % used or 20 % dirty on "
+        "operations themselves have to evict. Those are WiredTiger's defaults.",
+    )
+
+
+def _admission(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    return panel(
+        "tickets",
+        "Tickets and queues",
+        "operations",
+        [
+            Line("reads at work", BLUE, gauge(rows, "read_tickets_out")),
+            Line("writes at work", GREEN, gauge(rows, "write_tickets_out")),
+            Line("reads waiting", AMBER, gauge(rows, "read_queue"), dashed=True),
+            Line("writes waiting", RED, gauge(rows, "write_queue"), dashed=True),
+        ],
+        span,
+        caption="Operations that hold a ticket of the storage engine, and those that wait for one, at each look: "
+        "what comes and goes in between isn't seen.",
+    )
+
+
+def _connections(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    return panel(
+        "server-connections",
+        "Connections of the server",
+        "connections",
+        [
+            Line("open", BLUE, gauge(rows, "connections")),
+            Line("at work", AMBER, gauge(rows, "connections_active")),
+        ],
+        span,
+        caption="All clients together, the monitor's own connection included.",
+    )
+
+
+def _operations(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    kinds = (
+        ("query", BLUE),
+        ("insert", GREEN),
+        ("update", AMBER),
+        ("delete", RED),
+        ("getmore", VIOLET),
+        ("command", GREY),
+    )
+    lines = [Line(kind, color, rate(rows, kind)) for kind, color in kinds]
+    return panel(
+        "opcounters",
+        "Operations that the server counted",
+        "operations per second",
+        [line for line in lines if any(value for _, value in line.points)],
+        span,
+        unit="/s",
+        caption="opcounters, whoever sent them; a find is a query, each inserted document an insert.",
+    )
+
+
+def _disk_busy(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    return panel(
+        "disk-busy",
+        "Disk of the server's data: busy",
+        "% of the time",
+        [Line("busy", BLUE, rate(rows, "disk_busy_ms", scale=_SHARE_OF_MS))],
+        span,
+        unit="%",
+        caption="Time with at least one request in flight. A disk that serves many at once can be busy all the time "
+        "and still have room.",
+    )
+
+
+def _disk_traffic(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    return panel(
+        "disk-traffic",
+        "Disk of the server's data: traffic",
+        "MB/s",
+        [
+            Line("read", BLUE, rate(rows, "disk_bytes_read", scale=_MEGABYTES)),
+            Line("written", GREEN, rate(rows, "disk_bytes_written", scale=_MEGABYTES)),
+        ],
+        span,
+        unit="MB/s",
+        caption="All programs of the host together.",
+    )
+
+
+def _network(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    return panel(
+        "network",
+        "Network traffic of the server",
+        "MB/s",
+        [
+            Line("received", BLUE, rate(rows, "network_bytes_in", scale=_MEGABYTES)),
+            Line("sent", GREEN, rate(rows, "network_bytes_out", scale=_MEGABYTES)),
+        ],
+        span,
+        unit="MB/s",
+        caption="What the server process received and sent, whoever the client.",
+    )
+
+
+def _replication(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+    lines = [
+        Line("slowest member", RED, gauge(rows, "replication_lag_slowest_ms", scale=1e-3)),
+        Line("majority", BLUE, gauge(rows, "replication_lag_majority_ms", scale=1e-3)),
+    ]
+    return panel(
+        "replication",
+        "Replication lag",
+        "s behind the primary",
+        lines,
+        span,
+        unit="s",
+        caption="How far the secondaries are behind the primary.",
+    )
+
+
+def _at_s(row: ServerRow) -> float:
+    value = row.get("at_ns")
+    return value / NS_PER_S if isinstance(value, int | float) else -1.0

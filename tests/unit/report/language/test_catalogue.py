@@ -1,0 +1,91 @@
+"""The Chinese sentences against the sources: nothing is missing, nothing is left over, every value has its place."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import brimline
+from brimline.report.language.translator import catalogue
+
+PACKAGE = Path(brimline.__file__).parent
+SENTENCES = catalogue("zh")
+MAKERS = {"message", "Message"}
+NOT_SHOWN_IN_REPORTS = {"cli/progress.py", "wording.py"}
+COMPOSED = re.compile(
+    r"(p99|Median|response|service) (response|service|p50|p95|p99|time).*|(Response|Service) time, ms"
+)
+"""Put together from a handful of words, so that they stand nowhere in one piece."""
+OF_THE_ENGINE = {"bad reply", "connection lost", "server error", "write concern error", "write error", "aborted"}
+"""Outcomes and endings that only the engine's sources name."""
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield str(path.relative_to(PACKAGE)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _strings(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
+
+
+def _templates() -> set[str]:
+    """Every template of a message in the sources."""
+    return {
+        text
+        for name, tree in _trees()
+        if name not in NOT_SHOWN_IN_REPORTS
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in MAKERS and call.args
+        for text in _strings(call.args[0])
+    }
+
+
+def _has_words(template: str) -> bool:
+    bare = "".join(literal for literal, *_ in Formatter().parse(template))
+    return re.search(r"[A-Za-z]{2}", re.sub(r"<[^>]*>|p99|ms\b", "", bare)) is not None
+
+
+def _fields(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+def test_every_sentence_of_the_sources_has_its_translation() -> None:
+    missing = sorted(each for each in _templates() if _has_words(each) and each not in SENTENCES)
+    assert not missing, "add to python/brimline/report/language/zh/: " + json.dumps(missing, indent=1)
+
+
+def test_no_translation_is_left_over() -> None:
+    templates = [PACKAGE / "report" / "templates" / name for name in ("report.html.j2",)]
+    said = " ".join(path.read_text(encoding="utf-8") for path in templates)
+    known = {text for _, tree in _trees() for text in _strings(tree)}
+    words = {text.replace("_", " ") for text in known}
+    left_over = [
+        each
+        for each in SENTENCES
+        if each not in known | words | OF_THE_ENGINE and f'said("{each}")' not in said and not COMPOSED.fullmatch(each)
+    ]
+    assert left_over == [], left_over
+
+
+def test_translations_have_the_values_of_their_originals() -> None:
+    wrong = {
+        english: chinese
+        for english, chinese in SENTENCES.items()
+        if "{" in english and _fields(english) != _fields(chinese)
+    }
+    assert wrong == {}
+
+
+def test_no_sentence_is_translated_twice() -> None:
+    seen: set[str] = set()
+    for path in sorted((PACKAGE / "report" / "language" / "zh").glob("*.json")):
+        pairs = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=list)
+        names = [name for name, _ in pairs]
+        assert len(names) == len(set(names)), path
+        assert not seen & set(names), path
+        seen |= set(names)

@@ -1,0 +1,228 @@
+"""Reports of every kind in Chinese: no English word is left but names, and numbers are written the Chinese way."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from brimline.analysis.observation import observe
+from brimline.analysis.verdict import Slo, judge
+from brimline.errors import UsageError
+from brimline.report import (
+    Report,
+    in_language,
+    print_report,
+    render_html,
+    render_json,
+    run_report,
+    said_in,
+    wanted_language,
+)
+from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
+from brimline.report.view import Chart
+from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
+from brimline.wording import capitalised, joined, message
+from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
+from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, simulated_plan, write_run
+from tests.unit.report.test_load_report import THREE_REFUSED, _plan
+
+_THINGS = (
+    "CPU JSON MongoDB brimline opcounters opLatencies JavaScript YCSB Apdex JMeter WiredTiger Python spec yaml "
+    "order service ycsb Welch Holm divisive"
+)
+_UNITS = "KB kB MB GB ms ns"
+_OPERATIONS = "read update insert scan find query getmore command delete load"
+NAMES = {*_THINGS.split(), *_UNITS.split(), *_OPERATIONS.split()}
+"""What is called the same in Chinese."""
+PATTERNS = re.compile(
+    r"https?://\S+|/[\w./-]+|p\d+(\.\d+)?|\d+(\.\d+)?(ns|us|ms|s|m|h|d)\b|[0-9a-f]{8,}|w: \w+|T-L-R"
+    r"|\d{8}t\d{6}z\S*|\w+\.usertable|\b\w*-\d\S*"
+)
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Everything that people read in a report, but for what is there to be copied."""
+    if isinstance(value, Chart):
+        yield from _figure_words(value.figure)
+    if is_dataclass(value):
+        named = _WORDS[type(value)]
+        for field in fields(value):
+            inner = getattr(value, field.name)
+            if field.name in named:
+                yield inner
+            elif not isinstance(inner, Mapping):
+                yield from _words(inner)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _words(each)
+
+
+def _figure_words(value: Any, *, words: bool = False) -> Iterator[str]:
+    if isinstance(value, str) and words:
+        yield re.sub(r"%\{[^}]*\}|<[^>]*>", " ", value)
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _figure_words(each, words=key in _FIGURE_WORDS)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _figure_words(each, words=words)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        yield " ".join(map(str, value))
+    elif isinstance(value, str):
+        yield value
+
+
+def _english(report: Report, *names: str) -> set[str]:
+    """The English words in a report that should be Chinese. `names` are what this report quotes."""
+    quoted = sorted({*_texts(ENVIRONMENT), *names}, key=len, reverse=True)
+    found = set()
+    for text in _words(report):
+        for name in quoted:
+            text = text.replace(name, " ")
+        words = re.findall(r"[A-Za-z]{2,}", PATTERNS.sub(" ", text))
+        found |= {f"{word} in: {text}" for word in words if word not in NAMES}
+    return found
+
+
+QUOTED = (
+    # what the report lint calls its subjects
+    "documents",
+    # a case of a gate
+    "ycsb-c fed1a150 throughput",
+    # what servers said
+    "WriteConflict",
+    "MaxTimeMSExpired",
+    "scripted error",
+    "scripted write error",
+    "TransientTransactionError",
+    "DuplicateKey",
+)
+
+
+@pytest.mark.parametrize("kind", ["run", "capacity", "sweep"])
+def test_no_english_word_is_left(reports: Reports, kind: str) -> None:
+    report = in_language(getattr(reports, kind), "zh")
+    assert _english(report, *QUOTED) == set()
+    assert report.language == "zh"
+
+
+def test_no_english_word_is_left_in_a_load(tmp_path: Path) -> None:
+    record = write_run(tmp_path / "run", _plan(faults=THREE_REFUSED))
+    report = in_language(run_report(record, observe(record)), "zh")
+    assert _english(report, *QUOTED) == set()
+
+
+@pytest.mark.parametrize("kind", ["closed", "overloaded", "unsealed", "tlr"])
+def test_no_english_word_is_left_where_things_went_wrong(tmp_path: Path, kind: str) -> None:
+    rate = {"overloaded": 14_000.0}.get(kind)
+    changes: dict[str, Any] = {"warmup_s": 0.0, "duration_s": 3.0}
+    if kind == "tlr":
+        changes |= {"pacer": {"kind": "tlr", "loops": 20, "ramp_up_ns": 1_000_000_000}, "duration_ns": None}
+        changes |= {"connections": 20, "operation_count": 400}
+    record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=rate, **changes), sealed=kind != "unsealed")
+    observation, slo = observe(record), Slo()
+    judgement = judge(observation, slo) if kind == "overloaded" else None
+    report = run_report(record, observation, slo=slo if judgement else None, judgement=judgement)
+    assert _english(in_language(report, "zh"), *QUOTED) == set()
+
+
+@pytest.mark.parametrize("report", [report_of(regressed()), trend_of(dropped())], ids=["comparison", "trend"])
+def test_no_english_word_is_left_between_runs(report: Report) -> None:
+    assert _english(in_language(report, "zh"), *QUOTED) == set()
+
+
+def test_the_terms_are_those_that_the_field_uses(reports: Reports) -> None:
+    html = unescape(render_html(in_language(reports.capacity, "zh")))
+    for term in ("可持续吞吐量", "响应时间", "拐点", "置信区间", "瓶颈", "次/秒", "负载发生器", "闭环", "百分位"):
+        assert term in html
+    assert '<html lang="zh-CN">' in html
+
+
+def test_headline_keeps_its_digits(reports: Reports) -> None:
+    english, chinese = reports.capacity.verdict, in_language(reports.capacity, "zh").verdict
+    assert chinese.figure == english.figure.replace(" ", "")  # below 10 000
+    assert chinese.unit == "次/秒"
+
+
+def test_the_terminal_speaks_it_too(reports: Reports) -> None:
+    output = io.StringIO()
+    print_report(in_language(reports.run, "zh"), Console(file=output, width=200, no_color=True))
+    assert "响应时间 p99" in output.getvalue()
+    assert "Objective" not in output.getvalue()
+
+
+def test_json_and_what_is_to_be_copied_stay(reports: Reports) -> None:
+    chinese = in_language(reports.run, "zh")
+    assert render_json(chinese) == render_json(reports.run)
+    html = unescape(render_html(chinese))
+    assert ENVIRONMENT["command"] in html
+    assert SPEC.rstrip() in html
+
+
+def test_english_stays_as_it_is(reports: Reports) -> None:
+    assert in_language(reports.run, "en") is reports.run
+    assert said_in("en", "Throughput") == "Throughput"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "chinese"),
+    [
+        (format_count(9_999), "9999"),
+        (format_count(10_000), "1 万"),
+        (format_count(123_456), "12.3456 万"),
+        (format_count(1_000_000), "100 万"),
+        (format_count(100_000_000), "1 亿"),
+        (format_count(123_450_000), "1.2345 亿"),
+        (format_count(123_456_789), "12345.6789 万"),
+        (format_count(-20_000), "-2 万"),
+        (format_number(9_430.4), "9430"),
+        (format_number(9_999.6), "1.00 万"),
+        (format_number(14_320, digits=4), "1.432 万"),
+        (format_number(0.25), "0.250"),
+        (format_rate(9_430), "9430 次/秒"),
+        (format_rate(123_456), "12.3 万次/秒"),
+        (format_rate(2.5e8), "2.50 亿次/秒"),
+        (format_rate(20_000, unit="documents/s"), "2.00 万个文档/秒"),
+        (format_rate(float("nan")), "—"),
+        (format_percentage(0.97314), "97.3%"),
+        (format_duration(9_400_000), "9.40 ms"),
+        (format_duration(1_500_000_000), "1.50 s"),
+        (format_duration(125_000_000_000), "2 分 5 秒"),
+        (format_duration(5_400_000_000_000), "1 小时 30 分"),
+    ],
+)
+def test_quantities_are_written_the_chinese_way(quantity: str, chinese: str) -> None:
+    assert said_in("zh", quantity) == chinese
+
+
+def test_a_sentence_is_put_together_anew() -> None:
+    inner = message("{share} of the operations failed", share=format_percentage(0.25))
+    assert said_in("zh", inner) == "25% 的操作失败"
+    assert said_in("zh", capitalised("undetermined")) == "未能确定"
+    assert said_in("zh", joined("; ", [inner, "the generator was late"])) == "25% 的操作失败；负载发生器滞后"
+    assert said_in("zh", message("{count} connections", count=format_count(20_000))) == "2 万个连接"
+    assert said_in("zh", "something that nobody translated") == "something that nobody translated"
+    assert said_in("zh", message("{n} such things", n=format_count(10_000))) == "1 万 such things"
+
+
+def test_the_language_is_chosen_by_option_then_by_environment() -> None:
+    assert wanted_language(environment={}) == "en"
+    assert wanted_language(environment={"BRIMLINE_LANG": "zh_CN.UTF-8"}) == "zh"
+    assert wanted_language("en", environment={"BRIMLINE_LANG": "zh"}) == "en"
+    assert wanted_language("zh-Hans", environment={}) == "zh"
+    with pytest.raises(UsageError, match="--lang"):
+        wanted_language("fr", environment={})
+    with pytest.raises(UsageError, match="BRIMLINE_LANG"):
+        wanted_language(environment={"BRIMLINE_LANG": "de"})

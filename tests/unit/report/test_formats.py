@@ -1,0 +1,205 @@
+"""A report in other formats: Markdown, CSV and JTL say the same as the page, and what isn't known is empty."""
+
+import csv
+import io
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.analysis.verdict import Slo
+from brimline.api.export import FILE_NAMES, FORMATS, exported, formats_of
+from brimline.api.results import RunResult, SweepResult
+from brimline.api.run import run_result
+from brimline.cli.report import report as report_verb
+from brimline.errors import UsageError
+from brimline.record import read_record
+from brimline.report import in_language
+from brimline.report.csv_export import PROBE_COLUMNS, RUN_COLUMNS, probes_csv, statistics_csv
+from brimline.report.jtl import COLUMNS, jtl_lines
+from brimline.report.markdown import render_markdown
+from brimline.report.statistics import operation_statistics
+from tests.unit.report.report_samples import SPEC, Reports, script, simulated_plan, write_run
+
+
+@pytest.fixture(scope="module")
+def result(reports: Reports) -> RunResult:
+    return run_result(reports.record, Slo())
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def _jtl(result: RunResult, **options: Any) -> list[dict[str, str]]:
+    return _rows("".join(jtl_lines(result.record, **options)))
+
+
+# --- Markdown
+
+
+def test_markdown_has_the_verdict_and_every_table(reports: Reports) -> None:
+    text = render_markdown(reports.run)
+    assert text.startswith("# Run: order-service\n")
+    assert f"**Throughput: {reports.run.verdict.figure} ops/s**" in text
+    for heading in (
+        "## Operations",
+        "## Errors",
+        "## Can the figures be believed?",
+        "## Where it ran",
+        "## Do it again",
+    ):
+        assert f"\n{heading}\n" in text
+    assert f"```\n{SPEC.rstrip()}\n```" in text
+    assert "*The charts are in the HTML report.*" in text
+
+
+def test_markdown_tables_are_rectangular(reports: Reports) -> None:
+    widths = [
+        [line.replace("\\|", "").count("|") for line in block.splitlines()]
+        for block in render_markdown(reports.capacity).split("\n\n")
+        if block.startswith("| ")
+    ]
+    assert len(widths) >= 4
+    assert all(len(set(lines)) == 1 for lines in widths)
+
+
+def test_markdown_cant_be_broken_by_what_a_server_says(reports: Reports) -> None:
+    text = render_markdown(reports.run)
+    evil = render_markdown(_with_evil_name(reports))
+    assert "# Run: a \\| b\\<script\\> \\*c\\* \\`d\\`\n" in evil
+    assert len(evil.splitlines()) == len(text.splitlines())
+
+
+def _with_evil_name(reports: Reports) -> Any:
+    return replace(reports.run, name="a | b<script>\n*c* `d`")
+
+
+def test_markdown_speaks_chinese(reports: Reports) -> None:
+    text = render_markdown(in_language(reports.run, "zh"))
+    assert "# 单次运行: order-service" in text
+    assert "*图表见 HTML 报告。*" in text
+
+
+# --- CSV
+
+
+def test_statistics_are_those_of_the_page(reports: Reports) -> None:
+    rows = _rows(statistics_csv(reports.record))
+    statistics = operation_statistics(reports.record)
+    assert tuple(rows[0]) == RUN_COLUMNS
+    assert [row["operation"] for row in rows] == ["Total", "read", "update"]
+    for row, expected in zip(rows, statistics, strict=True):
+        assert int(row["samples"]) == expected.samples
+        assert int(row["failed"]) == expected.failed
+        assert float(row["average_ms"]) == pytest.approx((expected.mean_ns or 0) / 1e6, abs=1e-5)
+        assert expected.p99 is not None
+        assert float(row["p99_ms"]) == pytest.approx(expected.p99.value_ns / 1e6)
+        assert float(row["p99_low_ms"]) <= float(row["p99_ms"]) <= float(row["p99_high_ms"])
+
+
+def test_a_percentile_that_too_few_operations_reach_is_empty(tmp_path: Path) -> None:
+    record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=50.0, warmup_s=0.0, duration_s=2.0))
+    total = _rows(statistics_csv(record))[0]
+    assert total["p99_ms"] == ""
+    assert total["median_ms"] != ""
+
+
+def test_probes_have_a_row_each(reports: Reports) -> None:
+    rows = _rows(probes_csv(reports.capacity.data))
+    assert tuple(rows[0]) == PROBE_COLUMNS
+    assert len(rows) == len(reports.trials)
+    assert rows[0]["server_cpu_percent"] == ""  # the null target
+    assert {row["clock"] for row in rows if row["stage"] == "sweep"} == {"service"}
+
+
+def test_a_spreadsheet_runs_no_formula_of_ours() -> None:
+    probe = {
+        "number": 1, "stage": "=cmd()", "result": None, "connections": 1, "rate_ops_per_s": None,
+        "throughput_ops_per_s": 1.0, "closed_loop": True, "service": None, "response": None, "error_rate": 0.0,
+        "server_cpu_share": None, "target": "server", "reasons": ["@x"],
+    }  # fmt: skip
+    row = _rows(probes_csv({"probes": [probe]}))[0]
+    assert (row["stage"], row["reasons"], row["result"], row["p99_ms"]) == ("'=cmd()", "'@x", "", "")
+
+
+# --- JTL
+
+
+def test_jtl_has_a_row_for_every_measured_operation(result: RunResult) -> None:
+    rows = _jtl(result)
+    assert tuple(rows[0]) == COLUMNS
+    measured = [row for row in result.record.operations if row["phase"] == "measure"]
+    assert len(rows) == sum(row["ok"] + row["miss"] + row["failed"] for row in measured)
+    outcomes = Counter((row["label"], row["success"]) for row in rows)
+    for operation in ("read", "update"):
+        failed = sum(row["failed"] for row in measured if row["operation"] == operation)
+        assert outcomes[operation, "false"] == failed
+
+
+def test_jtl_times_give_the_same_percentiles(result: RunResult) -> None:
+    elapsed = sorted(int(row["elapsed"]) for row in _jtl(result))
+    response = result.observation.response
+    assert response is not None
+    assert elapsed[int(len(elapsed) * 0.99)] == pytest.approx(response.p99_ns / 1e6, rel=0.01)
+    assert sum(elapsed) / len(elapsed) == pytest.approx(response.mean_ns / 1e6, rel=0.05)
+
+
+def test_jtl_times_of_day_lie_in_the_measured_window(result: RunResult) -> None:
+    summary = result.record.summary
+    assert summary is not None
+    stamps = [int(row["timeStamp"]) - summary["started_unix_ns"] // 1_000_000 for row in _jtl(result)]
+    assert min(stamps) == 5_000  # after the warm-up
+    assert max(stamps) < 25_500
+    assert stamps[0] == min(stamps)
+
+
+def test_jtl_of_a_long_run_counts_in_jmeters_columns(result: RunResult) -> None:
+    single, summed = _jtl(result), _jtl(result, rows_max=1_000)
+    assert tuple(summed[0]) == (*COLUMNS, "SampleCount", "ErrorCount")
+    assert len(summed) < len(single) / 100
+    assert sum(int(row["SampleCount"]) for row in summed) == len(single)
+    assert sum(int(row["ErrorCount"]) for row in summed) == sum(row["success"] == "false" for row in single)
+
+
+def test_jtl_names_an_only_kind_of_failure(tmp_path: Path) -> None:
+    faults = [{"when": {"share": 0.05}, "kind": {"error": {"code": 50, "name": "MaxTimeMSExpired"}}}]
+    plan = simulated_plan(rate_ops_per_s=500.0, warmup_s=0.0, duration_s=2.0, script=script(faults=faults))
+    rows = _rows("".join(jtl_lines(write_run(tmp_path / "run", plan))))
+    failed = [row for row in rows if row["success"] == "false"]
+    assert {(row["responseCode"], row["responseMessage"]) for row in failed} == {("50", "MaxTimeMSExpired")}
+    assert {row["failureMessage"] for row in failed} == {"scripted error"}
+
+
+def test_jtl_is_refused_for_an_experiment(reports: Reports, tmp_path: Path) -> None:
+    sweep = SweepResult.__new__(SweepResult)
+    object.__setattr__(sweep, "report", reports.sweep)
+    object.__setattr__(sweep, "directory", tmp_path)
+    with pytest.raises(UsageError, match="only a single run"):
+        list(exported(sweep, "jtl"))
+    assert formats_of(sweep) == ("html", "md", "csv", "json")
+
+
+# --- the verb
+
+
+def test_the_verb_writes_every_format_beside_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
+    assert report_verb(str(tmp_path / "run"), format="all", apdex="1ms,2ms") == 0
+    assert capsys.readouterr().out.split() == [str(tmp_path / "run" / FILE_NAMES[each]) for each in FORMATS]
+    assert "2 ms" in (tmp_path / "run" / "report.md").read_text()
+    assert read_record(tmp_path / "run").files_changed == ()
+
+
+def test_the_verb_writes_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
+    assert report_verb(str(tmp_path / "run"), format="csv", output="-") == 0
+    assert capsys.readouterr().out.startswith("operation,clock,samples")
+    assert report_verb(str(tmp_path / "run"), format="md", output=str(tmp_path / "x.md"), lang="zh") == 0
+    assert (tmp_path / "x.md").read_text(encoding="utf-8").startswith("# 单次运行")
+    with pytest.raises(UsageError, match="standard output"):
+        report_verb(str(tmp_path / "run"), format="all", output="-")
+    with pytest.raises(UsageError, match="--apdex"):
+        report_verb(str(tmp_path / "run"), apdex="10ms")
