@@ -54,6 +54,13 @@ def latency(record: RunRecord, clock: Clock) -> Latency | None:
     )
 
 
+def late_share(record: RunRecord, later_than_ns: float) -> float:
+    """Share of the operations that were sent later than due by more than this; 0 where no lag was recorded."""
+    lags = merge_buckets([each.buckets() for (_, clock), each in record.histograms.items() if clock == "lag"])
+    late = sum(count for lag_ns, count in lags if lag_ns > later_than_ns)
+    return late / sum(count for _, count in lags) if lags else 0.0
+
+
 def quantile_intervals(
     record: RunRecord, clock: Clock, quantiles: Sequence[float], *, operation: str | None = None
 ) -> dict[float, QuantileInterval]:

@@ -9,7 +9,7 @@ from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.latency import Latency, latency, quantile_intervals
+from brimline.analysis.latency import Latency, late_share, latency, quantile_intervals
 from brimline.analysis.objective import LatencyKey, LatencyObjective, ObjectiveClock
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
@@ -129,6 +129,7 @@ def observe(
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
         held_back_share=held_back_share,
+        late_share=late_share(record, service.p50_ns) if service else 0.0,
         error_rate=_share(sum(row["failed"] for row in due_operations), finished),
         miss_rate=_share(sum(row["miss"] for row in due_operations), finished),
         service=service,

@@ -81,11 +81,14 @@ def test_headroom_over_the_null_target() -> None:
     assert verdict(None) is Standing.UNKNOWN
 
 
-def late_record(lag_ns: int, *, response_p99_ns: int = 4 * MS, held_back: int = 0, **changes: Any) -> RunRecord:
+def late_record(
+    lag_ns: int, *, late: int = 10_000, response_p99_ns: int = 4 * MS, held_back: int = 0, **changes: Any
+) -> RunRecord:
+    """10 000 operations, of which `late` were sent `lag_ns` late and `held_back` in each of ten seconds waited."""
     latencies = {
         "service": [(MS, 10_000)],
         "response": [(MS, 9_000), (response_p99_ns, 1_000)],
-        "lag": [(lag_ns, 10_000)],
+        "lag": [(1_000, 10_000 - late), (lag_ns, late)] if late < 10_000 else [(lag_ns, late)],
     }
     rows = [operation_row(second, held_back=held_back) for second in range(1, 11)]
     return run_record(latencies=latencies, operations=rows, **changes)
@@ -98,8 +101,17 @@ def test_lag() -> None:
 
 
 def test_lag_of_full_connections_is_not_the_generators() -> None:
-    held_back = finding(late_record(2 * MS, held_back=20), "generator_lag")
+    held_back = finding(late_record(2 * MS, late=200, held_back=20), "generator_lag")
     assert held_back.verdict is Standing.PASS and "2 % of the operations waited" in held_back.evidence
+    overloaded = finding(late_record(2 * MS, late=6_000, held_back=550), "generator_lag")
+    assert overloaded.verdict is Standing.PASS
+
+
+def test_a_stop_of_the_generator_is_not_excused_by_what_waited_after_it() -> None:
+    """Stopped for 5 % of the time, after which 2 % of the operations met full connections."""
+    stopped = finding(late_record(3_000 * MS, late=500, held_back=20), "generator_lag")
+    assert stopped.verdict is Standing.WARN or stopped.verdict is Standing.FAIL
+    assert "the generator sent late" in stopped.evidence
 
 
 def test_lag_on_a_host_that_the_server_fills() -> None:
