@@ -146,7 +146,7 @@ def _judge_latency(observation: Observation, limit: LatencyObjective) -> Objecti
     evidence = message(
         "{name} {figure}, target {limit}",
         name=limit.name,
-        figure=quantile_text(seen),
+        figure=_figure_text(seen),
         limit=format_duration(limit.limit_ns),
     )
     missed = seen.value_ns >= (1 + HYSTERESIS) * limit.limit_ns
@@ -161,6 +161,18 @@ def _judge_latency(observation: Observation, limit: LatencyObjective) -> Objecti
     if seen.high_ns is None:
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _too_few_text(seen, limit))
     return ObjectiveResult(limit.text, Verdict.PASS, evidence)
+
+
+def _figure_text(seen: QuantileInterval) -> str:
+    """The figure; of a thin tail with its interval, whose lower end alone may lie on the other side of the limit."""
+    if seen.enough or seen.low_ns is None or seen.high_ns is None:
+        return quantile_text(seen)
+    return message(
+        "{value} (95 % CI {low} – {high})",
+        value=format_duration(seen.value_ns),
+        low=format_duration(seen.low_ns),
+        high=format_duration(seen.high_ns),
+    )
 
 
 def _disturbed(steady: SteadyState | None, limit: LatencyObjective) -> bool:

@@ -155,14 +155,15 @@ def load_model(
     *, rate: str | None, arrivals: str | None, think_time: str | None, tlr: str | None
 ) -> Mapping[str, object] | None:
     """The load model of the command line, as a spec says it; None when it says nothing. Raises UsageError."""
-    given = [name for name, value in (("--rate", rate), ("--think-time", think_time), ("--tlr", tlr)) if value]
+    words = {"--rate": rate, "--think-time": think_time, "--tlr": tlr}
+    given = [name for name, value in words.items() if value is not None]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} are two load models", hint="give one of them")
-    if arrivals and not rate:
+    if arrivals is not None and rate is None:
         raise UsageError("--arrivals has no effect without a rate", hint="give --rate as well, such as --rate 5000/s")
-    if rate:
+    if rate is not None:
         return {"kind": "poisson" if arrivals == "poisson" else "constant", "rate": rate}
-    if think_time:
+    if think_time is not None:
         return {"kind": "closed", "think_time": think_time}
     return None if tlr is None else _tlr(tlr)
 

@@ -36,6 +36,12 @@ def test_too_few_operations_are_no_pass() -> None:
     assert judge(with_p99(2 * MS, count=400), SLO).verdict is Verdict.PASS
 
 
+def test_a_thin_tail_is_shown_with_its_interval_and_not_by_its_lower_end_alone() -> None:
+    missed = judge(with_p99(80 * MS, count=400), SLO)
+    assert missed.verdict is Verdict.FAIL
+    assert missed.reasons[0] == "response p99 80.0 ms (95 % CI 1.00 ms – 80.0 ms), target 10.0 ms"
+
+
 @pytest.mark.parametrize(
     ("failed", "verdict"),
     [(0, Verdict.PASS), (3, Verdict.PASS), (4, Verdict.INCONCLUSIVE), (16, Verdict.INCONCLUSIVE), (19, Verdict.FAIL)],

@@ -45,7 +45,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     rhythm: Option<Rhythm>,
     /// Until when to leave events alone.
     next_look: Option<Nanos>,
-    /// When a rest ended last. Replies may have arrived well before.
+    /// When a closed loop looked last. Replies may have arrived well before, and the window may be over by now.
     looked_at: Nanos,
     interval_start: Nanos,
     next_cut: Nanos,
@@ -191,9 +191,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn turn(&mut self, until: Nanos, offering: bool) -> io::Result<()> {
         if let Some(next_look) = self.next_look {
             self.target.rest(next_look.min(until))?;
-            self.looked_at = self.target.now();
         }
         self.target.wait(until)?;
+        if self.rhythm.is_some() {
+            self.looked_at = self.target.now();
+        }
         for _ in 0..EVENTS_PER_TURN {
             let Some(event) = self.target.next_event() else {
                 break;

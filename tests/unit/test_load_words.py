@@ -1,0 +1,34 @@
+"""The load model of the command line."""
+
+import pytest
+
+from brimline.cli.options import load_model
+from brimline.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("words", "load"),
+    [
+        ({}, None),
+        ({"rate": "5k/s"}, {"kind": "constant", "rate": "5k/s"}),
+        ({"rate": "5k/s", "arrivals": "poisson"}, {"kind": "poisson", "rate": "5k/s"}),
+        ({"think_time": "1ms"}, {"kind": "closed", "think_time": "1ms"}),
+        ({"tlr": "4,2,1s"}, {"kind": "tlr", "threads": "4", "loops": "2", "ramp_up": "1s"}),
+        # An empty rate is one that can't be read, and no closed loop.
+        ({"rate": ""}, {"kind": "constant", "rate": ""}),
+        ({"think_time": ""}, {"kind": "closed", "think_time": ""}),
+    ],
+)
+def test_load_model(words: dict[str, str], load: dict[str, str] | None) -> None:
+    none = dict.fromkeys(("rate", "arrivals", "think_time", "tlr"))
+    assert load_model(**none | words) == load
+
+
+@pytest.mark.parametrize(
+    "words", [{"rate": "1/s", "tlr": "1,1,1s"}, {"arrivals": "poisson"}, {"tlr": "1,,1s"}, {"tlr": ""}]
+)
+def test_no_load_model(words: dict[str, str]) -> None:
+    none = dict.fromkeys(("rate", "arrivals", "think_time", "tlr"))
+    with pytest.raises(UsageError) as refused:
+        load_model(**none | words)
+    assert refused.value.hint
