@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,15 @@ def _servers_gone(brimline_cli: CommandLine) -> bool:
     return eventually(lambda: not brimline_cli.servers.exists() or list(brimline_cli.servers.iterdir()) == [])
 
 
+@pytest.fixture
+def hang_up_ends() -> Iterator[None]:
+    """Under nohup a hang-up is ignored, and so by every program that is started there."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hang_up_ends")
 @pytest.mark.parametrize(
     ("number", "exit_code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
