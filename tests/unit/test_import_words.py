@@ -43,6 +43,13 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0 and json.loads(again) == document
 
 
+def test_in_the_language_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jtl = write(tmp_path / "orders.jtl", uniform(2000))
+    code, out, _ = brimline(["import-results", str(jtl), "--lang", "zh", "--runs-dir", str(tmp_path / "runs")], capsys)
+    html = Path(out.rsplit("报告: ", 1)[1].strip())
+    assert code == 0 and "吞吐量" in out and '<html lang="zh-CN">' in html.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"timeStamp,elapsed,label,success\n1,x,a,true\n"])
 def test_what_cannot_be_read_leaves_nothing(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, runs = tmp_path / "r.jtl", tmp_path / "runs"

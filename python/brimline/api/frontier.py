@@ -45,7 +45,7 @@ def frontier_loaded(
         resume=resume,
     )
     result = frontier_result(conducted, settings)
-    result.write()
+    result.write(options.language)
     return result
 
 

@@ -20,8 +20,10 @@ class ImportedResult(Result):
     run: ImportedRun
 
 
-def import_results(files: Sequence[str | Path], *, runs_directory: Path | None = None) -> ImportedResult:
-    """Imports the files of one run, writes its record and report.
+def import_results(
+    files: Sequence[str | Path], *, runs_directory: Path | None = None, language: str | None = None
+) -> ImportedResult:
+    """Imports the files of one run, writes its record and report; `language` as in `Result.write`.
 
     Raises UsageError for files that can't be read or understood, and RecordError when the record can't be written; in
     both cases nothing is left behind.
@@ -30,7 +32,7 @@ def import_results(files: Sequence[str | Path], *, runs_directory: Path | None =
         raise UsageError("no file is given", hint="name the JTL files, or everything that one run of YCSB left")
     run = import_files([Path(each) for each in files])
     result = imported_result(write_imported(run, runs_directory or default_runs_directory()))
-    result.write()
+    result.write(language)
     return result
 
 

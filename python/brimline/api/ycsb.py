@@ -66,10 +66,11 @@ def ycsb(
     loaded, output = load_ycsb(property_files, properties, phase=phase)
     front = _Front(loaded=loaded, output=output, say=say, talk=talk)
     front.announce()
-    with workplace(loaded, options or Options()) as place:
+    options = options or Options()
+    with workplace(loaded, options) as place:
         result = front.load(place) if phase == "load" else front.run(place)
     try:
-        result.write()
+        result.write(options.language)
     finally:
         front.conclude(result)
     return result

@@ -8,6 +8,7 @@ import typer
 from brimline import api
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
+from brimline.report import wanted_language
 
 
 def import_results(
@@ -16,8 +17,9 @@ def import_results(
         typer.Argument(help="JTL files of JMeter, or what one run of YCSB left: output, status lines, .hdr files."),
     ],
     runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
     as_json: opt.Json = False,
 ) -> int:
     """Turn results of JMeter or YCSB into a record and a report."""
-    result = api.import_results(files, runs_directory=runs_dir)
-    return show_result(result, as_json=as_json, full=True)
+    result = api.import_results(files, runs_directory=runs_dir, language=wanted_language(lang))
+    return show_result(result, as_json=as_json, lang=lang, full=True)
