@@ -22,6 +22,7 @@ _CHECK_NAMES = {
     "misses": "Documents found",
     "samples": "Enough samples",
     "steady_state": "Steady state",
+    "clock": "Clock",
 }
 _TONES: Mapping[Standing, Tone] = {
     Standing.PASS: "pass",

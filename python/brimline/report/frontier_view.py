@@ -18,7 +18,7 @@ from brimline.report.probe_findings import search_findings
 from brimline.report.probes import ProbeRow, probe_rows, probe_table
 from brimline.report.view import Badge, Cell, Chart, Column, Fact, Key, Report, Section, Table, Tone, Verdict
 from brimline.units import UNKNOWN_TEXT, duration_label, format_duration
-from brimline.wording import joined, message
+from brimline.wording import capitalised, joined, message
 
 _TONES: dict[ConclusionKind, Tone] = {ConclusionKind.SUSTAINED: "pass", ConclusionKind.SLO_UNREACHABLE: "fail"}
 
@@ -127,6 +127,10 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
     axis, leading = known[0].settings.axis, known[0].settings.slo.leading
     limits_ms = [each.limit_ns / 1e6 for each in known]
     values = [each.value for each in estimates]
+    texts = [
+        message("{limit}: {what}", limit=each.settings.slo.leading.text, what=axis.text(each.conclusion.verified or 0))
+        for each in known
+    ]
     data = [
         figures.line("capacity", limits_ms, values, figures.THROUGHPUT)
         | {
@@ -138,25 +142,25 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
                 "array": [each.high - each.value for each in estimates],
                 "arrayminus": [each.value - each.low for each in estimates],
             },
-            "text": [f"{each.settings.slo.leading.text}: {axis.text(each.conclusion.verified or 0)}" for each in known],
+            "text": texts,
             "hovertemplate": "%{text}<extra></extra>",
         }
     ]
     name = quantile_name(leading.quantile)
     layout = figures.layout(
         xaxis=figures.axis(
-            f"limit on the {leading.clock} time {name}, log scale",
+            message("limit on the {clock} {quantile}, log scale", clock=f"{leading.clock} time", quantile=name),
             type="log",
             tickvals=limits_ms,
             ticktext=[duration_label(each.limit_ns) for each in known],
         ),
-        yaxis=figures.zero_based(f"capacity, {axis.unit}", max(each.high for each in estimates)),
+        yaxis=figures.zero_based(message("capacity, {unit}", unit=axis.unit), max(each.high for each in estimates)),
     )
     return Chart(
         id="frontier-curve",
         title="What a tighter objective costs",
         caption="Capacity for each limit, with its 95 % interval.",
-        summary="; ".join(str(item["text"]) for item in ({"text": text} for text in data[0]["text"])) + ".",
+        summary=message("{points}.", points=joined("; ", texts)),
         figure={"data": data, "layout": layout},
         legend=[Key(name="capacity", color=figures.THROUGHPUT, mark="line")],
         height_px=360,
@@ -174,7 +178,7 @@ def _verdict(conclusion: FrontierConclusion) -> Verdict:
             figure="",
             unit="",
             interval="",
-            sentence=_upper_first(conclusion.worst.reason),
+            sentence=capitalised(conclusion.worst.reason),
             badges=[Badge(text=conclusion.worst.kind.value.replace("_", " "), tone="fail")],
             facts=_facts(conclusion),
         )
@@ -212,7 +216,3 @@ def _facts(conclusion: FrontierConclusion) -> list[Fact]:
         *([Fact(label="Not settled", value=joined("; ", unsettled))] if unsettled else []),
         Fact(label="Probe time", value=format_duration(spent_s * 1e9)),
     ]
-
-
-def _upper_first(text: str) -> str:
-    return text[:1].upper() + text[1:]

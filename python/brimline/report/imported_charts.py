@@ -12,10 +12,11 @@ from brimline.record.imported import READ_MODIFY_WRITE, ImportedRun
 from brimline.record.model import Histogram
 from brimline.record.scaled import ScaledHistogram
 from brimline.report import figures
-from brimline.report.run_charts import percentile_curve
+from brimline.report.run_charts import hover_text, percentile_curve
 from brimline.report.series import BUCKET_COUNT_MAX, QUANTILES
 from brimline.report.view import Chart, Key
 from brimline.units import format_duration, format_rate
+from brimline.wording import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ def over_time(run: ImportedRun) -> Chart | None:
     clock = "service" if run.closed_loop else "response"
     times = [each.middle_s for each in buckets]
     rates = [each.answered_ops_per_s for each in buckets]
-    hover = "%{x:.1f} s: %{y:,.0f} ops/s<extra>answered</extra>"
+    hover = hover_text("%{x:.1f} s: %{y:,.0f} ", "ops/s", "answered")
     data = [figures.line("answered", times, rates, figures.THROUGHPUT, yaxis="y", hovertemplate=hover)]
     legend = [Key(name="answered", color=figures.THROUGHPUT, mark="line")]
     if any(each.failed_ops_per_s for each in buckets):
@@ -51,7 +52,7 @@ def over_time(run: ImportedRun) -> Chart | None:
     latencies = [value for each in buckets for value in each.quantiles_ns if value is not None]
     layout = figures.layout(
         xaxis=figures.axis("time since the start of the run, s", range=[0, buckets[-1].end_s]),
-        yaxis=figures.zero_based("throughput, ops/s", max(rates)),
+        yaxis=figures.zero_based(message("throughput, {unit}", unit="ops/s"), max(rates)),
     )
     if latencies:
         names, colors = ("p50", "p95", "p99"), (figures.P50, figures.P95, figures.P99)
@@ -59,7 +60,9 @@ def over_time(run: ImportedRun) -> Chart | None:
             values = [each.quantiles_ns[place] for each in buckets]
             text = [None if value is None else format_duration(value) for value in values]
             line = figures.line(name, times, values, color, yaxis="y2")
-            data.append(line | {"text": text, "hovertemplate": f"%{{x:.1f}} s: %{{text}}<extra>{clock} {name}</extra>"})
+            data.append(
+                line | {"text": text, "hovertemplate": hover_text("%{x:.1f} s: ", "%{text}", f"{clock} {name}")}
+            )
             legend.append(Key(name=f"{clock} {name}", color=color, mark="line"))
         layout["yaxis"]["domain"] = [0.56, 1]
         layout["xaxis"]["anchor"] = "y2"
@@ -69,7 +72,11 @@ def over_time(run: ImportedRun) -> Chart | None:
         title="Throughput and latency over time" if latencies else "Throughput over time",
         caption="Each point is an interval as the files have it, or as many of them as can be told apart. "
         "An operation belongs to the interval in which it ended.",
-        summary=f"Answered operations: {format_rate(min(rates))} to {format_rate(max(rates))} per interval.",
+        summary=message(
+            "Answered operations: {low} to {high} per interval.",
+            low=format_rate(min(rates)),
+            high=format_rate(max(rates)),
+        ),
         figure={"data": data, "layout": layout},
         legend=legend,
         height_px=520 if latencies else 320,
@@ -90,7 +97,7 @@ def active_threads(run: ImportedRun) -> Chart | None:
         id="active-threads",
         title="Active threads over time",
         caption="The most that were active at once in each interval, over all generators.",
-        summary=f"{min(counts)} to {max(counts)} active threads.",
+        summary=message("{low} to {high} active threads.", low=min(counts), high=max(counts)),
         figure={"data": [figures.line("active threads", times, counts, figures.SERIES[3])], "layout": layout},
         legend=[Key(name="active threads", color=figures.SERIES[3], mark="line")],
         height_px=260,

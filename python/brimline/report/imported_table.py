@@ -131,11 +131,13 @@ def statistics_section(run: ImportedRun, statistics: Sequence[ImportedStatistics
 
 
 def _caption(run: ImportedRun) -> str:
-    whole = "Whole run. Throughput counts operations that did not fail. "
     if any(each.times_from == "summary" for each in run.shown if each.counted):
-        return whole + "Percentiles as the tool printed them; those of all operations together can't be had from them."
+        return (
+            "Whole run. Throughput counts operations that did not fail. "
+            "Percentiles as the tool printed them; those of all operations together can't be had from them."
+        )
     return (
-        whole + "Percentiles are over every sample of it. "
+        "Whole run. Throughput counts operations that did not fail. Percentiles are over every sample of it. "
         "≥: too few samples lie above the percentile for a figure; the lower end of its 95 % interval."
     )
 

@@ -7,7 +7,6 @@ from typing import Any
 from brimline.analysis.finding import Finding
 from brimline.analysis.imported import error_share, imported_findings, throughput_per_s
 from brimline.analysis.quantile_text import quantile_text
-from brimline.plan.pacing import plural
 from brimline.record.imported import ImportedRun
 from brimline.report import blocks
 from brimline.report.imported_charts import chart_list
@@ -24,7 +23,7 @@ from brimline.units import (
     format_number,
     format_percentage,
 )
-from brimline.wording import message
+from brimline.wording import capitalised, joined, message
 
 CHECKS_INTRO = "What the files of another tool allow to check; a run of brimline's own tells more."
 
@@ -44,7 +43,7 @@ def imported_report(run: ImportedRun) -> Report:
     ]
     report = Report(
         kind="imported",
-        kind_title=f"Imported from {run.tool}",
+        kind_title=message("Imported from {tool}", tool=run.tool),
         name=run.name,
         subtitle=_subtitle(run),
         verdict=_verdict(run, statistics[0]),
@@ -60,8 +59,9 @@ def _subtitle(run: ImportedRun) -> str:
     if run.started_unix_ns is not None:
         parts.insert(0, datetime.fromtimestamp(run.started_unix_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
     if run.printed.threads is not None:
-        parts.append(plural(run.printed.threads, "thread"))
-    return " · ".join(parts)
+        threads = run.printed.threads
+        parts.append(message("{count} thread" if threads == 1 else "{count} threads", count=format_count(threads)))
+    return joined(" · ", parts)
 
 
 def _verdict(run: ImportedRun, total: ImportedStatistics) -> Verdict:
@@ -123,10 +123,14 @@ def _errors(run: ImportedRun) -> Section:
 
 def _sources(run: ImportedRun) -> Section:
     facts = [
-        Fact(label=each.name, value=format_bytes(each.size_bytes), note=f"{each.format}, SHA-256 {each.sha256}")
+        Fact(
+            label=each.name,
+            value=format_bytes(each.size_bytes),
+            note=message("{format}, SHA-256 {sum}", format=each.format, sum=each.sha256),
+        )
         for each in run.sources
     ]
-    notes = [Text(text=f"{note[:1].upper()}{note[1:]}.") for note in run.notes]
+    notes = [Text(text=message("{sentence}.", sentence=capitalised(note))) for note in run.notes]
     return Section(
         id="sources",
         title="Where the figures are from",

@@ -116,7 +116,7 @@ def _time_figure(
         rates,
         figures.THROUGHPUT,
         yaxis="y",
-        hovertemplate=_hover("%{x:.1f} s: %{y:,.0f} ", unit, "answered"),
+        hovertemplate=hover_text("%{x:.1f} s: %{y:,.0f} ", unit, "answered"),
     )
     merged = any(bucket.interval_count > 1 for bucket in buckets)
     data = [*(_throughput_band(times, buckets) if merged else []), throughput]
@@ -128,7 +128,7 @@ def _time_figure(
                 times,
                 failed,
                 figures.FAIL,
-                hovertemplate=_hover("%{x:.1f} s: %{y:,.1f} ", unit, "failed"),
+                hovertemplate=hover_text("%{x:.1f} s: %{y:,.1f} ", unit, "failed"),
             )
         )
     if offered:
@@ -139,7 +139,7 @@ def _time_figure(
                 [rate for _, rate in offered],
                 figures.OFFERED,
                 line={"dash": "dash", "width": 1.4, "shape": "linear"},
-                hovertemplate=_hover("%{x:.1f} s: %{y:,.0f} ", unit, "offered"),
+                hovertemplate=hover_text("%{x:.1f} s: %{y:,.0f} ", unit, "offered"),
             )
         )
     for name, color, values in zip(
@@ -148,7 +148,7 @@ def _time_figure(
         data.append(
             figures.line(name, times, values, color, yaxis="y2")
             | {"text": [None if value is None else format_duration(value) for value in values]}
-            | {"hovertemplate": _hover("%{x:.1f} s: ", "%{text}", f"{clock} {name}")}
+            | {"hovertemplate": hover_text("%{x:.1f} s: ", "%{text}", f"{clock} {name}")}
         )
     if merged:
         data.append(_highest_p99(times, buckets))
@@ -170,7 +170,7 @@ def _time_figure(
     return {"data": data, "layout": layout}
 
 
-def _hover(figures_shown: str, unit: str, name: str) -> str:
+def hover_text(figures_shown: str, unit: str, name: str) -> str:
     """Plotly's template for a point; its own placeholders pass through."""
     return message("{shown}{unit}<extra>{name}</extra>", shown=figures_shown, unit=unit, name=name)
 
@@ -229,7 +229,7 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
             line={"dash": "solid" if clock == "response" or record.closed_loop else "dot", "shape": "hv"},
         )
         | {"text": [f"{(1 - 1 / x) * 100:.6g} %: {format_duration(y)}" for x, y in curve]}
-        | {"hovertemplate": _hover("%{text}", "", _curve_name(operation, clock))}
+        | {"hovertemplate": hover_text("%{text}", "", _curve_name(operation, clock))}
         for operation, clock, curve in series
     ]
     values = [y for _, _, curve in series for _, y in curve]

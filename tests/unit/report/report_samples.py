@@ -4,6 +4,7 @@ The generator's and the server's CPU time mean nothing on a virtual clock; they 
 with two CPUs would show at that throughput.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Judgement, judge
 from brimline.experiments.capacity import Capacity
 from brimline.experiments.conclusion import CapacityConclusion
+from brimline.experiments.frontier import Frontier, FrontierSettings
 from brimline.experiments.settings import CapacitySettings, SweepSettings, quick
 from brimline.experiments.sweep import Sweep, SweepConclusion
 from brimline.experiments.trial import Probe, Trial
@@ -28,6 +30,7 @@ from brimline.record import (
 )
 from brimline.record.model import Samples, Summary
 from brimline.report import Report, capacity_report, detail_trial, run_report, sweep_report
+from brimline.report.frontier_view import frontier_report
 from tests.unit.record.samples import SECOND_NS, plan
 
 SPEC = """\
@@ -156,6 +159,18 @@ def sweep(directory: Path) -> tuple[ExperimentRecord, list[Trial], SweepConclusi
             trials.append(_trial(writer, probe, null_ceiling_ops_per_s=220_000.0))
         writer.seal(ended_by="completed")
     return read_experiment(directory), trials, experiment.conclude(trials)
+
+
+def frontier(directory: Path, limits_ms: Sequence[float]) -> Report:
+    """The report of a search for several limits against the scripted server."""
+    settings = FrontierSettings(search=quick(), limits_ns=tuple(round(each * 1e6) for each in limits_ms))
+    search = Frontier(settings, seed=1)
+    trials: list[Trial] = []
+    with _experiment(directory, "frontier", {"preset": "quick"}) as writer:
+        while (probe := search.next_probe(trials)) is not None:
+            trials.append(_trial(writer, probe, null_ceiling_ops_per_s=220_000.0))
+        writer.seal(ended_by="completed")
+    return frontier_report(read_experiment(directory), trials, search.conclude(trials), settings)
 
 
 def _experiment(directory: Path, kind: str, settings: dict[str, Any]) -> ExperimentWriter:

@@ -14,6 +14,7 @@ from rich.console import Console
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import Slo, judge
 from brimline.errors import UsageError
+from brimline.record.importing import import_files
 from brimline.report import (
     Report,
     in_language,
@@ -24,24 +25,27 @@ from brimline.report import (
     said_in,
     wanted_language,
 )
+from brimline.report.imported_view import imported_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.view import Chart
 from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import capitalised, joined, message
+from tests.support.ycsb_golden import GOLDEN
+from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
-from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, simulated_plan, write_run
+from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, simulated_plan, write_run
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
 
 _THINGS = (
     "CPU JSON MongoDB brimline opcounters opLatencies JavaScript YCSB Apdex JMeter WiredTiger Python spec yaml "
-    "order service ycsb Welch Holm divisive"
+    "order service ycsb Welch Holm divisive SLO UTC"
 )
 _UNITS = "KB kB MB GB ms ns"
 _OPERATIONS = "read update insert scan find query getmore command delete load"
 NAMES = {*_THINGS.split(), *_UNITS.split(), *_OPERATIONS.split()}
 """What is called the same in Chinese."""
 PATTERNS = re.compile(
-    r"https?://\S+|/[\w./-]+|p\d+(\.\d+)?|\d+(\.\d+)?(ns|us|ms|s|m|h|d)\b|[0-9a-f]{8,}|w: \w+|T-L-R"
+    r"https?://\S+|/[\w./-]+|p\d+(\.\d+)?|\d+(\.\d+)?(ns|us|ms|s|m|h|d)\b|[0-9a-f]{8,}|w: \w+|T-L-R|\d+-per-s"
     r"|\d{8}t\d{6}z\S*|\w+\.usertable|\b\w*-\d\S*"
 )
 
@@ -141,6 +145,39 @@ def test_no_english_word_is_left_where_things_went_wrong(tmp_path: Path, kind: s
 @pytest.mark.parametrize("report", [report_of(regressed()), trend_of(dropped())], ids=["comparison", "trend"])
 def test_no_english_word_is_left_between_runs(report: Report) -> None:
     assert _english(in_language(report, "zh"), *QUOTED) == set()
+
+
+FROM_THE_FILES = ("GET order", "boom", "READ", "UPDATE", "SHA-256", "jtl-csv", "SampleCount")
+"""Names, labels and messages that imported files have."""
+
+
+@pytest.mark.parametrize("origin", ["jmeter", "groups", "ycsb", "status"])
+def test_no_english_word_is_left_in_imported_results(tmp_path: Path, origin: str) -> None:
+    failed = [Sample(START_MS + each, 5, success=False, message="boom") for each in range(10)]
+    groups = ["timeStamp,elapsed,label,success,SampleCount,ErrorCount", f"{START_MS},600,GET order,true,3,1"]
+    files = {
+        "jmeter": lambda: [write(tmp_path / "r.jtl", [*uniform(2000), *failed])],
+        "groups": lambda: [write_lines(tmp_path / "r.jtl", groups)],
+        "ycsb": lambda: [GOLDEN / "a-run.default.stdout"],
+        "status": lambda: [GOLDEN / "a-run.status.stdout", GOLDEN / "a-run.status.stderr"],
+    }[origin]()
+    report = in_language(imported_report(import_files(files)), "zh")
+    assert _english(report, *QUOTED, *FROM_THE_FILES, *(file.name for file in files)) == set()
+
+
+@pytest.mark.parametrize("limits_ms", [(20, 5), (20, 0.1), (0.1, 0.05)], ids=["all", "some", "none"])
+def test_no_english_word_is_left_in_a_frontier(tmp_path: Path, limits_ms: tuple[float, ...]) -> None:
+    assert _english(in_language(frontier(tmp_path / "frontier", limits_ms), "zh"), *QUOTED) == set()
+
+
+def test_no_english_word_is_left_where_figures_contradict_each_other(tmp_path: Path) -> None:
+    path, good = tmp_path / "r.txt", "[READ], 99thPercentileLatency(us), 6131"
+    text = (GOLDEN / "a-run.hdr-verbose.stdout").read_text()
+    assert good in text
+    path.write_text(text.replace(good, good.replace("6131", "9131")))
+    report = in_language(imported_report(import_files([path])), "zh")
+    assert len(report.verdict.badges) == 2
+    assert _english(report, *QUOTED, *FROM_THE_FILES, path.name) == set()
 
 
 def test_the_terms_are_those_that_the_field_uses(reports: Reports) -> None:
