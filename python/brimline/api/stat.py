@@ -12,11 +12,11 @@ from brimline.api.options import URI_VARIABLE
 from brimline.errors import TargetError
 from brimline.monitor.stat import StatInterval
 from brimline.servers import reached
+from brimline.servers.refusal import NOT_ALLOWED_CODES
 
 URI_DEFAULT = "mongodb://localhost:27017"
 CONNECT_TIMEOUT_S = 3.0
 """How long a server that has stopped answering is tried before that is said."""
-_NOT_ALLOWED = frozenset({13, 8000})
 
 
 def stat(
@@ -83,7 +83,7 @@ def _status(command: Callable[[str], dict[str, Any]]) -> Mapping[str, Any]:
     try:
         return command("serverStatus")
     except OperationFailure as error:
-        if error.code in _NOT_ALLOWED:
+        if error.code in NOT_ALLOWED_CODES:
             raise TargetError(
                 "the server does not show its state to this user",
                 hint="grant the role clusterMonitor, or use another user",

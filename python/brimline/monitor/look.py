@@ -16,12 +16,11 @@ from brimline.monitor.cpu_allowance import cpu_allowance
 from brimline.monitor.cpu_time import connection_thread, thread_cpu_ns
 from brimline.monitor.server_host import ServerHost
 from brimline.servers.deployment import Client, Deployment
+from brimline.servers.refusal import NOT_ALLOWED_CODES
 
 REPLICATION_LOOKS_MAX = 30
 """Looks from one `replSetGetStatus` to the next, at most."""
 
-_NOT_ALLOWED = frozenset({13, 18, 8000})
-"""Unauthorized, AuthenticationFailed, and what Atlas says to users of its smaller clusters."""
 _NOT_UNDERSTOOD = frozenset({59, 76, 115})
 """CommandNotFound, NoReplicationEnabled, CommandNotSupported."""
 
@@ -106,7 +105,7 @@ class ServerLook:
         try:
             return self._client.admin.command(dict(command))
         except OperationFailure as error:
-            if error.code in _NOT_ALLOWED:
+            if error.code in NOT_ALLOWED_CODES:
                 self._refused[name] = absence.NOT_ALLOWED.format(command=name)
             elif error.code in _NOT_UNDERSTOOD:
                 self._refused[name] = absence.NOT_UNDERSTOOD.format(command=name)

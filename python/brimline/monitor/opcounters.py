@@ -8,14 +8,12 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.servers.deployment import Client
+from brimline.servers.refusal import NOT_ALLOWED_CODES
 
 KINDS = ("insert", "query", "update", "delete", "getmore")
 """What is compared. Each inserted document counts once, each update statement once, each find as one `query`.
 `command` is left out: it holds everything else, also what drivers and monitoring send by themselves.
 """
-
-_NOT_ALLOWED = frozenset({13, 8000})
-"""Unauthorized, and what Atlas says to users of its smaller clusters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,7 @@ def read_opcounters(client: Client) -> Opcounters | None:
     try:
         status = client.admin.command({"serverStatus": 1, "wiredTiger": 0, "metrics": 0, "locks": 0, "tcmalloc": 0})
     except PyMongoError as error:
-        if isinstance(error, OperationFailure) and error.code in _NOT_ALLOWED:
+        if isinstance(error, OperationFailure) and error.code in NOT_ALLOWED_CODES:
             return None
         raise TargetError("the server's counters can't be read: it doesn't answer any more") from error
     return Opcounters.from_status(status)

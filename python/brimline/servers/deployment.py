@@ -15,6 +15,7 @@ from brimline.errors import TargetError
 from brimline.record.redaction import redact
 from brimline.servers.binary import ServerBinary
 from brimline.servers.listening import listens
+from brimline.servers.refusal import NOT_ALLOWED_CODES
 
 Client = pymongo.MongoClient[dict[str, Any]]
 Kind = Literal["standalone", "replica-set member", "mongos", "unknown"]
@@ -25,7 +26,6 @@ COMMAND_TIMEOUT_S = 30.0
 _NOT_ON_STANDALONE = 51300
 """The code with which a server outside a replica set refuses `getDefaultRWConcern`."""
 _GIT_VERSION_LENGTH = 40
-_UNAUTHORIZED_CODES = frozenset({13, 18})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ def _default_write_concern(client: Client) -> Any:
 
 def refusal(error: OperationFailure, uri_redacted: str) -> TargetError:
     """The error for a server that answers and refuses."""
-    if error.code in _UNAUTHORIZED_CODES:
+    if error.code in NOT_ALLOWED_CODES:
         return TargetError(
             f"the server at {uri_redacted} wants a user name and a password: not supported in this version",
             hint="use a server without access control on a network that is closed",
@@ -250,7 +250,7 @@ def _status(client: Client) -> dict[str, Any]:
     try:
         return client.admin.command("serverStatus")
     except OperationFailure as error:
-        if error.code not in _UNAUTHORIZED_CODES or not _signed_in(client):
+        if error.code not in NOT_ALLOWED_CODES or not _signed_in(client):
             raise
         return {}
 
