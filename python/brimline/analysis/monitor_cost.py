@@ -5,12 +5,12 @@ another machine only a bound is known: the server can't have worked on the monit
 answers took.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brimline.analysis.finding import Finding, Standing
-from brimline.record.model import RunRecord, ServerRow
-from brimline.units import format_duration, format_percentage
+from brimline.analysis.server_window import ServerWindow
+from brimline.record.model import RunRecord
+from brimline.units import NS_PER_S, format_duration, format_percentage
 from brimline.wording import message
 
 SERVER_SHARE_MAX = 0.005
@@ -44,22 +44,21 @@ class MonitorCost:
 
 def monitor_cost(record: RunRecord) -> MonitorCost | None:
     """What watching cost in the measured window; None where nothing was watched, or before its cost was recorded."""
-    rows = _measured_rows(record)
-    if len(rows) < 2:
+    window = _measured_window(record)
+    times_ns = window.values("at_ns")
+    monitor_ns_per_s = window.rate("monitor_cpu_ns")
+    if monitor_ns_per_s is None:
         return None
-    elapsed_s = ((_number(rows[-1], "at_ns") or 0) - (_number(rows[0], "at_ns") or 0)) / 1e9
-    monitor_ns = _increase(rows, "monitor_cpu_ns")
-    if elapsed_s <= 0 or monitor_ns is None:
-        return None
-    server_ns = _increase(rows, "monitor_server_cpu_ns")
-    bound_ns = sum(_number(row, "round_trip_ns") or 0 for row in rows[1:])
-    used_ns = _increase(rows, "server_cpu_ns")
-    spent_ns = bound_ns if server_ns is None else server_ns
+    server_ns_per_s = window.rate("monitor_server_cpu_ns")
+    answered_in_ns = sum(window.values("round_trip_ns")[1:])
+    bound_ns_per_s = answered_in_ns * NS_PER_S / (times_ns[-1] - times_ns[0])
+    used_ns_per_s = window.rate("server_cpu_ns")
+    spent_ns_per_s = bound_ns_per_s if server_ns_per_s is None else server_ns_per_s
     return MonitorCost(
-        server_ns_per_s=spent_ns / elapsed_s,
-        server_share=spent_ns / used_ns if used_ns else None,
-        monitor_ns_per_s=monitor_ns / elapsed_s,
-        exact=server_ns is not None,
+        server_ns_per_s=spent_ns_per_s,
+        server_share=spent_ns_per_s / used_ns_per_s if used_ns_per_s else None,
+        monitor_ns_per_s=monitor_ns_per_s,
+        exact=server_ns_per_s is not None,
     )
 
 
@@ -91,19 +90,8 @@ def monitor_findings(record: RunRecord) -> list[Finding]:
     return [Finding("monitor_cost", Standing.WARN, evidence)]
 
 
-def _measured_rows(record: RunRecord) -> list[ServerRow]:
+def _measured_window(record: RunRecord) -> ServerWindow:
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     if not intervals:
-        return []
-    start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
-    return [row for row in record.server if start_ns <= (_number(row, "at_ns") or -1) <= end_ns]
-
-
-def _increase(rows: Sequence[ServerRow], column: str) -> float | None:
-    first, last = _number(rows[0], column), _number(rows[-1], column)
-    return None if first is None or last is None or last < first else last - first
-
-
-def _number(row: ServerRow, column: str) -> float | None:
-    value = row.get(column)
-    return float(value) if isinstance(value, int | float) else None
+        return ServerWindow([])
+    return ServerWindow.of(record.server, start_ns=intervals[0]["start_ns"], end_ns=intervals[-1]["end_ns"])

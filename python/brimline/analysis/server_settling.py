@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.server_column import number
+from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import ServerRow
 from brimline.stats.stationarity import VALUE_COUNT_MIN, slope_change
 from brimline.units import format_percentage
@@ -27,13 +28,10 @@ def server_checks(rows: Sequence[ServerRow], *, start_ns: int, end_ns: int) -> l
 
     A trend is looked for between `start_ns` and `end_ns`, checkpoints from the start of the run on.
     """
-    window = _between(rows, start_ns, end_ns)
-    found = [_cache_fill(window), _dirty_share(window), _checkpoints(_between(rows, 0, end_ns))]
+    window = ServerWindow.of(rows, start_ns=start_ns, end_ns=end_ns).rows
+    whole_run = ServerWindow.of(rows, start_ns=0, end_ns=end_ns).rows
+    found = [_cache_fill(window), _dirty_share(window), _checkpoints(whole_run)]
     return [finding for finding in found if finding is not None]
-
-
-def _between(rows: Sequence[ServerRow], start_ns: int, end_ns: int) -> list[ServerRow]:
-    return [row for row in rows if (at_ns := number(row, "at_ns")) is not None and start_ns <= at_ns <= end_ns]
 
 
 def _cache_fill(rows: Sequence[ServerRow]) -> Finding | None:

@@ -23,6 +23,11 @@ class ServerWindow:
         timed = ((number(row, "at_ns"), row) for row in rows)
         return cls([row for at_ns, row in timed if at_ns is not None and start_ns <= at_ns <= end_ns])
 
+    @property
+    def rows(self) -> Sequence[ServerRow]:
+        """The rows themselves, in order."""
+        return self._rows
+
     def rate(self, *columns: str) -> float | None:
         """Growth per second of the sum of some counters, between the first and the last row that have all of them."""
         ends = self._ends(columns)

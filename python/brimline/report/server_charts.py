@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import IntervalRow, RunRecord, ServerRow
 from brimline.report.panels import Line, Marked, Point, panel
 from brimline.report.server_series import cpu_share, gauge, grown_between, rate, ratio_of_growth, share
@@ -18,7 +19,7 @@ _SHARE_OF_MS = 0.1
 
 def server_charts(record: RunRecord, span: TimeSpan) -> list[Chart]:
     """One chart for each thing that the monitor saw; none for what it didn't see."""
-    rows = [row for row in record.server if 0 <= _at_s(row) <= span.end_s]
+    rows = ServerWindow.of(record.server, start_ns=0, end_ns=round(span.end_s * NS_PER_S)).rows
     charts = [
         _cpu(rows, record.intervals, span),
         _own_latency(rows, span),
@@ -206,8 +207,3 @@ def _replication(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
         unit="s",
         caption="How far the secondaries are behind the primary.",
     )
-
-
-def _at_s(row: ServerRow) -> float:
-    value = row.get("at_ns")
-    return value / NS_PER_S if isinstance(value, int | float) else -1.0

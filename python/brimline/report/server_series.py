@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from brimline.analysis.server_column import number
 from brimline.record.model import ServerRow
 from brimline.report.panels import Point
 from brimline.units import NS_PER_S
@@ -54,12 +55,6 @@ def grown_between(rows: Sequence[ServerRow], column: str, *, while_gauge: str) -
         else:
             spans.append((start, end))
     return spans
-
-
-def number(row: ServerRow, column: str) -> float | None:
-    """The column's value; None where the monitor saw none."""
-    value = row.get(column)
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _time_s(row: ServerRow) -> float:
