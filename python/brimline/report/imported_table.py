@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.imported import READ_MODIFY_WRITE, ImportedRun, Series
 from brimline.record.model import Histogram
+from brimline.report import jmeter_table
+from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
 from brimline.report.statistics import TOTAL_LABEL
-from brimline.report.view import Cell, Column, Section, Table
+from brimline.report.view import Cell, Section, Table
 from brimline.stats.quantile_interval import QuantileInterval, merge_buckets, quantile_interval
-from brimline.units import UNKNOWN_TEXT, format_count
+from brimline.units import format_count
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
 
@@ -107,22 +109,8 @@ def _extreme(values: Sequence[int | None], *, least: bool) -> int | None:
 def statistics_section(run: ImportedRun, statistics: Sequence[ImportedStatistics]) -> Section:
     """The table."""
     clock = "service" if run.closed_loop else "response"
-    group = f"{clock.capitalize()} time, ms"
-    columns = [
-        Column(label="Label", numeric=False, leading=True),
-        Column(label="Samples", group="Executions"),
-        Column(label="Fail", group="Executions"),
-        Column(label="Error %", group="Executions"),
-        *(
-            Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
-            for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
-        ),
-        Column(label="Throughput", group="ops/s", unit="ops/s"),
-        Column(label="Received", group="Network, KB/s", unit="KB/s", optional=True),
-        Column(label="Sent", group="Network, KB/s", unit="KB/s", optional=True),
-    ]
     table = Table(
-        columns=columns,
+        columns=jmeter_table.columns(clock=clock),
         rows=[_cells(each) for each in statistics],
         emphasised=frozenset({0}),
         caption=_caption(run),
@@ -147,31 +135,16 @@ def _cells(row: ImportedStatistics) -> list[Cell]:
         Cell(text=row.label),
         Cell(text=format_count(row.samples)),
         Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
-        Cell(text=f"{row.error_share * 100:.2f}", tone="fail" if row.failed else ""),
-        *(Cell(text=_milliseconds(each)) for each in (row.mean_ns, row.min_ns, row.max_ns)),
+        Cell(text=error_percent(row.error_share), tone="fail" if row.failed else ""),
+        *(Cell(text=milliseconds(each)) for each in (row.mean_ns, row.min_ns, row.max_ns)),
         *(Cell(text=_percentile(row.percentiles.get(q), q)) for q in PERCENTILES),
-        Cell(text=_two_decimals(row.throughput_per_s)),
-        *(Cell(text=_kilobytes(each)) for each in (row.received_bytes_per_s, row.sent_bytes_per_s)),
+        Cell(text=per_second(row.throughput_per_s)),
+        *(Cell(text=kilobytes_per_s(each)) for each in (row.received_bytes_per_s, row.sent_bytes_per_s)),
     ]
 
 
 def _percentile(value: QuantileInterval | int | None, quantile: float) -> str:
     """A median needs no tail; the others are a figure or a bound, as everywhere."""
     if isinstance(value, QuantileInterval):
-        return _milliseconds(value.value_ns) if quantile == 0.5 else quantile_text(value, format_ns=_milliseconds)
-    return _milliseconds(value)
-
-
-def _milliseconds(value_ns: float | None) -> str:
-    if value_ns is None:
-        return UNKNOWN_TEXT
-    value_ms = value_ns / 1e6
-    return f"{value_ms:.3f}" if 0 < value_ms < 0.1 else _two_decimals(value_ms)
-
-
-def _kilobytes(bytes_per_s: float | None) -> str:
-    return UNKNOWN_TEXT if bytes_per_s is None else _two_decimals(bytes_per_s / 1e3)
-
-
-def _two_decimals(value: float) -> str:
-    return f"{value:,.2f}".replace(",", " ")
+        return milliseconds(value.value_ns) if quantile == 0.5 else quantile_text(value, format_ns=milliseconds)
+    return milliseconds(value)

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from brimline.analysis.objective import LatencyObjective
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.model import RunRecord
+from brimline.report import jmeter_table
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
+from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
 from brimline.report.load_figures import is_load
 from brimline.report.run_charts import drawn_buckets, over_time, percentile_curve
 from brimline.report.server_charts import server_charts
@@ -13,7 +15,7 @@ from brimline.report.statistics import OperationStatistics, report_clock
 from brimline.report.time_axis import time_span
 from brimline.report.view import Cell, Column, Section, Table, Text, Tone
 from brimline.report.work_chart import work_chart
-from brimline.units import UNKNOWN_TEXT, Quantity, format_count, format_duration, format_percentage
+from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
 from brimline.wording import message
 
 _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
@@ -39,25 +41,10 @@ def operations(
     record: RunRecord, statistics: Sequence[OperationStatistics], *, apdex: ApdexThresholds = JMETER_THRESHOLDS
 ) -> Section:
     """Statistics per operation kind, in JMeter's columns, and their Apdex, which a load has no use for."""
-    clock = report_clock(record)
-    group = f"{clock.capitalize()} time, ms"
     rate_unit = "commands/s" if is_load(record) else "ops/s"
     span = "Whole load, replies after the last command included" if is_load(record) else "Measured window only"
-    columns = [
-        Column(label="Label", numeric=False, leading=True),
-        Column(label="Samples", group="Executions"),
-        Column(label="Fail", group="Executions"),
-        Column(label="Error %", group="Executions"),
-        *(
-            Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
-            for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
-        ),
-        Column(label="Throughput", group=rate_unit, unit=rate_unit),
-        Column(label="Received", group="Network, KB/s", unit="KB/s", optional=True),
-        Column(label="Sent", group="Network, KB/s", unit="KB/s", optional=True),
-    ]
     table = Table(
-        columns=columns,
+        columns=jmeter_table.columns(clock=report_clock(record), rate_unit=rate_unit),
         rows=[_operation_cells(each) for each in statistics],
         emphasised=frozenset({0}),
         caption=message(
@@ -78,28 +65,12 @@ def _operation_cells(row: OperationStatistics) -> list[Cell]:
         Cell(text=row.label.replace("_", " ")),
         Cell(text=format_count(row.samples)),
         Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
-        Cell(text=f"{row.error_rate * 100:.2f}", tone="fail" if row.failed else ""),
-        *(Cell(text=UNKNOWN_TEXT if value is None else _milliseconds(value)) for value in times),
-        *(Cell(text=quantile_text(each, format_ns=_milliseconds)) for each in (row.p90, row.p95, row.p99)),
-        *(
-            Cell(text=_per_second(value))
-            for value in (row.throughput_ops_per_s, row.received_bytes_per_s / 1e3, row.sent_bytes_per_s / 1e3)
-        ),
+        Cell(text=error_percent(row.error_rate), tone="fail" if row.failed else ""),
+        *(Cell(text=milliseconds(value)) for value in times),
+        *(Cell(text=quantile_text(each, format_ns=milliseconds)) for each in (row.p90, row.p95, row.p99)),
+        Cell(text=per_second(row.throughput_ops_per_s)),
+        *(Cell(text=kilobytes_per_s(value)) for value in (row.received_bytes_per_s, row.sent_bytes_per_s)),
     ]
-
-
-def _milliseconds(value_ns: float) -> str:
-    """Two decimals as in JMeter, more below 0.1 ms, where two would be no figure at all."""
-    value_ms = value_ns / 1e6
-    return f"{value_ms:.3f}" if value_ms < 0.1 else _two_decimals(value_ms)
-
-
-def _per_second(value: float) -> Quantity:
-    return Quantity(_two_decimals(value), kind="number", value=round(value, 2), digits=max(len(f"{value:.2f}") - 1, 1))
-
-
-def _two_decimals(value: float) -> str:
-    return f"{value:,.2f}".replace(",", " ")
 
 
 def accounting(record: RunRecord) -> Section:
@@ -109,7 +80,7 @@ def accounting(record: RunRecord) -> Section:
         text = Text(text="The run was not sealed: its totals are missing, what it had measured is above.", tone="warn")
         return Section(
             id="accounting",
-            title="Planned against sent: whole run, warm-up included",
+            title=_ACCOUNTING_TITLE,
             short="Planned, sent",
             blocks=[text],
         )
@@ -154,7 +125,7 @@ def accounting(record: RunRecord) -> Section:
     )
     return Section(
         id="accounting",
-        title="Planned against sent: whole run, warm-up included",
+        title=_ACCOUNTING_TITLE,
         short="Planned, sent",
         blocks=[table],
     )

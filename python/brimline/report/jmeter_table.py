@@ -1,0 +1,51 @@
+"""Owns JMeter's statistics table: its columns, and how its figures are written."""
+
+from brimline.report.view import Column
+from brimline.units import UNKNOWN_TEXT, Quantity
+
+
+def columns(*, clock: str, rate_unit: str = "ops/s") -> list[Column]:
+    """The columns in JMeter's order. `clock`: response or service, what the times are."""
+    group = f"{clock.capitalize()} time, ms"
+    return [
+        Column(label="Label", numeric=False, leading=True),
+        Column(label="Samples", group="Executions"),
+        Column(label="Fail", group="Executions"),
+        Column(label="Error %", group="Executions"),
+        *(
+            Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
+            for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
+        ),
+        Column(label="Throughput", group=rate_unit, unit=rate_unit),
+        Column(label="Received", group="Network, KB/s", unit="KB/s", optional=True),
+        Column(label="Sent", group="Network, KB/s", unit="KB/s", optional=True),
+    ]
+
+
+def milliseconds(value_ns: float | None) -> str:
+    """Two decimals as in JMeter, more below 0.1 ms, where two would be no figure at all; a dash where not known."""
+    if value_ns is None:
+        return UNKNOWN_TEXT
+    value_ms = value_ns / 1e6
+    return f"{value_ms:.3f}" if 0 < value_ms < 0.1 else _two_decimals(value_ms)
+
+
+def per_second(value: float | None) -> str:
+    """A rate with two decimals; a dash where it isn't known."""
+    if value is None:
+        return UNKNOWN_TEXT
+    return Quantity(_two_decimals(value), kind="number", value=round(value, 2), digits=max(len(f"{value:.2f}") - 1, 1))
+
+
+def kilobytes_per_s(bytes_per_s: float | None) -> str:
+    """Bytes per second in JMeter's unit; a dash where they aren't known."""
+    return per_second(None if bytes_per_s is None else bytes_per_s / 1e3)
+
+
+def error_percent(share: float) -> str:
+    """A share in per cent, with two decimals and without its sign: the column has it."""
+    return f"{share * 100:.2f}"
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:,.2f}".replace(",", " ")
