@@ -19,7 +19,6 @@ class GeneratorCpu:
     """CPU of the generator. Shares are of one CPU: a process with two busy threads has 2.0."""
 
     busiest_thread_share: float
-    engine_share: float
     process_share: float
     engine_cpu_ns: int
 
@@ -55,12 +54,10 @@ class ServerCpu:
 def generator_cpu(measured: Sequence[IntervalRow]) -> GeneratorCpu:
     """CPU of the generator over the measured intervals; zeros when there are none."""
     wall_ns = max(sum(row["end_ns"] - row["start_ns"] for row in measured), 1)
-    engine_cpu_ns = sum(row["engine_cpu_ns"] for row in measured)
     return GeneratorCpu(
         busiest_thread_share=sum(row["busiest_thread_cpu_ns"] for row in measured) / wall_ns,
-        engine_share=engine_cpu_ns / wall_ns,
         process_share=sum(row["process_cpu_ns"] for row in measured) / wall_ns,
-        engine_cpu_ns=engine_cpu_ns,
+        engine_cpu_ns=sum(row["engine_cpu_ns"] for row in measured),
     )
 
 

@@ -60,7 +60,6 @@ class ServerUse:
     link_share: float | None = None  # of what the host's interfaces can carry, in the busier direction
     write_concern_waiting: float | None = None
     replication_lag_s: float | None = None
-    members_secondary: float | None = None
 
 
 def server_use(window: ServerWindow, *, link_bits_per_s: float | None = None) -> ServerUse:
@@ -85,7 +84,6 @@ def server_use(window: ServerWindow, *, link_bits_per_s: float | None = None) ->
         link_share=_link_share(window, link_bits_per_s),
         write_concern_waiting=_scaled(window.rate("write_concern_wait_ms"), 1 / _MS_PER_S),
         replication_lag_s=_scaled(window.highest("replication_lag_majority_ms"), 1 / _MS_PER_S),
-        members_secondary=window.last("members_secondary"),
     )
 
 

@@ -94,11 +94,6 @@ def answers(judged: Sequence[Judged]) -> list[Answer]:
     return [Answer(each.load, _ANSWERS[each.outcome]) for each in usable(judged)]
 
 
-def glances(judged: Sequence[Judged]) -> list[Judged]:
-    """Passes in windows too short to contain a checkpoint, which tell little: they may have missed it."""
-    return [each for each in judged if each.outcome is TrialOutcome.PASS and not each.long]
-
-
 def contradicted_range(judged: Sequence[Judged]) -> tuple[float, float] | None:
     """Rates between which probes failed below others that passed, the worst one left out; None: nowhere.
 

@@ -71,7 +71,6 @@ BatchSize = Annotated[int, *_whole(1, readers.BATCH_SIZE_MAX)]
 ScanLength = Annotated[int, *_whole(1, readers.SCAN_LENGTH_MAX)]
 ConnectionCount = Annotated[int, *_whole(1, readers.CONNECTION_COUNT_MAX, advice="write it like 32")]
 ThreadCount = Annotated[int, *_whole(1, readers.THREAD_COUNT_MAX)]
-MemberCount = Annotated[int, *_whole(1, 50)]
 
 WarmupDuration = Annotated[int, *_duration(0, DAY_NS)]
 ThinkTime = Annotated[int, *_duration(0, DAY_NS)]

@@ -15,7 +15,7 @@ SENTENCES = catalogue("zh")
 MAKERS = {"message", "Message"}
 NOT_SHOWN_IN_REPORTS = {"cli/progress.py", "wording.py"}
 COMPOSED = re.compile(
-    r"(p99|Mean|Median|response|service) (response|service|p50|p95|p99|time).*|(Response|Service) time, ms"
+    r"(p99|Mean|Median|response|service) (response|service|p50|p95|p99|time)[^{]*|(Response|Service) time, ms"
 )
 """Put together from a handful of words, so that they stand nowhere in one piece."""
 OF_THE_ENGINE = {"bad reply", "connection lost", "server error", "write concern error", "write error", "aborted"}
