@@ -53,7 +53,10 @@ def lint(file: str | Path) -> LintResult:
             content = stream.read(TEXT_BYTES_MAX + 1)
         text = content.decode("utf-8")
     except OSError as error:
-        raise UsageError(f"can't read {path}: {(error.strerror or str(error)).lower()}") from error
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(
+            f"can't read {path}: {reason}", hint="give a YAML file of claims, as docs/lint.md describes it"
+        ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"can't read {path}: it is not UTF-8 text", hint="a file of claims is YAML") from error
     return LintResult(source=path.name, findings=lint_claims(read_claims(text, path.name)))

@@ -51,4 +51,7 @@ class Options:
                 object.__setattr__(self, "data", DataPolicy(self.data))
             except ValueError:
                 choices = ", ".join(DataPolicy)
-                raise UsageError(f'data is one of {choices}, not "{self.data}"') from None
+                raise UsageError(
+                    f'data is one of {choices}, not "{self.data}"',
+                    hint="leave it out: data is loaded on a server of brimline's own and checked elsewhere",
+                ) from None

@@ -156,9 +156,9 @@ def _seconds(text: str | None, option: str) -> float | None:
     try:
         seconds = parse_duration(text) / NS_PER_S
     except ValueError as error:
-        raise UsageError(f"{option}: {error}") from error
+        raise UsageError(f"{option}: {error}", hint=f"write it like {option} 20m") from error
     if seconds <= 0:
-        raise UsageError(f"{option} must be longer than nothing", hint="write it like 20m")
+        raise UsageError(f"{option} must be longer than nothing", hint=f"write it like {option} 20m")
     return seconds
 
 

@@ -86,4 +86,5 @@ def _settings(connections_max: int, repeats: int, duration: str, warmup: str) ->
             warmup_s=parse_duration(warmup) / NS_PER_S,
         )
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        hint = "write them like --connections-max 256 --repeats 3 --duration 10s --warmup 3s"
+        raise UsageError(str(error), hint=hint) from error

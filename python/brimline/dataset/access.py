@@ -19,6 +19,7 @@ def target_errors(doing: str) -> Iterator[None]:
         yield
     except OperationFailure as error:
         details = error.details or {}
-        raise TargetError(f"{doing}: the server refuses: {details.get('errmsg', error.code)}") from error
+        hint = "check that the server takes writes, that its disk isn't full, and that the user may do this"
+        raise TargetError(f"{doing}: the server refuses: {details.get('errmsg', error.code)}", hint=hint) from error
     except PyMongoError as error:
         raise TargetError(f"{doing}: the server doesn't answer", hint="check that it still runs") from error

@@ -71,5 +71,8 @@ def read_opcounters(client: Client) -> Opcounters | None:
     except PyMongoError as error:
         if isinstance(error, OperationFailure) and error.code in NOT_ALLOWED_CODES:
             return None
-        raise TargetError("the server's counters can't be read: it doesn't answer any more") from error
+        raise TargetError(
+            "the server's counters can't be read: it doesn't answer any more",
+            hint="check that it still runs, and that it can be reached",
+        ) from error
     return Opcounters.from_status(status)

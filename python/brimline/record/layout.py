@@ -33,6 +33,10 @@ FILE_MODE = 0o600
 
 _NAME_BYTES_MAX = 80
 _ATTEMPTS_MAX = 1000
+_READ_HINTS = {
+    errno.ENOENT: "the record isn't whole: the run was cut short before it was written, or it was removed since",
+    errno.EACCES: "it belongs to another user: read it as the one who wrote it, or be given the right to",
+}
 
 
 def slug(name: str) -> str:
@@ -62,7 +66,7 @@ def create_run_directory(
             return directory
     except OSError as error:
         raise unwritable(runs_directory, error) from error
-    raise RecordError(f"too many runs named {stem} in {runs_directory}")
+    raise RecordError(f"too many runs named {stem} in {runs_directory}", hint="choose another place with --runs-dir")
 
 
 def unwritable(path: Path, error: OSError) -> RecordError:
@@ -77,4 +81,4 @@ def unwritable(path: Path, error: OSError) -> RecordError:
 def unreadable(path: Path, error: OSError) -> RecordError:
     """The error for a file that can't be read."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
-    return RecordError(f"can't read {path}: {reason}")
+    return RecordError(f"can't read {path}: {reason}", hint=_READ_HINTS.get(error.errno or 0))

@@ -48,6 +48,8 @@ from brimline.record.model import (
 _Row = TypeVar("_Row", OperationRow, IntervalRow)
 _KILLED = "killed"
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
+_LIST_HINT = "`brimline list` shows the records there are"
+_DAMAGED_HINT = "the file was changed or cut short after it was written: restore it from a copy, or measure again"
 
 
 def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunRecord:
@@ -99,7 +101,7 @@ def read_state(directory: Path, name: str) -> Mapping[str, Any]:
     state = read_json(path)
     version = state.get("format_version")
     if not isinstance(version, int):
-        raise RecordError(f"{path} is not a record of brimline: it has no format_version")
+        raise RecordError(f"{path} is not a record of brimline: it has no format_version", hint=_LIST_HINT)
     if version > FORMAT_VERSION:
         raise RecordError(
             f"{directory} has format version {version}, this brimline reads up to {FORMAT_VERSION}",
@@ -110,8 +112,8 @@ def read_state(directory: Path, name: str) -> Mapping[str, Any]:
 
 def _no_record(directory: Path, name: str) -> RecordError:
     if not directory.is_dir():
-        return RecordError(f"there is no directory {directory}", hint="`brimline list` shows the records there are")
-    hint = "`brimline list` shows the records there are"
+        return RecordError(f"there is no directory {directory}", hint=_LIST_HINT)
+    hint = _LIST_HINT
     if name == RECORD_FILE and (directory / EXPERIMENT_FILE).exists():
         hint = "it is an experiment; its runs are in the directory trials below it"
     return RecordError(f"{directory} is not a run: it has no {name}", hint=hint)
@@ -125,14 +127,14 @@ def _read_plan(path: Path) -> Plan:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise RecordError(f"{path} is damaged: {place}: {first['msg'].lower()}") from error
+        raise RecordError(f"{path} is damaged: {place}: {first['msg'].lower()}", hint=_DAMAGED_HINT) from error
 
 
 def _read_summary(value: Any) -> Summary | None:
     if value is None:
         return None
     if missing := Summary.__required_keys__ - value.keys():
-        raise RecordError(f"the summary in {RECORD_FILE} lacks {', '.join(sorted(missing))}")
+        raise RecordError(f"the summary in {RECORD_FILE} lacks {', '.join(sorted(missing))}", hint=_DAMAGED_HINT)
     return cast(Summary, value)
 
 
@@ -153,7 +155,8 @@ def _typed_row(row: Mapping[str, str], row_type: type[_Row], path: Path) -> _Row
     try:
         return cast(_Row, {column: of(row[column]) for column, of in row_type.__annotations__.items()})
     except (KeyError, TypeError, ValueError) as error:
-        raise RecordError(f"{path} is damaged near {','.join(map(str, row.values()))[:60]!r}") from error
+        near = ",".join(map(str, row.values()))[:60]
+        raise RecordError(f"{path} is damaged near {near!r}", hint=_DAMAGED_HINT) from error
 
 
 def _read_server(path: Path) -> list[ServerRow]:

@@ -166,7 +166,10 @@ def _spawn(binary: Path, *, cache_gb: float, parent: Path, port: int) -> _Server
             )
     except OSError as error:
         rmtree(directory, ignore_errors=True)
-        raise TargetError(f"the server can't be started: {(error.strerror or str(error)).lower()}") from error
+        raise TargetError(
+            f"the server can't be started: {(error.strerror or str(error)).lower()}",
+            hint=f"servers are kept in {parent}; set XDG_CACHE_HOME to have them elsewhere",
+        ) from error
     return _Server(guardian=guardian, directory=directory, port=port)
 
 

@@ -188,7 +188,10 @@ def refusal(error: OperationFailure, uri_redacted: str) -> TargetError:
             hint="use a server without access control on a network that is closed",
         )
     details = error.details or {}
-    return TargetError(f"the server at {uri_redacted} refuses: {details.get('errmsg', error.code)}")
+    return TargetError(
+        f"the server at {uri_redacted} refuses: {details.get('errmsg', error.code)}",
+        hint="check that it is a MongoDB server, and what its log says",
+    )
 
 
 def unreachable(uri_redacted: str, *, reason: str = "") -> TargetError:

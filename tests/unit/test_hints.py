@@ -1,0 +1,65 @@
+"""Errors that a user can do something about say what."""
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pymongo.errors import AutoReconnect, OperationFailure
+
+from brimline import api
+from brimline.cli.capacity import _seconds
+from brimline.cli.sweep import _settings
+from brimline.dataset.access import target_errors
+from brimline.errors import BrimlineError
+from brimline.monitor import read_opcounters
+from brimline.record.layout import RECORD_FILE, unreadable
+from brimline.record.reader import read_state
+from brimline.servers.deployment import refusal
+
+
+class _Gone:
+    """A client whose server doesn't answer."""
+
+    @property
+    def admin(self) -> Any:
+        raise AutoReconnect("gone")
+
+
+def _refused() -> None:
+    with target_errors("loading"):
+        raise OperationFailure("disk full", code=14031)
+
+
+def _raise(error: BrimlineError) -> None:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("act", "hint"),
+    [
+        (lambda: _seconds("soon", "--budget"), "--budget 20m"),
+        (lambda: _settings(0, 3, "10s", "2s"), "--connections-max 256"),
+        (lambda: _settings(64, 3, "soon", "2s"), "--duration 10s"),
+        (lambda: api.Options(data=cast(Any, "some")), "leave it out"),
+        (lambda: api.lint("/no/such/file.yaml"), "YAML file of claims"),
+        (lambda: _raise(unreadable(Path("plan.json"), OSError(errno.ENOENT, ""))), "isn't whole"),
+        (lambda: _raise(unreadable(Path("plan.json"), OSError(errno.EACCES, ""))), "another user"),
+        (lambda: _raise(refusal(OperationFailure("no", code=59), "mongodb://h")), "its log"),
+        (lambda: read_opcounters(cast(Any, _Gone())), "still runs"),
+        (_refused, "takes writes"),
+    ],
+)
+def test_an_error_says_what_to_do(act: Callable[[], object], hint: str) -> None:
+    with pytest.raises(BrimlineError) as caught:
+        act()
+    assert hint in (caught.value.hint or "")
+
+
+def test_a_file_that_is_no_record(tmp_path: Path) -> None:
+    (tmp_path / RECORD_FILE).write_text(json.dumps({"name": "x"}), encoding="utf-8")
+    with pytest.raises(BrimlineError) as caught:
+        read_state(tmp_path, RECORD_FILE)
+    assert "brimline list" in (caught.value.hint or "")
