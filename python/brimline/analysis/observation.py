@@ -71,6 +71,7 @@ class Observation:
     client_cpu_ns_per_op: float | None
     findings: tuple[Finding, ...]
     steady: SteadyState | None = None  # of a run that is meant to be steady
+    back_to_back: bool = False  # a closed loop without think time, from the first to the last worker
     failures: Mapping[str | None, tuple[int, int]] = field(default_factory=dict)
     quantiles: Mapping[LatencyKey, QuantileInterval] = field(default_factory=dict)
     checkpoint_s: float | None = None
@@ -168,6 +169,7 @@ def observe(
         client_cpu_ns_per_op=generator.engine_cpu_ns / finished_in_window if finished_in_window else None,
         findings=validity(record, figures, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
         steady=steady,
+        back_to_back=record.plan.pacer.kind == "closed" and record.plan.pacer.think_time is None,
         failures=_failures(due_operations),
         quantiles=_quantiles(record, objectives),
         checkpoint_s=checkpoint_duration_s(record.server),

@@ -39,7 +39,7 @@ def test_without_a_monitor_nothing_of_the_server_is_known() -> None:
     found = bottleneck(observe(run_record(rate=None)))
     standings = {each.kind: each.standing for each in found.candidates}
     assert standings.pop(BottleneckKind.GENERATOR) is NOT
-    assert standings.pop(BottleneckKind.CONNECTIONS) is NOT
+    assert standings.pop(BottleneckKind.CONNECTIONS) is NEAR
     assert standings.pop(BottleneckKind.REPLICATION) is NOT, "a workload of reads waits for no member"
     assert set(standings.values()) == {UNKNOWN}
     assert len(found.candidates) == len(BottleneckKind) - 1, "every candidate has a line"
@@ -223,12 +223,18 @@ def test_a_link_of_unknown_speed_is_not_judged() -> None:
         (at_work(server_cpus=1.5), NEAR),
         (at_work(server_cpus=0.5, server=()), NEAR),
         (at_work(server_cpus=0.5, counters={"disk_busy_ms": 800.0}), NEAR),
-        (at_work(server_cpus=0.5, operations=[operation_row(each) for each in range(1, 11)]), NOT),
+        (at_work(server_cpus=0.5, operations=[operation_row(each) for each in range(1, 11)]), FULL),
     ],
-    ids=["room", "hardly room", "unknown", "another wait", "idle connections"],
+    ids=["room", "hardly room", "unknown", "another wait", "replies that wait for the generator"],
 )
 def test_connections_of_a_closed_loop(record: RunRecord, standing: Fullness) -> None:
     assert candidate(BottleneckKind.CONNECTIONS, record).standing is standing
+
+
+def test_connections_whose_workers_think_are_idle() -> None:
+    idle = observe(at_work(server_cpus=0.5, operations=[operation_row(each) for each in range(1, 11)]))
+    found = {each.kind: each for each in bottleneck(replace(idle, back_to_back=False)).candidates}
+    assert found[BottleneckKind.CONNECTIONS].standing is NOT
 
 
 def test_connections_that_a_sweep_showed_to_be_enough() -> None:

@@ -51,10 +51,14 @@ def _open_loop(observation: Observation) -> Evidence:
 
 
 def _closed_loop(observation: Observation, waits: Collection[Evidence]) -> Evidence:
-    """All connections are always busy in a closed loop: the question is whether the server could have served more."""
+    """The question is whether the server could have served more: a closed loop asks for no more than its connections can.
+
+    Without think time none of them is ever idle: what is missing to their number in flight is the time that replies
+    wait for the generator.
+    """
     in_use = min(observation.mean_in_flight / max(observation.connections, 1), 1.0)
     standing = Fullness.NOT
-    if in_use >= IN_USE_SHARE_FULL:
+    if observation.back_to_back or in_use >= IN_USE_SHARE_FULL:
         standing = Fullness.FULL if _server_has_room(observation, waits) else Fullness.NEAR
     return Evidence(
         kind=BottleneckKind.CONNECTIONS,

@@ -5,19 +5,19 @@ from brimline.analysis.observation import Observation
 from brimline.units import format_duration, format_number, format_percentage
 from brimline.wording import message
 
-SYNC_SHARE_FULL = 0.5
-"""Share of the time in a sync from which the journal is what writes wait for.
+SYNC_SHARE_FULL = 0.3
+"""Share of the time in a sync from which the journal is what writes wait for that are answered after it.
 
 Syncs come one after the other, and a write waits for the rest of the present one and for the whole next. Unasked, the
 server syncs ten times a second, which is 1 to 5 % of the time on the disks measured; with writes that wait it was 45
 to 90 %.
 """
-SYNC_SHARE_NEAR = 0.25
+SYNC_SHARE_NEAR = 0.15
 """Share from which syncs are noticeable in the times of writes."""
 
 
 def journal(observation: Observation) -> Evidence:
-    """Full when the journal was being synced half of the time, unless no answer waited for it."""
+    """Full when the journal was being synced much of the time, unless no answer waited for it."""
     use = observation.server_use
     share = use.journal_sync_share
     standing = fullness(share, full=SYNC_SHARE_FULL, near=SYNC_SHARE_NEAR)
