@@ -51,7 +51,7 @@ def _open_loop(observation: Observation) -> Evidence:
 
 
 def _closed_loop(observation: Observation, waits: Collection[Evidence]) -> Evidence:
-    """The question is whether the server could have served more: a closed loop asks for no more than its connections can.
+    """The question is whether the server could have served more: a closed loop asks only for what its connections can.
 
     Without think time none of them is ever idle: what is missing to their number in flight is the time that replies
     wait for the generator.
