@@ -34,14 +34,29 @@ def exported(result: Result, format: Format, *, language: str = "en") -> Iterato
         case "json":
             yield render_json(result.report)
         case "csv":
-            yield statistics_csv(result.record) if isinstance(result, RunResult) else probes_csv(result.report.data)
+            yield _csv(result)
         case "jtl":
             yield from jtl_lines(_run(result).record)
 
 
 def formats_of(result: Result) -> tuple[Format, ...]:
     """The formats that `result` can be written in."""
-    return tuple(each for each in FORMATS if each != "jtl" or isinstance(result, RunResult))
+    missing = set() if isinstance(result, RunResult) else {"jtl"} if _has_probes(result) else {"jtl", "csv"}
+    return tuple(each for each in FORMATS if each not in missing)
+
+
+def _has_probes(result: Result) -> bool:
+    return "probes" in result.report.data
+
+
+def _csv(result: Result) -> str:
+    if isinstance(result, RunResult):
+        return statistics_csv(result.record)
+    if _has_probes(result):
+        return probes_csv(result.report.data)
+    raise UsageError(
+        f"a report of kind {result.report.kind} has no CSV", hint="its figures are in --format json, its tables in md"
+    )
 
 
 def _run(result: Result) -> RunResult:

@@ -12,7 +12,7 @@ from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
-from brimline.record.files import replace_pieces
+from brimline.record.files import make_directory, replace_pieces
 from brimline.report import render_json, wanted_language
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
 
@@ -81,7 +81,9 @@ def _print(result: api.Result, formats: tuple[Format, ...], language: str) -> No
 
 
 def _write(result: api.Result, formats: tuple[Format, ...], output: str | None, language: str) -> None:
-    """Writes each format to its file and prints where it is."""
+    """Writes each format to its file and prints where it is. Makes the directory that several of them go to."""
+    if output is not None and len(formats) > 1:
+        make_directory(Path(output))
     for each in formats:
         path = default_path(result, each) if output is None else Path(output)
         if output is not None and (len(formats) > 1 or path.is_dir()):

@@ -182,6 +182,15 @@ def test_jtl_is_refused_for_an_experiment(reports: Reports, tmp_path: Path) -> N
     assert formats_of(sweep) == ("html", "md", "csv", "json")
 
 
+def test_csv_is_refused_where_there_are_no_probes(reports: Reports, tmp_path: Path) -> None:
+    comparison = SweepResult.__new__(SweepResult)
+    object.__setattr__(comparison, "report", replace(reports.sweep, kind="ab", data={"metrics": []}))
+    object.__setattr__(comparison, "directory", tmp_path)
+    with pytest.raises(UsageError, match="a report of kind ab has no CSV"):
+        list(exported(comparison, "csv"))
+    assert formats_of(comparison) == ("html", "md", "json")
+
+
 # --- the verb
 
 
@@ -191,6 +200,12 @@ def test_the_verb_writes_every_format_beside_the_record(tmp_path: Path, capsys: 
     assert capsys.readouterr().out.split() == [str(tmp_path / "run" / FILE_NAMES[each]) for each in FORMATS]
     assert "2 ms" in (tmp_path / "run" / "report.md").read_text()
     assert read_record(tmp_path / "run").files_changed == ()
+
+
+def test_all_formats_go_to_a_directory_that_is_made(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
+    assert report_verb(str(tmp_path / "run"), format="all", output=str(tmp_path / "a" / "b")) == 0
+    assert {each.name for each in (tmp_path / "a" / "b").iterdir()} == set(FILE_NAMES.values())
 
 
 def test_the_verb_writes_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
