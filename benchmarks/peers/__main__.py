@@ -7,7 +7,6 @@ Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is her
 server went away; 130 interrupted.
 """
 
-import os
 import shlex
 import signal
 import sys
@@ -183,7 +182,7 @@ def _write(results: Results, directory: Path) -> None:
 
 
 def _write_page(results: Results, directory: Path) -> None:
-    home = "" if directory == ROOT else f"{os.path.relpath(ROOT, directory)}/"
+    home = "../" * len(directory.relative_to(ROOT).parts) if directory.is_relative_to(ROOT) else None
     (directory / PAGE_FILE).write_text(page(results, home=home), encoding="utf-8")
 
 

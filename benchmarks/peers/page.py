@@ -14,8 +14,11 @@ Row = Sequence[str]
 _UNKNOWN = "–"
 
 
-def page(results: Results, *, home: str = "") -> str:
-    """The whole page. `home` leads from its directory to the project's, "" or ending in a slash."""
+def page(results: Results, *, home: str | None = "") -> str:
+    """The whole page. `home` leads from its directory to the project's, "" or ending in a slash.
+
+    None for a page outside the project: it links nothing there.
+    """
     blocks = [_head(results, home), _targets(results)]
     blocks += [_cell(results, cell) for cell in CELLS if any(run.cell == cell.name for run in results.runs)]
     blocks += [_better(results), _absent(results), _same_work(results), _circumstances(results)]
@@ -47,12 +50,13 @@ def table(head: Row, rows: Iterable[Row], *, figures: bool = True) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _head(results: Results, home: str) -> str:
+def _head(results: Results, home: str | None) -> str:
     settings = results.settings
+    guide = "benchmarks/README.md" if home is None else f"[benchmarks]({home}benchmarks/README.md)"
     paragraphs = [
         "# brimline beside its peers",
         "Written by `make peers`; how it is done, and how to add a peer, is in "
-        f"[benchmarks]({home}benchmarks/README.md). Every run is in [results.json](benchmarks/results.json).",
+        f"{guide}. Every run is in [results.json](benchmarks/results.json).",
         f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
         f"zipfian 0.99, mongod {results.server_version}. {_cores(settings)} Every peer "
         f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "

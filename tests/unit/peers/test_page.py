@@ -88,5 +88,10 @@ def test_links_lead_home_from_where_the_page_is() -> None:
     assert "(../../benchmarks/README.md)" in page(results(run("brimline", "c")), home="../../")
 
 
+def test_a_page_outside_the_project_has_no_link_to_it() -> None:
+    text = page(results(run("brimline", "c")), home=None)
+    assert "is in benchmarks/README.md." in text
+
+
 def test_what_peak_memory_is_of_is_said() -> None:
     assert "brimline's holds its analysis and its report" in page(results(run("brimline", "c")))
