@@ -1,6 +1,6 @@
 //! What the times of one kind of operation consist of: those of failures and misses apart from the rest, the two
-//! commands of a read-modify-write, and a scan's time per document. Each histogram is made when first needed: most
-//! runs need none.
+//! commands of a read-modify-write, a scan's time per document, and the lag of operations that waited for a connection.
+//! Each histogram is made when first needed: most runs need none.
 
 use crate::clock::Nanos;
 use crate::recorder::{Ending, TimeHistogram, new_histogram, record};
@@ -24,11 +24,15 @@ const RESPONSE: usize = 1;
 
 type Slot = Option<Box<TimeHistogram>>;
 
-/// Histograms by part, ending and clock, and of a scan's time per document.
+const OTHERS: [&str; 2] = ["service_per_document", "held_back_lag"];
+const PER_DOCUMENT: usize = 0;
+const HELD_BACK: usize = 1;
+
+/// Histograms by part, ending and clock, of a scan's time per document, and of the lag of what waited for a connection.
 #[derive(Default)]
 pub struct Breakdown {
     times: [[[Slot; CLOCKS.len()]; ENDINGS.len()]; PARTS.len()],
-    per_document: Slot,
+    others: [Slot; OTHERS.len()],
 }
 
 impl Breakdown {
@@ -44,8 +48,13 @@ impl Breakdown {
     /// Records the time per document of a scan that returned `documents`; nothing without any.
     pub fn per_document(&mut self, service_ns: Nanos, documents: u64) {
         if let Some(share) = service_ns.checked_div(documents) {
-            add(&mut self.per_document, share);
+            add(&mut self.others[PER_DOCUMENT], share);
         }
+    }
+
+    /// Records the lag of an operation that was due while every connection was busy.
+    pub fn held_back(&mut self, lag_ns: Nanos) {
+        add(&mut self.others[HELD_BACK], lag_ns);
     }
 
     /// The histograms that hold anything, by name: `miss_service`, `read_ok_response`, `service_per_document`.
@@ -55,10 +64,9 @@ impl Breakdown {
                 CLOCKS.iter().map(move |clock| format!("{part}{ending}_{clock}"))
             })
         });
-        let slots = self.times.iter().flatten().flatten();
-        names.zip(slots).chain([("service_per_document".to_owned(), &self.per_document)]).filter_map(
-            |(name, slot)| Some((name, slot.as_deref().filter(|histogram| !histogram.is_empty())?)),
-        )
+        names.chain(OTHERS.map(str::to_owned)).zip(self.slots()).filter_map(|(name, slot)| {
+            Some((name, slot.as_deref().filter(|histogram| !histogram.is_empty())?))
+        })
     }
 
     /// Adds what another worker recorded.
@@ -78,11 +86,11 @@ impl Breakdown {
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {
-        self.times.iter().flatten().flatten().chain([&self.per_document])
+        self.times.iter().flatten().flatten().chain(&self.others)
     }
 
     fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
-        self.times.iter_mut().flatten().flatten().chain([&mut self.per_document])
+        self.times.iter_mut().flatten().flatten().chain(&mut self.others)
     }
 }
 
@@ -116,11 +124,13 @@ mod tests {
         breakdown.part(Part::Update, Ending::Failed, None, 10, 30);
         breakdown.per_document(900, 0);
         breakdown.per_document(900, 9);
+        breakdown.held_back(70);
         let expected = [
             ("miss_service", 1000),
             ("miss_response", 1200),
             ("update_failed_service", 20),
             ("service_per_document", 100),
+            ("held_back_lag", 70),
         ];
         assert_eq!(held(&breakdown), expected.map(|(name, max)| (name.to_owned(), 1, max)));
     }

@@ -54,7 +54,7 @@ impl Collector {
         }
     }
 
-    /// Takes a part and returns its emptied tallies for use in another.
+    /// Takes a part and returns its tallies when they were added to another's.
     pub fn add(&mut self, worker: usize, part: WorkerInterval) -> Option<Tallies> {
         let number = self.delivered[worker]?;
         self.delivered[worker] = Some(number + 1);
@@ -63,9 +63,7 @@ impl Collector {
             return None;
         };
         interval.merge(&part);
-        let mut tallies = part.tallies;
-        tallies.clear();
-        Some(tallies)
+        Some(part.tallies)
     }
 
     /// Notes that `worker` delivers no more.

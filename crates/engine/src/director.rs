@@ -1,7 +1,6 @@
 //! The thread that runs a plan: starts the workers together, merges what they record, and sums up.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -14,7 +13,8 @@ use crate::pacer::Pacer;
 use crate::plan::{Plan, TargetPlan};
 use crate::recorder::Tallies;
 use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
-use crate::shared::{Start, StartLine, lock};
+use crate::shared::{Start, StartLine};
+use crate::spares::Spares;
 use crate::target::{NullTarget, SimulatedTarget, Target, WireTarget};
 use crate::totals::WorkerSummary;
 use crate::worker::Worker;
@@ -32,14 +32,14 @@ enum Message {
 struct ToDirector<'r> {
     worker: usize,
     messages: Sender<Message>,
-    spares: &'r Mutex<Vec<Tallies>>,
+    spares: &'r Spares,
 }
 
 impl Sink for ToDirector<'_> {
     fn take(&mut self, interval: WorkerInterval) -> Tallies {
         // The director outlives its workers; should it have panicked, there is nobody to record for.
         drop(self.messages.send(Message::Interval(self.worker, interval)));
-        lock(self.spares).pop().unwrap_or_default()
+        self.spares.take()
     }
 }
 
@@ -93,11 +93,10 @@ fn supervise<T: Target>(
         progress: &shared.workers,
     };
     let start_line = StartLine::default();
-    let spares = Mutex::new(Vec::new());
     let (sender, messages) = channel();
     thread::scope(|scope| {
         for worker in 0..thread_count {
-            let sink = ToDirector { worker, messages: sender.clone(), spares: &spares };
+            let sink = ToDirector { worker, messages: sender.clone(), spares: &shared.spares };
             let messages = sender.clone();
             let (mission, start_line, make_target) = (&mission, &start_line, &make_target);
             let connections = share(plan.connections as usize, worker, thread_count);
@@ -129,7 +128,7 @@ fn supervise<T: Target>(
             status.clock = (!virtual_clock).then_some(clock);
         });
         start_line.release(Start::Go(clock));
-        let totals = collect(&messages, thread_count, &spares, shared)?;
+        let totals = collect(&messages, thread_count, shared)?;
         Ok(summarise(totals, shared, plan, started_unix_ns, virtual_clock))
     })
 }
@@ -185,7 +184,6 @@ fn await_connections(messages: &Receiver<Message>, worker_count: usize) -> Resul
 fn collect(
     messages: &Receiver<Message>,
     worker_count: usize,
-    spares: &Mutex<Vec<Tallies>>,
     shared: &Shared,
 ) -> Result<WorkerSummary, RunError> {
     let mut collector = Collector::new(worker_count);
@@ -193,7 +191,11 @@ fn collect(
     let mut failure = None;
     while let Ok(message) = messages.recv() {
         match message {
-            Message::Interval(worker, part) => lock(spares).extend(collector.add(worker, part)),
+            Message::Interval(worker, part) => {
+                if let Some(tallies) = collector.add(worker, part) {
+                    shared.spares.give(tallies);
+                }
+            }
             Message::Finished(worker, outcome) => {
                 collector.finish(worker);
                 match *outcome {

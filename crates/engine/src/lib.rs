@@ -29,6 +29,7 @@ mod rhythm;
 mod run;
 mod shared;
 mod slots;
+mod spares;
 pub mod target;
 pub mod totals;
 mod validate;

@@ -94,14 +94,19 @@ impl Poller {
         }
     }
 
-    /// Sleeps for `duration_ns` whatever the sockets have to say.
+    /// Sleeps for `duration_ns` whatever the sockets have to say; less, when waits end by the clock, by what timers are late.
     ///
     /// # Errors
     /// When the kernel refuses to wait.
     pub fn rest(&mut self, duration_ns: Nanos) -> io::Result<()> {
         self.ready = 0;
         self.taken = 0;
-        sleep(duration_ns)
+        let Some(mut aim) = self.aim else { return sleep(duration_ns) };
+        let asked = self.clock.now() + duration_ns.saturating_sub(aim.early_ns());
+        sleep(duration_ns.saturating_sub(aim.early_ns()))?;
+        aim.learn(self.clock.now().saturating_sub(asked));
+        self.aim = Some(aim);
+        Ok(())
     }
 
     fn wait_by_clock(&mut self, timeout_ns: Nanos, mut aim: Aim) -> io::Result<()> {

@@ -243,6 +243,9 @@ impl Recorder {
         tally.held_back += u64::from(held_back);
         if let Some(due) = due {
             record(&mut tally.lag, sent.saturating_sub(due));
+            if held_back {
+                tally.breakdown.held_back(sent.saturating_sub(due));
+            }
         }
     }
 

@@ -30,6 +30,7 @@ struct Mix {
     chooser: KeyChooser,
     scan_length: LengthChooser,
     has_inserts: bool,
+    goes_on: bool,
 }
 
 impl Workload {
@@ -47,6 +48,7 @@ impl Workload {
                 scan_length: LengthChooser::new(scan_length)
                     .map_err(|error| PlanError::inside("work.scan_length", &error))?,
                 has_inserts: proportions.insert > 0.0,
+                goes_on: proportions.scan > 0.0 || proportions.read_modify_write > 0.0,
             })),
             Work::Load { batch_size, ranges, .. } => {
                 let all = [RecordRange { first: insert_start, count: record_count }];
@@ -69,6 +71,11 @@ impl Workload {
     /// Whether keys are bound to the number of inserts acknowledged so far.
     pub fn reads_newest(&self) -> bool {
         matches!(&self.work, Choices::Mix(mix) if mix.chooser.is_latest())
+    }
+
+    /// Whether something depends on when a reply is seen: the second command of an operation, or the choice of a key.
+    pub fn awaits_replies(&self) -> bool {
+        self.reads_newest() || matches!(&self.work, Choices::Mix(mix) if mix.goes_on)
     }
 
     /// The index of the first record an insert of the run adds.

@@ -114,6 +114,35 @@ fn a_stall_shows_in_response_time_in_real_time() {
     assert!(slow <= 10, "{slow} operations had a slow service time");
 }
 
+/// Operations are due 1 ms apart and answered within 0.1 ms: replies lie for most of that time, and are timed all the same.
+#[test]
+fn replies_that_lie_until_the_next_operation_is_due_are_timed_by_their_arrival() {
+    let server = serve(Script { service: ServiceTime::Fixed { ns: MS / 10 }, ..Script::default() });
+    let outcome = execute(&Plan { target: wire(&server.address()), pacer: constant(1_000.0), ..plan() });
+    let median_ns = outcome.service.value_at_quantile(0.5);
+    assert!((MS / 10..MS / 2).contains(&median_ns), "{median_ns} ns");
+}
+
+/// What waited for a connection is told apart: a stall of 200 ms, two connections, everything else on time.
+#[test]
+fn the_lag_of_what_waited_for_a_connection_is_told_apart() {
+    let stall = Stall { at_ns: 300 * MS, length_ns: 200 * MS, every_ns: None, slowdown: None };
+    let server = serve(Script { stalls: vec![stall], ..Script::default() });
+    let target = wire(&server.address());
+    let outcome = execute(&Plan { target, pacer: constant(1_000.0), connections: 2, ..plan() });
+    let tallies = outcome.intervals.iter().flat_map(|interval| interval.tallies.non_empty());
+    let (mut held_back, mut waits, mut longest_ns) = (0, 0, 0);
+    for (_, _, tally) in tallies {
+        held_back += tally.held_back;
+        for (_, lags) in tally.breakdown.non_empty().filter(|(name, _)| name == "held_back_lag") {
+            waits += lags.len();
+            longest_ns = longest_ns.max(lags.max());
+        }
+    }
+    assert_eq!(waits, held_back);
+    assert!(held_back > 100 && longest_ns > 100 * MS, "{held_back} held back, {longest_ns} ns");
+}
+
 #[test]
 fn throughput_times_service_time_is_at_most_the_number_of_connections() {
     let script = Script { service: ServiceTime::Fixed { ns: 2 * MS }, ..Script::default() };

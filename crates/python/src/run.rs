@@ -32,7 +32,9 @@ impl Run {
 
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let intervals = py.detach(|| self.0.take_intervals());
-        convert::samples(py, &intervals)
+        let samples = convert::samples(py, &intervals);
+        self.0.give_back(intervals);
+        samples
     }
 
     fn stop(&self) {

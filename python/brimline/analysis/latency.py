@@ -54,11 +54,26 @@ def latency(record: RunRecord, clock: Clock) -> Latency | None:
     )
 
 
-def late_share(record: RunRecord, later_than_ns: float) -> float:
-    """Share of the operations that were sent later than due by more than this; 0 where no lag was recorded."""
+def own_late_share(record: RunRecord, later_than_ns: float) -> float:
+    """Share of the operations that the generator itself sent later than due by more than this; 0 without any lag.
+
+    Those that waited for a connection don't count. Records of before their lag was kept say only how many they were,
+    and then each counts as one of the late.
+    """
     lags = merge_buckets([each.buckets() for (_, clock), each in record.histograms.items() if clock == "lag"])
-    late = sum(count for lag_ns, count in lags if lag_ns > later_than_ns)
-    return late / sum(count for _, count in lags) if lags else 0.0
+    waits = merge_buckets([each.buckets() for (_, of), each in record.breakdown.items() if of == "held_back_lag"])
+    if not lags:
+        return 0.0
+    waited = _later(waits, later_than_ns) if waits else _held_back(record)
+    return max(0, _later(lags, later_than_ns) - waited) / sum(count for _, count in lags)
+
+
+def _later(lags: Buckets, than_ns: float) -> int:
+    return sum(count for lag_ns, count in lags if lag_ns > than_ns)
+
+
+def _held_back(record: RunRecord) -> int:
+    return sum(row["held_back"] for row in record.operations if row["phase"] == "measure")
 
 
 def quantile_intervals(

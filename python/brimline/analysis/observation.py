@@ -9,12 +9,12 @@ from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.latency import Latency, late_share, latency, quantile_intervals
+from brimline.analysis.latency import Latency, latency, own_late_share, quantile_intervals
 from brimline.analysis.objective import LatencyKey, LatencyObjective, ObjectiveClock
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.steady import SteadyState, counted, steady_state
-from brimline.analysis.validity import RunFigures, validity
+from brimline.analysis.validity import LAG_PART_OF_RESPONSE_MAX, RunFigures, validity
 from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import IntervalRow, OperationRow, RunRecord
 from brimline.stats.batch_means import mean_interval
@@ -130,7 +130,8 @@ def observe(
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
         held_back_share=held_back_share,
-        late_share=late_share(record, service.p50_ns) if service else 0.0,
+        own_late_share=own_late_share(record, service.p50_ns) if service else 0.0,
+        own_decisive_share=own_late_share(record, LAG_PART_OF_RESPONSE_MAX * response.p99_ns) if response else 0.0,
         error_rate=_share(sum(row["failed"] for row in due_operations), finished),
         miss_rate=_share(sum(row["miss"] for row in due_operations), finished),
         service=service,

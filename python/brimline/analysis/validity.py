@@ -24,7 +24,7 @@ OWN_LATE_SHARE_MAX = 0.01
 OWN_LATE_PART_OF_HELD_BACK_MAX = 0.25
 """The same as a part of those that waited for a connection: near a server's limit both go together."""
 LAG_PART_OF_RESPONSE_MAX = 0.25
-"""Share of response p99 above which the generator's lag p99 decides the figure."""
+"""Share of response p99 above which lag of the generator's own decides the figure."""
 OVERDUE_SHARE_MAX = 0.001
 """Share of operations due that were never sent, above which the run was not the planned one."""
 MISS_RATE_MAX = 0.01
@@ -44,7 +44,8 @@ class RunFigures:
 
     throughput_ops_per_s: float
     held_back_share: float
-    late_share: float  # of operations sent later than due by more than the median service time
+    own_late_share: float  # of operations that the generator sent late by more than the median service time
+    own_decisive_share: float  # the same by more than LAG_PART_OF_RESPONSE_MAX of the response p99
     error_rate: float
     miss_rate: float
     service: Latency | None
@@ -159,9 +160,9 @@ def generator_headroom(throughput_ops_per_s: float, null_ceiling_ops_per_s: floa
 def generator_lag(figures: RunFigures) -> Finding:
     """The generator sent when operations were due.
 
-    Lag counts against the generator when more operations were late, by more than the median service time, than waited
-    for a free connection, and when it makes up a good part of the response time. Not when the server itself took the
-    CPUs of a shared host: then the host is what is full.
+    Lag counts against the generator when operations that didn't wait for a connection were late by more than the
+    median service time, and by a good part of the response p99. Not when the server itself took the CPUs of a shared
+    host: then the host is what is full.
     """
     name, service, response, lag = "generator_lag", figures.service, figures.response, figures.lag
     if service is None or response is None or lag is None:
@@ -170,11 +171,11 @@ def generator_lag(figures: RunFigures) -> Finding:
         "lag p99 {lag}, service p50 {service}", lag=format_duration(lag.p99_ns), service=format_duration(service.p50_ns)
     )
     waited = figures.held_back_share
-    if figures.late_share - waited <= max(OWN_LATE_SHARE_MAX, OWN_LATE_PART_OF_HELD_BACK_MAX * waited):
+    if figures.own_late_share <= max(OWN_LATE_SHARE_MAX, OWN_LATE_PART_OF_HELD_BACK_MAX * waited):
         waiting = message("{share} of the operations waited for a free connection", share=format_percentage(waited))
         return Finding(name, Standing.PASS, waiting if waited > HELD_BACK_SHARE_MAX else evidence)
     evidence = message("the generator sent late: {evidence}", evidence=evidence)
-    if lag.p99_ns <= LAG_PART_OF_RESPONSE_MAX * response.p99_ns:
+    if figures.own_decisive_share <= OWN_LATE_SHARE_MAX:
         return Finding(name, Standing.WARN, evidence)
     if server_fills_shared_host(figures.server):
         evidence = message("{evidence}; the server filled the host that both share", evidence=evidence)

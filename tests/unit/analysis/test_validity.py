@@ -9,7 +9,7 @@ from brimline.plan import WireTarget, resolve
 from brimline.record.model import RunRecord
 from brimline.spec import load_spec
 
-from .records import MS, S, interval_row, operation_row, run_record, summary
+from .records import MS, FixedHistogram, S, interval_row, operation_row, run_record, summary
 
 
 def finding(record: RunRecord, name: str, **known: Any) -> Finding:
@@ -105,6 +105,33 @@ def test_lag_of_full_connections_is_not_the_generators() -> None:
     assert held_back.verdict is Standing.PASS and "2 % of the operations waited" in held_back.evidence
     overloaded = finding(late_record(2 * MS, late=6_000, held_back=550), "generator_lag")
     assert overloaded.verdict is Standing.PASS
+
+
+def test_what_waited_excuses_no_lag_but_its_own() -> None:
+    """5 % waited for a connection, for 2 ms each; 3 % went out 3 s late, which waits of others don't explain."""
+    waits = {("read", "held_back_lag"): FixedHistogram([(2 * MS, 500)])}
+    lags = {
+        "service": [(MS, 10_000)],
+        "response": [(MS, 10_000)],
+        "lag": [(1_000, 9_200), (2 * MS, 500), (3_000 * MS, 300)],
+    }
+    rows = [operation_row(second, held_back=50) for second in range(1, 11)]
+    late = finding(run_record(latencies=lags, operations=rows, breakdown=waits), "generator_lag")
+    assert late.verdict is Standing.FAIL
+
+
+def test_a_generator_a_little_late_while_connections_were_full_is_a_warning() -> None:
+    """Stalls held 2 % back for 200 ms; the generator itself sent 6 % 2 ms late, which did not make the p99 40 ms."""
+    waits = {("read", "held_back_lag"): FixedHistogram([(200 * MS, 200)])}
+    lags = {
+        "service": [(MS, 10_000)],
+        "response": [(MS, 9_800), (40 * MS, 200)],
+        "lag": [(1_000, 9_200), (2 * MS, 600), (200 * MS, 200)],
+    }
+    rows = [operation_row(second, held_back=20) for second in range(1, 11)]
+    assert (
+        finding(run_record(latencies=lags, operations=rows, breakdown=waits), "generator_lag").verdict is Standing.WARN
+    )
 
 
 def test_a_stop_of_the_generator_is_not_excused_by_what_waited_after_it() -> None:

@@ -23,6 +23,8 @@ use crate::workload::OperationStream;
 
 /// Longest wait without a look at the controls.
 const LOOK_UP_NS: Nanos = NANOS_PER_S / 50;
+/// An open loop leaves replies alone until the next operation is due when that is no longer than this.
+const NEXT_DUE_NS_MAX: Nanos = NANOS_PER_S / 1_000;
 /// Most events followed before the clock and the controls are looked at again. A target that answers at once would
 /// otherwise never let the worker go.
 const EVENTS_PER_TURN: usize = 256;
@@ -41,8 +43,11 @@ pub struct Worker<'r, T: Target, S: Sink> {
     summary: WorkerSummary,
     /// When the last operation could have been due; `None` while operations are offered.
     offer_end: Option<Nanos>,
-    /// `None` where each reply is to be followed at once.
+    /// Of a closed loop that sends as soon as it has a reply.
     rhythm: Option<Rhythm>,
+    /// Whether replies of an open loop may lie until the next operation is due: they are timed by their arrival, and nothing
+    /// waits for them while a connection is free.
+    may_lie: bool,
     /// Until when to leave events alone.
     next_look: Option<Nanos>,
     /// When a closed loop looked last. Replies may have arrived well before, and the window may be over by now.
@@ -70,6 +75,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             summary: WorkerSummary::default(),
             offer_end: None,
             rhythm: mission.pacer.is_back_to_back().then(|| Rhythm::new(connections)),
+            may_lie: mission.pacer.open().is_some() && !mission.workload.awaits_replies(),
             next_look: None,
             looked_at: 0,
             interval_start: 0,
@@ -182,6 +188,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         let until = self.next_cut.min(now + LOOK_UP_NS);
         let next_due = if self.slots.next_free().is_some() { self.next_due() } else { None };
+        if self.may_lie {
+            self.next_look = next_due.filter(|&due| due <= now + NEXT_DUE_NS_MAX);
+        }
         let next_send = next_due.or_else(|| self.pace.next_wake());
         next_send.map_or(until, |at| until.min(at))
     }
@@ -191,6 +200,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn turn(&mut self, until: Nanos, offering: bool) -> io::Result<()> {
         if let Some(next_look) = self.next_look {
             self.target.rest(next_look.min(until))?;
+            if self.may_lie && offering {
+                self.send_due(self.target.now());
+            }
         }
         self.target.wait(until)?;
         if self.rhythm.is_some() {
