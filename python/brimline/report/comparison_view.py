@@ -226,7 +226,7 @@ def _distribution(comparison: Comparison, clock: str) -> Section:
             ]
             for each in comparison.shift
         ],
-        caption="Values of all runs of a side together; shifts of typical runs, p adjusted by Holm over the quantiles",
+        caption="Typical runs: geometric means over the runs of a side; p adjusted by Holm over the quantiles",
     )
     return Section(
         id="distribution",

@@ -7,9 +7,9 @@ while the median got faster shows as such, where one figure would show nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brimline.stats.change import RUNS_MIN, Change, relative_change
+from brimline.stats.change import RUNS_MIN, Change, geometric_mean, relative_change
 from brimline.stats.multiple import holm
-from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of
+from brimline.stats.quantile_interval import Buckets, quantile_of
 
 QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 TAIL_COUNT_MIN = 10
@@ -18,9 +18,10 @@ TAIL_COUNT_MIN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileShift:
-    """One quantile: its value in all runs of A and of B together, and its change over runs.
+    """One quantile: its value in a typical run of A and of B, and its change over runs.
 
-    `change` and `adjusted_p` (Holm, over all quantiles shown) are None where a side has too few runs.
+    `a_ns` and `b_ns` are geometric means over runs, so that `change` is their ratio: values of all runs together may
+    move the other way than the runs do. `change` and `adjusted_p` (Holm, over all quantiles shown) are None where a side has too few runs.
     """
 
     quantile: float
@@ -36,25 +37,26 @@ def shift_function(
     """The shift at each of `quantiles` that every run has enough values for; a histogram per run, none empty."""
     fewest = min(sum(count for _, count in buckets) for buckets in (*a, *b))
     shown = [each for each in quantiles if fewest * (1 - each) >= TAIL_COUNT_MIN]
-    merged_a, merged_b = merge_buckets(a), merge_buckets(b)
-    changes = [_change(a, b, each) for each in shown]
+    values = [(_values(a, each), _values(b, each)) for each in shown]
+    changes = [_change(*each) for each in values]
     known = holm([change.p_value for change in changes if change is not None])
     adjusted = iter(known)
     return tuple(
         QuantileShift(
             quantile=quantile,
-            a_ns=quantile_of(merged_a, quantile),
-            b_ns=quantile_of(merged_b, quantile),
+            a_ns=round(geometric_mean(values_a)),
+            b_ns=round(geometric_mean(values_b)),
             change=change,
             adjusted_p=None if change is None else next(adjusted),
         )
-        for quantile, change in zip(shown, changes, strict=True)
+        for quantile, (values_a, values_b), change in zip(shown, values, changes, strict=True)
     )
 
 
-def _change(a: Sequence[Buckets], b: Sequence[Buckets], quantile: float) -> Change | None:
-    if min(len(a), len(b)) < RUNS_MIN:
-        return None
-    # A clock with whole nanoseconds can show 0, which has no logarithm.
-    values = [[max(quantile_of(each, quantile), 1) for each in side] for side in (a, b)]
-    return relative_change(*values)
+def _values(runs: Sequence[Buckets], quantile: float) -> list[int]:
+    """A value per run. A clock with whole nanoseconds can show 0, which has no logarithm."""
+    return [max(quantile_of(each, quantile), 1) for each in runs]
+
+
+def _change(a: Sequence[int], b: Sequence[int]) -> Change | None:
+    return None if min(len(a), len(b)) < RUNS_MIN else relative_change(a, b)

@@ -29,6 +29,17 @@ def test_a_tail_that_grew_shows_where_it_grew_and_nowhere_else() -> None:
     assert shift[0.9].b_ns == pytest.approx(20_002, abs=4)
 
 
+def test_a_shift_is_the_ratio_of_the_two_values_beside_it_even_where_all_operations_together_moved_the_other_way() -> None:
+    # Most operations of A are of its fast run, most of B of its slow one; the runs of B are faster all the same.
+    a = [uniform(200, 10_200), uniform(4000, 5000)]
+    b = [uniform(100, 1100), uniform(2000, 12_000)]
+    for each in shift_function(a, b):
+        assert each.change is not None
+        assert each.b_ns / each.a_ns - 1 == pytest.approx(each.change.value, abs=1e-3)
+    one_each = shift_function(a[:1], b[:1])
+    assert (one_each[0].a_ns, one_each[0].b_ns) == (1199, 199)
+
+
 def test_quantiles_that_a_run_has_too_few_values_for_are_left_out() -> None:
     many, few = uniform(1, 100_001), uniform(1, 201)
     shown = [each.quantile for each in shift_function([many, many], [many, few])]
