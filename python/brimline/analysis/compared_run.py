@@ -39,7 +39,8 @@ class Metric:
 class ComparedRun:
     """One run. `figures` by metric key; what isn't known is absent. `problems`: why it proves nothing, if so.
 
-    `started_ns` is the wall clock's time at its start, None in a record that was never sealed.
+    `broken`: the server was lost, or answered nothing as it should; such a run says something of its side, unlike one
+    that was measured badly. `started_ns` is the wall clock's time at its start, None in a record that was never sealed.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ComparedRun:
     figures: Mapping[str, float]
     distribution: Buckets
     problems: tuple[str, ...]
+    broken: bool = False
 
 
 THROUGHPUT = Metric(key="throughput", label="Throughput", unit="ops/s", higher_is_better=True, decides=True)
@@ -114,6 +116,7 @@ def compared_run(record: RunRecord) -> ComparedRun:
         figures=_figures(record, observation, kind),
         distribution=merge_buckets(histograms),
         problems=_problems(observation),
+        broken=_broken(observation),
     )
 
 
@@ -131,6 +134,12 @@ def _problems(observation: Observation) -> tuple[str, ...]:
     if observation.ended_by != "completed" and not found:
         found = [each.evidence for each in observation.findings if each.name == "ended"]
     return tuple(found)
+
+
+def _broken(observation: Observation) -> bool:
+    """Whether it was the server, for all that is known, that kept a run from being one."""
+    failed = {each.name for each in observation.findings if each.verdict is Standing.FAIL}
+    return observation.ended_by == "target_lost" or not failed.isdisjoint(("errors", "samples"))
 
 
 def _figures(record: RunRecord, observation: Observation, kind: LoadKind) -> dict[str, float]:

@@ -45,7 +45,8 @@ class MetricChange:
 
     `a` and `b` are geometric means over runs, means where the metric is absolute. `change` is None, and the verdict
     "no claim", where a side has fewer than two runs with this figure. `floor` is what runs of A differ by among
-    themselves (see `noise_floor`), `margin` what counts as equal, never below the floor.
+    themselves (see `noise_floor`), `margin` what counts as equal, never below the floor. `of_every_run`: no run lacks
+    the figure; in a closed loop those that lack a percentile are the slow ones.
     """
 
     metric: Metric
@@ -58,6 +59,7 @@ class MetricChange:
     verdict: ChangeVerdict
     margin: float
     floor: float | None
+    of_every_run: bool = True
 
     @property
     def worsening(self) -> Change | None:
@@ -78,11 +80,12 @@ class MetricChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A run that has no part in the comparison, and why."""
+    """A run that has no part in the comparison, and why. `broken`: see `ComparedRun`."""
 
     side: str
     name: str
     reason: str
+    broken: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +122,7 @@ def compare_runs(
     kind = _common_kind(a, b)
     for side, runs in (("A", a), ("B", b)):
         _check_repeats(side, runs)
-    left_out = tuple(LeftOut(side=side, name=run.name, reason=joined("; ", run.problems))
+    left_out = tuple(LeftOut(side=side, name=run.name, reason=joined("; ", run.problems), broken=run.broken)
                      for side, runs in (("A", a), ("B", b)) for run in runs if run.problems)  # fmt: skip
     valid_a, valid_b = (_in_order(run for run in runs if not run.problems) for runs in (a, b))
     for side, valid in (("A", valid_a), ("B", valid_b)):
@@ -127,7 +130,8 @@ def compare_runs(
             reasons = "; ".join(dict.fromkeys(each.reason for each in left_out if each.side == side))
             raise InvalidRun(f"no run of {side} counts: {reasons}", hint="repeat them; brimline show says more of each")
     changes = _metric_changes(kind, valid_a, valid_b, margin=margin, floors=floors or {})
-    verdict, reason = _overall(changes, len(valid_a), len(valid_b))
+    unknown = _unknown(kind, changes)
+    verdict, reason = _overall(changes, len(valid_a), len(valid_b), unknown)
     return Comparison(
         kind=kind,
         a=valid_a,
@@ -213,6 +217,7 @@ def _metric_changes(
             p_value,
             margin=ERROR_MARGIN if metric.absolute else margin,
             floor=floors.get(metric.key),
+            of_every_run=len(values_a) == len(a) and len(values_b) == len(b),
         )
         for (metric, values_a, values_b), change, p_value in zip(known, changes, adjusted, strict=True)
     )
@@ -256,6 +261,7 @@ def _judged(
     *,
     margin: float,
     floor: float | None,
+    of_every_run: bool,
 ) -> MetricChange:
     margin = max(margin, floor or 0.0)
     return MetricChange(
@@ -269,6 +275,7 @@ def _judged(
         verdict=_verdict(metric, change, adjusted_p, margin=margin, floor=floor or 0.0),
         margin=margin,
         floor=floor,
+        of_every_run=of_every_run,
     )
 
 
@@ -285,8 +292,16 @@ def _verdict(
     return ChangeVerdict.IMPROVED if better else ChangeVerdict.REGRESSED
 
 
-def _overall(changes: Sequence[MetricChange], count_a: int, count_b: int) -> tuple[ChangeVerdict, str]:
-    """What the metrics that decide say together."""
+def _unknown(kind: LoadKind, changes: Sequence[MetricChange]) -> list[str]:
+    """Metrics that decide and of which some run has no figure: what is shown of them is of the other runs."""
+    known = {each.metric.key for each in changes if each.change is not None and each.of_every_run}
+    return [metric.label for metric in metrics(kind) if metric.decides and metric.key not in known]
+
+
+def _overall(
+    changes: Sequence[MetricChange], count_a: int, count_b: int, unknown: Sequence[str]
+) -> tuple[ChangeVerdict, str]:
+    """What the metrics that decide say together. `unknown`: those that nothing is shown of, or not of every run."""
     if min(count_a, count_b) < RUNS_MIN:
         which = "either side" if max(count_a, count_b) < RUNS_MIN else "A" if count_a < RUNS_MIN else "B"
         return ChangeVerdict.NO_CLAIM, message(
@@ -304,6 +319,11 @@ def _overall(changes: Sequence[MetricChange], count_a: int, count_b: int) -> tup
     if better:
         return ChangeVerdict.IMPROVED, message("Better: {better}.", better=_named(better))
     if deciding and len(of[ChangeVerdict.EQUIVALENT]) == len(deciding):
+        if unknown:
+            return ChangeVerdict.EQUIVALENT, message(
+                "Every difference that is known is surely too small to matter; not known of every run: {unknown}.",
+                unknown=joined(", ", unknown),
+            )
         return ChangeVerdict.EQUIVALENT, "Every difference is surely too small to matter."
     return ChangeVerdict.INCONCLUSIVE, message(
         "No change is shown and equivalence isn't either: {open}.", open=_named(of[ChangeVerdict.INCONCLUSIVE])
@@ -358,9 +378,14 @@ def _warnings(
             count=min(len(a), len(b)),
             advised=RUNS_ADVISED,
         )
-    few = [each.metric.label for each in changes if each.change is None]
-    if few and min(len(a), len(b)) >= RUNS_MIN:
+    if min(len(a), len(b)) < RUNS_MIN:
+        return
+    if few := [each.metric.label for each in changes if each.change is None]:
         yield message("Too few runs have enough operations for: {few}.", few=joined(", ", few))
+    if some := [each.metric.label for each in changes if each.change is not None and not each.of_every_run]:
+        yield message(
+            "Not every run has the figure, and those without may be the slow ones: {some}.", some=joined(", ", some)
+        )
 
 
 def _apart(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.compared_run import METRIC_KEYS
-from brimline.analysis.comparison import ALPHA, MetricChange
+from brimline.analysis.comparison import ALPHA, LeftOut, MetricChange
 from brimline.units import format_percentage, parse_percentage
 from brimline.wording import message
 
@@ -42,10 +42,27 @@ def parse_limits(texts: Iterable[str]) -> dict[str, float]:
     return limits
 
 
-def gate(changes: Sequence[MetricChange], limits: Mapping[str, float]) -> tuple[GateCase, ...]:
-    """Each limit against its metric. A metric that the runs don't have is inconclusive, never passed over."""
+def gate(
+    changes: Sequence[MetricChange], limits: Mapping[str, float], *, left_out: Sequence[LeftOut] = ()
+) -> tuple[GateCase, ...]:
+    """Each limit against its metric. A metric that the runs don't have is inconclusive, never passed over.
+
+    `left_out`: runs without a part in the comparison. Where a server broke in one, the others can't pass for it.
+    """
     by_key = {each.metric.key: each for each in changes}
-    return tuple(_case(key, by_key.get(key), limit) for key, limit in limits.items())
+    broken = [each for each in left_out if each.broken] if limits else []
+    return (
+        *(_case(key, by_key.get(key), limit) for key, limit in limits.items()),
+        *(_broken_case(each) for each in broken),
+    )
+
+
+def _broken_case(run: LeftOut) -> GateCase:
+    return GateCase(
+        name=run.name,
+        verdict=GateVerdict.INCONCLUSIVE,
+        text=message("{name} ({side}) is left out: {reason}", name=run.name, side=run.side, reason=run.reason),
+    )
 
 
 def overall(cases: Sequence[GateCase]) -> GateVerdict:
@@ -69,18 +86,17 @@ def _case(key: str, found: MetricChange | None, limit: float) -> GateCase:
             verdict=GateVerdict.INCONCLUSIVE,
             text=message("no claim about {metric}: at least 2 runs a side must have it", metric=found.metric.label),
         )
-    return GateCase(
-        name=key,
-        verdict=_verdict(worse.value, worse.inner_high, found, limit),
-        text=message(
-            "{metric} {change}, 95 % interval {low} to {high}; at most {allowed} worse is allowed",
-            metric=found.metric.label,
-            change=signed_percentage(found.change.value if found.change else 0.0),
-            low=signed_percentage(found.change.low if found.change else 0.0),
-            high=signed_percentage(found.change.high if found.change else 0.0),
-            allowed=allowed,
-        ),
+    text = message(
+        "{metric} {change}, 95 % interval {low} to {high}; at most {allowed} worse is allowed",
+        metric=found.metric.label,
+        change=signed_percentage(found.change.value if found.change else 0.0),
+        low=signed_percentage(found.change.low if found.change else 0.0),
+        high=signed_percentage(found.change.high if found.change else 0.0),
+        allowed=allowed,
     )
+    if not found.of_every_run:
+        text = message("{text}; not every run has this figure", text=text)
+    return GateCase(name=key, verdict=_verdict(worse.value, worse.inner_high, found, limit), text=text)
 
 
 def _verdict(value: float, surely_at_most: float, found: MetricChange, limit: float) -> GateVerdict:
@@ -88,7 +104,7 @@ def _verdict(value: float, surely_at_most: float, found: MetricChange, limit: fl
     established = found.adjusted_p is not None and found.adjusted_p < ALPHA and value > (found.floor or 0.0)
     if established and value > limit:
         return GateVerdict.FAIL
-    return GateVerdict.PASS if surely_at_most <= limit else GateVerdict.INCONCLUSIVE
+    return GateVerdict.PASS if surely_at_most <= limit and found.of_every_run else GateVerdict.INCONCLUSIVE
 
 
 def signed_percentage(share: float) -> str:

@@ -39,9 +39,20 @@ class RunSeries:
 
     name: str
     plan_hash: str
+    newest_name: str
     runs: tuple[ComparedRun, ...]
     left_out: tuple[LeftOut, ...]
     trends: tuple[MetricTrend, ...]
+
+    @property
+    def newest_left_out(self) -> LeftOut | None:
+        """The newest run of all, where it has no part in the trend."""
+        newest = self.left_out[-1] if self.left_out else None
+        return newest if newest is not None and newest.name == self.newest_name else None
+
+    def ends_with(self, trend: MetricTrend) -> bool:
+        """Whether the newest run that counts has the figure that `trend` follows."""
+        return trend.runs[-1] is self.runs[-1]
 
 
 def run_series(
@@ -56,8 +67,31 @@ def run_series(
 
 
 def gate_trends(series: Sequence[RunSeries], *, limit: float, newest: int) -> tuple[GateCase, ...]:
-    """Whether a metric became worse by more than `limit` among the `newest` runs; too few runs are inconclusive."""
-    return tuple(_case(each, trend, limit=limit, newest=newest) for each in series for trend in each.trends)
+    """Whether a metric became worse by more than `limit` among the `newest` runs; too few runs are inconclusive.
+
+    So is a newest run that doesn't count, or lacks the figure: nothing is known of what it would have shown.
+    """
+    return tuple(
+        case
+        for each in series
+        for case in (
+            *_unknown_cases(each),
+            *(_case(each, trend, limit=limit, newest=newest) for trend in each.trends),
+        )
+    )
+
+
+def _unknown_cases(series: RunSeries) -> list[GateCase]:
+    """What keeps a whole series from passing."""
+    name = f"{series.name} {series.plan_hash}"
+    newest = series.newest_left_out
+    if newest is not None:
+        text = message("the newest run, {name}, proves nothing: {reason}", name=newest.name, reason=newest.reason)
+        return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)]
+    if not series.trends:
+        text = message("{name}: no run has the figures that are followed", name=series.name)
+        return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)]
+    return []
 
 
 def _series(name: str, plan_hash: str, runs: Sequence[ComparedRun], keys: Sequence[str], floor: float) -> RunSeries:
@@ -67,6 +101,7 @@ def _series(name: str, plan_hash: str, runs: Sequence[ComparedRun], keys: Sequen
     return RunSeries(
         name=name,
         plan_hash=plan_hash,
+        newest_name=runs[-1].name,
         runs=tuple(valid),
         left_out=tuple(left_out),
         trends=tuple(trend for metric in followed if (trend := _trend(metric, valid, floor)).values),
@@ -87,6 +122,11 @@ def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -
             metric=trend.metric.label,
             count=len(trend.values),
             needed=SERIES_MIN,
+        )
+        return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)
+    if not series.ends_with(trend):
+        text = message(
+            "{metric}: not known of the newest run, {name}", metric=trend.metric.label, name=series.runs[-1].name
         )
         return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)
     new = [point for point in trend.points if point.index >= len(trend.values) - newest]

@@ -21,7 +21,8 @@ class QuantileShift:
     """One quantile: its value in a typical run of A and of B, and its change over runs.
 
     `a_ns` and `b_ns` are geometric means over runs, so that `change` is their ratio: values of all runs together may
-    move the other way than the runs do. `change` and `adjusted_p` (Holm, over all quantiles shown) are None where a side has too few runs.
+    move the other way than the runs do. `change` and `adjusted_p` (Holm, over all quantiles shown) are None where a
+    side has too few runs.
     """
 
     quantile: float

@@ -67,6 +67,8 @@ def test_runs_that_prove_nothing_say_why() -> None:
     assert lost.problems and "operations got lost" in lost.problems[0]
     stopped = compared_run(run_record(rate=None, ended_by="interrupt", message="Ctrl-C"))
     assert stopped.problems == ("the run ended early (interrupt): Ctrl-C",)
+    assert not lost.broken and not stopped.broken
+    assert compared_run(run_record(rate=None, ended_by="target_lost", message="gone")).broken
 
 
 def test_every_kind_has_the_metrics_that_users_can_name() -> None:

@@ -116,6 +116,18 @@ def test_a_metric_that_a_run_lacks_is_compared_over_the_others() -> None:
     assert any("Too few runs have enough operations for: Service p99" in each for each in lonely.warnings)
 
 
+def test_equivalence_is_not_claimed_of_what_is_not_known() -> None:
+    figures = {"throughput": 1000.0, "p50": MS, "p95": 2 * MS, "p99": 5 * MS}
+    a, b = runs("a", **figures), runs("b", start=1, **figures)
+    a, b = ([replace(run, figures={**run.figures, "errors": 0.0}) for run in side] for side in (a, b))
+    assert compare_runs(a, b).reason == "Every difference is surely too small to matter."
+    slow = [replace(b[0], figures={key: value for key, value in b[0].figures.items() if key != "p99"}), *b[1:]]
+    comparison = compare_runs(a, slow)
+    assert "not known of every run: Service p99" in comparison.reason
+    assert not named(comparison, "p99").of_every_run
+    assert any("those without may be the slow ones: Service p99" in each for each in comparison.warnings)
+
+
 # what can't be compared
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from brimline.analysis.compared_run import ComparedRun
@@ -50,6 +52,28 @@ def test_one_run_is_inconclusive_and_so_is_a_metric_that_is_not_there() -> None:
     assert gated(runs(500.0, count=1), 0.05).verdict is GateVerdict.INCONCLUSIVE
     (case,) = gate(compare_runs(runs(1000.0), runs(1000.0)).changes, {"p99": 0.05})
     assert case.verdict is GateVerdict.INCONCLUSIVE and "was not measured" in case.text
+
+
+def test_the_runs_that_are_left_pass_for_no_run_in_which_the_server_broke() -> None:
+    limits = {"throughput": 0.05}
+    late = simulated_run("late", problems=("the generator sent late",))
+    comparison = compare_runs(runs(1000.0), [*runs(1000.0), late])
+    assert overall(gate(comparison.changes, limits, left_out=comparison.left_out)) is GateVerdict.PASS
+    broken = replace(late, name="broken", problems=("the target went away",), broken=True)
+    comparison = compare_runs(runs(1000.0), [*runs(1000.0), late, broken])
+    (throughput, told) = gate(comparison.changes, limits, left_out=comparison.left_out)
+    assert throughput.verdict is GateVerdict.PASS
+    assert (told.verdict, told.text) == (GateVerdict.INCONCLUSIVE, "broken (B) is left out: the target went away")
+    assert gate(comparison.changes, {}, left_out=comparison.left_out) == ()
+
+
+def test_runs_that_have_a_figure_pass_for_none_that_lacks_it() -> None:
+    b = runs(1000.0)
+    b[0] = replace(b[0], figures={"p50": 1.0})
+    case = gated(b, 0.05)
+    assert case.verdict is GateVerdict.INCONCLUSIVE and case.text.endswith("not every run has this figure")
+    slower = [b[0], *runs(800.0)[1:]]
+    assert gated(slower, 0.05).verdict is GateVerdict.FAIL
 
 
 def test_the_worst_case_decides() -> None:

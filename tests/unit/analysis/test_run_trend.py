@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from brimline.analysis.compared_run import ComparedRun
-from brimline.analysis.gate import GateVerdict
+from brimline.analysis.gate import GateVerdict, overall
 from brimline.analysis.run_trend import change_text, gate_trends, run_series
 from brimline.plan import Plan
 from tests.support.run_sets import plan, simulated_run
@@ -66,3 +66,24 @@ def test_the_gate_looks_for_a_worsening_among_the_newest(
     (case,) = gate_trends(run_series(night(levels), keys=("throughput",)), limit=limit, newest=newest)
     assert case.verdict is expected
     assert case.name.endswith(" throughput")
+
+
+def test_a_newest_run_that_proves_nothing_passes_no_gate() -> None:
+    spoilt = simulated_run("spoilt", figures={"throughput": 1.0}, started_ns=99, problems=("ended early",))
+    for levels in ([1000.0] * 12, []):
+        (first, *_) = cases = gate_trends(run_series([*night(levels), spoilt]), limit=0.05, newest=10)
+        assert overall(cases) is GateVerdict.INCONCLUSIVE
+        assert first.text == "the newest run, spoilt, proves nothing: ended early"
+    older = simulated_run("older", figures={"throughput": 1.0}, started_ns=-1, problems=("ended early",))
+    assert overall(gate_trends(run_series([older, *night([1000.0] * 12)]), limit=0.05, newest=10)) is GateVerdict.PASS
+
+
+def test_a_figure_that_the_newest_run_lacks_passes_no_gate() -> None:
+    bare = simulated_run("bare", figures={"throughput": 1000.0}, started_ns=99)
+    cases = gate_trends(run_series([*night([1000.0] * 12), bare]), limit=0.05, newest=10)
+    assert {case.name.rpartition(" ")[2]: case.verdict for case in cases} == {
+        "throughput": GateVerdict.PASS,
+        "p99": GateVerdict.INCONCLUSIVE,
+    }
+    strange = gate_trends(run_series(night([1000.0] * 12), keys=("p95",)), limit=0.05, newest=10)
+    assert overall(strange) is GateVerdict.INCONCLUSIVE
