@@ -205,8 +205,19 @@ def spec_overrides(
         "seed": seed,
         "slo.response_p99": response_p99,
         "slo.error_rate": error_rate,
-        **dict(_limit(text) for text in limits or ()),
+        **_limits(limits or (), beside={"slo.response_p99": response_p99, "slo.error_rate": error_rate}),
     }
+
+
+def _limits(texts: Sequence[str], *, beside: Mapping[str, str | None]) -> dict[str, str]:
+    """Each limit by spec path. Raises UsageError for one that is given twice: which is meant?"""
+    found: dict[str, str] = {}
+    for text in texts:
+        path, value = _limit(text)
+        if path in found or beside.get(path) is not None:
+            raise UsageError(f"--slo {text.strip()}: the same limit is given twice", hint="give each limit once")
+        found[path] = value
+    return found
 
 
 def _limit(text: str) -> tuple[str, str]:

@@ -23,11 +23,11 @@ class AppendOnlyFile:
     One that goes on is cut back to its last whole line first: a crash may have torn the rest.
 
     When an append fails half-way, for instance on a full disk, the file is cut back to the end of the last
-    whole one. Raises RecordError.
+    whole one. Raises RecordError, about `called` where that is what a user knows it as.
     """
 
-    def __init__(self, path: Path, *, goes_on: bool = False) -> None:
-        self._path = path
+    def __init__(self, path: Path, *, goes_on: bool = False, called: Path | None = None) -> None:
+        self._path = called or path
         self._size_bytes = 0
         mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if goes_on else os.O_EXCL)
         try:
@@ -36,7 +36,7 @@ class AppendOnlyFile:
                 self._size_bytes = path.read_bytes().rfind(b"\n") + 1
                 os.ftruncate(self._descriptor, self._size_bytes)
         except OSError as error:
-            raise unwritable(path, error) from error
+            raise unwritable(self._path, error) from error
 
     def append(self, text: str) -> None:
         """Adds `text` whole or not at all."""
@@ -93,11 +93,15 @@ def replace_text(path: Path, text: str) -> None:
 def replace_pieces(path: Path, pieces: Iterable[str]) -> None:
     """Replaces a file by `pieces`, one after the other, so that a large text need not be in memory whole.
 
-    Readers see the old content or the new one, also after a crash. Raises RecordError.
+    Readers see the old content or the new one, also after a crash. What is no file, such as /dev/stdout or a named
+    pipe, is written to and stays what it is. Raises RecordError.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        _write_to(path, pieces)
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with AppendOnlyFile(temporary) as file:
+        with AppendOnlyFile(temporary, called=path) as file:
             for piece in pieces:
                 file.append(piece)
             file.sync()
@@ -108,6 +112,14 @@ def replace_pieces(path: Path, pieces: Iterable[str]) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _write_to(path: Path, pieces: Iterable[str]) -> None:
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def replace_json(path: Path, value: Mapping[str, Any]) -> None:

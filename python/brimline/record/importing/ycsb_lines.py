@@ -59,7 +59,7 @@ def read_ycsb(path: Path, output: YcsbOutput) -> None:
     reader = _Reader(path, output)
     with open_text(path) as stream:
         for number, line in enumerate(lines_of(stream, path), start=1):
-            reader.line(number, line.rstrip("\r\n"))
+            reader.line(number, line.rstrip("\r\n"), ended=line.endswith("\n"))
     reader.end()
 
 
@@ -70,11 +70,20 @@ class _Reader:
         self._json: list[str] = []
         self._json_line = self._json_length = 0
 
-    def line(self, number: int, text: str) -> None:
+    def line(self, number: int, text: str, *, ended: bool) -> None:
+        """Adds what a line holds. `ended`: it has a line break, as all that YCSB writes."""
         if self._json or _JSON_BEGIN.fullmatch(text):
             self._json_piece(number, text)
         elif text.startswith("["):
             if match := _MEASURED.fullmatch(text):
+                if not ended:
+                    # "12" may be the beginning of 1234.
+                    raise bad_file(
+                        self._path,
+                        f"the last line has no line break, so that its figure may be cut short: {text[:60]}",
+                        line=number,
+                        hint="give what YCSB printed, whole; where it is whole, add the line break",
+                    )
                 self._measured(number, match["metric"], match["rest"])
         elif _RAW_HEADER.fullmatch(text):
             self._is_known = self._has_raw = True

@@ -167,7 +167,8 @@ HDR = (GOLDEN / "a-run.hdr-fileoutput.READ.hdr").read_text()
     [
         ("not a number", GOOD.replace("[READ], Operations, 504", "[READ], Operations, many"), ":13: Operations can't"),
         ("half a sample", GOOD.replace("[READ], Operations, 504", "[READ], Operations, 5.5"), ":13: Operations can't"),
-        ("cut short", GOOD[: GOOD.index("AverageLatency")], "the line is cut short"),
+        ("cut short", GOOD[: GOOD.index("AverageLatency")] + "\n", "the line is cut short"),
+        ("cut within a figure", GOOD[: GOOD.index("AverageLatency") + 18], "its figure may be cut short"),
         ("no end", GOOD.replace("[OVERALL], RunTime(ms), 3012\n", ""), "it has no [OVERALL], RunTime(ms)"),
         ("two runs", GOOD + GOOD, "a second run begins here"),
         ("no result", "mongo client connection created\nhello\n", "nothing in it is a result of YCSB"),
