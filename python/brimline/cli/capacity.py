@@ -99,7 +99,8 @@ def capacity(
         others = (workload, property_files, properties, loops, ramp_up, frontier, *overrides.values())
         if quick or on is not On.RATE or any(each is not None for each in others):
             raise UsageError(
-                "--resume goes on with the search as it was begun", hint="of its options only --budget can change"
+                "--resume goes on with the search as it was begun",
+                hint="write brimline capacity --resume DIR, without a workload; only --budget can change",
             )
         directory = find_record(resume, runs_directory=options.runs_directory)
         return _shown(_resumed(directory, budget_s, options), junit, as_json=as_json, lang=lang)

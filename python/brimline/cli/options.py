@@ -210,7 +210,7 @@ def spec_overrides(
 
 
 def _limits(texts: Sequence[str], *, beside: Mapping[str, str | None]) -> dict[str, str]:
-    """Each limit by spec path. Raises UsageError for one that is given twice: which is meant?"""
+    """Each limit by spec path. Raises UsageError for one that is given twice."""
     found: dict[str, str] = {}
     for text in texts:
         path, value = _limit(text)

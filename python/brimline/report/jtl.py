@@ -3,8 +3,8 @@
 A JTL row is one sample. brimline keeps histograms, so rows are made from them: up to `ROWS_MAX` operations one row
 each, whose `elapsed` is that of a histogram's bucket (exact to 0.1 %, and whole milliseconds, as JTL has it) and whose
 place within its sampling interval is not known: they are spread evenly over it. Longer runs have one row per interval,
-operation kind and outcome, with the mean as `elapsed` and how many it stands for in JMeter's own columns `SampleCount`
-and `ErrorCount`; percentiles can't be made from those.
+operation kind and outcome, and JMeter's own columns `SampleCount` and `ErrorCount` say how many it stands for: as in
+JMeter's `StatisticalSampleResult`, `elapsed` and bytes are then sums, and percentiles can't be made from those.
 
 Only operations that were due in the measured window. `elapsed` is response time, in a closed loop service time.
 `Latency` (to the first byte), `IdleTime` and `Connect` were not measured: 0. Columns as in JMeter's
@@ -57,8 +57,8 @@ class _Cut:
     end_ns: int
     operation: str
     times: list[tuple[int, int, bool]]
-    bytes_in: int
-    bytes_out: int
+    bytes_in: float
+    bytes_out: float
     active: int
 
 
@@ -73,6 +73,7 @@ def jtl_lines(record: RunRecord, *, rows_max: int = ROWS_MAX) -> Iterator[str]:
     for cut in _cuts(record, measured):
         rows = _single_rows(cut) if single else _summed_rows(cut)
         for at_ns, elapsed_ms, failed, counts in rows:
+            stands_for = counts[0] if counts else 1
             code, text, reason = failures[cut.operation] if failed else ("OK", "OK", "")
             yield _line(
                 (
@@ -85,8 +86,8 @@ def jtl_lines(record: RunRecord, *, rows_max: int = ROWS_MAX) -> Iterator[str]:
                     "",
                     "false" if failed else "true",
                     reason,
-                    cut.bytes_in,
-                    cut.bytes_out,
+                    round(cut.bytes_in * stands_for),
+                    round(cut.bytes_out * stands_for),
                     cut.active,
                     cut.active,
                     "null",
@@ -122,8 +123,8 @@ def _cut(row: OperationRow, interval: IntervalRow | None, every: Histogram, fail
         end_ns=row["end_ns"],
         operation=row["operation"],
         times=_times(every.buckets(), failed.buckets() if failed else []),
-        bytes_in=round(row["bytes_in"] / count),
-        bytes_out=round(row["bytes_out"] / count),
+        bytes_in=row["bytes_in"] / count,
+        bytes_out=row["bytes_out"] / count,
         active=max(interval["workers_active"] or interval["in_flight"], 1) if interval else 1,
     )
 
@@ -152,8 +153,8 @@ def _summed_rows(cut: _Cut) -> Iterator[tuple[int, int, bool, tuple[int, ...]]]:
         times = [(value_ns, count) for value_ns, count, has_failed in cut.times if has_failed is failed]
         count = sum(each for _, each in times)
         if count:
-            mean_ns = sum(value_ns * each for value_ns, each in times) / count
-            yield cut.start_ns, round(mean_ns / NS_PER_MS), failed, (count, count if failed else 0)
+            sum_ns = sum(value_ns * each for value_ns, each in times)
+            yield cut.start_ns, round(sum_ns / NS_PER_MS), failed, (count, count if failed else 0)
 
 
 def _coprime(count: int) -> int:

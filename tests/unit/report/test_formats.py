@@ -16,6 +16,7 @@ from brimline.api.run import run_result
 from brimline.cli.report import report as report_verb
 from brimline.errors import UsageError
 from brimline.record import read_record
+from brimline.record.importing import import_files
 from brimline.report import in_language
 from brimline.report.csv_export import PROBE_COLUMNS, RUN_COLUMNS, probes_csv, statistics_csv
 from brimline.report.jtl import COLUMNS, jtl_lines
@@ -162,6 +163,20 @@ def test_jtl_of_a_long_run_counts_in_jmeters_columns(result: RunResult) -> None:
     assert len(summed) < len(single) / 100
     assert sum(int(row["SampleCount"]) for row in summed) == len(single)
     assert sum(int(row["ErrorCount"]) for row in summed) == sum(row["success"] == "false" for row in single)
+
+
+def test_jtl_of_a_long_run_is_read_back_with_the_same_mean_and_the_same_bytes(
+    result: RunResult, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.jtl"
+    path.write_text("".join(jtl_lines(result.record, rows_max=1_000)))
+    measured = [row for row in result.record.operations if row["phase"] == "measure"]
+    for series in import_files([path]).series:
+        histogram = result.record.histograms[series.operation, "response"]
+        assert series.times_from == "groups" and series.samples == histogram.count()
+        assert series.mean_ns == pytest.approx(histogram.mean(), rel=0.01)
+        sent = sum(row["bytes_out"] for row in measured if row["operation"] == series.operation)
+        assert series.bytes_out == pytest.approx(sent, rel=0.001)
 
 
 def test_jtl_names_an_only_kind_of_failure(tmp_path: Path) -> None:
