@@ -61,6 +61,7 @@ def simulated_run(
     kind: LoadKind = "closed loop",
     started_ns: int | None = None,
     problems: tuple[str, ...] = (),
+    broken: bool = False,
     plan_of: Plan | None = None,
     environment: Mapping[str, object] | None = None,
     distribution: Sequence[tuple[int, int]] = ((MS, 9_900), (2 * MS, 100)),
@@ -76,6 +77,7 @@ def simulated_run(
         figures=figures or {"throughput": 1000.0},
         distribution=distribution,
         problems=problems,
+        broken=broken,
     )
 
 

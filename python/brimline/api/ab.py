@@ -37,7 +37,7 @@ class ABResult(Result):
         """Interrupted, target lost, or the gate's answer."""
         if self.interrupted is not None:
             return self.interrupted
-        lost = [run for run in self.comparison.left_out if "target_lost" in run.reason]
+        lost = [run for run in self.comparison.left_out if run.broken and "target lost" in run.reason]
         if lost:
             return TargetError(f"the target went away: {lost[0].reason}", hint=self.where_to_look)
         return gate_error(self.cases)

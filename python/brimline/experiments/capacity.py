@@ -60,7 +60,7 @@ class Capacity:
         left = []
         wanted = Capacity(replace(self._settings, budget_s=None), self._seed).next_probe(trials)
         if wanted is not None:
-            left.append(message("the {stage} probe {label} had no time left", stage=wanted.stage, label=wanted.label))
+            left.append(message("{probe} had no time left", probe=wanted.text))
         if state.bracket.state is BracketState.CLOSED:
             low, high = state.posterior("bracket", "bisect", "verify", "reused").interval(BISECT_CONFIDENCE)
             axis = self._settings.axis

@@ -14,7 +14,7 @@ from brimline.experiments.search_state import SearchState
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
 from brimline.experiments.stopped_by import stopped_by
 from brimline.experiments.sweep import SweepConclusion, SweepEnd
-from brimline.experiments.trial import Trial, broken_off
+from brimline.experiments.trial import TARGET_LOST, Trial, broken_off
 from brimline.stats.estimate import Estimate
 from brimline.units import format_percentage
 from brimline.wording import joined, message
@@ -173,13 +173,15 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
 
 def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
     observation = trial.observation
-    what = message("the {stage} probe {label}", stage=trial.probe.stage, label=trial.probe.label)
+    what = trial.probe.text
     if observation.ended_by in ("stopped", "interrupt"):
         return ConclusionKind.INCOMPLETE, message("interrupted during {what}", what=what)
     ended = message("{what} did not end ({how})", what=what, how=observation.ended_by.replace("_", " "))
     if observation.message:
         ended = message("{ended}: {why}", ended=ended, why=observation.message)
-    return ConclusionKind.TARGET_LOST, ended
+    # A search that was killed, or that met an error of its own, says nothing of the target.
+    lost = observation.ended_by == TARGET_LOST
+    return ConclusionKind.TARGET_LOST if lost else ConclusionKind.INCOMPLETE, ended
 
 
 def _unverified(state: SearchState) -> str:

@@ -11,7 +11,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.trial import Probe, Trial, broken_off, of_stage
+from brimline.experiments.trial import TARGET_LOST, Probe, Trial, broken_off, of_stage
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.units import format_count, format_percentage, format_rate
@@ -178,8 +178,11 @@ class Sweep:
         )
 
     def _ended_by(self, done: Sequence[Trial]) -> SweepEnd:
-        if broken_off(done):
-            return SweepEnd.BROKEN_OFF
+        broken = broken_off(done)
+        if broken is not None:
+            # One that was killed or interrupted says nothing of the target.
+            lost = broken.observation.ended_by == TARGET_LOST
+            return SweepEnd.BROKEN_OFF if lost else SweepEnd.INCOMPLETE
         if self.next_probe(done) is not None:
             return SweepEnd.INCOMPLETE
         levels = len({trial.probe.connections for trial in done})

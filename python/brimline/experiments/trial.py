@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimline.analysis.observation import Observation
+from brimline.units import format_count, format_rate
+from brimline.wording import message
 
 Stage = Literal["calibrate", "sweep", "bracket", "bisect", "verify", "reused"]
 SEARCH_STAGES: tuple[Stage, ...] = ("bracket", "bisect", "verify", "reused")
 """Stages whose trials are held to the objective; `reused`: what another objective asked for."""
+TARGET_LOST = "target_lost"
+"""How a run ended whose server went away; any other end before its time is none of the server's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,20 @@ class Probe:
     loops: int | None = None
     ramp_up_s: float | None = None
     goal: str = ""
+
+    @property
+    def text(self) -> str:
+        """`the bracket probe at 9 430 ops/s`, `the sweep probe with 64 connections`."""
+        if self.rate_ops_per_s is not None:
+            return message("the {stage} probe at {load}", stage=self.stage, load=format_rate(self.rate_ops_per_s))
+        if self.loops is not None:
+            return message(
+                "the {stage} probe at {load}",
+                stage=self.stage,
+                load=message("T = {count}", count=format_count(self.connections)),
+            )
+        connections = message("{count} connections", count=format_count(self.connections))
+        return message("the {stage} probe with {connections}", stage=self.stage, connections=connections)
 
     @property
     def cost_s(self) -> float:

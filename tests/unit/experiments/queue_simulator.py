@@ -44,6 +44,7 @@ class Law:
     stalls: Callable[[float, np.random.Generator], Sequence[Stall]] = field(default=lambda length_s, rng: ())
     drift: float = 0.0  # standard deviation of a factor on the speed, one draw per run
     dies_at_rate: float = math.inf
+    dies_by: str = "target_lost"
     cpu_per_op_s: float | None = None  # CPU of the server, which has as many CPUs as `servers`
 
     def draw_service_s(self, count: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -90,7 +91,7 @@ class QueueSimulator:
         due, sent, done = self._play(probe, rng)
         failed = rng.random(len(due)) < self._law.error_rate
         busy_share = min(1.0, len(due) * self._law.generator_s / probe.cost_s)
-        ended_by = "target_lost" if (probe.rate_ops_per_s or 0) >= self._law.dies_at_rate else "completed"
+        ended_by = self._law.dies_by if (probe.rate_ops_per_s or 0) >= self._law.dies_at_rate else "completed"
         return observe(
             record_of(
                 probe,
@@ -245,7 +246,7 @@ def record_of(
         name="simulated",
         plan=plan,
         ended_by=ended_by,
-        message="the server closed the connection" if ended_by == "target_lost" else "",
+        message={"target_lost": "the server closed the connection", "killed": "never sealed"}.get(ended_by, ""),
         summary=summary_of(total=total, failed=int(failed.sum()), overdue=overdue, ended_by=ended_by),
         environment={},
         opcounters=None,

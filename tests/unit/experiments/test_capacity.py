@@ -19,7 +19,7 @@ from brimline.experiments.cost import capacity_time
 from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.trial import Probe, Trial
-from brimline.units import format_number
+from brimline.units import format_number, format_rate
 
 from .observations import closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator, Stall
@@ -182,6 +182,15 @@ def test_a_server_that_dies_ends_the_search() -> None:
     assert conclusion.kind is ConclusionKind.TARGET_LOST and conclusion.exit_code == 5
     assert "the server closed the connection" in conclusion.headline
     assert conclusion.highest_passed is not None
+
+
+def test_a_search_that_was_killed_blames_no_server() -> None:
+    law = Law(gate_ops_per_s=1000, dies_at_rate=900, dies_by="killed")
+    trials, conclusion = search(law, 1, quick())
+    assert conclusion.kind is ConclusionKind.INCOMPLETE and conclusion.exit_code == 4
+    rate = format_rate(trials[-1].probe.rate_ops_per_s or 0)
+    assert f"the bracket probe at {rate} did not end (killed): never sealed" in conclusion.headline
+    assert "target" not in conclusion.headline
 
 
 def test_faster_servers_get_higher_numbers() -> None:

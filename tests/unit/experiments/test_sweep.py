@@ -150,6 +150,9 @@ def test_a_lost_target_ends_the_sweep() -> None:
     trials, conclusion = run(Sweep(SweepSettings(), 1), lambda connections: 10.0, ended_by="target_lost")
     assert len(trials) == 1
     assert conclusion.ended_by is SweepEnd.BROKEN_OFF and conclusion.exit_code == 5
+    for own in ("killed", "error", "interrupt"):
+        conclusion = run(Sweep(SweepSettings(), 1), lambda connections: 10.0, ended_by=own)[1]
+        assert conclusion.ended_by is SweepEnd.INCOMPLETE and conclusion.exit_code == 4
 
 
 def test_repeats_take_the_same_levels_in_another_order() -> None:
