@@ -1,7 +1,7 @@
 """Owns what a capacity search concludes: the number with its interval and reason, or why there is none."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind
@@ -102,6 +102,8 @@ def conclude(
     at_verified = [] if sustained is None else [each for each in usable(state.judged) if each.load == sustained.value]
     held = sum(each.outcome is TrialOutcome.PASS for each in at_verified)
     saturated = kind is not ConclusionKind.CLIENT_LIMITED
+    # Where the generator was the limit, levels and plateau are its own, and so would be a knee.
+    sweep = state.sweep if saturated else replace(state.sweep, knee=None, band=None)
     passed = [each.load for each in state.deciding if each.outcome is TrialOutcome.PASS]
     failed = [each.load for each in state.deciding if each.outcome is TrialOutcome.FAIL]
     return CapacityConclusion(
@@ -113,8 +115,8 @@ def conclude(
         sustained=sustained,
         saturation_ops_per_s=state.sweep.saturation_ops_per_s if saturated else None,
         saturation=state.sweep.saturation if saturated else None,
-        knee_connections=state.sweep.knee_connections,
-        sweep=state.sweep,
+        knee_connections=sweep.knee_connections,
+        sweep=sweep,
         bottleneck=limit,
         quotable=not not_quotable,
         reasons_not_quotable=not_quotable,

@@ -143,6 +143,7 @@ def test_a_limited_generator_gives_no_number(generator_ops_per_s: float, seed: i
     law = Law(gate_ops_per_s=gate, generator_s=1 / generator_ops_per_s)
     conclusion = search(law, seed, quick())[1]
     assert conclusion.kind is ConclusionKind.CLIENT_LIMITED and conclusion.exit_code == 4
+    assert conclusion.knee_connections is None and conclusion.sweep.band is None
     assert conclusion.sustained is None and conclusion.saturation_ops_per_s is None
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.GENERATOR
     assert conclusion.headline.startswith("no capacity: the generator was the limit: ")
