@@ -71,3 +71,29 @@ def test_a_file_that_is_none(
 def test_a_directory_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = lint(tmp_path, capsys)
     assert code == 2 and "is a directory" in err
+
+
+def test_what_a_file_says_reaches_the_terminal_without_its_controls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "claims.yaml"
+    path.write_text('results: [{name: "\\e[31mred", samples: 100, errors: 90, error_rate: 1%}]')
+    code, out, err = lint(path, capsys)
+    assert code == 3 and "[31mred" in out and "\x1b" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "hint"),
+    [
+        ("", "is empty", "it lists results"),
+        ("- 1", "holds no keys", "it lists results"),
+        ("results: [{name: a, samples: 5, parts: [a]}]", '"a" can\'t be a part of itself', "docs/lint.md"),
+    ],
+)
+def test_a_file_of_no_claims(
+    text: str, problem: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "claims.yaml"
+    path.write_text(text)
+    code, _, err = lint(path, capsys)
+    assert code == 2 and problem in err and hint in err

@@ -14,6 +14,7 @@ from brimline import api
 from brimline.analysis.finding import Finding, Standing
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
+from brimline.errors import visible
 from brimline.report.lint_section import check_name
 
 _STYLES = {Standing.PASS: "green", Standing.UNKNOWN: "dim", Standing.WARN: "yellow", Standing.FAIL: "bold red"}
@@ -43,5 +44,5 @@ def _table(findings: Sequence[Finding]) -> Table:
         table.add_column(column, overflow="fold")
     for finding in findings:
         result = Text(finding.verdict.value, style=_STYLES[finding.verdict])
-        table.add_row(check_name(finding.name), result, Text(finding.evidence))
+        table.add_row(check_name(finding.name), result, Text(visible(finding.evidence)))
     return table

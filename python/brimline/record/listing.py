@@ -1,6 +1,7 @@
 """Lists the runs and experiments of a runs directory without reading their rows."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,9 +84,11 @@ def _readable_entry(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
 
 def _started_at(directory: Path, state: Mapping[str, Any]) -> datetime | None:
     """From the summary where there is one, else from the directory's name."""
-    started_unix_ns = (state.get("summary") or {}).get("started_unix_ns")
+    summary = state.get("summary")
+    started_unix_ns = summary.get("started_unix_ns") if isinstance(summary, dict) else None
     if isinstance(started_unix_ns, int):
-        return datetime.fromtimestamp(started_unix_ns / 1e9, UTC)
+        with suppress(ValueError, OverflowError, OSError):  # a damaged record must not hide the others
+            return datetime.fromtimestamp(started_unix_ns / 1e9, UTC)
     return _named_time(directory)
 
 

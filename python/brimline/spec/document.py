@@ -52,8 +52,11 @@ def dotted(path: Path) -> str:
     return text
 
 
-def parse_document(text: str, source: str) -> Document:
-    """Reads a spec's YAML. Raises SpecError, which names `source`, the line and the key."""
+def parse_document(text: str, source: str, *, wanted: str | None = None) -> Document:
+    """Reads a spec's YAML, or with `wanted`, which says what belongs into it, that of another file.
+
+    Raises SpecError, which names `source`, the line and the key.
+    """
     if len(text.encode("utf-8", "surrogatepass")) > TEXT_BYTES_MAX:
         raise SpecError(f"{source} is larger than {TEXT_BYTES_MAX // 1024} KiB", hint="a spec is a few lines of YAML")
     reader = _Reader(source)
@@ -62,9 +65,11 @@ def parse_document(text: str, source: str) -> Document:
     except yaml.YAMLError as error:
         raise _syntax_error(error, source) from None
     if values is None:
-        raise SpecError(f"{source} is empty", hint="a spec needs at least data.records and operations")
+        raise SpecError(f"{source} is empty", hint=wanted or "a spec needs at least data.records and operations")
     if not isinstance(values, dict):
-        raise SpecError(f"{source} holds no keys", line=1, hint='a spec is a mapping, such as "operations: {read: 1}"')
+        raise SpecError(
+            f"{source} holds no keys", line=1, hint=wanted or 'a spec is a mapping, such as "operations: {read: 1}"'
+        )
     return Document(values, reader.lines)
 
 

@@ -204,3 +204,14 @@ def test_redaction_masks_values_not_settings() -> None:
         "argv": ["--tlsCertificateKeyFilePassword=***", "--port", "27017", "-password", "***"],
         "pwd": "",
     }
+
+
+@pytest.mark.parametrize(
+    "summary_text", ["7.5", "[]", '{"started_unix_ns": 1' + "0" * 40 + "}", '{"started_unix_ns": -1' + "0" * 30 + "}"]
+)
+def test_a_record_with_a_damaged_summary_is_listed_by_its_name(summary_text: str, tmp_path: Path) -> None:
+    directory = tmp_path / "20251121t090507z-ycsb-a-0a1b2c3d"
+    directory.mkdir()
+    (directory / "record.json").write_text('{"format_version": 1, "name": "ycsb-a", "summary": ' + summary_text + "}")
+    (entry,) = list_records(tmp_path)
+    assert (entry.name, entry.started_at) == ("ycsb-a", NOW)

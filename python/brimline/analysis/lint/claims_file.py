@@ -27,7 +27,7 @@ Reader = Callable[[Any], Any]
 
 def read_claims(text: str, source: str) -> Claims:
     """The claims in `text`. Raises SpecError, which names `source`, the line and the key."""
-    document = parse_document(text, source)
+    document = parse_document(text, source, wanted="it lists results; docs/lint.md has an example")
     return _File(document, source).claims()
 
 
@@ -129,7 +129,9 @@ class _File:
                 raise self._error(f"a second result is called {shown(name)}", ("results", index, "name"))
         for index, result in enumerate(results):
             for number, part in enumerate(result.parts):
-                self._known_result(part, ("results", index, "parts", number))
+                where = ("results", index, "parts", number)
+                if self._known_result(part, where) == result.name:
+                    raise self._error(f"{shown(part)} can't be a part of itself", where)
         return Claims(
             results=results,
             ratios=[self._ratio(value, path) for value, path in self._items(parts, "ratios")],
