@@ -93,7 +93,8 @@ def ab(
     if estimate_s is not None:
         runs = settings.pairs * len(settings.arms)
         options.progress.note(f"{runs} runs, about {format_duration(round(estimate_s * NS_PER_S))} without loading")
-    result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
+    with gating.told(junit, suite="ab", name=loaded_a.spec.name):
+        result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
     gating.write_cases(result.cases, junit, suite="ab")
     return show_result(result, as_json=as_json, full=True, lang=lang)
 

@@ -103,16 +103,22 @@ def capacity(
                 hint="write brimline capacity --resume DIR, without a workload; only --budget can change",
             )
         directory = find_record(resume, runs_directory=options.runs_directory)
-        return _shown(_resumed(directory, budget_s, options), junit, as_json=as_json, lang=lang)
+        with gating.told(junit, suite="capacity", name=directory.name):
+            result = _resumed(directory, budget_s, options)
+        return _shown(result, junit, as_json=as_json, lang=lang)
     loaded = load_workload(
         workload, property_files=property_files or (), properties=properties or (), overrides=overrides
     )
     preset: Preset = "quick" if quick else "standard"
     words = SearchWords(on=on, loops=loops, ramp_up_s=_seconds(ramp_up, "--ramp-up"), budget_s=budget_s)
+    settings: CapacitySettings | FrontierSettings
     if frontier is not None:
         settings = frontier_settings(loaded.spec, preset, _limits_ns(frontier), words)
-        return _shown(_search(loaded, settings, options), junit, as_json=as_json, lang=lang)
-    return _shown(_search(loaded, settings_for(loaded.spec, preset, words), options), junit, as_json=as_json, lang=lang)
+    else:
+        settings = settings_for(loaded.spec, preset, words)
+    with gating.told(junit, suite="capacity", name=loaded.spec.name):
+        result = _search(loaded, settings, options)
+    return _shown(result, junit, as_json=as_json, lang=lang)
 
 
 def _shown(result: Result, junit: Path | None, *, as_json: bool, lang: str | None) -> int:

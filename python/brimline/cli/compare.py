@@ -35,13 +35,9 @@ def compare(
     limits = gating.limits_of(gate)
     gating.require_gate(junit, gated=bool(limits))
     a, b = _sides(records)
-    result = api.compare(
-        a,
-        b,
-        margin=gating.share_of(margin, "--margin"),
-        limits=limits,
-        runs_directory=runs_dir or default_runs_directory(),
-    )
+    share = gating.share_of(margin, "--margin")
+    with gating.told(junit, suite="compare", name="records"):
+        result = api.compare(a, b, margin=share, limits=limits, runs_directory=runs_dir or default_runs_directory())
     gating.write_cases(result.cases, junit, suite="compare")
     return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)
 

@@ -1,7 +1,8 @@
 """Owns what verbs that compare have in common: limits of a gate, JUnit files, a report that has no record."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -80,6 +81,18 @@ def write_cases(cases: Sequence[GateCase], junit: Path | None, *, suite: str) ->
     """Writes the JUnit file if one was asked for. Raises RecordError."""
     if junit is not None:
         write_junit(cases, junit, suite=suite)
+
+
+@contextmanager
+def told(junit: Path | None, *, suite: str, name: str) -> Iterator[None]:
+    """Around what leads to a result: where there is none, the JUnit file says why, so that no older one stays green."""
+    try:
+        yield
+    except BrimlineError as error:
+        case = GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=error.message)
+        with suppress(BrimlineError):  # the error that is on its way says more
+            write_cases([case], junit, suite=suite)
+        raise
 
 
 def write_outcome(result: Result, junit: Path | None, *, suite: str) -> None:

@@ -77,6 +77,7 @@ def run(
         quiet=quiet,
         lang=lang,
     )
-    result = run_loaded(loaded, options)
+    with gating.told(junit, suite="run", name=loaded.spec.name):
+        result = run_loaded(loaded, options)
     gating.write_outcome(result, junit, suite="run")
     return show_result(result, as_json=as_json, full=True, lang=lang)

@@ -52,13 +52,15 @@ def trend(
     gating.require_gate(junit, gated=gate is not None)
     if newest < 1:
         raise UsageError(f"--newest must be at least 1, but is {newest}", hint="write it like --newest 10")
-    result = api.trend(
-        records or (),
-        metrics=tuple(metric or TREND_METRICS),
-        floor=gating.share_of(floor, "--floor"),
-        limit=None if gate is None else gating.share_of(gate, "--gate"),
-        newest=newest,
-        runs_directory=runs_dir or default_runs_directory(),
-    )
+    least, limit = gating.share_of(floor, "--floor"), None if gate is None else gating.share_of(gate, "--gate")
+    with gating.told(junit, suite="trend", name="records"):
+        result = api.trend(
+            records or (),
+            metrics=tuple(metric or TREND_METRICS),
+            floor=least,
+            limit=limit,
+            newest=newest,
+            runs_directory=runs_dir or default_runs_directory(),
+        )
     gating.write_cases(result.cases, junit, suite="trend")
     return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)
