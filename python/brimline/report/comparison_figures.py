@@ -21,6 +21,12 @@ GATE_TONES: dict[GateVerdict, Tone] = {
     GateVerdict.FAIL: "fail",
     GateVerdict.INCONCLUSIVE: "warn",
 }
+_UNIT_ENDINGS = {"ops/s": "ops_per_s", "documents/s": "documents_per_s", "ns": "ns", "share": "share"}
+
+
+def unit_ending(metric: Metric) -> str:
+    """How the unit of a metric ends the name of a JSON key."""
+    return _UNIT_ENDINGS[metric.unit]
 
 
 def metric_text(metric: Metric, value: float) -> str:

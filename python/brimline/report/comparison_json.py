@@ -4,15 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from brimline.analysis.compared_run import ComparedRun, Metric
+from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
+from brimline.report.comparison_figures import unit_ending
 from brimline.report.run_json import FORMAT_VERSION
 from brimline.stats.change import Change
 from brimline.stats.quantile_shift import QuantileShift
-
-_UNIT_ENDINGS = {"ops/s": "ops_per_s", "documents/s": "documents_per_s", "ns": "ns", "share": "share"}
 
 
 def comparison_document(comparison: Comparison, cases: Sequence[GateCase]) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def gate_document(cases: Sequence[GateCase]) -> dict[str, Any] | None:
 
 
 def _change_document(each: MetricChange) -> dict[str, Any]:
-    ending = _UNIT_ENDINGS[each.metric.unit]
+    ending = unit_ending(each.metric)
     return {
         "metric": each.metric.key,
         "decides": each.metric.decides,
@@ -96,7 +95,7 @@ def _shift_document(each: QuantileShift) -> dict[str, Any]:
 def _trend_document(trend: MetricTrend) -> dict[str, Any]:
     return {
         "metric": trend.metric.key,
-        f"values_{_unit_of(trend.metric)}": list(trend.values),
+        f"values_{unit_ending(trend.metric)}": list(trend.values),
         "runs": [run.name for run in trend.runs],
         "enough": trend.enough,
         "changes": [
@@ -111,10 +110,6 @@ def _trend_document(trend: MetricTrend) -> dict[str, Any]:
             for point in trend.points
         ],
     }
-
-
-def _unit_of(metric: Metric) -> str:
-    return _UNIT_ENDINGS[metric.unit]
 
 
 def _interval(change: Change | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from brimline.record.environment import brimline_version
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
 from brimline.report.comparison_charts import changes_chart, shift_chart
+from brimline.report.comparison_claims import comparison_claims
 from brimline.report.comparison_figures import (
     GATE_TONES,
     VERDICT_TONES,
@@ -20,6 +21,7 @@ from brimline.report.comparison_figures import (
     p_text,
 )
 from brimline.report.comparison_json import comparison_document
+from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
 from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage
 from brimline.wording import joined, message
@@ -55,7 +57,7 @@ def comparison_report(
         blocks.definitions(),
     ]
     name = experiment.name if experiment else _names(comparison)
-    return Report(
+    report = Report(
         kind="comparison",
         kind_title="Comparison",
         name=name,
@@ -67,6 +69,7 @@ def comparison_report(
         footer=f"brimline {brimline_version()}" + (f" · {experiment.directory.name}" if experiment else ""),
         data=comparison_document(comparison, cases),
     )
+    return linted(report, comparison_claims(report, comparison))
 
 
 def gate_section(cases: Sequence[GateCase]) -> Section:

@@ -21,7 +21,8 @@ from brimline.record.model import RunRecord
 from brimline.report import blocks, run_sections
 from brimline.report.experiment_json import capacity_document, sweep_document
 from brimline.report.limit import limit_blocks
-from brimline.report.lint_section import linted_search
+from brimline.report.lint_section import linted
+from brimline.report.own_claims import probe_claims
 from brimline.report.plateau_facts import plateau_facts
 from brimline.report.probe_charts import capacity_curve, sweep_curve
 from brimline.report.probe_findings import search_findings, worst_findings
@@ -110,7 +111,7 @@ def capacity_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=capacity_document(experiment, rows, conclusion, settings),
     )
-    return linted_search(report)
+    return linted(report, probe_claims(report))
 
 
 def sweep_report(
@@ -148,7 +149,7 @@ def sweep_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=sweep_document(experiment, rows, conclusion),
     )
-    return linted_search(report)
+    return linted(report, probe_claims(report))
 
 
 def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | SweepConclusion) -> int | None:

@@ -13,6 +13,8 @@ from brimline.record.model import RunRecord
 from brimline.report import blocks, figures
 from brimline.report.experiment_json import frontier_document
 from brimline.report.experiment_view import command, detail_sections, identity, sweep_chart
+from brimline.report.frontier_claims import frontier_claims
+from brimline.report.lint_section import linted
 from brimline.report.plateau_facts import plateau_facts
 from brimline.report.probe_findings import search_findings
 from brimline.report.probes import ProbeRow, probe_rows, probe_table
@@ -57,7 +59,7 @@ def frontier_report(
         blocks.definitions(),
     ]
     limits = joined(", ", [each.settings.slo.leading.short_text for each in conclusion.points])
-    return Report(
+    report = Report(
         kind="frontier",
         kind_title="SLO frontier",
         name=experiment.name,
@@ -67,6 +69,7 @@ def frontier_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=frontier_document(experiment, rows, conclusion, settings),
     )
+    return linted(report, frontier_claims(report))
 
 
 def frontier_rows(trials: Sequence[Trial], conclusion: FrontierConclusion) -> list[ProbeRow]:

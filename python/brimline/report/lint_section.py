@@ -7,8 +7,6 @@ from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lint import Claims, contradictions, lint
-from brimline.record.model import RunRecord
-from brimline.report.own_claims import probe_claims, run_claims
 from brimline.report.view import Badge, Cell, Column, Report, Section, Table, Tone
 from brimline.wording import message
 
@@ -49,19 +47,9 @@ _NAMES = {
 }
 
 
-def linted_run(report: Report, record: RunRecord) -> Report:
-    """The report of a run with what its lint found."""
-    return linted(report, run_claims(report, record))
-
-
 def linted(report: Report, claims: Claims) -> Report:
-    """A report with what its lint found, by whatever it claims."""
+    """`report` with what its lint found; every report that quotes derived figures passes through here."""
     return _linted(report, lint(claims))
-
-
-def linted_search(report: Report) -> Report:
-    """The report of an experiment with what its lint found."""
-    return linted(report, probe_claims(report))
 
 
 def check_name(name: str) -> str:

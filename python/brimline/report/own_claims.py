@@ -11,9 +11,9 @@ from brimline.analysis.lint import Claims, Figure, Repeated, Result
 from brimline.plan.model import ClosedPacer
 from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.load_figures import load_figures
-from brimline.report.printed import printed_figure, significant
+from brimline.report.printed import printed_figure, significant, table_cells
 from brimline.report.statistics import TOTAL_LABEL, report_clock
-from brimline.report.view import Cell, Report, Table
+from brimline.report.view import Cell, Report
 from brimline.stats.quantile_interval import merge_buckets, quantile_of
 from brimline.units import NS_PER_MS
 
@@ -22,6 +22,8 @@ HISTOGRAM_RESOLUTION = 0.002
 HEADLINE_DIGITS = 4
 """Digits of a run's headline."""
 SEARCH_HEADLINE_DIGITS = 3
+OPERATIONS_ID = "operations"
+"""The section of the statistics table."""
 _PERCENTILE_COLUMNS = {"Median": 0.5, "90th": 0.9, "95th": 0.95, "99th": 0.99}
 _JSON_QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p999_ns": 0.999, "p9999_ns": 0.9999}
 
@@ -80,25 +82,11 @@ def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:
     return found
 
 
-def _operation_table(report: Report) -> Table | None:
-    section = next((each for each in report.sections if each.id == "operations"), None)
-    return None if section is None else next((each for each in section.blocks if isinstance(each, Table)), None)
-
-
-def _table_cells(report: Report) -> Iterator[Mapping[str, Cell]]:
-    """The rows of the statistics table, cells by column; the first of two columns of one name."""
-    table = _operation_table(report)
-    for row in table.rows if table is not None else ():
-        cells: dict[str, Cell] = {}
-        for column, cell in zip(table.columns if table is not None else (), row, strict=True):
-            cells.setdefault(column.label, cell)
-        yield cells
-
-
 def _table_results(report: Report) -> Iterator[Result]:
     """Each row of the statistics table, and the first as the whole of the others."""
-    labels = [cells["Label"].text for cells in _table_cells(report)]
-    for cells in _table_cells(report):
+    table = table_cells(report, OPERATIONS_ID)
+    labels = [cells["Label"].text for cells in table]
+    for cells in table:
         label = cells["Label"].text
         yield Result(
             name=label,
@@ -116,7 +104,7 @@ def _table_results(report: Report) -> Iterator[Result]:
             throughput_per_s=printed_figure(cells["Throughput"].text),
         )
     if len(labels) > 1:
-        first = next(iter(_table_cells(report)))
+        first = table[0]
         yield Result(
             name=f"{labels[0]}, counted",
             samples=_counted(first["Samples"]),
@@ -212,7 +200,7 @@ def _headline(report: Report, record: RunRecord) -> Iterator[Repeated]:
 
 def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """Counts of the table against rows."""
-    for cells in _table_cells(report):
+    for cells in table_cells(report, OPERATIONS_ID):
         label, rows = cells["Label"].text, _due(record, cells["Label"].text)
         failed = sum(row["failed"] for row in rows)
         ended = sum(row["ok"] + row["miss"] for row in rows) + failed
@@ -231,7 +219,7 @@ def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
 def _times(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """Printed times and those of the JSON against histograms."""
     clock = report_clock(record)
-    for cells in _table_cells(report):
+    for cells in table_cells(report, OPERATIONS_ID):
         label = cells["Label"].text
         histograms = [
             each for (name, of), each in record.histograms.items()

@@ -14,8 +14,9 @@ from brimline.record.model import RunRecord
 from brimline.report import blocks, load_sections, objective_sections, run_sections
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.limit import limit_section
-from brimline.report.lint_section import linted_run
+from brimline.report.lint_section import linted
 from brimline.report.load_figures import LoadFigures, is_load, load_figures
+from brimline.report.own_claims import run_claims
 from brimline.report.run_json import run_document
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Badge, Fact, Report, Tone
@@ -71,7 +72,7 @@ def run_report(
         footer=f"brimline {record.brimline_version} · {record.directory.name}",
         data=run_document(record, observation, statistics, slo=slo, judgement=judgement),
     )
-    return linted_run(report, record)
+    return linted(report, run_claims(report, record))
 
 
 def _subtitle(record: RunRecord) -> str:

@@ -6,9 +6,11 @@ from brimline.analysis.gate import GateCase, GateVerdict, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.record.environment import brimline_version
 from brimline.report.comparison_charts import trend_chart
+from brimline.report.comparison_claims import trend_claims
 from brimline.report.comparison_figures import GATE_TONES, change_text, interval_text, metric_text
 from brimline.report.comparison_json import trend_document
 from brimline.report.comparison_view import gate_section
+from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Chart, Column, Report, Section, Table, Text, Tone, Verdict
 from brimline.stats.change import geometric_mean
 from brimline.stats.change_points import SERIES_MIN
@@ -24,7 +26,7 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
         *(_series(each, number) for number, each in enumerate(series, start=1)),
     ]
     run_count = sum(len(each.runs) for each in series)
-    return Report(
+    report = Report(
         kind="trend",
         kind_title="Trend",
         name=joined(", ", dict.fromkeys(each.name for each in series)),
@@ -38,6 +40,7 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
         footer=f"brimline {brimline_version()}",
         data=trend_document(series, cases),
     )
+    return linted(report, trend_claims(report, series))
 
 
 def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateCase]) -> Verdict:

@@ -1,9 +1,11 @@
-"""One run, one search and one sweep for all tests of the report."""
+"""One report of every kind for all tests of the report."""
 
 from pathlib import Path
 
 import pytest
 
+from brimline.report import Report
+from tests.unit.report.every_kind import reports_of_every_kind
 from tests.unit.report.report_samples import Reports, make_reports
 
 
@@ -15,3 +17,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     return tmp_path / "run"
+
+
+@pytest.fixture(scope="session")
+def every_kind(tmp_path_factory: pytest.TempPathFactory, reports: Reports) -> dict[str, Report]:
+    return reports_of_every_kind(tmp_path_factory.mktemp("kinds"), reports)

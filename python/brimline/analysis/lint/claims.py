@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from brimline.analysis.lint.figure import Figure
 
@@ -72,6 +72,9 @@ class Limit:
     runs: int | None = None
 
 
+RepeatedUnit: TypeAlias = Literal["", "ns", "share"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
     """Figures that should be the same: the same run on two days, or one figure in two places (`exact`).
@@ -82,7 +85,7 @@ class Repeated:
     name: str
     values: Sequence[Figure]
     exact: bool = False
-    unit: Literal["", "ns", "share"] = ""
+    unit: RepeatedUnit = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,53 @@
+"""Owns one report of every kind that brimline makes, for tests that hold for all of them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from brimline.analysis.comparison import compare_runs, noise_floor
+from brimline.analysis.gate import gate
+from brimline.analysis.observation import observe
+from brimline.experiments.ab import AB_KIND
+from brimline.record import ExperimentWriter, read_experiment
+from brimline.record.importing import import_files
+from brimline.report import Report, run_report
+from brimline.report.comparison_view import comparison_report
+from brimline.report.imported_view import imported_report
+from tests.support.run_sets import run_sets
+from tests.unit.record.importing.jtl import uniform, write
+from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
+from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, write_run
+from tests.unit.report.test_load_report import THREE_REFUSED, _plan
+
+KINDS = ("run", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported")
+FRONTIER_LIMITS_MS = (20, 5)
+
+
+def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report]:
+    """By kind; what isn't among `reports` is made below `directory`."""
+    load = write_run(directory / "load", _plan(faults=THREE_REFUSED))
+    return {
+        "run": reports.run,
+        "load": run_report(load, observe(load)),
+        "sweep": reports.sweep,
+        "capacity": reports.capacity,
+        "frontier": frontier(directory / "frontier", FRONTIER_LIMITS_MS),
+        "ab": ab_report(directory / "ab"),
+        "comparison": report_of(regressed()),
+        "trend": trend_of(dropped()),
+        "imported": imported_report(import_files([write(directory / "r.jtl", uniform(2000))])),
+    }
+
+
+def ab_report(directory: Path) -> Report:
+    """A and B in turns, and A against itself; they are equal."""
+    with ExperimentWriter(
+        directory, kind=AB_KIND, name="order-service", settings={}, spec_text=SPEC, environment=ENVIRONMENT
+    ) as writer:
+        writer.seal(ended_by="completed")
+    rng = np.random.default_rng(1)
+    a, b = run_sets(rng, order="ABBAABBAAB")
+    again, _ = run_sets(rng, order="AAAAAB")
+    comparison = compare_runs(a, b, floors=noise_floor(a, again))
+    cases = gate(comparison.changes, {"throughput": 0.05})
+    return comparison_report(comparison, cases, experiment=read_experiment(directory))
