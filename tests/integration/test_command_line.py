@@ -269,7 +269,9 @@ def test_the_verbs_that_only_look(brimline_cli: CommandLine) -> None:
 
 def test_doctor_says_what_this_machine_can_do(brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run("doctor", "--json")
-    checks = outcome.json()
+    document = outcome.json()
+    assert (document["format_version"], document["kind"]) == (1, "doctor")
+    checks = document["checks"]
     assert outcome.exit_code == (4 if any(check["status"] == "fail" for check in checks) else 0)
     figures = {check["name"]: check["figures"] for check in checks}
     ceilings = figures["generator_ceiling"]["ceiling_by_threads_ops_per_s"]
@@ -284,7 +286,7 @@ def test_doctor_holds_a_workload_against_a_server(brimline_cli: CommandLine, uri
     """A hundred billion documents fit nowhere: a check fails, and so does the command."""
     outcome = brimline_cli.run("doctor", "ycsb-c", "--uri", uri, "--records", "100000M", "--json")
     assert outcome.exit_code == 4, outcome.stderr
-    checks = {check["name"]: check for check in outcome.json()}
+    checks = {check["name"]: check for check in outcome.json()["checks"]}
     assert checks["server_disk"]["status"] == "fail"
     assert checks["server_disk"]["figures"]["planned_bytes"] > 100e12
     assert (checks["shared_host"]["status"], checks["shared_host"]["figures"]) == ("warn", {"shared": True})

@@ -1,5 +1,7 @@
 """The words of any verb: whatever a password looks like, no output and no record holds it."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -93,3 +95,14 @@ def test_a_record_holds_no_secret(
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert "environment.json" in {path.name for path in files}
     assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize("verb", ["workloads", "list"])
+def test_a_full_disk_keeps_no_record_of_what_measured_nothing(verb: str, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "brimline", verb],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60, check=False,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    assert ended.stderr == "error: can't print the result: no space left on device\n"

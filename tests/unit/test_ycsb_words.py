@@ -35,16 +35,17 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
         (["run", "mongodb", "-P", WORKLOAD, "-p", "k"], ['-p "k" is no assignment']),
         (
             ["run", "mongodb", "-P", WORKLOAD, "-threads", "0"],
-            ["error: -p: threadcount: must be a whole number from 1", "hint: write it like threadcount=16"],
+            ["error: -threads: must be a whole number from 1", "hint: write it like -threads 16"],
         ),
         (
             ["run", "mongodb", "-P", WORKLOAD, "-target", "-5"],
-            ["error: -p: target: must be a whole number from 0", "hint: write it like target=5000"],
+            ["error: -target: must be a whole number from 0", "hint: write it like -target 5000"],
         ),
-        (["run", "mongodb", "-P", WORKLOAD, "-target", "1000000000000"], ["error: -p: target: ", "hint: "]),
+        (["run", "mongodb", "-P", WORKLOAD, "-target", "1000000000000"], ["error: -target: ", "hint: "]),
+        (["run", "mongodb", "-P", WORKLOAD, "-p", "threadcount=x"], ["error: -p: threadcount: ", "threadcount=16"]),
         (["run", "mongodb", "-P", WORKLOAD, "-p", "measurementtype=raw"], ["error: -p: measurementtype: ", "hint: "]),
         (["run", "mongodb", "-P", WORKLOAD, "-p", "nosuch=1"], ["error: -p: nosuch: would have no effect"]),
-        (["run", "mongodb", "-P", WORKLOAD, "-l", "x"], ["error: -p: label: would have no effect", "(-s)"]),
+        (["run", "mongodb", "-P", WORKLOAD, "-l", "x"], ["error: -l: would have no effect", "(-s)"]),
         (["run", "mongodb", "-P", WORKLOAD, "-db", "site.ycsb.BasicDB"], ["is not the MongoDB binding"]),
         (["run", "mongodb", "-P", "/no/such/file"], ["error: can't read /no/such/file"]),
     ],
@@ -107,3 +108,15 @@ def test_words_without_a_secret_are_repeated_as_they_are(capsys: pytest.CaptureF
     flags = ["-P", WORKLOAD, "-p", "mongodb.url=mongodb://h:1,[::1]:27017/y?w=1", "-threads", "4", "-p", "table=t x"]
     _, _, err = said(["run", "mongodb", *flags, "-p", "nosuch=1"], capsys)
     assert f"Command line: -t -db site.ycsb.db.MongoDbClient {' '.join(flags)} -p nosuch=***\n" in err
+
+
+def test_a_server_that_does_not_answer_is_told_in_words_of_ycsb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """YCSB's command line has no --uri, and starts no server."""
+    monkeypatch.chdir(tmp_path)
+    address = "mongodb.url=mongodb://127.0.0.1:1/ycsb"
+    code, _, err = said(["run", "mongodb", "-P", WORKLOAD, "-p", address, "-p", "operationcount=1"], capsys)
+    assert code == 5
+    assert "error: no server answers at mongodb://127.0.0.1:1" in err
+    assert "--uri" not in err and "mongod of their own" not in err

@@ -10,6 +10,7 @@ from brimline import api
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.doctor import Check, Status, worst
+from brimline.report.run_json import FORMAT_VERSION
 
 EXIT_UNFIT = 4
 _STYLES = {Status.PASS: "green", Status.UNKNOWN: "dim", Status.WARN: "yellow", Status.FAIL: "bold red"}
@@ -41,10 +42,14 @@ def doctor(
     )
     with printing():
         if as_json:
-            sys.stdout.write(json.dumps([check.to_dict() for check in checks], indent=2) + "\n")
+            sys.stdout.write(json.dumps(_document(checks), indent=2) + "\n")
         else:
             console().print(_table(checks))
     return EXIT_UNFIT if worst(checks) is Status.FAIL else 0
+
+
+def _document(checks: list[Check]) -> dict[str, object]:
+    return {"format_version": FORMAT_VERSION, "kind": "doctor", "checks": [check.to_dict() for check in checks]}
 
 
 def _table(checks: list[Check]) -> Table:

@@ -5,7 +5,7 @@ import sys
 
 from brimline import api
 from brimline.cli import options as opt
-from brimline.cli.output import console, printing, show_result
+from brimline.cli.output import RECORD_KEPT, console, printing, show_result
 from brimline.report import said_in, wanted_language
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import format_count
@@ -49,7 +49,7 @@ def load(
         return _say(result, as_json=as_json, lang=lang)
     code = show_result(result, as_json=as_json, full=True, lang=lang)
     if not as_json:
-        with printing():
+        with printing(hint=RECORD_KEPT):
             counted = message(
                 "counted: {count} documents in {namespace}, as intended",
                 count=format_count(result.document_count),

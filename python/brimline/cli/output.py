@@ -11,6 +11,7 @@ from brimline.api import Result
 from brimline.errors import BrimlineError
 from brimline.report import in_language, print_report, render_json, said_in, wanted_language
 
+RECORD_KEPT = "the record is kept"
 _WIDTH_WITHOUT_TERMINAL = 120
 
 
@@ -34,7 +35,7 @@ def show_result(result: Result, *, as_json: bool, full: bool = False, lang: str 
     `lang` is the language asked for; JSON has none.
     """
     language = wanted_language(lang)
-    with printing():
+    with printing(hint=RECORD_KEPT):
         if as_json:
             sys.stdout.write(render_json(result.report))
         else:
@@ -47,13 +48,13 @@ def show_result(result: Result, *, as_json: bool, full: bool = False, lang: str 
 
 
 @contextmanager
-def printing() -> Iterator[None]:
+def printing(*, hint: str | None = None) -> Iterator[None]:
     """Around what goes to stdout. A reader who has had enough, as in `| head`, is no error and changes no exit code.
 
-    Raises BrimlineError when stdout can't be written for any other reason.
+    Raises BrimlineError when stdout can't be written for any other reason; `hint` is `RECORD_KEPT` after a measurement.
     """
     if sys.stdout is None:
-        raise BrimlineError("can't print the result: standard output is closed", hint="the record is kept")
+        raise BrimlineError("can't print the result: standard output is closed", hint=hint)
     try:
         yield
         sys.stdout.flush()
@@ -62,4 +63,4 @@ def printing() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise BrimlineError(f"can't print the result: {reason}", hint="the record is kept") from error
+        raise BrimlineError(f"can't print the result: {reason}", hint=hint) from error

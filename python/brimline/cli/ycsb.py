@@ -11,9 +11,10 @@ import typer
 
 from brimline.api.options import Options
 from brimline.api.ycsb import ycsb as ycsb_api
-from brimline.cli.output import printing
+from brimline.cli.output import RECORD_KEPT, printing
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError, redact_word
+from brimline.spec.properties import Assignment
 from brimline.spec.ycsb_front import Phase
 
 SETTINGS: Final = {"allow_interspersed_args": False, "ignore_unknown_options": True}
@@ -76,7 +77,7 @@ def ycsb(
 
 
 def _say(text: str) -> None:
-    with printing():
+    with printing(hint=RECORD_KEPT):
         sys.stdout.write(text)
 
 
@@ -107,7 +108,7 @@ def _parse(flags: Sequence[str]) -> _Words:
         elif flag == "-s":
             parsed.properties.append("status=true")
         elif flag in _PROPERTY_OF_FLAG:
-            parsed.properties.append(f"{_PROPERTY_OF_FLAG[flag]}={_value(flag, rest)}")
+            parsed.properties.append(Assignment(f"{_PROPERTY_OF_FLAG[flag]}={_value(flag, rest)}", flag=flag))
         else:
             _refuse(flag)
     return parsed

@@ -198,7 +198,7 @@ def unreachable(uri_redacted: str, *, reason: str = "") -> TargetError:
     """The error for a server that does not answer."""
     return TargetError(
         f"no server answers at {uri_redacted}{f': {reason}' if reason else ''}",
-        hint="check host and port, and that the server runs; without --uri, runs start a mongod of their own",
+        hint="check host and port, and that the server runs",
     )
 
 
@@ -244,7 +244,7 @@ def _require_writable(hello: Mapping[str, Any], uri_redacted: str) -> None:
     primary = hello.get("primary")
     raise TargetError(
         f"the server at {uri_redacted} takes no writes: it is not the primary of its replica set",
-        hint=f"give the primary: --uri mongodb://{primary}" if primary else "wait until the set has elected a primary",
+        hint=f"give the primary: mongodb://{primary}" if primary else "wait until the set has elected a primary",
     )
 
 

@@ -106,7 +106,8 @@ def _from_properties(given: Mapping[str, Property], name: str, overrides: Mappin
     def place_of(path: KeyPath) -> Place:
         property_name = ycsb.PROPERTY_AT.get(dotted(path), "")
         if property_name in given:
-            return Place(given[property_name].origin, None, (property_name,))
+            shown = () if given[property_name].flag else (property_name,)
+            return Place(given[property_name].origin, None, shown)
         return Place("YCSB properties", None, path)
 
     spec = _check(ycsb.spec_values(given, name=name), overrides, place_of)

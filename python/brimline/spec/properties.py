@@ -10,10 +10,12 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 from brimline.errors import SpecError, redact_word
 
 FILE_BYTES_MAX = 256 * 1024
+_BY_NAME = "-p"
 
 _BLANKS = " \t\f"
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -25,10 +27,15 @@ _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A value and where it was given: "workloada:12" or "-p"."""
+    """A value and where it was given: "workloada:12", "-p", or the flag that stands for it."""
 
     value: str
     origin: str
+
+    @property
+    def flag(self) -> str:
+        """The flag that gave it without naming it: "-threads"; else ""."""
+        return self.origin if self.origin.startswith("-") and self.origin != _BY_NAME else ""
 
 
 def parse_properties(data: bytes, source: str) -> dict[str, Property]:
@@ -56,13 +63,27 @@ def parse_properties(data: bytes, source: str) -> dict[str, Property]:
     return properties
 
 
+class Assignment(str):
+    """A `k=v` that a flag of its own stands for, such as -threads for `threadcount`."""
+
+    __slots__ = ("flag",)
+
+    flag: str
+
+    def __new__(cls, text: str, *, flag: str) -> Self:
+        """`flag` is what the user wrote."""
+        assignment = super().__new__(cls, text)
+        assignment.flag = flag
+        return assignment
+
+
 def parse_assignment(text: str) -> tuple[str, Property]:
     """Reads the `k=v` of `-p k=v`. No escapes here: the shell has its own."""
     key, separator, value = text.partition("=")
     key = key.strip()
     if not separator or not key:
         raise SpecError(f'-p "{redact_word(text)}" is no assignment', hint="write -p name=value")
-    return key, Property(value.strip(), "-p")
+    return key, Property(value.strip(), text.flag if isinstance(text, Assignment) else _BY_NAME)
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

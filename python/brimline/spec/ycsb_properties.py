@@ -163,5 +163,9 @@ class YcsbProperties:
 
     def refuse(self, name: str, message: str, hint: str | None = None) -> NoReturn:
         """Raises the error of property `name`."""
-        origin = self.given[name].origin if name in self.given else "properties"
+        given = self.given.get(name)
+        if given is not None and given.flag:
+            said = hint.replace(f"{name}=", f"{given.flag} ") if hint else None
+            raise SpecError(f"{given.flag}: {message}", path=name, hint=said)
+        origin = "properties" if given is None else given.origin
         raise SpecError(f"{origin}: {name}: {message}", path=name, hint=hint)
