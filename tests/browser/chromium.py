@@ -72,8 +72,12 @@ class Chromium:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
 
-    def open(self, path: Path, *, width: int, height: int = 900, offline: bool = True) -> None:
-        """Shows a file from disk in a window of that size and waits until its charts are drawn."""
+    def open(self, path: Path, *, width: int, height: int = 900, offline: bool = True, medium: str = "") -> None:
+        """Shows a file from disk in a window of that size and waits until its charts are drawn.
+
+        `medium` "print": laid out as on paper.
+        """
+        self._call("Emulation.setEmulatedMedia", media=medium)
         self.resize(width=width, height=height)
         throughput = 0 if offline else -1
         self._call(

@@ -8,7 +8,7 @@ import pytest
 
 from brimline.report import in_language, write_html
 from tests.browser.chromium import Chromium, find_chromium
-from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
+from tests.unit.report.every_kind import reports_of_every_kind
 from tests.unit.report.report_samples import make_reports
 
 pytestmark = pytest.mark.browser
@@ -17,20 +17,32 @@ EXECUTABLE = find_chromium()
 if EXECUTABLE is None:
     pytest.skip("no Chromium on this machine: install the package chromium", allow_module_level=True)
 
-KINDS = ("run", "capacity", "sweep", "comparison", "trend", "run-zh", "capacity-zh", "comparison-zh", "trend-zh")
+PLOTS = {
+    "run": 9,
+    "load": 7,
+    "sweep": 1,
+    "capacity": 11,
+    "frontier": 3,
+    "ab": 2,
+    "comparison": 2,
+    "trend": 2,
+    "imported": 3,
+}
+"""How many charts each kind of report has."""
+KINDS = (*PLOTS, *(f"{kind}-zh" for kind in PLOTS))
 WIDTHS_PX = (390, 768, 1440)
+PAPER_PX = 703
+"""A4 between its margins."""
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("reports")
-    reports = make_reports(directory)
+    reports = reports_of_every_kind(directory, make_reports(directory))
     paths = {kind: directory / f"{kind}.html" for kind in KINDS}
-    others = {"comparison": report_of(regressed()), "trend": trend_of(dropped())}
     for kind, path in paths.items():
         name, _, language = kind.partition("-")
-        report = others[name] if name in others else getattr(reports, name)
-        write_html(in_language(report, language or "en"), path)
+        write_html(in_language(reports[name], language or "en"), path)
     return paths
 
 
@@ -62,14 +74,13 @@ def test_page_draws_everything_and_fits_its_window(
             marks: plot.querySelectorAll('.scatterlayer path, .points path').length,
         }))"""
     )
-    expected = {"run": 9, "capacity": 11, "sweep": 1, "comparison": 2, "trend": 2}
-    assert len(plots) == expected[kind.removesuffix("-zh")]
+    assert len(plots) == PLOTS[kind.removesuffix("-zh")]
     for plot in plots:
         assert plot["drawn"] == plot["width"] > 0, plot
         assert plot["marks"] > 0, plot
 
 
-@pytest.mark.parametrize("kind", ["capacity", "comparison", "trend", "run-zh", "comparison-zh"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Path], kind: str) -> None:
     browser.open(files[kind], width=390)
     overflowing = browser.evaluate(
@@ -79,6 +90,41 @@ def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Pa
             .map(element => element.textContent.slice(0, 60))"""
     )
     assert overflowing == []
+
+
+@pytest.mark.parametrize(("medium", "width"), [("", 390), ("", 1440), ("print", PAPER_PX)])
+@pytest.mark.parametrize("kind", PLOTS)
+def test_tables_stay_in_their_cards_and_words_in_one_piece(
+    browser: Chromium, files: dict[str, Path], kind: str, medium: str, width: int
+) -> None:
+    browser.open(files[kind], width=width, medium=medium)
+    wide = browser.evaluate(
+        """[...document.querySelectorAll('.table')]
+            .map(card => ({
+                section: card.closest('section').id,
+                over: card.querySelector('table').getBoundingClientRect().right - card.getBoundingClientRect().right
+                    + parseFloat(getComputedStyle(card).paddingRight),
+            }))
+            .filter(each => each.over > 1)"""
+    )
+    assert wide == []
+    broken = browser.evaluate(
+        """[...document.querySelectorAll('td')].filter(cell => cell.getClientRects().length).flatMap(cell => {
+            const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+            while (texts.nextNode()) {
+                for (const word of texts.currentNode.data.matchAll(/(?<![\\w./:-])[A-Za-z]{2,13}(?![\\w./:-])/g)) {
+                    const range = document.createRange();
+                    range.setStart(texts.currentNode, word.index);
+                    range.setEnd(texts.currentNode, word.index + word[0].length);
+                    if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) {
+                        found.push(word[0]);
+                    }
+                }
+            }
+            return found;
+        })"""
+    )
+    assert broken == []
 
 
 @pytest.mark.parametrize("width", [390, 1440])

@@ -18,6 +18,7 @@ from brimline.experiments.runner import Experiment, run_trials
 from brimline.experiments.settings import CapacitySettings
 from brimline.record import ExperimentWriter
 from brimline.report import render_html
+from brimline.report.view import Table
 from tests.support.simulation import context, read_only, target
 
 S, MS = 1_000_000_000, 1_000_000
@@ -87,6 +88,18 @@ def test_a_frontier(tmp_path: Path) -> None:
     html = render_html(result.report)
     assert "What a tighter objective costs" in html and "response p99 ≤ 6 ms" in html
     assert result.error is None and result.exit_code == 0
+    # Each limit's verified level is in the table of levels, with every window that was measured at it.
+    (levels,) = [
+        block
+        for section in result.report.sections
+        for block in section.blocks
+        if isinstance(block, Table) and "Candidate" in [column.label for column in block.columns]
+    ]
+    texts = [[cell.text for cell in row] for row in levels.rows]
+    verified = [row for row in texts if row[1] == "verified"]
+    assert [row[0] for row in verified] == ["response p99 ≤ 20 ms", "response p99 ≤ 6 ms"]
+    assert [float(row[2].replace(" ", "")) for row in verified] == limits
+    assert [int(row[4]) for row in verified] == [point["verifications"] for point in said["points"]]
     # Each probe is judged by the limit that asked for it.
     goals = {probe["goal"] for probe in said["probes"] if probe["stage"] in ("bracket", "bisect", "verify")}
     assert goals == {"20ms", "6ms"}

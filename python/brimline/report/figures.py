@@ -122,7 +122,9 @@ def line(name: str, x: Sequence[float], y: Sequence[float | None], color: str, *
     }
 
 
-def horizontal(value: float, text: str, color: str, *, yref: str = "y", dash: str = "dash") -> dict[str, list[Any]]:
+def horizontal(
+    value: float, text: str, color: str, *, yref: str = "y", dash: str = "dash", at_right: bool = False
+) -> dict[str, list[Any]]:
     """A line across the plot at `value`, labelled at its left end, where load is low and curves are far.
 
     For `extend`.
@@ -133,7 +135,9 @@ def horizontal(value: float, text: str, color: str, *, yref: str = "y", dash: st
             | {"line": {"color": color, "width": 1.3, "dash": dash}}
         ],
         "annotations": [
-            _label(text, color) | {"xref": "x domain", "x": 0.005, "xanchor": "left", "yref": yref, "y": value}
+            _label(text, color)
+            | {"xref": "x domain", "x": 0.995 if at_right else 0.005, "xanchor": "right" if at_right else "left"}
+            | {"yref": yref, "y": value}
         ],
     }
 

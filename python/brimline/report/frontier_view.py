@@ -14,10 +14,12 @@ from brimline.report import blocks, figures
 from brimline.report.experiment_json import frontier_document
 from brimline.report.experiment_view import command, detail_sections, identity, sweep_chart
 from brimline.report.frontier_claims import frontier_claims
+from brimline.report.levels import levels_table
 from brimline.report.lint_section import linted
 from brimline.report.plateau_facts import plateau_facts
+from brimline.report.probe_charts import capacity_curve
 from brimline.report.probe_findings import search_findings
-from brimline.report.probes import ProbeRow, probe_rows, probe_table
+from brimline.report.probes import ProbeRow, probe_rows, probe_table, search_points
 from brimline.report.view import Badge, Cell, Chart, Column, Fact, Key, Report, Section, Table, Tone, Verdict
 from brimline.units import UNKNOWN_TEXT, duration_label, format_duration
 from brimline.wording import capitalised, joined, message
@@ -37,13 +39,19 @@ def frontier_report(
     rows = frontier_rows(trials, conclusion)
     first = conclusion.points[0]
     limited = any(each.conclusion.kind is ConclusionKind.CLIENT_LIMITED for each in conclusion.points)
-    charts = [frontier_chart(conclusion.points), sweep_chart(rows, first.conclusion.sweep)]
+    shown = [
+        frontier_table(conclusion.points),
+        frontier_chart(conclusion.points),
+        levels_table(conclusion.points),
+        _load_curve(rows, conclusion.points),
+        sweep_chart(rows, first.conclusion.sweep),
+    ]
     sections = [
         Section(
             id="frontier",
             title="Capacity against objective",
             short="Frontier",
-            blocks=[frontier_table(conclusion.points), *(chart for chart in charts if chart is not None)],
+            blocks=[block for block in shown if block is not None],
         ),
         Section(
             id="probes",
@@ -119,6 +127,13 @@ def _cells(point: FrontierPoint) -> list[Cell]:
         Cell(text=UNKNOWN_TEXT if found.bottleneck is None else found.bottleneck.text),
         Cell(text=why, tone="muted"),
     ]
+
+
+def _load_curve(rows: Sequence[ProbeRow], points: Sequence[FrontierPoint]) -> Chart | None:
+    """Every probe that was held to a limit, by load, with all limits."""
+    axis, limits = points[0].settings.axis, [each.settings.slo.leading for each in points]
+    probes = search_points(rows, axis=axis, limit=limits[0])
+    return capacity_curve(probes, limit=limits[0], axis=axis, capacity=None, more_limits=limits[1:])
 
 
 def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:

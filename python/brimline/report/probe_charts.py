@@ -49,9 +49,17 @@ class ProbePoint:
 
 
 def capacity_curve(
-    points: Sequence[ProbePoint], *, limit: LatencyObjective, axis: Axis, capacity: Estimate | None
+    points: Sequence[ProbePoint],
+    *,
+    limit: LatencyObjective,
+    axis: Axis,
+    capacity: Estimate | None,
+    more_limits: Sequence[LatencyObjective] = (),
 ) -> Chart | None:
-    """Throughput and latency against load; None without probes that were held to the objective."""
+    """Throughput and latency against load; None without probes that were held to the objective.
+
+    `more_limits`: others on the same quantile.
+    """
     if not points:
         return None
     points = sorted(points, key=lambda point: point.load)
@@ -67,13 +75,14 @@ def capacity_curve(
     latencies = [
         value for point in points for value in (point.p50_ns, point.p99_ns, point.limited_ns) if value is not None
     ]
+    limits_ns = [each.limit_ns for each in (limit, *more_limits)]
     highest = max(point.throughput_ops_per_s for point in points)
     highest = highest if axis.closed_loop else max(highest, *loads)
     layout = figures.layout(
         xaxis=figures.axis(_LOAD_TITLES[axis.on], range=[left, right], exponentformat="none", anchor="y2")
         | {"separatethousands": True},
         yaxis=figures.zero_based("answered, ops/s", highest, domain=[0.56, 1]),
-        yaxis2=figures.latency_axis(f"{limit.clock} time", [*latencies, limit.limit_ns], domain=[0, 0.46]),
+        yaxis2=figures.latency_axis(f"{limit.clock} time", [*latencies, *limits_ns], domain=[0, 0.46]),
     )
     if capacity is not None:
         layout["shapes"].append(
@@ -89,8 +98,9 @@ def capacity_curve(
             | {"fillcolor": figures.BAND, "line": {"width": 0}, "layer": "below"}
         )
         figures.extend(layout, figures.vertical(capacity.value, "capacity", figures.THROUGHPUT))
-    slo_text = message("objective: {limit}", limit=limit.short_text)
-    figures.extend(layout, figures.horizontal(limit.limit_ns, slo_text, figures.FAIL, yref="y2"), log_label=True)
+    for each in (limit, *more_limits):
+        slo_text = message("objective: {limit}", limit=each.short_text)
+        figures.extend(layout, figures.horizontal(each.limit_ns, slo_text, figures.FAIL, yref="y2"), log_label=True)
     return Chart(
         id="capacity-curve",
         title="Capacity curve",
@@ -158,7 +168,9 @@ def sweep_curve(
     )
     if plateau_ops_per_s is not None:
         text = message("plateau {rate}", rate=format_rate(plateau_ops_per_s, digits=4))
-        figures.extend(layout, figures.horizontal(plateau_ops_per_s, text, figures.MUTED))
+        # A knee at the left end has its own label there.
+        at_right = knee_connections is not None and knee_connections <= points[0].load
+        figures.extend(layout, figures.horizontal(plateau_ops_per_s, text, figures.MUTED, at_right=at_right))
     if knee_connections is not None:
         knee = figures.vertical(
             knee_connections,

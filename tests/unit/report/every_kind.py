@@ -20,7 +20,7 @@ from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontie
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
 
 KINDS = ("run", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported")
-FRONTIER_LIMITS_MS = (20, 5)
+FRONTIER_LIMITS_MS = (5, 3)
 
 
 def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report]:

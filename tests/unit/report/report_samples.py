@@ -5,7 +5,7 @@ with two CPUs would show at that throughput.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +163,9 @@ def sweep(directory: Path) -> tuple[ExperimentRecord, list[Trial], SweepConclusi
 
 def frontier(directory: Path, limits_ms: Sequence[float]) -> Report:
     """The report of a search for several limits against the scripted server."""
-    settings = FrontierSettings(search=quick(), limits_ns=tuple(round(each * 1e6) for each in limits_ms))
+    one = quick()
+    search_all = replace(one, budget_s=(one.budget_s or 0.0) * len(limits_ms))
+    settings = FrontierSettings(search=search_all, limits_ns=tuple(round(each * 1e6) for each in limits_ms))
     search = Frontier(settings, seed=1)
     trials: list[Trial] = []
     with _experiment(directory, "frontier", {"preset": "quick"}) as writer:
