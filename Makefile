@@ -66,6 +66,10 @@ bench-memory: $(NATIVE) ## Measure the peak memory of a run with 1 000 connectio
 bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minutes
 	$(BIN)/python -m benchmarks.memory --soak --minutes 30 --rate 5000
 
+.PHONY: bench-report
+bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
+	$(BIN)/python -m benchmarks.report $(ARGUMENTS)
+
 .PHONY: peers
 peers: $(NATIVE) ## Measure brimline beside its peers, about 20 minutes; writes BENCHMARKS.md
 	$(BIN)/python -m benchmarks.peers $(ARGUMENTS)

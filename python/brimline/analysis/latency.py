@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brimline.record.batches import batch_numbers
 from brimline.record.model import Clock, Histogram, RunRecord
 from brimline.stats.quantile_interval import (
     Buckets,
@@ -11,9 +12,6 @@ from brimline.stats.quantile_interval import (
     quantile_interval,
     quantile_of,
 )
-
-BATCH_COUNT_MAX = 60
-"""Stretches of time into which a window is cut to see how its p99 varies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,20 +88,17 @@ def quantile_intervals(
 
 
 def _batches(record: RunRecord, clock: Clock, operation: str | None = None) -> list[Buckets]:
-    """The measured window cut into at most `BATCH_COUNT_MAX` stretches of time, all operations merged, or one kind.
-
-    More batches cost more and tell no more; merging is left to the histograms, which are this call's own copies.
-    """
-    starts = sorted({row["start_ns"] for row in record.operations if row["phase"] == "measure"})
-    batch_count = min(len(starts), BATCH_COUNT_MAX)
-    batch_of = {start_ns: position * batch_count // len(starts) for position, start_ns in enumerate(starts)}
+    """The measured window cut into stretches of time, all operations merged, or one kind."""
+    if record.batches is not None:
+        return [each.buckets() for each in record.batches.of(clock, operation)]
+    number_of = batch_numbers(record.operations)
     merged: dict[int, Histogram] = {}
     for each in record.interval_histograms(clock):
-        if each.phase != "measure" or each.start_ns not in batch_of or operation not in (None, each.operation):
+        if each.phase != "measure" or each.start_ns not in number_of or operation not in (None, each.operation):
             continue
-        batch = batch_of[each.start_ns]
-        if batch in merged:
-            merged[batch].merge(each.histogram)
+        number = number_of[each.start_ns]
+        if number in merged:
+            merged[number].merge(each.histogram)
         else:
-            merged[batch] = each.histogram
-    return [merged[batch].buckets() for batch in sorted(merged)]
+            merged[number] = each.histogram
+    return [merged[number].buckets() for number in sorted(merged)]

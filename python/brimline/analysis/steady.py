@@ -15,7 +15,8 @@ from itertools import groupby
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.server_settling import server_checks
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, NullTarget, PoissonPacer
-from brimline.record.model import CLOCKS, Clock, Histogram, IntervalHistogram, IntervalRow, RunRecord
+from brimline.record.batches import condensed
+from brimline.record.model import CLOCKS, Clock, Histogram, IntervalHistogram, IntervalRow, OperationRow, RunRecord
 from brimline.stats.mser import mser5
 from brimline.stats.stationarity import VALUE_COUNT_MIN, level_change, level_difference, slope_change, spread_change
 from brimline.units import NS_PER_S, format_duration, format_percentage
@@ -149,22 +150,19 @@ def counted(record: RunRecord, steady: SteadyState | None) -> RunRecord:
         return record
     end_ns = steady.warmup_end_ns
     load = partial(_relabelled, record, end_ns)
-    merged: dict[tuple[str, str], Histogram] = {}
-    for each in load(None):
-        if each.phase != "measure":
-            continue
-        key = (each.operation, each.clock)
-        if key in merged:
-            merged[key].merge(each.histogram)
-        else:
-            merged[key] = each.histogram
+    operations: list[OperationRow] = [
+        {**row, "phase": "warmup"} if row["start_ns"] < end_ns else row for row in record.operations
+    ]
+    codec = None if record.batches is None else record.batches.codec
+    merged, batches = condensed(load(None), operations, codec)
     return replace(
         record,
-        operations=[{**row, "phase": "warmup"} if row["start_ns"] < end_ns else row for row in record.operations],
+        operations=operations,
         intervals=[{**row, "phase": "warmup"} if row["start_ns"] < end_ns else row for row in record.intervals],
         histograms={key: each for key, each in merged.items() if key[1] in CLOCKS},
         breakdown={key: each for key, each in merged.items() if key[1] not in CLOCKS},
         load_interval_histograms=load,
+        batches=batches,
     )
 
 

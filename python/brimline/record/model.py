@@ -7,9 +7,12 @@ exist at run time as well, because the reader takes its columns from them.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NotRequired, Protocol, Self, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Self, TypeAlias, TypedDict
 
 from brimline.plan import Plan
+
+if TYPE_CHECKING:
+    from brimline.record.batches import Batches
 
 Clock: TypeAlias = Literal["service", "response", "lag"]
 CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
@@ -283,6 +286,7 @@ class RunRecord:
     histograms: Mapping[tuple[str, str], Histogram]
     brimline_version: str
     load_interval_histograms: Callable[[Clock | None], Iterable[IntervalHistogram]] = field(repr=False)
+    batches: "Batches | None" = None  # None in a record that was never on disk
     imbalances: Sequence[str] = ()  # what the sealing found not to add up; empty in a sound record
     breakdown: Mapping[tuple[str, str], Histogram] = field(default_factory=dict)
     server_facts: Mapping[str, Any] = field(default_factory=dict)

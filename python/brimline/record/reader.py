@@ -2,7 +2,7 @@
 
 import csv
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from brimline.errors import RecordError
 from brimline.plan import Plan
 from brimline.record import hlog
+from brimline.record.batches import condensed
 from brimline.record.events import read_events
 from brimline.record.files import digest, read_json, read_lines
 from brimline.record.histograms import native_codec
@@ -33,7 +34,6 @@ from brimline.record.model import (
     BREAKDOWN_CLOCKS,
     CLOCKS,
     Clock,
-    Histogram,
     HistogramCodec,
     IntervalHistogram,
     IntervalRow,
@@ -66,7 +66,10 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
     # Intervals are written last: what a killed run had written beyond the last one isn't whole.
     whole_until_ns = intervals[-1]["end_ns"] if intervals else 0
     load = functools.partial(_read_interval_histograms, directory / LATENCY_FILE, whole_until_ns, codec)
-    measured = _merge_measured(load(None), codec)
+    operations = [
+        row for row in _read_rows(directory / OPERATIONS_FILE, OperationRow) if row["end_ns"] <= whole_until_ns
+    ]
+    measured, batches = condensed(load(None), operations, codec)
     ended_by = state.get("ended_by")
     return RunRecord(
         directory=directory,
@@ -77,9 +80,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         summary=_read_summary(state.get("summary")),
         environment=read_environment(directory / ENVIRONMENT_FILE),
         opcounters=cast("Opcounters | None", state.get("opcounters")),
-        operations=[
-            row for row in _read_rows(directory / OPERATIONS_FILE, OperationRow) if row["end_ns"] <= whole_until_ns
-        ],
+        operations=operations,
         intervals=intervals,
         server=_read_server(directory / SERVER_FILE),
         server_facts=_read_facts(directory / SERVER_FACTS_FILE),
@@ -88,6 +89,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         breakdown={key: merged for key, merged in measured.items() if key[1] in BREAKDOWN_CLOCKS},
         brimline_version=str(state.get("brimline_version", "unknown")),
         load_interval_histograms=load,
+        batches=batches,
         imbalances=tuple(state.get("imbalances", ())),
         files_changed=_changed_files(directory, state.get("files", {})),
     )
@@ -190,15 +192,6 @@ def _read_interval_histograms(
         for entry in hlog.parse(read_lines(path), clock=clock)
         if entry.end_ns <= whole_until_ns and clock in (None, entry.clock)
     )
-
-
-def _merge_measured(intervals: Iterable[IntervalHistogram], codec: HistogramCodec) -> dict[tuple[str, str], Histogram]:
-    merged: dict[tuple[str, str], Histogram] = {}
-    for interval in intervals:
-        if interval.phase == "measure":
-            key = (interval.operation, interval.clock)
-            merged.setdefault(key, codec.empty()).merge(interval.histogram)
-    return merged
 
 
 def _changed_files(directory: Path, digests: Mapping[str, str]) -> tuple[str, ...]:
