@@ -13,6 +13,8 @@ from brimline.api.reopen import find_record
 from brimline.errors import BrimlineError, UsageError
 from brimline.experiments.ab import AB_KIND, ARMS
 from brimline.record import list_records, read_experiment, read_record
+from brimline.record.imported import KIND as IMPORTED_KIND
+from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
 from brimline.report import Report
 from brimline.report.comparison_view import comparison_report
@@ -75,9 +77,19 @@ def named_runs(name: str | Path, *, runs_directory: Path) -> list[ComparedRun]:
     text, _, arm = str(name).rpartition(ARM_MARK)
     is_arm = arm in ARMS and bool(text)
     directory = find_record(text if is_arm else name, runs_directory=runs_directory)
+    if is_imported(directory):
+        raise _is_of_another_tool(directory)
     if (directory / EXPERIMENT_FILE).exists():
         return _runs_of_arm(directory, arm if is_arm else "")
     return [compared_run(read_record(directory))]
+
+
+def _is_of_another_tool(directory: Path) -> UsageError:
+    return UsageError(
+        f"{directory} is imported: how it was planned and sent, and what the server counted, isn't known, so that a "
+        "difference could be anything",
+        hint="compare runs of brimline's own; brimline report --format json has the figures of an import",
+    )
 
 
 def _is_record(path: Path) -> bool:
@@ -86,7 +98,11 @@ def _is_record(path: Path) -> bool:
 
 def _runs_below(directory: Path) -> list[ComparedRun]:
     """The runs in a directory. The loads that went before them lie there too, and count where there is nothing else."""
-    entries = [entry for entry in list_records(directory) if entry.kind == "run"]
+    found = list_records(directory)
+    entries = [entry for entry in found if entry.kind == "run"]
+    imported = next((entry for entry in found if entry.kind == IMPORTED_KIND), None)
+    if imported is not None and not entries:
+        raise _is_of_another_tool(imported.directory)
     runs = [compared_run(read_record(entry.directory)) for entry in entries]
     if not runs:
         raise UsageError(f"there is no run in {directory}", hint="name a run, a directory of runs, or EXPERIMENT:A")
