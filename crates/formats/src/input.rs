@@ -1,0 +1,60 @@
+//! Owns reading bytes from an input, and the place they come from.
+
+use std::io::{ErrorKind, Read};
+
+use crate::{InputError, Position};
+
+/// How much is read at once where bytes are dropped.
+const SKIP_BYTES: u64 = 256 * 1024;
+
+/// A source of bytes.
+pub struct Input {
+    source: Box<dyn Read + Send>,
+    ended: bool,
+}
+
+impl Input {
+    /// Reads from `source`, from its beginning.
+    pub fn new(source: Box<dyn Read + Send>) -> Self {
+        Self { source, ended: false }
+    }
+
+    /// Whether the source has no more bytes.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Appends `length` bytes to `buffer`; fewer only at the end of the source. `at` is named in the error.
+    pub fn read(&mut self, buffer: &mut Vec<u8>, length: usize, at: Position) -> Result<(), InputError> {
+        let before = buffer.len();
+        let read = self.source.by_ref().take(length as u64).read_to_end(buffer);
+        read.map_err(|error| unreadable(&error, at))?;
+        self.ended = buffer.len() - before < length;
+        Ok(())
+    }
+
+    /// Reads `length` bytes and drops them.
+    pub fn skip(&mut self, length: u64, at: Position) -> Result<(), InputError> {
+        let mut left = length;
+        let mut buffer = Vec::new();
+        while left > 0 {
+            buffer.clear();
+            self.read(&mut buffer, left.min(SKIP_BYTES) as usize, at)?;
+            left -= buffer.len() as u64;
+            if self.ended && left > 0 {
+                let reason =
+                    format!("the input ends {left} bytes before the place where reading is to go on");
+                return Err(InputError { line: at.line, offset: at.offset, reason });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unreadable(error: &std::io::Error, at: Position) -> InputError {
+    let reason = match error.kind() {
+        ErrorKind::UnexpectedEof => "the compressed input ends in the middle".to_owned(),
+        _ => format!("the input can't be read: {error}"),
+    };
+    InputError { line: at.line, offset: at.offset, reason }
+}

@@ -1,0 +1,34 @@
+//! Text and dumps to BSON documents, with the meaning that mongoimport gives them. Bytes in, bytes out: no sockets, no
+//! threads, no time.
+//!
+//! Reading goes in two steps, so that the second can be done by many threads:
+//!
+//! 1. A [`Splitter`] follows the input and hands out [`Stretch`]es, each of whole records. Sequential and cheap.
+//! 2. [`Convert`] turns a stretch into [`Documents`]. Pure; any thread, any order.
+//!
+//! [`open`] makes both from [`FormatOptions`] and an input.
+
+#![forbid(unsafe_code)]
+
+mod bson_dump;
+mod documents;
+mod error;
+mod input;
+mod open;
+mod options;
+mod splitting;
+mod stretch;
+
+pub use documents::{Convert, Documents, GeneratedIds, Rejected, Rejection, Row};
+pub use error::InputError;
+pub use open::{Opened, open};
+pub use options::{Columns, Format, FormatOptions, ParseGrace};
+pub use stretch::{Position, Splitter, Stretch};
+
+/// The largest document that a server stores, in bytes of BSON.
+pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The longest record that is read. A document of [`DOCUMENT_BYTES_MAX`] may take more than that as text (quotes doubled,
+/// characters escaped, types spelled out); a record longer than this is rejected unread.
+pub const RECORD_BYTES_MAX: usize = 2 * DOCUMENT_BYTES_MAX;
+/// How much of a rejected record is kept.
+pub const REJECTED_TEXT_BYTES_MAX: usize = 64 * 1024;
