@@ -11,13 +11,16 @@
 #![forbid(unsafe_code)]
 
 mod bson_dump;
+mod delimited;
 mod documents;
 mod error;
 mod input;
+mod json;
 mod open;
 mod options;
 mod splitting;
 mod stretch;
+mod values;
 
 pub use documents::{Convert, Documents, GeneratedIds, Rejected, Rejection, Row};
 pub use error::InputError;

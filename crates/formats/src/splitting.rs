@@ -79,7 +79,7 @@ impl<B: Boundaries> RecordSplitter<B> {
         bytes.truncate(REJECTED_TEXT_BYTES_MAX);
         bytes.shrink_to_fit();
         self.position = Position { offset: start.offset + length, line };
-        Ok(Stretch { bytes, start, end: self.position, too_long: Some(length) })
+        Ok(Stretch { bytes, start, end: self.position, too_long: Some(length), ends_input: false })
     }
 }
 
@@ -102,7 +102,8 @@ impl<B: Boundaries> Splitter for RecordSplitter<B> {
         let start = self.position;
         let line = start.line + self.boundaries.lines(&bytes);
         self.position = Position { offset: start.offset + bytes.len() as u64, line };
-        Ok(Some(Stretch { bytes, start, end: self.position, too_long: None }))
+        let ends_input = self.carried.is_empty() && self.input.has_ended();
+        Ok(Some(Stretch { bytes, start, end: self.position, too_long: None, ends_input }))
     }
 
     fn position(&self) -> Position {

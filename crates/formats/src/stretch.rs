@@ -28,6 +28,8 @@ pub struct Stretch {
     /// Length of the record when it is longer than [`crate::RECORD_BYTES_MAX`]. It is the only one then, and converting it
     /// rejects it.
     pub too_long: Option<u64>,
+    /// Whether the input ends with it.
+    pub ends_input: bool,
 }
 
 /// Finds where records end. Sequential; holds about as much memory as the longest record it meets.

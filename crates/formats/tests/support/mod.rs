@@ -33,7 +33,10 @@ pub struct Read {
 
 impl Read {
     pub fn documents(&self) -> Vec<bson::Document> {
-        self.raw.iter().map(|bytes| bson::Document::from_reader(bytes.as_slice()).expect("valid BSON")).collect()
+        self.raw
+            .iter()
+            .map(|bytes| bson::Document::from_reader(bytes.as_slice()).expect("valid BSON"))
+            .collect()
     }
 }
 

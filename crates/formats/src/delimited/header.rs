@@ -1,0 +1,98 @@
+//! Owns where the names of the columns come from.
+
+use super::Dialect;
+use super::column_type::{ColumnType, split_typed_name};
+use super::columns::{Column, columns};
+use super::rows::{Cells, RowEnd, push_unescaped};
+use crate::input::Input;
+use crate::values::text;
+use crate::{Columns, FormatOptions, InputError, Position, RECORD_BYTES_MAX};
+
+/// How much is read to find the header line in.
+const HEADER_BYTES: usize = 64 * 1024;
+
+/// The columns of an input, and where its rows begin.
+pub struct Header {
+    pub columns: Vec<Column>,
+    /// Bytes that were read past the header.
+    pub carried: Vec<u8>,
+    pub position: Position,
+}
+
+/// Finds out the columns; reads the header line where the names are there. `carried` are bytes already read, at `position`.
+pub fn read_header(
+    options: &FormatOptions,
+    dialect: Dialect,
+    input: &mut Input,
+    mut carried: Vec<u8>,
+    mut position: Position,
+) -> Result<Header, InputError> {
+    let at = position;
+    let error = |reason| InputError { line: at.line, offset: at.offset, reason };
+    let names = match &options.columns {
+        None => {
+            let reason =
+                "the columns have no names: give fields, a field file or say that there is a header line";
+            return Err(error(reason.to_owned()));
+        }
+        Some(Columns::Fields(list)) => list.split(',').map(str::to_owned).collect(),
+        Some(Columns::FieldFile(text)) => text.lines().map(str::to_owned).collect(),
+        Some(Columns::Headerline) => header_line(dialect, input, &mut carried, &mut position)?,
+    };
+    let typed = |name: String| match options.columns_have_types {
+        true => split_typed_name(&name).map(|(name, column_type)| (name.to_owned(), column_type)),
+        false => Ok((name, ColumnType::Auto)),
+    };
+    let names: Result<Vec<_>, _> = names.into_iter().map(typed).collect();
+    let columns = names.and_then(|names| columns(names, options.use_array_index_fields)).map_err(error)?;
+    Ok(Header { columns, carried, position })
+}
+
+/// Takes the first row off the front of `carried`, which is filled as far as needed.
+fn header_line(
+    dialect: Dialect,
+    input: &mut Input,
+    carried: &mut Vec<u8>,
+    position: &mut Position,
+) -> Result<Vec<String>, InputError> {
+    let mut cells = Cells::default();
+    loop {
+        let bytes = carried.as_slice();
+        let end = if bytes.is_empty() { RowEnd::Blank } else { cells.read_row(dialect, bytes) };
+        let is_whole = match end {
+            RowEnd::Row => bytes.get(cells.length.wrapping_sub(1)) == Some(&b'\n') || input.has_ended(),
+            RowEnd::Blank => !bytes.is_empty(),
+            RowEnd::Malformed(_) => input.has_ended() || bytes.len() > RECORD_BYTES_MAX,
+        };
+        if !is_whole {
+            if input.has_ended() {
+                let reason = "the input is empty, there is no header line".to_owned();
+                return Err(InputError { line: position.line, offset: position.offset, reason });
+            }
+            let length = carried.len().max(HEADER_BYTES);
+            input.read(carried, length, *position)?;
+            continue;
+        }
+        if let RowEnd::Malformed(malformed) = end {
+            let reason = format!("the header line has {}", malformed.reason());
+            return Err(InputError { line: position.line, offset: position.offset, reason });
+        }
+        let names = cells.cells.iter().map(|cell| {
+            let bytes = &bytes[cell.start..cell.end];
+            let mut unescaped = Vec::new();
+            if cell.escaped {
+                push_unescaped(bytes, &mut unescaped);
+            } else {
+                unescaped.extend_from_slice(bytes);
+            }
+            text::repaired(&unescaped)
+        });
+        let names: Vec<String> = names.collect();
+        carried.drain(..cells.length);
+        *position =
+            Position { offset: position.offset + cells.length as u64, line: position.line + cells.lines };
+        if end == RowEnd::Row {
+            return Ok(names);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Owns how single values are written as text: numbers, decimals, dates, binary.
+
+pub mod binary;
+pub mod date_formats;
+pub mod date_layout;
+pub mod decimal;
+pub mod number;
+pub mod text;
