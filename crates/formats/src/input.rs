@@ -27,6 +27,7 @@ impl Input {
     /// Appends `length` bytes to `buffer`; fewer only at the end of the source. `at` is named in the error.
     pub fn read(&mut self, buffer: &mut Vec<u8>, length: usize, at: Position) -> Result<(), InputError> {
         let before = buffer.len();
+        buffer.reserve(length);
         let read = self.source.by_ref().take(length as u64).read_to_end(buffer);
         read.map_err(|error| unreadable(&error, at))?;
         self.ended = buffer.len() - before < length;

@@ -7,7 +7,7 @@ use crate::bson_dump::{BsonBoundaries, BsonDump};
 use crate::delimited::{CsvBoundaries, Dialect, Table, TsvBoundaries, read_header};
 use crate::input::Input;
 use crate::json::{ArrayBoundaries, DocumentBoundaries, Json};
-use crate::splitting::RecordSplitter;
+use crate::splitting::{Boundaries, RecordSplitter, STRETCH_BYTES};
 use crate::{Convert, Format, FormatOptions, InputError, Position, Splitter};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -25,66 +25,65 @@ pub struct Opened {
 /// # Errors
 /// When the options contradict each other, or the header can't be used.
 pub fn open(options: &FormatOptions, source: Box<dyn Read + Send>) -> Result<Opened, InputError> {
+    open_in(STRETCH_BYTES, options, source)
+}
+
+/// The same in stretches of about `stretch_bytes`.
+fn open_in(
+    stretch_bytes: usize,
+    options: &FormatOptions,
+    source: Box<dyn Read + Send>,
+) -> Result<Opened, InputError> {
     let mut input = Input::new(source);
     match options.format {
-        Format::Bson => Ok(Opened {
-            splitter: Box::new(RecordSplitter::new(
-                input,
-                Vec::new(),
-                Position::START,
-                BsonBoundaries::default(),
-            )),
-            convert: Arc::new(BsonDump::new(options)),
-        }),
-        Format::Csv => {
-            let (carried, position) = begin_text(&mut input)?;
-            open_table(options, Dialect::Csv, CsvBoundaries::default(), input, carried, position)
+        Format::Bson => {
+            let boundaries = BsonBoundaries::default();
+            let splitter = RecordSplitter::new(input, Vec::new(), Position::START, boundaries, stretch_bytes);
+            Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(BsonDump::new(options)) })
         }
-        Format::Tsv => {
+        Format::Csv => open_table(stretch_bytes, options, Dialect::Csv, CsvBoundaries::default(), input),
+        Format::Tsv => open_table(stretch_bytes, options, Dialect::Tsv, TsvBoundaries, input),
+        Format::Json if options.json_array => open_array(stretch_bytes, options, input),
+        Format::Json => {
             let (carried, position) = begin_text(&mut input)?;
-            open_table(options, Dialect::Tsv, TsvBoundaries, input, carried, position)
+            let boundaries = DocumentBoundaries::new(options.legacy);
+            let splitter = RecordSplitter::new(input, carried, position, boundaries, stretch_bytes);
+            Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(Json::new(options, None)) })
         }
-        Format::Json => open_json(options, input),
     }
 }
 
 fn open_table(
+    stretch_bytes: usize,
     options: &FormatOptions,
     dialect: Dialect,
-    boundaries: impl crate::splitting::Boundaries + 'static,
+    boundaries: impl Boundaries + 'static,
     mut input: Input,
-    carried: Vec<u8>,
-    position: Position,
 ) -> Result<Opened, InputError> {
+    let (carried, position) = begin_text(&mut input)?;
     let header = read_header(options, dialect, &mut input, carried, position)?;
-    Ok(Opened {
-        splitter: Box::new(RecordSplitter::new(input, header.carried, header.position, boundaries)),
-        convert: Arc::new(Table::new(dialect, header.columns, options)),
-    })
+    let splitter = RecordSplitter::new(input, header.carried, header.position, boundaries, stretch_bytes);
+    let table = Table::new(dialect, header.columns, options);
+    Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(table) })
 }
 
-fn open_json(options: &FormatOptions, mut input: Input) -> Result<Opened, InputError> {
+fn open_array(stretch_bytes: usize, options: &FormatOptions, mut input: Input) -> Result<Opened, InputError> {
     let (mut carried, mut position) = begin_text(&mut input)?;
-    if !options.json_array {
-        let boundaries = DocumentBoundaries::new(options.legacy);
-        return Ok(Opened {
-            splitter: Box::new(RecordSplitter::new(input, carried, position, boundaries)),
-            convert: Arc::new(Json::new(options, None)),
-        });
-    }
-    open_array(&mut input, &mut carried, &mut position)?;
+    take_opening_bracket(&mut input, &mut carried, &mut position)?;
     let boundaries = ArrayBoundaries::new(options.legacy);
-    Ok(Opened {
-        splitter: Box::new(RecordSplitter::new(input, carried, position, boundaries)),
-        convert: Arc::new(Json::new(options, Some(position))),
-    })
+    let splitter = RecordSplitter::new(input, carried, position, boundaries, stretch_bytes);
+    Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(Json::new(options, Some(position))) })
 }
 
 /// Takes white space and the bracket that opens an array off the front of `carried`, which is filled as far as needed.
-fn open_array(input: &mut Input, carried: &mut Vec<u8>, position: &mut Position) -> Result<(), InputError> {
+fn take_opening_bracket(
+    input: &mut Input,
+    carried: &mut Vec<u8>,
+    position: &mut Position,
+) -> Result<(), InputError> {
     loop {
         let space = carried.len() - carried.trim_ascii_start().len();
-        position.line += carried[..space].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        position.line += memchr::memchr_iter(b'\n', &carried[..space]).count() as u64;
         position.offset += space as u64;
         carried.drain(..space);
         let reason = match carried.first() {
@@ -116,4 +115,147 @@ fn begin_text(input: &mut Input) -> Result<(Vec<u8>, Position), InputError> {
         return Err(InputError { line: 1, offset: 0, reason });
     }
     Ok((carried, Position::START))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Columns, Documents, ParseGrace};
+
+    fn options(format: Format) -> FormatOptions {
+        let is_table = matches!(format, Format::Csv | Format::Tsv);
+        FormatOptions {
+            format,
+            columns: is_table.then(|| Columns::Fields("a,b,c.d".to_owned())),
+            columns_have_types: false,
+            parse_grace: ParseGrace::Stop,
+            ignore_blanks: false,
+            use_array_index_fields: false,
+            json_array: false,
+            legacy: false,
+            generated_ids: None,
+        }
+    }
+
+    /// Documents, where each record begins, and how reading ended.
+    type Outcome = (Vec<Vec<u8>>, Vec<(u64, u64)>, u64, Option<InputError>);
+
+    /// Reads `text`; begins anew at the end of every stretch where `resume`.
+    fn read(stretch_bytes: usize, options: &FormatOptions, text: &str, resume: bool) -> Outcome {
+        let open = || open_in(stretch_bytes, options, Box::new(Cursor::new(text.as_bytes().to_vec())));
+        let mut outcome: Outcome = Default::default();
+        let mut opened = match open() {
+            Ok(opened) => opened,
+            Err(error) => return (Vec::new(), Vec::new(), 0, Some(error)),
+        };
+        while let Some(stretch) = opened.splitter.next_stretch(Vec::new()).expect("memory can be read") {
+            let mut documents = Documents::default();
+            opened.convert.convert(&stretch, &mut documents);
+            outcome.0.extend(documents.iter().map(<[u8]>::to_vec));
+            outcome.1.extend(documents.rows.iter().map(|row| (row.line, row.offset)));
+            outcome.2 += documents.nulls;
+            outcome.3 = documents.stop;
+            if outcome.3.is_some() {
+                break;
+            }
+            if resume {
+                opened = open().expect("it could be opened before");
+                opened.splitter.skip_to(stretch.end).expect("the stretch was read before");
+            }
+        }
+        outcome
+    }
+
+    /// Text of pieces that are awkward to cut between.
+    fn pieces(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|pieces| pieces.concat())
+    }
+
+    fn check(options: &FormatOptions, text: &str, stretch_bytes: usize) -> Result<(), TestCaseError> {
+        let whole = read(1 << 20, options, text, false);
+        for resume in [false, true] {
+            let cut = read(stretch_bytes, options, text, resume);
+            prop_assert_eq!(&cut.0, &whole.0, "documents");
+            prop_assert_eq!(&cut.1, &whole.1, "lines and offsets");
+            prop_assert_eq!(cut.2, whole.2, "nulls");
+            prop_assert_eq!(
+                cut.3.as_ref().map(|error| (error.line, error.offset)),
+                whole.3.as_ref().map(|error| (error.line, error.offset))
+            );
+        }
+        Ok(())
+    }
+
+    const CELLS: &[&str] = &[
+        "1,two,3.5\n",
+        "\"a,\nb\",c\n",
+        "\"say \"\"hi\"\"\",x\r\n",
+        "\n",
+        "a",
+        ",",
+        "\"",
+        "\n\"",
+        " ",
+        "\r\n",
+        "\t",
+        "1",
+    ];
+    const VALUES: &[&str] = &[
+        "{\"a\":1}\n",
+        "{\"a\":{\"b\":[{},{}]}}",
+        "{\"a\":\"}\\\"{\"}",
+        "\n",
+        " ",
+        ",",
+        ",\n",
+        "null ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        "{\"b\":\n[1,\n2]\n}\n",
+    ];
+    const ELEMENTS: &[&str] = &[
+        "{\"a\":1},",
+        "{\"a\":{\"b\":[{},{}]}} ,\n",
+        "{\"a\":\"]}\\\"\"},",
+        "null,",
+        " ",
+        "\n",
+        "{}",
+        "{},",
+        "]",
+        ",",
+        "[",
+        "1,",
+    ];
+
+    proptest! {
+        #[test]
+        fn csv_is_read_the_same_wherever_it_is_cut(text in pieces(CELLS), stretch_bytes in 1usize..40) {
+            check(&options(Format::Csv), &text, stretch_bytes)?;
+        }
+
+        #[test]
+        fn tsv_is_read_the_same_wherever_it_is_cut(text in pieces(CELLS), stretch_bytes in 1usize..40) {
+            check(&options(Format::Tsv), &text, stretch_bytes)?;
+        }
+
+        #[test]
+        fn documents_are_read_the_same_wherever_they_are_cut(text in pieces(VALUES), stretch_bytes in 1usize..40) {
+            check(&options(Format::Json), &text, stretch_bytes)?;
+        }
+
+        #[test]
+        fn arrays_are_read_the_same_wherever_they_are_cut(text in pieces(ELEMENTS), stretch_bytes in 1usize..40) {
+            let options = FormatOptions { json_array: true, ..options(Format::Json) };
+            check(&options, &format!("[{text}"), stretch_bytes)?;
+            check(&options, &format!("[{text}{{}}]"), stretch_bytes)?;
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::input::Input;
 use crate::{InputError, Position, RECORD_BYTES_MAX, REJECTED_TEXT_BYTES_MAX, Splitter, Stretch};
 
 /// How much is read for a stretch: a thousand rows or so, and small enough to stay in a processor's cache.
-const STRETCH_BYTES: usize = 256 * 1024;
+pub const STRETCH_BYTES: usize = 256 * 1024;
 
 /// Where the records of one format end.
 pub trait Boundaries: Send {
@@ -31,18 +31,25 @@ pub struct RecordSplitter<B> {
     /// Read, but not handed out.
     carried: Vec<u8>,
     position: Position,
+    stretch_bytes: usize,
 }
 
 impl<B: Boundaries> RecordSplitter<B> {
     /// Goes on at `position` with `carried`, which has been read from `input` already.
-    pub fn new(input: Input, carried: Vec<u8>, position: Position, boundaries: B) -> Self {
-        Self { input, boundaries, carried, position }
+    pub fn new(
+        input: Input,
+        carried: Vec<u8>,
+        position: Position,
+        boundaries: B,
+        stretch_bytes: usize,
+    ) -> Self {
+        Self { input, boundaries, carried, position, stretch_bytes }
     }
 
     /// Reads until `bytes` begin with a whole record, or hold the longest that may be, or the input has ended. Returns the length
     /// of the whole records.
     fn fill(&mut self, bytes: &mut Vec<u8>) -> Result<usize, InputError> {
-        let mut goal = STRETCH_BYTES;
+        let mut goal = self.stretch_bytes;
         loop {
             if bytes.len() < goal && !self.input.has_ended() {
                 self.input.read(bytes, goal - bytes.len(), self.position)?;
@@ -66,7 +73,7 @@ impl<B: Boundaries> RecordSplitter<B> {
         let mut piece = Vec::new();
         while !self.input.has_ended() {
             piece.clear();
-            self.input.read(&mut piece, STRETCH_BYTES, start)?;
+            self.input.read(&mut piece, self.stretch_bytes, start)?;
             let end = self.boundaries.end_in(&piece);
             let passed = &piece[..end.unwrap_or(piece.len())];
             length += passed.len() as u64;

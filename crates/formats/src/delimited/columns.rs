@@ -13,7 +13,8 @@ pub struct Column {
     pub name: String,
     /// Type byte, to be filled in, then the name in its document, then a NUL.
     pub key: Vec<u8>,
-    pub column_type: ColumnType,
+    /// What its cells hold.
+    pub cell_type: ColumnType,
     /// Sub-documents and arrays that open in front of it, outermost first.
     pub opens: Vec<Group>,
     /// How many close behind it.
@@ -166,7 +167,7 @@ impl Entry {
                     cell,
                     name: full_name,
                     key: key(ElementType::Null, name),
-                    column_type,
+                    cell_type: column_type,
                     opens: Vec::new(),
                     closes: 0,
                     array_index,

@@ -39,9 +39,12 @@ pub fn read_header(
         Some(Columns::FieldFile(text)) => text.lines().map(str::to_owned).collect(),
         Some(Columns::Headerline) => header_line(dialect, input, &mut carried, &mut position)?,
     };
-    let typed = |name: String| match options.columns_have_types {
-        true => split_typed_name(&name).map(|(name, column_type)| (name.to_owned(), column_type)),
-        false => Ok((name, ColumnType::Auto)),
+    let typed = |name: String| {
+        if options.columns_have_types {
+            split_typed_name(&name).map(|(name, column_type)| (name.to_owned(), column_type))
+        } else {
+            Ok((name, ColumnType::Auto))
+        }
     };
     let names: Result<Vec<_>, _> = names.into_iter().map(typed).collect();
     let columns = names.and_then(|names| columns(names, options.use_array_index_fields)).map_err(error)?;
@@ -77,7 +80,7 @@ fn header_line(
             let reason = format!("the header line has {}", malformed.reason());
             return Err(InputError { line: position.line, offset: position.offset, reason });
         }
-        let names = cells.cells.iter().map(|cell| {
+        let names = cells.list.iter().map(|cell| {
             let bytes = &bytes[cell.start..cell.end];
             let mut unescaped = Vec::new();
             if cell.escaped {

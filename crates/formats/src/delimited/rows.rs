@@ -16,7 +16,7 @@ pub struct Cell {
 /// The cells of one row; its memory serves one row after another.
 #[derive(Default)]
 pub struct Cells {
-    pub cells: Vec<Cell>,
+    pub list: Vec<Cell>,
     /// Length of the row, line break included.
     pub length: usize,
     /// How many lines the row takes up.
@@ -62,7 +62,7 @@ impl Cells {
     /// Reads the row that `bytes` begin with.
     #[inline]
     pub fn read_row(&mut self, dialect: Dialect, bytes: &[u8]) -> RowEnd {
-        self.cells.clear();
+        self.list.clear();
         self.lines = 1;
         match dialect {
             Dialect::Csv => self.read_csv(bytes),
@@ -79,10 +79,10 @@ impl Cells {
         }
         let mut start = 0;
         while let Some(length) = memchr(b'\t', &line[start..]) {
-            self.cells.push(Cell { start, end: start + length, escaped: false });
+            self.list.push(Cell { start, end: start + length, escaped: false });
             start += length + 1;
         }
-        self.cells.push(Cell { start, end: line.len(), escaped: false });
+        self.list.push(Cell { start, end: line.len(), escaped: false });
         RowEnd::Row
     }
 
@@ -118,7 +118,7 @@ impl Cells {
         let length = memchr3(b',', b'\n', b'"', &bytes[start..]);
         let stop = length.map_or(bytes.len(), |length| start + length);
         let end = trimmed_end(bytes, start, stop);
-        self.cells.push(Cell { start, end, escaped: false });
+        self.list.push(Cell { start, end, escaped: false });
         match bytes.get(stop) {
             Some(b',') => Ok((CellEnd::Delimiter, stop + 1)),
             Some(b'\n') => Ok((CellEnd::Row, stop + 1)),
@@ -149,7 +149,7 @@ impl Cells {
                 }
             }
         };
-        self.cells.push(Cell { start, end, escaped });
+        self.list.push(Cell { start, end, escaped });
         let mut after = end + 1;
         while is_space(bytes, after) {
             after += 1;
@@ -216,7 +216,7 @@ mod tests {
             RowEnd::Malformed(malformed) => Err(malformed),
             RowEnd::Blank => Ok(Vec::new()),
             RowEnd::Row => Ok(cells
-                .cells
+                .list
                 .iter()
                 .map(|cell| {
                     let mut out = Vec::new();

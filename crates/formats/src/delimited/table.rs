@@ -73,7 +73,7 @@ impl Table {
             for group in &column.opens {
                 scratch.begin(&group.key, group.array_index, out);
             }
-            if let Some(&cell) = scratch.cells.cells.get(column.cell)
+            if let Some(&cell) = scratch.cells.list.get(column.cell)
                 && !(self.ignore_blanks && cell.start == cell.end)
             {
                 has_own_id |= self.push_cell(column, row, cell, scratch, out)? && column.is_id;
@@ -82,7 +82,7 @@ impl Table {
                 scratch.end(out)?;
             }
         }
-        if scratch.cells.cells.len() > self.columns.len() {
+        if scratch.cells.list.len() > self.columns.len() {
             self.push_extra_cells(row, scratch, out)?;
         }
         end_document(out, start);
@@ -103,7 +103,7 @@ impl Table {
         out.extend_from_slice(&column.key);
         let Scratch { text, open, is_utf8, .. } = scratch;
         let text = cell_text(row, cell, *is_utf8, text);
-        let element_type = match column.column_type.push_value(text, out) {
+        let element_type = match column.cell_type.push_value(text, out) {
             Some(element_type) => element_type,
             None => match self.parse_grace {
                 ParseGrace::AutoCast => push_auto(text, out),
@@ -125,8 +125,8 @@ impl Table {
     /// Appends the cells that have no column, as `field2`, `field3` and so on.
     #[cold]
     fn push_extra_cells(&self, row: &[u8], scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<(), RowError> {
-        for index in self.columns.len()..scratch.cells.cells.len() {
-            let cell = scratch.cells.cells[index];
+        for index in self.columns.len()..scratch.cells.list.len() {
+            let cell = scratch.cells.list[index];
             if self.ignore_blanks && cell.start == cell.end {
                 continue;
             }
@@ -254,7 +254,7 @@ fn cell_text<'a>(row: &'a [u8], cell: Cell, is_utf8: bool, buffer: &'a mut Vec<u
 
 #[cold]
 fn misfit(column: &Column, text: &[u8]) -> String {
-    let type_name = column.column_type.name();
+    let type_name = column.cell_type.name();
     format!("column \"{}\": \"{}\" is no {type_name}", column.name.escape_debug(), text::shown(text))
 }
 

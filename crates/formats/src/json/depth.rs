@@ -90,7 +90,7 @@ mod tests {
             (r#"{"a":"}"} "#, Ends::Last(Some(9))),
             (r#"{"a":"\"}"}"#, Ends::Last(Some(11))),
             (r#"{"a":[{}"#, Ends::Last(None)),
-            (r#"{}]"#, Ends::TooMany(2)),
+            (r"{}]", Ends::TooMany(2)),
             ("null", Ends::Last(None)),
             ("{'}'}", Ends::Last(Some(5))),
         ];

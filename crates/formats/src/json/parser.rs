@@ -264,15 +264,12 @@ impl<'a> Parser<'a> {
 
 /// Appends an integer in as many bits as it needs.
 pub fn push_integer(value: i64, out: &mut Vec<u8>) -> ElementType {
-    match i32::try_from(value) {
-        Ok(value) => {
-            out.extend_from_slice(&value.to_le_bytes());
-            ElementType::Int32
-        }
-        Err(_) => {
-            out.extend_from_slice(&value.to_le_bytes());
-            ElementType::Int64
-        }
+    if let Ok(value) = i32::try_from(value) {
+        out.extend_from_slice(&value.to_le_bytes());
+        ElementType::Int32
+    } else {
+        out.extend_from_slice(&value.to_le_bytes());
+        ElementType::Int64
     }
 }
 

@@ -52,7 +52,7 @@ impl Parser<'_> {
         };
         match name {
             b"undefined" => return Ok(ElementType::Undefined),
-            b"NaN" => return double(f64::NAN, out),
+            b"NaN" => return double(number::NAN, out),
             b"Infinity" => return double(f64::INFINITY, out),
             b"MinKey" | b"MaxKey" => {
                 if self.peek() == Some(b'(') {
@@ -78,23 +78,13 @@ impl Parser<'_> {
             return Ok(arguments);
         }
         loop {
-            let argument = match self.peek() {
-                Some(quote @ (b'"' | b'\'')) => {
-                    self.at += 1;
-                    let mut text = Vec::new();
-                    self.push_string_text(quote, &mut text)?;
-                    Argument::Text(text)
-                }
-                _ => {
-                    let rest = &self.text[self.at..];
-                    let is_number = |byte: u8| matches!(byte, b'+' | b'-' | b'.' | b'0'..=b'9' | b'e' | b'E');
-                    let length = rest.iter().take_while(|&&byte| is_number(byte)).count();
-                    if length == 0 {
-                        return Err(self.error("an argument is missing"));
-                    }
-                    self.at += length;
-                    Argument::Number(rest[..length].to_vec())
-                }
+            let argument = if let Some(quote @ (b'"' | b'\'')) = self.peek() {
+                self.at += 1;
+                let mut text = Vec::new();
+                self.push_string_text(quote, &mut text)?;
+                Argument::Text(text)
+            } else {
+                Argument::Number(self.number_argument()?)
             };
             arguments.push(argument);
             match self.peek() {
@@ -105,6 +95,18 @@ impl Parser<'_> {
         }
         self.at += 1;
         Ok(arguments)
+    }
+
+    /// The digits of a number, whatever they are.
+    fn number_argument(&mut self) -> Result<Vec<u8>, Syntax> {
+        let rest = &self.text[self.at..];
+        let is_number = |byte: u8| matches!(byte, b'+' | b'-' | b'.' | b'0'..=b'9' | b'e' | b'E');
+        let length = rest.iter().take_while(|&&byte| is_number(byte)).count();
+        if length == 0 {
+            return Err(self.error("an argument is missing"));
+        }
+        self.at += length;
+        Ok(rest[..length].to_vec())
     }
 
     /// Appends `DBRef("collection", id)`: a document of `$ref` and `$id`.

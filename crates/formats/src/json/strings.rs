@@ -14,8 +14,8 @@ impl Parser<'_> {
                 return Err(self.error("a string is never closed"));
             };
             let plain = &rest[..length];
-            if plain.iter().fold(false, |found, &byte| found | (byte < 0x20)) {
-                self.at += plain.iter().position(|&byte| byte < 0x20).unwrap_or(0);
+            if plain.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < b' ' {
+                self.at += plain.iter().position(|&byte| byte < b' ').unwrap_or(0);
                 return Err(self.error("a control character stands in a string"));
             }
             if self.legacy {

@@ -1,18 +1,18 @@
 //! Owns the two other notations of date layouts: Microsoft's (`date_ms`) and Oracle's (`date_oracle`).
 //!
-//! Sources: the format strings of T-SQL's FORMAT and of Oracle's TO_CHAR, as far as Go's layouts can express them; anything else is
-//! text that must be there.
+//! Sources: the format strings of T-SQL's FORMAT and of Oracle's `TO_CHAR`, as far as Go's layouts can express them; anything else is
+//! text that must be there. Fractions of a second have no letters in Microsoft's notation here: they may follow the seconds as in Go.
 
 use super::date_layout::{DateLayout, Part};
 
 /// A way to write parts; of those that begin alike the longest comes first.
 type Notation = (&'static str, Part);
 
-const fn offset(minutes: bool) -> Part {
-    Part::Offset { z: false, colons: true, minutes, seconds: false }
+const fn offset(units: usize) -> Part {
+    Part::Offset { z: false, colons: true, units }
 }
 
-static MICROSOFT: [Notation; 24] = [
+static MICROSOFT: [Notation; 21] = [
     ("dddd", Part::WeekdayName),
     ("ddd", Part::ShortWeekdayName),
     ("dd", Part::Day { padded: true }),
@@ -32,11 +32,8 @@ static MICROSOFT: [Notation; 24] = [
     ("ss", Part::Second { padded: true }),
     ("s", Part::Second { padded: false }),
     ("tt", Part::HalfDay { lower: false }),
-    ("zzz", offset(true)),
-    ("zz", offset(false)),
-    (".fff", Part::Fraction(3)),
-    (".ff", Part::Fraction(2)),
-    (".f", Part::Fraction(1)),
+    ("zzz", offset(2)),
+    ("zz", offset(1)),
 ];
 
 static ORACLE: [Notation; 24] = [
@@ -58,8 +55,8 @@ static ORACLE: [Notation; 24] = [
     ("SS", Part::Second { padded: true }),
     ("AM", Part::HalfDay { lower: false }),
     ("PM", Part::HalfDay { lower: false }),
-    ("TZH:TZM", offset(true)),
-    ("TZH", offset(false)),
+    ("TZH:TZM", offset(2)),
+    ("TZH", offset(1)),
     (".FF9", Part::Fraction(9)),
     (".FF6", Part::Fraction(6)),
     (".FF3", Part::Fraction(3)),
@@ -68,15 +65,7 @@ static ORACLE: [Notation; 24] = [
 
 /// The layout that `text` writes in Microsoft's notation.
 pub fn microsoft(text: &str) -> DateLayout {
-    layout(text, |rest| {
-        let sevenths = rest
-            .strip_prefix(".f")
-            .map_or(0, |more| 1 + more.bytes().take_while(|&byte| byte == b'f').count());
-        if sevenths > 3 {
-            return Some((Part::Fraction(sevenths), 1 + sevenths));
-        }
-        find(&MICROSOFT, |notation| rest.starts_with(notation))
-    })
+    layout(text, |rest| find(&MICROSOFT, |notation| rest.starts_with(notation)))
 }
 
 /// The layout that `text` writes in Oracle's notation, in either case.
@@ -118,7 +107,8 @@ mod tests {
             (microsoft("dd/MM/yyyy"), "2/1/1970", None),
             (microsoft("dddd, MMMM d yy h:mm:ss tt"), "Thursday, January 1 70 12:00:05 AM", Some(5_000)),
             (microsoft("ddd MMM d yyyy H:m:s zzz"), "Thu Jan 1 1970 1:0:0 +01:00", Some(0)),
-            (microsoft("yyyy-MM-ddTHH:mm:ss.fffffff"), "1970-01-01T00:00:00.1234567", Some(123)),
+            (microsoft("yyyy-MM-ddTHH:mm:ss"), "1970-01-01T00:00:00.123", Some(123)),
+            (microsoft("ss.fff"), "00.123", None),
             (oracle("YYYY-MM-DD HH24:MI:SS"), "1970-01-01 23:00:00", Some(82_800_000)),
             (oracle("dd-mon-yy hh:mi:ss am"), "02-Jan-70 01:00:00 PM", Some(86_400_000 + 46_800_000)),
             (oracle("DAY DDD YYYY.FF3 TZH:TZM"), "Thursday 001 1970.250 +00:00", Some(250)),

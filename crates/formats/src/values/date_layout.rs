@@ -53,12 +53,11 @@ pub enum Part {
     HalfDay {
         lower: bool,
     },
-    /// Sign, hours, then minutes and seconds where asked for, with colons where `colons`; `z`: `Z` stands for UTC.
+    /// Sign, then the first `units` of hours, minutes and seconds, with colons between them where `colons`; `z`: `Z` stands for UTC.
     Offset {
         z: bool,
         colons: bool,
-        minutes: bool,
-        seconds: bool,
+        units: usize,
     },
     ZoneName,
 }
@@ -79,8 +78,8 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-const fn offset(z: bool, colons: bool, minutes: bool, seconds: bool) -> Part {
-    Part::Offset { z, colons, minutes, seconds }
+const fn offset(z: bool, colons: bool, units: usize) -> Part {
+    Part::Offset { z, colons, units }
 }
 
 /// What Go's layouts are made of; of those that begin alike the longest comes first.
@@ -109,16 +108,16 @@ static GO_PARTS: [(&str, Part); 34] = [
     ("5", Part::Second { padded: false }),
     ("PM", Part::HalfDay { lower: false }),
     ("pm", Part::HalfDay { lower: true }),
-    ("-07:00:00", offset(false, true, true, true)),
-    ("-070000", offset(false, false, true, true)),
-    ("-07:00", offset(false, true, true, false)),
-    ("-0700", offset(false, false, true, false)),
-    ("-07", offset(false, false, false, false)),
-    ("Z07:00:00", offset(true, true, true, true)),
-    ("Z070000", offset(true, false, true, true)),
-    ("Z07:00", offset(true, true, true, false)),
-    ("Z0700", offset(true, false, true, false)),
-    ("Z07", offset(true, false, false, false)),
+    ("-07:00:00", offset(false, true, 3)),
+    ("-070000", offset(false, false, 3)),
+    ("-07:00", offset(false, true, 2)),
+    ("-0700", offset(false, false, 2)),
+    ("-07", offset(false, false, 1)),
+    ("Z07:00:00", offset(true, true, 3)),
+    ("Z070000", offset(true, false, 3)),
+    ("Z07:00", offset(true, true, 2)),
+    ("Z0700", offset(true, false, 2)),
+    ("Z07", offset(true, false, 1)),
 ];
 
 impl DateLayout {
@@ -253,9 +252,7 @@ impl Date {
                 self.afternoon = Some(half == afternoon);
                 rest = &rest[2..];
             }
-            Part::Offset { z, colons, minutes, seconds } => {
-                rest = self.take_offset(rest, z, colons, minutes, seconds)?;
-            }
+            Part::Offset { z, colons, units } => rest = self.take_offset(rest, z, colons, units)?,
             Part::ZoneName => rest = skip_zone_name(rest)?,
         }
         Some(rest)
@@ -274,14 +271,8 @@ impl Date {
         }
     }
 
-    fn take_offset<'a>(
-        &mut self,
-        text: &'a [u8],
-        z: bool,
-        colons: bool,
-        minutes: bool,
-        seconds: bool,
-    ) -> Option<&'a [u8]> {
+    fn take_offset<'a>(&mut self, text: &'a [u8], z: bool, colons: bool, units: usize) -> Option<&'a [u8]> {
+        const UNITS: [(i64, i64); 3] = [(25, 3_600), (61, 60), (61, 1)];
         if z && text.first() == Some(&b'Z') {
             return Some(&text[1..]);
         }
@@ -291,17 +282,13 @@ impl Date {
             b'-' => -1,
             _ => return None,
         };
-        let mut offset_s = below(digits(&mut rest, 2, true)?, 25)? * 3_600;
-        for (wanted, unit_s) in [(minutes, 60), (seconds, 1)] {
-            if !wanted {
-                continue;
-            }
-            if colons {
+        self.offset_s = 0;
+        for (index, (limit, unit_s)) in UNITS.into_iter().take(units).enumerate() {
+            if colons && index > 0 {
                 rest = rest.strip_prefix(b":")?;
             }
-            offset_s += below(digits(&mut rest, 2, true)?, 60 + 1)? * unit_s;
+            self.offset_s += sign * below(digits(&mut rest, 2, true)?, limit)? * unit_s;
         }
-        self.offset_s = sign * offset_s;
         Some(rest)
     }
 

@@ -2,6 +2,9 @@
 //!
 //! Source: <https://pkg.go.dev/strconv> and <https://go.dev/ref/spec#Floating-point_literals>.
 
+/// The one of all values that are "not a number" that Go writes.
+pub const NAN: f64 = f64::from_bits(0x7ff8_0000_0000_0001);
+
 /// A decimal integer: an optional sign and digits, leading zeros allowed. `None` also when 64 bits don't hold it.
 #[inline]
 pub fn integer(text: &[u8]) -> Option<i64> {
@@ -92,7 +95,7 @@ fn word(text: &[u8], negative: bool, rest: &[u8]) -> Option<f64> {
     if rest.eq_ignore_ascii_case(b"inf") || rest.eq_ignore_ascii_case(b"infinity") {
         return Some(if negative { f64::NEG_INFINITY } else { f64::INFINITY });
     }
-    text.eq_ignore_ascii_case(b"nan").then_some(f64::NAN)
+    text.eq_ignore_ascii_case(b"nan").then_some(NAN)
 }
 
 /// What follows `0x`: hexadecimal digits with at most one point, and a binary exponent, which is needed.
