@@ -44,6 +44,10 @@ impl Boundaries for BsonBoundaries {
         None
     }
 
+    fn missing_end(&self) -> Option<&'static str> {
+        Some("the last document is cut off")
+    }
+
     fn lines(&self, bytes: &[u8]) -> u64 {
         let mut rest = bytes;
         let mut documents = 0;
@@ -75,7 +79,7 @@ impl BsonDump {
 
 impl Convert for BsonDump {
     fn convert(&self, stretch: &Stretch, into: &mut Documents) {
-        if into.reject_too_long(stretch) {
+        if into.reject_too_long(stretch, 0) {
             return;
         }
         let mut at = stretch.start;

@@ -68,11 +68,15 @@ impl Documents {
         self.rejected.push(Rejected { line: at.line, offset: at.offset, reason, rejection, text });
     }
 
-    /// Rejects the record of `stretch` when it is too long to be read; otherwise does nothing and returns false.
-    pub(crate) fn reject_too_long(&mut self, stretch: &Stretch) -> bool {
+    /// Rejects the record of `stretch` when it is too long to be read; otherwise does nothing and returns false. `leading`: bytes
+    /// before the record.
+    pub(crate) fn reject_too_long(&mut self, stretch: &Stretch, leading: usize) -> bool {
         let Some(length) = stretch.too_long else { return false };
         let reason = format!("the record takes {length} bytes, the limit is {RECORD_BYTES_MAX}");
-        self.reject(stretch.start, Rejection::TooLarge, reason, &stretch.bytes);
+        let (before, text) = stretch.bytes.split_at(leading);
+        let lines = memchr::memchr_iter(b'\n', before).count() as u64;
+        let at = Position { offset: stretch.start.offset + leading as u64, line: stretch.start.line + lines };
+        self.reject(at, Rejection::TooLarge, reason, text);
         true
     }
 

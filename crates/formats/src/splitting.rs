@@ -18,6 +18,9 @@ pub trait Boundaries: Send {
     /// Where that record ends in `more`, the bytes that follow what has been looked at; called with one piece after another.
     fn end_in(&mut self, more: &[u8]) -> Option<usize>;
 
+    /// What is wrong when the input ends before that record does.
+    fn missing_end(&self) -> Option<&'static str>;
+
     /// How many lines `bytes` end.
     fn lines(&self, bytes: &[u8]) -> u64 {
         memchr::memchr_iter(b'\n', bytes).count() as u64
@@ -71,6 +74,7 @@ impl<B: Boundaries> RecordSplitter<B> {
         let mut length = bytes.len() as u64;
         let mut line = start.line + self.boundaries.lines(&bytes);
         let mut piece = Vec::new();
+        let mut has_end = false;
         while !self.input.has_ended() {
             piece.clear();
             self.input.read(&mut piece, self.stretch_bytes, start)?;
@@ -80,8 +84,12 @@ impl<B: Boundaries> RecordSplitter<B> {
             line += self.boundaries.lines(passed);
             if let Some(end) = end {
                 self.carried.extend_from_slice(&piece[end..]);
+                has_end = true;
                 break;
             }
+        }
+        if !has_end && let Some(reason) = self.boundaries.missing_end() {
+            return Err(InputError { line: start.line, offset: start.offset, reason: reason.to_owned() });
         }
         bytes.truncate(REJECTED_TEXT_BYTES_MAX);
         bytes.shrink_to_fit();

@@ -3,7 +3,7 @@
 use memchr::{memchr, memchr_iter, memchr2_iter, memrchr, memrchr2_iter};
 
 use super::Dialect;
-use super::rows::{Cells, RowEnd};
+use super::rows::{Cells, Malformed, RowEnd};
 use crate::splitting::Boundaries;
 
 /// A row of CSV ends at a line break with an even number of quotes before it.
@@ -30,7 +30,12 @@ impl Boundaries for CsvBoundaries {
     }
 
     fn is_sound(&self, bytes: &[u8]) -> bool {
-        !matches!(Cells::default().read_row(Dialect::Csv, bytes), RowEnd::Malformed(_))
+        let end = Cells::default().read_row(Dialect::Csv, bytes);
+        !matches!(end, RowEnd::Malformed(Malformed::BareQuote | Malformed::AfterQuote))
+    }
+
+    fn missing_end(&self) -> Option<&'static str> {
+        self.quoted.then(|| Malformed::NeverClosed.reason())
     }
 
     fn end_in(&mut self, more: &[u8]) -> Option<usize> {
@@ -55,6 +60,10 @@ impl Boundaries for TsvBoundaries {
 
     fn is_sound(&self, _bytes: &[u8]) -> bool {
         true
+    }
+
+    fn missing_end(&self) -> Option<&'static str> {
+        None
     }
 
     fn end_in(&mut self, more: &[u8]) -> Option<usize> {

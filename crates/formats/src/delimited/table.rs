@@ -147,7 +147,7 @@ impl Table {
 
 impl Convert for Table {
     fn convert(&self, stretch: &Stretch, into: &mut Documents) {
-        if into.reject_too_long(stretch) {
+        if into.reject_too_long(stretch, 0) {
             return;
         }
         let mut scratch = Scratch {

@@ -40,6 +40,10 @@ impl Boundaries for DocumentBoundaries {
             Ends::TooMany(at) => Some(at),
         }
     }
+
+    fn missing_end(&self) -> Option<&'static str> {
+        Some("a document that is never closed")
+    }
 }
 
 /// The last line break between `}` and `{`. Between them there is no break in any valid text but that of two documents: inside a
@@ -93,5 +97,9 @@ impl Boundaries for ArrayBoundaries {
             Ends::Last(end) => end,
             Ends::TooMany(at) => Some(at),
         }
+    }
+
+    fn missing_end(&self) -> Option<&'static str> {
+        Some("a document that is never closed")
     }
 }

@@ -82,7 +82,9 @@ impl Json {
 
 impl Convert for Json {
     fn convert(&self, stretch: &Stretch, into: &mut Documents) {
-        if into.reject_too_long(stretch) {
+        let is_leading = |byte: &&u8| byte.is_ascii_whitespace() || **byte == b',';
+        let leading = stretch.bytes.iter().take_while(is_leading).count();
+        if into.reject_too_long(stretch, leading) {
             return;
         }
         let mut parser = Parser::new(&stretch.bytes, self.legacy);
