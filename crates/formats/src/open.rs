@@ -206,6 +206,7 @@ mod tests {
     ];
     const VALUES: &[&str] = &[
         "{\"a\":1}\n",
+        "{\"c\":[1,\n{}]}\n",
         "{\"a\":{\"b\":[{},{}]}}",
         "{\"a\":\"}\\\"{\"}",
         "\n",
@@ -234,6 +235,16 @@ mod tests {
         "[",
         "1,",
     ];
+
+    #[test]
+    fn an_array_that_is_never_closed_is_found_wherever_it_is_cut() {
+        let options = FormatOptions { json_array: true, ..options(Format::Json) };
+        for stretch_bytes in 1..40 {
+            let (documents, _, _, stop) = read(stretch_bytes, &options, "[{\"a\":1},\n{\"a\":2}", false);
+            assert_eq!(documents.len(), 2);
+            assert!(stop.is_some_and(|stop| stop.reason.contains("never closed")), "{stretch_bytes}");
+        }
+    }
 
     proptest! {
         #[test]
