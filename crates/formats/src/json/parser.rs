@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Opens a document or array: returns where its length field is.
-    fn begin(&mut self, out: &mut Vec<u8>) -> Result<usize, Syntax> {
+    pub fn begin(&mut self, out: &mut Vec<u8>) -> Result<usize, Syntax> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(self.error("documents are nested more than 200 deep"));
@@ -254,7 +254,8 @@ impl<'a> Parser<'a> {
         Ok(out.len() - 4)
     }
 
-    fn end(&mut self, start: usize, out: &mut Vec<u8>) {
+    /// Closes what begins at `start`.
+    pub fn end(&mut self, start: usize, out: &mut Vec<u8>) {
         self.depth -= 1;
         out.push(0);
         let length = (out.len() - start) as u32;

@@ -112,8 +112,8 @@ impl Parser<'_> {
     /// Appends `DBRef("collection", id)`: a document of `$ref` and `$id`.
     fn push_reference(&mut self, out: &mut Vec<u8>) -> Result<ElementType, Syntax> {
         self.expect(b'(', "a value is missing")?;
-        let start = out.len();
-        out.extend_from_slice(b"\0\0\0\0\x02$ref\0");
+        let start = self.begin(out)?;
+        out.extend_from_slice(b"\x02$ref\0");
         match self.peek() {
             Some(quote @ (b'"' | b'\'')) => self.push_string(quote, out)?,
             _ => return Err(self.error("DBRef takes the name of a collection")),
@@ -123,9 +123,7 @@ impl Parser<'_> {
         out.extend_from_slice(b"\0$id\0");
         out[id] = self.push_value(out)? as u8;
         self.expect(b')', "DBRef takes two arguments")?;
-        out.push(0);
-        let length = (out.len() - start) as u32;
-        out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        self.end(start, out);
         Ok(ElementType::Document)
     }
 
