@@ -52,6 +52,18 @@ pub struct RawElement<'a> {
 }
 
 impl<'a> RawElement<'a> {
+    /// The type byte, of a type that is known.
+    #[inline]
+    pub fn type_byte(self) -> u8 {
+        self.type_byte
+    }
+
+    /// The value's bytes, its length field included where it has one.
+    #[inline]
+    pub fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// A whole document, length field included, itself unchecked.
     #[inline]
     pub fn document(self) -> Option<&'a [u8]> {

@@ -1,0 +1,90 @@
+//! Owns the note from which an import goes on: how far everything is settled and durable, and how far records may have been
+//! sent. It is replaced whole, so that whoever reads it after any kind of end finds the old one or the new one.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use brimline_formats::Position;
+use serde::{Deserialize, Serialize};
+
+use crate::Counts;
+
+/// Version of the file's format.
+const FORMAT_VERSION: u32 = 1;
+
+/// A place between two records of the inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// Number of the input, from 0.
+    pub input: usize,
+    /// Bytes of the decompressed input before it.
+    pub offset: u64,
+    /// Line that begins or goes on here.
+    pub line: u64,
+}
+
+impl Place {
+    /// `position` in the input numbered `input`.
+    pub fn new(input: usize, position: Position) -> Self {
+        Self { input, offset: position.offset, line: position.line }
+    }
+
+    /// Where it is in its input.
+    pub fn position(self) -> Position {
+        Position { offset: self.offset, line: self.line }
+    }
+
+    /// Whether it comes before `other`.
+    pub fn is_before(self, other: Self) -> bool {
+        (self.input, self.offset) < (other.input, other.offset)
+    }
+}
+
+/// How far an import came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// Version of the format.
+    pub format_version: u32,
+    /// Every record before it is settled, and what came in survives the server's death.
+    pub place: Place,
+    /// No record from here on was sent.
+    pub in_doubt_until: Place,
+    /// What became of the records before `place`.
+    pub counts: Counts,
+    /// Length of the file of rejected records at `place`.
+    pub rejected_bytes: u64,
+    /// Whether `place` is the end of the last input.
+    pub finished: bool,
+}
+
+impl Checkpoint {
+    /// Nothing is done.
+    pub fn at_the_start() -> Self {
+        let start = Place { input: 0, offset: 0, line: 1 };
+        Self {
+            format_version: FORMAT_VERSION,
+            place: start,
+            in_doubt_until: start,
+            counts: Counts::default(),
+            rejected_bytes: 0,
+            finished: false,
+        }
+    }
+}
+
+/// Replaces the file at `path`; on the disk when it returns.
+pub fn write(path: &Path, checkpoint: &Checkpoint) -> io::Result<()> {
+    let temporary = temporary_beside(path);
+    let mut file = File::create(&temporary)?;
+    file.write_all(serde_json::to_string(checkpoint)?.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_data()?;
+    fs::rename(&temporary, path)
+}
+
+fn temporary_beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    path.with_file_name(name)
+}

@@ -1,0 +1,180 @@
+//! Owns an import from its start to its summary: the threads, and what is seen of them from outside.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use brimline_engine::clock::{Nanos, unix_now_ns};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::checkpoint::Checkpoint;
+use crate::doubt::Claims;
+use crate::keeper::{self, Watch};
+use crate::ledger::Ledger;
+use crate::meter::Interval;
+use crate::plan::ImportPlan;
+use crate::rejects::RejectsFile;
+use crate::session::resolve;
+use crate::shared::Shared;
+use crate::{Counts, Ending, reader, worker};
+
+/// Why an import can't begin.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// The address.
+    #[error("{0}")]
+    Address(String),
+    /// A file of the record.
+    #[error("{0}")]
+    Unwritable(String),
+}
+
+/// An import that goes on in threads of its own. Dropping it abandons it.
+pub struct Import {
+    shared: Arc<Shared>,
+    over: Arc<Over>,
+    director: Mutex<Option<JoinHandle<()>>>,
+    started_unix_ns: u64,
+}
+
+#[derive(Default)]
+struct Over {
+    ending: Mutex<Option<Ending>>,
+    changed: Condvar,
+}
+
+/// How far an import is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Progress {
+    /// Whether it has ended.
+    pub is_over: bool,
+    /// Time since its start.
+    pub elapsed_ns: Nanos,
+    /// What was acknowledged, with what earlier processes had settled.
+    pub counts: Counts,
+    /// Bytes taken from the inputs since the start, as they lie on the disk.
+    pub input_bytes: u64,
+    /// Time within which 99 of 100 commands were answered; 0 before the first.
+    pub service_p99_ns: Nanos,
+}
+
+/// How an import ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Why.
+    pub ending: Ending,
+    /// When it began, by the wall clock.
+    pub started_unix_ns: u64,
+    /// How long it took.
+    pub elapsed_ns: Nanos,
+    /// What was acknowledged, with what earlier processes had settled.
+    pub counts: Counts,
+    /// The checkpoint that it left: what is settled and would survive the server's death.
+    pub checkpoint: Checkpoint,
+}
+
+impl Import {
+    /// Starts threads and returns at once.
+    ///
+    /// # Errors
+    /// When the address names no host, or the file of rejected records can't be opened.
+    pub fn start(plan: ImportPlan) -> Result<Self, ImportError> {
+        let address = resolve(&plan.address).map_err(ImportError::Address)?;
+        let from = plan.resume.unwrap_or_else(Checkpoint::at_the_start);
+        let rejects = RejectsFile::open(&plan.rejected_file, from.rejected_bytes)
+            .map_err(|error| ImportError::Unwritable(format!("{}: {error}", plan.rejected_file.display())))?;
+        let shared = Arc::new(Shared::new(plan, address, Ledger::new(from, rejects), from));
+        let over = Arc::new(Over::default());
+        let director = {
+            let (shared, over) = (Arc::clone(&shared), Arc::clone(&over));
+            std::thread::spawn(move || {
+                let directed = catch_unwind(AssertUnwindSafe(|| direct(&shared, &from)));
+                let panicked = |_| Ending::Broken { reason: "a thread panicked".to_owned() };
+                *over.ending.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(directed.unwrap_or_else(panicked));
+                over.changed.notify_all();
+            })
+        };
+        Ok(Self { shared, over, director: Mutex::new(Some(director)), started_unix_ns: unix_now_ns() })
+    }
+
+    /// Waits for the end, at most `timeout`, and says how far it is.
+    pub fn poll(&self, timeout: Duration) -> Progress {
+        let ending = self.over.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.over.changed.wait_timeout_while(ending, timeout, |ending| ending.is_none());
+        let is_over = waited.unwrap_or_else(PoisonError::into_inner).0.is_some();
+        Progress {
+            is_over,
+            elapsed_ns: self.shared.clock.now(),
+            counts: self.shared.acknowledged(),
+            input_bytes: self.shared.input_bytes_taken.load(Ordering::Relaxed),
+            service_p99_ns: self.shared.meter.p99_ns(),
+        }
+    }
+
+    /// The intervals that ended since the last call.
+    pub fn take_intervals(&self) -> Vec<Interval> {
+        self.shared.meter.take()
+    }
+
+    /// Reads nothing more, and settles what is read.
+    pub fn stop(&self) {
+        self.shared.end_at(u64::MAX, Ending::Stopped);
+    }
+
+    /// Drops every connection at once.
+    pub fn abort(&self) {
+        self.shared.abandon(Some(Ending::Stopped));
+    }
+
+    /// Waits for the end.
+    pub fn join(&self) -> Summary {
+        if let Some(director) = self.director.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // It hands on panics as an ending.
+            let _ = director.join();
+        }
+        let ending = self.over.ending.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Summary {
+            ending: ending.unwrap_or_else(|| Ending::Broken { reason: "it has not ended".to_owned() }),
+            started_unix_ns: self.started_unix_ns,
+            elapsed_ns: self.shared.clock.now(),
+            counts: self.shared.acknowledged(),
+            checkpoint: self.shared.checkpoint(),
+        }
+    }
+}
+
+impl Drop for Import {
+    fn drop(&mut self) {
+        self.shared.abandon(None);
+    }
+}
+
+/// Runs the threads to their end, writes the last checkpoint and says why it ended.
+fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
+    let (watch, claims) = (Watch::default(), Claims::default());
+    std::thread::scope(|threads| {
+        let keeper = threads.spawn(|| keeper::keep(shared, &watch));
+        std::thread::scope(|threads| {
+            threads.spawn(|| reader::read(shared, from));
+            for _ in 0..shared.plan.workers {
+                threads.spawn(|| worker::work(shared, &claims));
+            }
+        });
+        watch.end();
+        let _ = keeper.join();
+    });
+    let ending = shared.ending().unwrap_or(Ending::Completed);
+    let is_lost = matches!(ending, Ending::ServerLost { .. } | Ending::Unwritable { .. } | Ending::Broken { .. });
+    if is_lost {
+        return ending;
+    }
+    if let Err(error) = keeper::conclude(shared, ending == Ending::Completed) {
+        return Ending::ServerLost { reason: error.to_string() };
+    }
+    shared.write_leftovers();
+    shared.ending().unwrap_or(ending)
+}

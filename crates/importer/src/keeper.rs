@@ -1,0 +1,106 @@
+//! Owns the thread that looks after the others: it ends intervals, and moves the checkpoint along once what is settled is in
+//! the server's journal.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use brimline_engine::clock::Nanos;
+
+use crate::command;
+use crate::session::{Session, SessionError};
+use crate::shared::Shared;
+
+/// How often the checkpoint moves along.
+const CHECKPOINT_EVERY_NS: Nanos = 500_000_000;
+const TICK: Duration = Duration::from_millis(100);
+
+/// Whether the workers are still at it; told to the keeper, who waits on it.
+#[derive(Default)]
+pub struct Watch {
+    is_over: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Watch {
+    /// The workers have ended.
+    pub fn end(&self) {
+        *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits a little. Returns whether the workers have ended.
+    fn wait(&self) -> bool {
+        let is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_over {
+            return true;
+        }
+        let waited = self.changed.wait_timeout(is_over, TICK);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Looks after the import until the workers have ended.
+pub fn keep(shared: &Shared, watch: &Watch) {
+    let mut session = None;
+    let (mut noted_at, mut cut_at) = (shared.clock.now(), shared.clock.now());
+    while !watch.wait() {
+        let now = shared.clock.now();
+        if now - cut_at >= shared.plan.interval_ns {
+            shared.meter.cut();
+            cut_at = now;
+        }
+        if now - noted_at >= CHECKPOINT_EVERY_NS {
+            // A server that is lost is the workers' to report.
+            let _ = move_along(shared, &mut session, &shared.is_abandoned, false);
+            noted_at = shared.clock.now();
+        }
+    }
+    shared.meter.cut();
+}
+
+/// The last checkpoint, after the workers have ended. Even an import that was abandoned waits for it.
+pub fn conclude(shared: &Shared, is_finished: bool) -> Result<(), SessionError> {
+    let go_on = AtomicBool::new(false);
+    move_along(shared, &mut None, &go_on, is_finished)
+}
+
+/// Asks the server to have everything in its journal that is settled by now, and writes that down.
+fn move_along<'a>(
+    shared: &'a Shared,
+    session: &mut Option<Session<'a>>,
+    abandoned: &'a AtomicBool,
+    is_finished: bool,
+) -> Result<(), SessionError> {
+    let Some(mut settled) = shared.settled() else {
+        return Ok(());
+    };
+    let noted = shared.checkpoint();
+    let is_new = settled.place != noted.place || settled.counts != noted.counts;
+    if is_new {
+        if session.is_none() {
+            *session = Some(Session::open(shared.address, shared.plan.reply_timeout_ns, abandoned)?.0);
+        }
+        if let Some(open) = session {
+            barrier(shared, open).inspect_err(|_| *session = None)?;
+        }
+    }
+    settled.finished = is_finished;
+    if is_new || is_finished {
+        shared.note_durable(settled);
+    }
+    Ok(())
+}
+
+/// Waits until everything that was acknowledged is in the server's journal.
+fn barrier(shared: &Shared, session: &mut Session<'_>) -> Result<(), SessionError> {
+    let mut request = Vec::new();
+    let request_id = session.next_request_id();
+    shared.commands.barrier(&mut request, request_id);
+    session.send(&mut request)?;
+    let answer = session.receive(command::answer)?.map_err(SessionError::BadReply)?;
+    match answer.failure.or(answer.write_concern_error) {
+        Some(error) => Err(SessionError::BadReply(error.message)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,160 @@
+//! Owns what became of every stretch, in the order of the input: which may be sent, how far everything is settled, and why
+//! the import ends. Pure but for the file of rejected records.
+
+use std::collections::VecDeque;
+use std::io;
+
+use crate::checkpoint::{Checkpoint, Place};
+use crate::rejects::{Reject, RejectsFile};
+use crate::{Counts, Ending};
+
+/// What became of a stretch.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Its records.
+    pub counts: Counts,
+    /// Those that did not come in.
+    pub rejects: Vec<Reject>,
+}
+
+/// The stretches that are under way, and the sum of those before.
+pub struct Ledger {
+    open: VecDeque<Entry>,
+    /// Number of the first of them.
+    first: u64,
+    /// Every stretch before it is converted.
+    converted_until: u64,
+    /// No stretch beyond it may be sent.
+    last_allowed: u64,
+    settled: Checkpoint,
+    /// Everything acknowledged, whether or not all before it is.
+    acknowledged: Counts,
+    /// Of stretches that were broken off.
+    leftovers: Vec<Reject>,
+    rejects: RejectsFile,
+    ending: Option<(u64, Ending)>,
+}
+
+struct Entry {
+    end: Place,
+    is_converted: bool,
+    outcome: Option<Outcome>,
+}
+
+impl Ledger {
+    /// Goes on after `settled`.
+    pub fn new(settled: Checkpoint, rejects: RejectsFile) -> Self {
+        Self {
+            open: VecDeque::new(),
+            first: 0,
+            converted_until: 0,
+            last_allowed: u64::MAX,
+            settled,
+            acknowledged: settled.counts,
+            leftovers: Vec::new(),
+            rejects,
+            ending: None,
+        }
+    }
+
+    /// The next stretch ends at `end`; returns its number.
+    pub fn register(&mut self, end: Place) -> u64 {
+        self.open.push_back(Entry { end, is_converted: false, outcome: None });
+        self.next_number() - 1
+    }
+
+    /// The number of the next stretch.
+    pub fn next_number(&self) -> u64 {
+        self.first + self.open.len() as u64
+    }
+
+    /// The stretch is converted.
+    pub fn converted(&mut self, number: u64) {
+        if let Some(entry) = self.entry(number) {
+            entry.is_converted = true;
+        }
+        while self.entry(self.converted_until).is_some_and(|entry| entry.is_converted) {
+            self.converted_until += 1;
+        }
+    }
+
+    /// Whether the stretch may be sent: every one before it was converted and none of them ends the input. `None`: not known yet.
+    pub fn may_be_sent(&self, number: u64) -> Option<bool> {
+        if number > self.last_allowed {
+            return Some(false);
+        }
+        (self.converted_until >= number).then_some(true)
+    }
+
+    /// The stretch is settled.
+    ///
+    /// # Errors
+    /// When the file of rejected records can't be written.
+    pub fn settle(&mut self, number: u64, outcome: Outcome) -> io::Result<()> {
+        self.acknowledged += outcome.counts;
+        if let Some(entry) = self.entry(number) {
+            entry.outcome = Some(outcome);
+        }
+        while let Some(Entry { end, outcome: outcome @ Some(_), .. }) = self.open.front_mut() {
+            let (end, outcome) = (*end, outcome.take().unwrap_or_default());
+            self.open.pop_front();
+            self.first += 1;
+            self.settled.counts += outcome.counts;
+            self.settled.place = end;
+            outcome.rejects.iter().try_for_each(|reject| self.rejects.append(reject))?;
+            self.settled.rejected_bytes = self.rejects.length();
+        }
+        Ok(())
+    }
+
+    /// The stretch was broken off: `outcome` says what is known, and the stretch stays unsettled.
+    pub fn break_off(&mut self, outcome: Outcome) {
+        self.acknowledged += outcome.counts;
+        self.leftovers.extend(outcome.rejects);
+    }
+
+    /// The import ends at the stretch numbered `number`. What ends it earlier in the input is the reason, whichever is seen first.
+    pub fn end(&mut self, number: u64, ending: Ending) {
+        self.last_allowed = self.last_allowed.min(number);
+        if self.ending.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
+            self.ending = Some((number, ending));
+        }
+    }
+
+    /// Why it ends, when something ends it before the last input does.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref().map(|(_, ending)| ending)
+    }
+
+    /// How far everything is settled. What was rejected so far is in the kernel's hands.
+    ///
+    /// # Errors
+    /// When the file of rejected records can't be written.
+    pub fn settled(&mut self) -> io::Result<Checkpoint> {
+        self.rejects.flush()?;
+        Ok(self.settled)
+    }
+
+    /// Everything that was acknowledged.
+    pub fn acknowledged(&self) -> Counts {
+        self.acknowledged
+    }
+
+    /// Writes what was rejected beyond the settled part, in the order of the input.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn write_leftovers(&mut self) -> io::Result<()> {
+        let outcomes = self.open.iter_mut().filter_map(|entry| entry.outcome.take());
+        let mut rejects: Vec<Reject> = outcomes.flat_map(|outcome| outcome.rejects).collect();
+        rejects.append(&mut self.leftovers);
+        rejects.sort_by_key(|reject| (reject.input, reject.offset));
+        rejects.iter().try_for_each(|reject| self.rejects.append(reject))?;
+        self.rejects.flush()
+    }
+
+    fn entry(&mut self, number: u64) -> Option<&mut Entry> {
+        let index = number.checked_sub(self.first)?;
+        self.open.get_mut(index as usize)
+    }
+}

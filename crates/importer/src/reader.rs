@@ -1,0 +1,67 @@
+//! Owns the reading thread: opens one input after the other, splits it into stretches and hands them to the workers.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use brimline_formats::{FormatOptions, InputError, Position};
+
+use crate::checkpoint::{Checkpoint, Place};
+use crate::plan::InputPlan;
+use crate::queue::Task;
+use crate::shared::Shared;
+use crate::{Ending, input};
+
+/// Reads every input from where `from` left off, to the end or to what ends the import.
+pub fn read(shared: &Shared, from: &Checkpoint) {
+    for (number, plan) in shared.plan.inputs.iter().enumerate().skip(from.place.input) {
+        if shared.is_stopping.load(Ordering::Relaxed) {
+            break;
+        }
+        let begin = (number == from.place.input && from.place.offset > 0).then_some(from.place.position());
+        if let Err(error) = read_input(shared, number, plan, begin, from) {
+            shared.end_at(shared.next_number(), Ending::of_input(number, &error));
+            break;
+        }
+    }
+    shared.queue.close();
+}
+
+fn read_input(
+    shared: &Shared,
+    number: usize,
+    plan: &InputPlan,
+    begin: Option<Position>,
+    from: &Checkpoint,
+) -> Result<(), InputError> {
+    let source = input::open(plan, &shared.input_bytes_taken).map_err(|error| unreadable(&error))?;
+    let ids = Some(shared.plan.object_ids.of_input(number));
+    let options = FormatOptions { generated_ids: ids, ..shared.plan.format.clone() };
+    let mut opened = brimline_formats::open(&options, source)?;
+    if let Some(begin) = begin {
+        opened.splitter.skip_to(begin)?;
+    }
+    while !shared.is_stopping.load(Ordering::Relaxed) {
+        let Some(stretch) = opened.splitter.next_stretch(shared.queue.buffer())? else {
+            return Ok(());
+        };
+        let (start, end) = (Place::new(number, stretch.start), Place::new(number, stretch.end));
+        if !shared.announce(end) {
+            return Ok(());
+        }
+        let task = Task {
+            number: shared.register(end),
+            input: number,
+            stretch,
+            convert: Arc::clone(&opened.convert),
+            in_doubt: start.is_before(from.in_doubt_until),
+        };
+        if !shared.queue.push(task) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(error: &std::io::Error) -> InputError {
+    InputError { line: 0, offset: 0, reason: format!("it can't be opened: {error}") }
+}

@@ -1,0 +1,91 @@
+//! Owns the file of records that did not come in: one JSON object a line, in the order of the input.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use serde::Serialize;
+
+const TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// A record that did not come in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reject {
+    /// Number of its input.
+    pub input: usize,
+    /// Line on which it begins; in a dump the number of the document.
+    pub line: u64,
+    /// Its offset in the decompressed input.
+    pub offset: u64,
+    /// The server's error code, 0 when it was never sent.
+    pub code: i32,
+    /// Why.
+    pub reason: String,
+    /// The record as it was read, shortened to 64 KiB.
+    pub text: Vec<u8>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    input: usize,
+    line: u64,
+    offset: u64,
+    code: i32,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    /// What is no text, as hexadecimal digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<String>,
+}
+
+/// The file, and how long it is.
+pub struct RejectsFile {
+    out: BufWriter<File>,
+    length: u64,
+}
+
+impl RejectsFile {
+    /// Opens the file and cuts it to `length`: what came later is written anew.
+    pub fn open(path: &Path, length: u64) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        file.set_len(length)?;
+        Ok(Self { out: BufWriter::new(file), length })
+    }
+
+    /// Appends a record.
+    pub fn append(&mut self, reject: &Reject) -> io::Result<()> {
+        let cut = &reject.text[..reject.text.len().min(TEXT_BYTES_MAX)];
+        let text = std::str::from_utf8(cut).ok();
+        let line = Line {
+            input: reject.input,
+            line: reject.line,
+            offset: reject.offset,
+            code: reject.code,
+            reason: &reject.reason,
+            text,
+            bytes: text.is_none().then(|| hexadecimal(cut)),
+        };
+        let mut json = serde_json::to_vec(&line)?;
+        json.push(b'\n');
+        self.length += json.len() as u64;
+        self.out.write_all(&json)
+    }
+
+    /// Length with everything that was appended.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Hands everything to the kernel.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}

@@ -1,0 +1,204 @@
+//! Owns what the threads of an import share.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use brimline_engine::clock::Clock;
+
+use crate::checkpoint::{self, Checkpoint, Place};
+use crate::command::Commands;
+use crate::ledger::{Ledger, Outcome};
+use crate::meter::Meter;
+use crate::plan::ImportPlan;
+use crate::queue::Queue;
+use crate::{Counts, Ending};
+
+/// How far the announcement of what may be sent runs ahead, so that it is written now and then only.
+const LEASE_BYTES: u64 = 64 << 20;
+
+/// What the threads share.
+pub struct Shared {
+    /// What is to be done.
+    pub plan: ImportPlan,
+    /// Where to.
+    pub address: SocketAddr,
+    /// The commands.
+    pub commands: Commands,
+    /// The time.
+    pub clock: Clock,
+    /// Stretches on their way.
+    pub queue: Queue,
+    /// Figures over time.
+    pub meter: Meter,
+    /// Bytes taken from the inputs, as they lie on the disk.
+    pub input_bytes_taken: Arc<AtomicU64>,
+    /// Nothing more is read.
+    pub is_stopping: AtomicBool,
+    /// Nothing is waited for any more.
+    pub is_abandoned: AtomicBool,
+    ledger: Mutex<Ledger>,
+    ledger_changed: Condvar,
+    note: Mutex<Note>,
+}
+
+/// What the checkpoint says.
+struct Note {
+    durable: Checkpoint,
+    lease: Place,
+}
+
+impl Shared {
+    /// Everything but the threads.
+    pub fn new(plan: ImportPlan, address: SocketAddr, ledger: Ledger, from: Checkpoint) -> Self {
+        let clock = Clock::start();
+        Self {
+            commands: Commands::new(&plan),
+            queue: Queue::new(plan.workers),
+            plan,
+            address,
+            clock,
+            meter: Meter::new(clock),
+            input_bytes_taken: Arc::default(),
+            is_stopping: AtomicBool::new(false),
+            is_abandoned: AtomicBool::new(false),
+            ledger: Mutex::new(ledger),
+            ledger_changed: Condvar::new(),
+            note: Mutex::new(Note { durable: from, lease: from.in_doubt_until.max(from.place) }),
+        }
+    }
+
+    /// The next stretch ends at `end`; returns its number.
+    pub fn register(&self, end: Place) -> u64 {
+        self.ledger().register(end)
+    }
+
+    /// Tells that a stretch is converted, and waits until it is known whether it may be sent.
+    pub fn may_be_sent(&self, number: u64) -> bool {
+        let mut ledger = self.ledger();
+        ledger.converted(number);
+        self.ledger_changed.notify_all();
+        loop {
+            if self.is_abandoned.load(Ordering::Relaxed) {
+                return false;
+            }
+            if let Some(answer) = ledger.may_be_sent(number) {
+                return answer;
+            }
+            ledger = self.ledger_changed.wait(ledger).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Whether a stretch that is being sent may be sent on.
+    pub fn goes_on(&self, number: u64) -> bool {
+        !self.is_abandoned.load(Ordering::Relaxed) && self.ledger().may_be_sent(number) != Some(false)
+    }
+
+    /// A stretch is settled.
+    pub fn settle(&self, number: u64, outcome: Outcome) {
+        let settled = self.ledger().settle(number, outcome);
+        if let Err(error) = settled {
+            self.cannot_write(&self.plan.rejected_file, &error);
+        }
+    }
+
+    /// A stretch was broken off.
+    pub fn break_off(&self, outcome: Outcome) {
+        self.ledger().break_off(outcome);
+    }
+
+    /// The import ends at a stretch; what comes before it in the input is still sent.
+    pub fn end_at(&self, number: u64, ending: Ending) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.ledger().end(number, ending);
+        self.ledger_changed.notify_all();
+    }
+
+    /// The import ends at once.
+    pub fn abandon(&self, ending: Option<Ending>) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.is_abandoned.store(true, Ordering::Relaxed);
+        let mut ledger = self.ledger();
+        if let Some(ending) = ending {
+            ledger.end(0, ending);
+        }
+        drop(ledger);
+        self.ledger_changed.notify_all();
+        self.queue.abandon();
+    }
+
+    /// The number of the next stretch.
+    pub fn next_number(&self) -> u64 {
+        self.ledger().next_number()
+    }
+
+    /// Why the import ends early, if it does.
+    pub fn ending(&self) -> Option<Ending> {
+        self.ledger().ending().cloned()
+    }
+
+    /// Everything that was acknowledged.
+    pub fn acknowledged(&self) -> Counts {
+        self.ledger().acknowledged()
+    }
+
+    /// How far everything is settled; `None` when the file of rejected records can't be written.
+    pub fn settled(&self) -> Option<Checkpoint> {
+        let settled = self.ledger().settled();
+        settled.map_err(|error| self.cannot_write(&self.plan.rejected_file, &error)).ok()
+    }
+
+    /// Writes what was rejected beyond the settled part.
+    pub fn write_leftovers(&self) {
+        let written = self.ledger().write_leftovers();
+        if let Err(error) = written {
+            self.cannot_write(&self.plan.rejected_file, &error);
+        }
+    }
+
+    /// Sees to it that the checkpoint says that records up to `end` may have been sent. Returns whether it does.
+    pub fn announce(&self, end: Place) -> bool {
+        let mut note = self.note();
+        if !note.lease.is_before(end) {
+            return true;
+        }
+        note.lease = Place { offset: end.offset.saturating_add(LEASE_BYTES), ..end };
+        self.write(&note)
+    }
+
+    /// Everything before `durable` would survive the server's death now: writes it down.
+    pub fn note_durable(&self, durable: Checkpoint) -> bool {
+        let mut note = self.note();
+        note.durable = durable;
+        self.write(&note)
+    }
+
+    /// The checkpoint as it lies on the disk.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let note = self.note();
+        Checkpoint { in_doubt_until: note.lease, ..note.durable }
+    }
+
+    fn write(&self, note: &Note) -> bool {
+        let path = &self.plan.checkpoint_file;
+        let written =
+            checkpoint::write(path, &Checkpoint { in_doubt_until: note.lease, ..note.durable });
+        if let Err(error) = &written {
+            self.cannot_write(path, error);
+        }
+        written.is_ok()
+    }
+
+    fn cannot_write(&self, path: &Path, error: &std::io::Error) {
+        self.abandon(Some(Ending::Unwritable { reason: format!("{}: {error}", path.display()) }));
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self) -> MutexGuard<'_, Note> {
+        self.note.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
