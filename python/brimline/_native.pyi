@@ -41,6 +41,41 @@ class Run:
     def join(self) -> Summary:
         """Waits for the end. Raises TargetError when no connection could ever be made."""
 
+class ImportInterval(TypedDict):
+    """What an import did in an interval; `service` is a histogram as Base64, None when no command was answered."""
+
+    start_ns: int
+    end_ns: int
+    documents: int
+    refused: int
+    commands: int
+    input_bytes: int
+    bytes_out: int
+    process_cpu_ns: int
+    service: str | None
+
+class Import:
+    """A started import. Dropping it abandons it."""
+
+    def poll(self, timeout_s: float) -> str:
+        """Waits for the end up to `timeout_s`, the interpreter lock released; the progress as JSON."""
+
+    def take_intervals(self) -> list[ImportInterval]:
+        """Hands out the intervals that ended since the last call, in order."""
+
+    def stop(self) -> None:
+        """Reads nothing more and settles what is read. Idempotent."""
+
+    def abort(self) -> None:
+        """Drops every connection at once. Idempotent."""
+
+    def join(self) -> str:
+        """Waits for the end; the summary as JSON."""
+
+def start_import(plan_json: str) -> Import:
+    """Starts an import and returns at once. Raises ValueError for a plan that can't be read, OSError for an address that
+    names no host or a file that can't be written."""
+
 class Histogram:
     """HdrHistogram of nanoseconds, 3 significant digits, 1 ns to 1 h."""
 

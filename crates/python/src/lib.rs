@@ -3,6 +3,7 @@
 
 mod convert;
 mod histogram;
+mod importing;
 mod run;
 
 use brimline_engine::clock_probe;
@@ -21,12 +22,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PlanError", module.py().get_type::<PlanError>())?;
     module.add("TargetError", module.py().get_type::<TargetError>())?;
     module.add_class::<histogram::Histogram>()?;
+    module.add_class::<importing::Import>()?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(validate_plan, module)?)?;
     module.add_function(wrap_pyfunction!(preview_plan, module)?)?;
     module.add_function(wrap_pyfunction!(generate_documents, module)?)?;
     module.add_function(wrap_pyfunction!(generate_keys, module)?)?;
     module.add_function(wrap_pyfunction!(probe_clock, module)?)?;
+    module.add_function(wrap_pyfunction!(importing::start_import, module)?)?;
     module.add_function(wrap_pyfunction!(run::start, module)?)
 }
 

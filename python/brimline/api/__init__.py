@@ -5,6 +5,7 @@ from brimline.api.capacity import capacity, time_estimate
 from brimline.api.checkup import checkup
 from brimline.api.comparison import ComparisonResult, compare
 from brimline.api.frontier import frontier
+from brimline.api.import_data import ImportResult, import_data, resume_import
 from brimline.api.import_results import ImportedResult, import_results
 from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
@@ -31,6 +32,7 @@ __all__ = [
     "CapacityResult",
     "ComparisonResult",
     "FrontierResult",
+    "ImportResult",
     "ImportedResult",
     "LintResult",
     "LoadResult",
@@ -44,10 +46,12 @@ __all__ = [
     "checkup",
     "compare",
     "frontier",
+    "import_data",
     "import_results",
     "lint",
     "load",
     "open_result",
+    "resume_import",
     "run",
     "stat",
     "sweep",

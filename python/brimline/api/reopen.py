@@ -7,6 +7,7 @@ from brimline.api.ab import ab_result
 from brimline.api.capacity import capacity_result
 from brimline.api.experiment import Conducted
 from brimline.api.frontier import frontier_result
+from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
 from brimline.api.results import Result
 from brimline.api.run import run_result
@@ -22,6 +23,7 @@ from brimline.experiments.stored import (
     stored_trials,
 )
 from brimline.record import RunRecord, list_records, read_experiment, read_record
+from brimline.record.data_import import is_import
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
@@ -51,6 +53,8 @@ def _open(directory: Path, apdex: ApdexThresholds) -> Result:
         return _open_experiment(directory)
     if is_imported(directory):
         return open_imported(directory)
+    if is_import(directory):
+        return open_import(directory)
     record = read_record(directory)
     return run_result(record, _objective_of(record), apdex=apdex)
 

@@ -114,7 +114,7 @@ def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
             context=RunContext(
                 deployment=deployment,
                 spec_text=loaded.text,
-                environment=_environment(deployment, options),
+                environment=environment_of(deployment, options),
                 progress=options.progress,
                 stop=stop,
             ),
@@ -160,7 +160,8 @@ def _deployment(uri: str | None, options: Options) -> Iterator[Deployment | None
         yield deployment
 
 
-def _environment(deployment: Deployment | None, options: Options) -> dict[str, Any]:
+def environment_of(deployment: Deployment | None, options: Options) -> dict[str, Any]:
+    """Where it happens, for the record: this machine, and what the server says about itself."""
     server: Mapping[str, Any] | None = None
     uri = None
     if deployment is not None:

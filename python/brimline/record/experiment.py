@@ -3,7 +3,6 @@
 This package doesn't know what a probe or a conclusion is; both come and go as JSON-like values.
 """
 
-import fcntl
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from brimline.errors import RecordError, redact_text
+from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
 from brimline.record.files import make_directory, read_json, replace_json, replace_text
@@ -124,7 +124,7 @@ class ExperimentWriter:
 
     def _begin(self, directory: Path, fixed: Mapping[str, Any], *, goes_on: bool = False) -> None:
         self.directory = directory
-        self._lock = _locked(directory)
+        self._lock = lock_directory(directory)
         self._fixed = fixed
         self._trial_count = 0
         self._events = EventLog(directory / EVENTS_FILE, goes_on=goes_on)
@@ -209,20 +209,6 @@ def read_experiment(directory: Path) -> ExperimentRecord:
         trials=[_read_trial(path) for path in _trial_directories(directory)],
         plan_hash=str(state.get("plan_hash", "")),
     )
-
-
-def _locked(directory: Path) -> int:
-    """A descriptor that holds the directory for this process until it is closed. Raises RecordError."""
-    try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise unreadable(directory, error) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise RecordError(f"{directory} is being written by another process", hint="wait until it ends") from error
-    return descriptor
 
 
 def _ended(directory: Path) -> bool:

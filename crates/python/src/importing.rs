@@ -1,0 +1,70 @@
+//! A started import.
+
+use std::time::Duration;
+
+use brimline_importer::{Interval, plan::ImportPlan};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::histogram;
+
+/// Longest wait of a poll, so that Ctrl-C is seen soon.
+const POLL_S_MAX: f64 = 60.0;
+
+/// Handle of an import.
+#[pyclass(module = "brimline._native", frozen)]
+pub struct Import(brimline_importer::Import);
+
+/// Starts an import and returns at once.
+#[pyfunction]
+pub fn start_import(plan_json: &str) -> PyResult<Import> {
+    let plan: ImportPlan =
+        serde_json::from_str(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    brimline_importer::Import::start(plan).map(Import).map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
+#[pymethods]
+impl Import {
+    fn poll(&self, py: Python<'_>, timeout_s: f64) -> PyResult<String> {
+        let timeout = Duration::try_from_secs_f64(timeout_s.clamp(0.0, POLL_S_MAX)).unwrap_or_default();
+        let progress = py.detach(|| self.0.poll(timeout));
+        serde_json::to_string(&progress).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    fn take_intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = PyList::empty(py);
+        for interval in self.0.take_intervals() {
+            rows.append(row(py, &interval)?)?;
+        }
+        Ok(rows)
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    fn abort(&self) {
+        self.0.abort();
+    }
+
+    fn join(&self, py: Python<'_>) -> PyResult<String> {
+        let summary = py.detach(|| self.0.join());
+        serde_json::to_string(&summary).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+}
+
+fn row<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("start_ns", interval.start_ns)?;
+    row.set_item("end_ns", interval.end_ns)?;
+    row.set_item("documents", interval.documents)?;
+    row.set_item("refused", interval.refused)?;
+    row.set_item("commands", interval.commands)?;
+    row.set_item("input_bytes", interval.input_bytes)?;
+    row.set_item("bytes_out", interval.bytes_out)?;
+    row.set_item("process_cpu_ns", interval.process_cpu_ns)?;
+    let service = if interval.service.is_empty() { None } else { Some(histogram::encode(&interval.service)?) };
+    row.set_item("service", service)?;
+    Ok(row)
+}

@@ -1,0 +1,81 @@
+"""Owns what can be said of an import: whether every record is accounted for, and whether the server holds what it should."""
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.record.data_import import ImportRecord
+from brimline.units import format_count
+from brimline.wording import message
+
+_PARTS = ("inserted", "updated", "deleted", "unmatched", "rejected", "nulls")
+
+
+def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
+    """Every check of an import; those that an end in the middle makes impossible are unknown."""
+    return (_ended(record), _conservation(record), _count(record), _rejected(record), *_files(record))
+
+
+def expected_count(record: ImportRecord) -> int:
+    """How many documents the collection should hold."""
+    counts = record.state.counts
+    return record.state.count_before + counts.get("inserted", 0) - counts.get("deleted", 0)
+
+
+def _ended(record: ImportRecord) -> Finding:
+    if record.ended_by == "completed":
+        return Finding("ended", Standing.PASS, "the inputs were read to their end")
+    if record.ended_by == "killed":
+        return Finding("ended", Standing.FAIL, "the import was never concluded: brimline or its machine stopped in the middle")
+    reason = record.state.message or record.ended_by
+    return Finding("ended", Standing.FAIL, message("the import ended early: {reason}", reason=reason))
+
+
+def _conservation(record: ImportRecord) -> Finding:
+    counts = record.state.counts
+    if not counts:
+        return Finding("conservation", Standing.UNKNOWN, "nothing was counted")
+    settled = sum(counts[name] for name in _PARTS)
+    values = {name: format_count(counts[name]) for name in ("read", *_PARTS)}
+    evidence = message(
+        "{read} records read = {inserted} inserted + {updated} updated + {deleted} deleted + {unmatched} unmatched "
+        "+ {rejected} rejected + {nulls} null",
+        **values,
+    )
+    if settled == counts["read"]:
+        return Finding("conservation", Standing.PASS, evidence)
+    text = message("not so: {evidence}", evidence=evidence)
+    return Finding("conservation", Standing.FAIL, text)
+
+
+def _count(record: ImportRecord) -> Finding:
+    state = record.state
+    if state.count_after is None:
+        return Finding("count", Standing.UNKNOWN, "the server did not count afterwards")
+    expected = expected_count(record)
+    values = {
+        "before": format_count(state.count_before),
+        "after": format_count(state.count_after),
+        "expected": format_count(expected),
+    }
+    if state.count_after == expected:
+        text = message("the server counted {before} documents before and {after} after, as it should be", **values)
+        return Finding("count", Standing.PASS, text)
+    text = message("the server counted {before} documents before and {after} after, where {expected} should be", **values)
+    if record.ended_by != "completed":
+        return Finding("count", Standing.UNKNOWN, text)
+    by_key = state.settings.get("mode") != "insert"
+    # A statement in doubt is applied again, and whether it did something the first time can't be told.
+    return Finding("count", Standing.WARN if by_key and state.attempts > 1 else Standing.FAIL, text)
+
+
+def _rejected(record: ImportRecord) -> Finding:
+    count = record.state.counts.get("rejected", 0)
+    if not count:
+        return Finding("rejected", Standing.PASS, "no record was rejected")
+    text = message("{count} records were rejected; each is in rejected.jsonl with its line and reason", count=format_count(count))
+    return Finding("rejected", Standing.WARN, text)
+
+
+def _files(record: ImportRecord) -> tuple[Finding, ...]:
+    if not record.files_changed:
+        return ()
+    names = ", ".join(record.files_changed)
+    return (Finding("files", Standing.FAIL, message("files were changed since they were written: {names}", names=names)),)

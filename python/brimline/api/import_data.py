@@ -1,0 +1,280 @@
+"""Owns the verb `import`: files into a collection, counted, recorded, and resumable."""
+
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from brimline.analysis.data_import import import_findings
+from brimline.analysis.finding import Standing
+from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.results import Result
+from brimline.api.workplace import environment_of
+from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
+from brimline.execution import interruptible
+from brimline.execution.import_data import ImportContext, Namespace, prepare_collection, run_import
+from brimline.execution.import_inputs import collection_of, find_inputs, require_unchanged
+from brimline.execution.import_progress import ImportSilence, ImportSink
+from brimline.execution.stop import StopToken
+from brimline.record import create_run_directory
+from brimline.record.data_import import (
+    KIND,
+    ImportRecord,
+    ImportState,
+    ImportWriter,
+    InputFile,
+    is_import,
+    read_import,
+)
+from brimline.report.import_view import import_report
+from brimline.servers import Deployment, bundled, external, find_mongod
+from brimline.spec.import_settings import ImportSettings, WriteConcernSettings
+from brimline.spec.target import database_of_uri, write_concern_of_uri
+from brimline.units import format_count
+from brimline.wording import message
+
+DATABASE_DEFAULT = "test"
+_NUMBER_BITS = 24
+_RESUME_HINT = "brimline import --resume {directory} goes on with it without doubling a row"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResult(Result):
+    """One import."""
+
+    record: ImportRecord
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, server lost, stopped by an input or a refused row, or a count that does not add up."""
+        if self.interrupted is not None:
+            return self.interrupted
+        state = self.record.state
+        said = message("{done}: {reason}", done=_so_far(self.record), reason=state.message)
+        match state.ending.get("kind"):
+            case "completed" | None:
+                return self._unproven
+            case "input" if not state.counts.get("read") and (state.ending["line"] or 0) <= 1:
+                return UsageError(f"{self._place}{state.message}", hint="nothing was imported: correct the input or the options")
+            case "input":
+                return InvalidRun(f"the input can't be read on: {self._place}{state.message}", hint=said_so_far(self.record))
+            case "refused" if state.ending.get("line") is None:
+                return TargetError(f"the server refuses: {state.message}", hint=said_so_far(self.record))
+            case "refused":
+                return InvalidRun(f"the import stopped at {self._place}{state.message}", hint=said_so_far(self.record))
+            case "server_lost":
+                return TargetError(f"the server went away: {state.message}", hint=self._resume_hint)
+            case "unwritable":
+                return RecordError(f"the record can't be written: {state.message}", hint=self._resume_hint)
+            case "stopped":
+                return InvalidRun("the import was stopped", hint=self._resume_hint)
+            case _:
+                return BrimlineError(f"internal: {said}", hint=self._resume_hint)
+
+    @property
+    def _unproven(self) -> InvalidRun | None:
+        failed = [each.evidence for each in import_findings(self.record) if each.verdict is Standing.FAIL]
+        if failed:
+            return InvalidRun(f"the import is not proven: {'; '.join(failed)}", hint=self.where_to_look)
+        oversized = self.record.state.counts.get("oversized", 0)
+        if oversized:
+            return InvalidRun(
+                f"{format_count(oversized)} records are larger than the server stores and were rejected",
+                hint=f"they are in {self.record.directory / 'rejected.jsonl'} with their lines",
+            )
+        return None
+
+    @property
+    def _place(self) -> str:
+        ending = self.record.state.ending
+        inputs = self.record.state.inputs
+        path = inputs[ending["input"]].path if ending.get("input", 0) < len(inputs) else None
+        name = "standard input" if path is None else path
+        unit = "document" if self.record.state.settings["type"] == "bson" else "line"
+        return f"{name}, {unit} {ending['line']}: " if ending.get("line") else f"{name}: "
+
+    @property
+    def _resume_hint(self) -> str:
+        return f"{said_so_far(self.record)}; {_RESUME_HINT.format(directory=self.record.directory)}"
+
+
+def _so_far(record: ImportRecord) -> str:
+    """What is certain: after the death of the server only what its journal held."""
+    state = record.state
+    certain = state.kept.get("counts", state.counts) if state.ending.get("kind") == "server_lost" else state.counts
+    done = sum(certain.get(name, 0) for name in ("inserted", "updated", "deleted"))
+    return f"{format_count(done)} documents are in, {format_count(certain.get('rejected', 0))} records were rejected"
+
+
+def said_so_far(record: ImportRecord) -> str:
+    """What was done, for hints."""
+    return f"so far {_so_far(record)}"
+
+
+def import_data(
+    files: Sequence[str | Path] = (),
+    *,
+    settings: ImportSettings | None = None,
+    database: str | None = None,
+    collection: str | None = None,
+    gzip: bool = False,
+    throw_away: bool = False,
+    wait_s: float = 0.0,
+    options: Options | None = None,
+    progress: ImportSink | None = None,
+) -> ImportResult:
+    """Imports `files` (paths, patterns, a dump's directory; none: standard input) into one collection.
+
+    `Options.drop` empties the collection first; without it the documents are added to those that are there. `wait_s`: how long
+    a server that goes away is waited for. `throw_away`: into a mongod of brimline's own, as a measurement.
+
+    Raises UsageError, TargetError and RecordError before anything is imported; afterwards `ImportResult.error` says what is wrong.
+    """
+    options, settings = options or Options(), settings or ImportSettings()
+    uri = _uri(options, throw_away=throw_away)
+    inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
+    settings = _with_concern_of(uri, settings)
+    namespace = Namespace(
+        database or (database_of_uri(uri) if uri else None) or DATABASE_DEFAULT, collection or _collection(inputs)
+    )
+    with _context(uri, options, progress, wait_s) as (context, environment):
+        count_before = prepare_collection(namespace, settings, drop=options.drop, context=context)
+        if count_before and settings.mode == "insert":
+            context.progress.note(
+                f"{namespace.text} holds {format_count(count_before)} documents already: the import adds to them "
+                "(--drop removes them first)"
+            )
+        state = ImportState(
+            name=namespace.text,
+            namespace=namespace.text,
+            settings=settings.to_document(),
+            inputs=inputs,
+            object_ids={"unix_s": int(time.time()), "number": secrets.randbits(_NUMBER_BITS)},
+            count_before=count_before,
+        )
+        directory = create_run_directory(
+            options.runs_directory, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
+        )
+        with ImportWriter(directory, state, environment) as writer:
+            record = run_import(namespace, writer, context)
+        return _result(record, context.stop, options)
+
+
+def resume_import(
+    directory: Path,
+    *,
+    workers: int | None = None,
+    wait_s: float = 0.0,
+    options: Options | None = None,
+    progress: ImportSink | None = None,
+) -> ImportResult:
+    """Goes on with the import whose record is in `directory`: rows that may have been sent are looked for by `_id` first.
+
+    Raises UsageError when a file was changed since, RecordError when there is no such record.
+    """
+    options = options or Options()
+    if not is_import(directory):
+        raise UsageError(f"{directory} is not the record of an import", hint="brimline list shows the records there are")
+    found = read_import(directory)
+    if found.ended_by == "completed":
+        return import_result(found)
+    require_unchanged(found.state.inputs)
+    uri = options.uri or _uri(options, throw_away=False, stored=found.environment.get("uri"))
+    database, _, collection = found.state.namespace.partition(".")
+    settings = dict(found.state.settings)
+    if workers is not None:
+        settings["workers"] = workers
+    ImportSettings.from_document(settings)
+    with _context(uri, options, progress, wait_s) as (context, _):
+        counts = found.checkpoint.get("counts", {})
+        context.progress.note(f"{format_count(counts.get('read', 0))} records are settled already: going on after them")
+        with ImportWriter.reopen(directory, replace(found.state, settings=settings)) as writer:
+            record = run_import(Namespace(database, collection), writer, context)
+        return _result(record, context.stop, options)
+
+
+def open_import(directory: Path) -> ImportResult:
+    """The import in a record directory, reported anew. Raises RecordError."""
+    return import_result(read_import(directory))
+
+
+def import_result(record: ImportRecord) -> ImportResult:
+    """What an import shows."""
+    return ImportResult(report=import_report(record), directory=record.directory, record=record)
+
+
+def _result(record: ImportRecord, stop: StopToken, options: Options) -> ImportResult:
+    interrupted = None
+    if record.ended_by == "interrupt":
+        interrupted = stop.error(kept=str(record.directory))
+        interrupted.hint = f"{said_so_far(record)}; {_RESUME_HINT.format(directory=record.directory)}"
+    result = replace(import_result(record), interrupted=interrupted)
+    result.write(options.language)
+    return result
+
+
+def _uri(options: Options, *, throw_away: bool, stored: object = None) -> str | None:
+    uri = options.uri or os.environ.get(URI_VARIABLE) or (str(stored) if stored else None)
+    if throw_away:
+        if options.uri is not None:
+            raise UsageError("--uri names a server that stays, --throw-away asks for one that doesn't",
+                             hint="give one of the two")  # fmt: skip
+        return None
+    if uri is None:
+        raise UsageError(
+            "an import into brimline's own server would be gone with it",
+            hint="give --uri mongodb://HOST:PORT; --throw-away imports all the same, to measure it",
+        )
+    return uri
+
+
+def _with_concern_of(uri: str | None, settings: ImportSettings) -> ImportSettings:
+    """The write concern of the connection string, where the options leave mongoimport's default."""
+    if uri is None or settings.write_concern != WriteConcernSettings():
+        return settings
+    try:
+        asked = write_concern_of_uri(uri)
+    except ValueError as error:
+        raise UsageError(f"the connection string can't be honoured: {error}", hint="correct --uri") from None
+    if asked is None:
+        return settings
+    return replace(settings, write_concern=WriteConcernSettings(w=asked.w, journal=asked.journal))
+
+
+def _collection(inputs: Sequence[InputFile]) -> str:
+    """As mongoimport: the file's name without its last part."""
+    path = inputs[0].path
+    if path is None:
+        raise UsageError("standard input has no name to call the collection after", hint="give --collection")
+    if len(inputs) > 1:
+        raise UsageError("several files don't say what the collection is called", hint="give --collection")
+    return collection_of(Path(path))
+
+
+@contextmanager
+def _context(
+    uri: str | None, options: Options, progress: ImportSink | None, wait_s: float
+) -> Iterator[tuple[ImportContext, Mapping[str, object]]]:
+    """A server that answers and the request to end. Raises TargetError and UsageError."""
+    progress = progress or ImportSilence()
+    with interruptible() as stop, _deployment(uri, options, progress) as deployment:
+        stop.raise_if_requested()
+        environment = environment_of(deployment, options)
+        context = ImportContext(
+            deployment=deployment, environment=environment, progress=progress, stop=stop, wait_s=wait_s
+        )
+        yield context, environment
+
+
+@contextmanager
+def _deployment(uri: str | None, options: Options, progress: ImportSink) -> Iterator[Deployment]:
+    if uri is not None:
+        yield external(uri)
+        return
+    binary = find_mongod(flag=options.mongod)
+    progress.step(f"starting {binary.path.name} ({binary.source})")
+    with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
+        yield deployment

@@ -1,0 +1,312 @@
+"""Owns the execution of an import: the collection before it, the importer while it goes on, the server's count after it.
+
+An attempt ends with the inputs, with the first thing that stops it, or with the server. The next one goes on from the
+checkpoint, in the same process when the server is waited for, in another one with `--resume`.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pymongo.errors import CollectionInvalid
+
+from brimline import _native
+from brimline.dataset.access import target_errors
+from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
+from brimline.execution.import_progress import ImportSink, ImportTick
+from brimline.execution.stop import StopToken
+from brimline.monitor import ServerSampler, namespace_document
+from brimline.monitor.cpu_time import process_cpu_ns
+from brimline.record.data_import import (
+    CHECKPOINT_FILE,
+    REJECTED_FILE,
+    ImportRecord,
+    ImportState,
+    ImportWriter,
+    read_checkpoint,
+    read_import,
+)
+from brimline.servers import Deployment, control_client, external
+from brimline.spec.import_settings import ImportSettings
+
+_POLL_S = 0.1
+_TICK_S = 0.25
+_INTERVAL_NS = 1_000_000_000
+_REPLY_TIMEOUT_NS = 300_000_000_000
+_LOOK_AGAIN_S = 0.5
+_COMMAND_TIMEOUT_S = 3600.0
+"""Counting documents one by one takes the server half a minute for each hundred million of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportContext:
+    """What surrounds an import. `wait_s`: how long a server that went away is waited for."""
+
+    deployment: Deployment
+    environment: Mapping[str, Any]
+    progress: ImportSink
+    stop: StopToken
+    wait_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """Where the documents go."""
+
+    database: str
+    collection: str
+
+    @property
+    def text(self) -> str:
+        """As MongoDB writes it."""
+        return f"{self.database}.{self.collection}"
+
+
+def prepare_collection(namespace: Namespace, settings: ImportSettings, *, drop: bool, context: ImportContext) -> int:
+    """Drops the collection when asked to, makes it where it is missing; how many documents it holds. Raises TargetError."""
+    with _client(context.deployment) as client, target_errors("preparing the collection"):
+        database = client[namespace.database]
+        if drop:
+            database.drop_collection(namespace.collection)
+        if settings.mode != "delete":
+            try:
+                # Servers serialise the implicit creation by concurrent first inserts.
+                database.create_collection(namespace.collection)
+            except CollectionInvalid:
+                pass
+        return database[namespace.collection].count_documents({})
+
+
+def run_import(namespace: Namespace, writer: ImportWriter, context: ImportContext) -> ImportRecord:
+    """Imports what the state of `writer` says, from its checkpoint on, and seals the record.
+
+    `ImportRecord.state` says how it ended. Raises RecordError when the record can't be written.
+    """
+    run = _Attempts(namespace, writer, context)
+    try:
+        run.all()
+    except BrimlineError as error:
+        writer.save(replace(writer.state, ended_by="error", message=error.message))
+        raise
+    return read_import(writer.directory)
+
+
+class _Attempts:
+    """One attempt after the other, until the inputs end or nothing is to be waited for."""
+
+    def __init__(self, namespace: Namespace, writer: ImportWriter, context: ImportContext) -> None:
+        self._namespace = namespace
+        self._writer = writer
+        self._context = context
+        self._deployment = context.deployment
+        self._settings = ImportSettings.from_document(writer.state.settings)
+
+    def all(self) -> None:
+        self._note_sizes("before")
+        while True:
+            summary = self._attempt()
+            lost = summary["ending"]["kind"] == "server_lost"
+            if not lost or self._context.stop.requested or not self._server_is_back(summary["ending"]["reason"]):
+                break
+            self._writer.event("server_back")
+        self._conclude(summary)
+
+    def _attempt(self) -> dict[str, Any]:
+        """Lets the importer run to its end. Whatever happens here, it has ended afterwards."""
+        context, writer = self._context, self._writer
+        writer.begin_attempt()
+        client_before_ns = time.process_time_ns()
+        with _ServerCpu(self._deployment) as server_cpu, ServerSampler(self._deployment) as sampler:
+            started_unix_ns, origin_ns = time.time_ns(), time.monotonic_ns()
+            handle = _start(self._plan())
+            sampler.set_origin(origin_ns)
+            writer.event("attempt", number=writer.state.attempts + 1)
+            state = replace(writer.state, attempts=writer.state.attempts + 1, ended_by=None)
+            writer.save(replace(state, started_unix_ns=state.started_unix_ns or started_unix_ns))
+            context.progress.begin(f"importing into {self._namespace.text}")
+            ticks = _Ticks(context.progress, writer.state)
+            try:
+                while True:
+                    progress = json.loads(handle.poll(_POLL_S))
+                    self._record(handle, sampler, started_unix_ns)
+                    ticks.show(progress)
+                    if progress["is_over"]:
+                        break
+                    if context.stop.urgent:
+                        handle.abort()
+                    elif context.stop.requested:
+                        handle.stop()
+            finally:
+                handle.abort()
+                context.progress.end()
+            summary: dict[str, Any] = json.loads(handle.join())
+            self._record(handle, sampler, started_unix_ns)
+        for row in sampler.take_rows():
+            writer.append_server(row.columns())
+        self._add_up(summary, time.process_time_ns() - client_before_ns, server_cpu.used_ns)
+        return summary
+
+    def _record(self, handle: _native.Import, sampler: ServerSampler, started_unix_ns: int) -> None:
+        self._writer.append(handle.take_intervals(), started_unix_ns=started_unix_ns)
+        for row in sampler.take_rows():
+            self._writer.append_server(row.columns())
+
+    def _plan(self) -> dict[str, Any]:
+        settings, state, directory = self._settings, self._writer.state, self._writer.directory
+        concern = settings.write_concern
+        return {
+            "address": self._deployment.address,
+            "database": self._namespace.database,
+            "collection": self._namespace.collection,
+            "inputs": [{"path": each.path, "gzip": each.gzip} for each in state.inputs],
+            "format": settings.format_document,
+            "object_ids": state.object_ids,
+            "mode": settings.mode,
+            "upsert_fields": list(settings.upsert_fields),
+            "workers": settings.connections,
+            "batch_documents": settings.batch_size,
+            "maintain_order": settings.maintain_insertion_order,
+            "stop_on_error": settings.stop_on_error or settings.maintain_insertion_order,
+            "write_concern": {"w": concern.w, "journal": concern.journal, "timeout_ms": concern.timeout_ms},
+            "bypass_document_validation": settings.bypass_document_validation,
+            "checkpoint_file": str(directory / CHECKPOINT_FILE),
+            "rejected_file": str(directory / REJECTED_FILE),
+            "resume": read_checkpoint(directory),
+            "interval_ns": _INTERVAL_NS,
+            "reply_timeout_ns": _REPLY_TIMEOUT_NS,
+        }
+
+    def _add_up(self, summary: Mapping[str, Any], client_cpu_ns: int, server_cpu_ns: int | None) -> None:
+        state = self._writer.state
+        before_ns = 0 if state.attempts == 1 else state.server_cpu_ns
+        known = server_cpu_ns is not None and before_ns is not None
+        self._writer.save(
+            replace(
+                state,
+                ending=summary["ending"],
+                counts=summary["counts"],
+                kept=summary["checkpoint"],
+                duration_ns=state.duration_ns + summary["elapsed_ns"],
+                client_cpu_ns=state.client_cpu_ns + client_cpu_ns,
+                server_cpu_ns=(before_ns or 0) + (server_cpu_ns or 0) if known else None,
+            )
+        )
+
+    def _server_is_back(self, reason: str) -> bool:
+        """Waits for a server that went away. Returns whether it answers again."""
+        context = self._context
+        if context.wait_s <= 0 or any(each.path is None for each in self._writer.state.inputs):
+            return False
+        self._writer.event("server_lost", reason=reason)
+        context.progress.note(f"the server went away ({reason}): waiting for it")
+        until_s = time.monotonic() + context.wait_s
+        while time.monotonic() < until_s and not context.stop.requested:
+            try:
+                self._deployment = external(f"mongodb://{self._deployment.address}", connect_timeout_s=_LOOK_AGAIN_S)
+            except (TargetError, UsageError):
+                time.sleep(_LOOK_AGAIN_S)
+                continue
+            context.progress.note("the server is back: going on from the checkpoint")
+            return True
+        return False
+
+    def _conclude(self, summary: Mapping[str, Any]) -> None:
+        """Has the server count, and seals the record."""
+        ending = summary["ending"]
+        state = self._writer.state
+        ended_by = "interrupt" if self._context.stop.requested and ending["kind"] == "stopped" else ending["kind"]
+        count_after = None
+        if ending["kind"] != "server_lost":
+            try:
+                self._context.progress.step("counting the documents")
+                with _client(self._deployment) as client, target_errors("counting the documents"):
+                    collection = client[self._namespace.database][self._namespace.collection]
+                    count_after = collection.count_documents({})
+                self._note_sizes("after")
+            except TargetError as error:
+                ended_by, ending = "server_lost", {"kind": "server_lost", "reason": error.message}
+        message = str(ending.get("reason", ""))
+        sealed = replace(state, ended_by=ended_by, ending=ending, message=message, count_after=count_after)
+        self._writer.save(sealed, sealed=True)
+
+    def _note_sizes(self, instant: str) -> None:
+        """How large the data is, `before` or `after` the import; unknown when the server doesn't say."""
+        path = self._writer.directory / "server.json"
+        facts = json.loads(path.read_text()) if path.exists() else {}
+        if instant == "before" and instant in facts:
+            return
+        with _client(self._deployment) as client:
+            facts[instant] = namespace_document(
+                client, database=self._namespace.database, collection=self._namespace.collection
+            )
+        self._writer.server_facts(facts)
+
+
+class _ServerCpu:
+    """CPU time of a server on this machine during a `with` block; None where it can't be seen or was started again."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._pid = deployment.pid
+        self._before_ns: int | None = None
+        self.used_ns: int | None = None
+
+    def __enter__(self) -> "_ServerCpu":
+        self._before_ns = None if self._pid is None else process_cpu_ns(self._pid)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        after_ns = None if self._pid is None else process_cpu_ns(self._pid)
+        if self._before_ns is not None and after_ns is not None:
+            self.used_ns = after_ns - self._before_ns
+
+
+class _Ticks:
+    """Thins out polls to what an eye can follow, and derives the rates between two of them."""
+
+    def __init__(self, progress: ImportSink, state: ImportState) -> None:
+        sizes = [each.size_bytes for each in state.inputs]
+        self._total = sum(size for size in sizes if size is not None) if None not in sizes else None
+        self._progress = progress
+        self._last = (0.0, 0, 0)
+
+    def show(self, progress: Mapping[str, Any]) -> None:
+        elapsed_s, counts = progress["elapsed_ns"] / 1e9, progress["counts"]
+        then_s, documents_then, bytes_then = self._last
+        since_s = elapsed_s - then_s
+        if since_s < _TICK_S and not progress["is_over"]:
+            return
+        documents = counts["inserted"] + counts["updated"] + counts["deleted"]
+        bytes_read = progress["input_bytes"]
+        per_s = 1 / since_s if since_s > 0 else 0.0
+        self._progress.tick(
+            ImportTick(
+                elapsed_s=elapsed_s,
+                documents=documents,
+                rejected=counts["rejected"],
+                bytes_read=bytes_read,
+                bytes_total=self._total,
+                documents_per_s=(documents - documents_then) * per_s,
+                bytes_per_s=(bytes_read - bytes_then) * per_s,
+                left_s=elapsed_s * (self._total / bytes_read - 1) if self._total and bytes_read else None,
+                service_p99_ns=progress["service_p99_ns"] or None,
+            )
+        )
+        self._last = (elapsed_s, documents, bytes_read)
+
+
+def _start(plan: Mapping[str, Any]) -> _native.Import:
+    try:
+        return _native.start_import(json.dumps(plan))
+    except ValueError as error:
+        raise UsageError(f"the import can't be made: {error}") from error
+    except OSError as error:
+        raise RecordError(f"the import can't begin: {error}", hint="check the address and the record's directory") from error
+
+
+@contextmanager
+def _client(deployment: Deployment) -> Iterator[Any]:
+    with control_client(deployment.address, purpose="import", command_timeout_s=_COMMAND_TIMEOUT_S) as client:
+        yield client

@@ -1,0 +1,97 @@
+"""Owns which files an import reads, and knowing them again when it goes on."""
+
+import glob
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from brimline.errors import UsageError
+from brimline.record.data_import import InputFile
+
+STDIN = "-"
+_HEAD_BYTES = 1 << 20
+_DUMP_SUFFIXES = (".bson", ".bson.gz")
+
+
+def find_inputs(names: Sequence[str], *, gzip: bool, collection: str | None) -> list[InputFile]:
+    """The files that `names` mean: paths, patterns, the directory of a mongodump, `-` for standard input.
+
+    Raises UsageError for what isn't there, can't be read, or is a directory without a dump of one collection.
+    """
+    if not names or list(names) == [STDIN]:
+        return [InputFile(path=None, gzip=gzip)]
+    paths = [path for name in names for path in _paths(name, collection)]
+    return [_described(path, gzip=gzip) for path in paths]
+
+
+def _paths(name: str, collection: str | None) -> list[Path]:
+    path = Path(name)
+    if path.is_dir():
+        return [_dumped_collection(path, collection)]
+    if path.exists() or not glob.has_magic(name):
+        return [path]
+    found = sorted(glob.glob(name))
+    if not found:
+        raise UsageError(f"no file fits {name}", hint="check the pattern; quote it so that the shell leaves it alone")
+    return [Path(each) for each in found]
+
+
+def _dumped_collection(directory: Path, collection: str | None) -> Path:
+    """The one dump below a directory that is meant."""
+    dumps = sorted(path for path in directory.rglob("*") if path.name.endswith(_DUMP_SUFFIXES))
+    wanted = [path for path in dumps if collection in (None, collection_of(path))]
+    if len(wanted) == 1:
+        return wanted[0]
+    if not dumps:
+        raise UsageError(f"{directory} is a directory without a BSON dump in it",
+                         hint="name its files, such as 'DIRECTORY/*.csv'")  # fmt: skip
+    names = ", ".join(sorted({collection_of(path) for path in dumps})[:8])
+    raise UsageError(
+        f"{directory} holds dumps of more than one collection" if wanted else f"{directory} has no dump of {collection}",
+        hint=f"give one of its files, or --collection; there are: {names}",
+    )
+
+
+def collection_of(path: Path) -> str:
+    """The collection that a file is called after: its name without what says how it is written."""
+    name = path.name.removesuffix(".gz")
+    return name.rpartition(".")[0] or name
+
+
+def _described(path: Path, *, gzip: bool) -> InputFile:
+    try:
+        status = path.stat()
+        with path.open("rb") as file:
+            head = hashlib.sha256(file.read(_HEAD_BYTES)).hexdigest()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path} can't be read: {reason}", hint="check the path and who may read it") from error
+    return InputFile(
+        path=str(path.resolve()),
+        gzip=gzip or path.name.endswith(".gz"),
+        size_bytes=status.st_size,
+        modified_ns=status.st_mtime_ns,
+        head_sha256=head,
+    )
+
+
+def require_unchanged(inputs: Sequence[InputFile]) -> None:
+    """Raises UsageError when a file is not what it was: its places would mean other records."""
+    for known in inputs:
+        if known.path is None:
+            continue
+        now = _described(Path(known.path), gzip=known.gzip)
+        differences = [
+            name
+            for name, then, here in (
+                ("size", known.size_bytes, now.size_bytes),
+                ("content", known.head_sha256, now.head_sha256),
+                ("time of the last change", known.modified_ns, now.modified_ns),
+            )
+            if then != here
+        ]
+        if differences:
+            raise UsageError(
+                f"{known.path} was changed since the import began: {', '.join(differences)}",
+                hint="restore the file, or import anew; what was imported so far is in the collection",
+            )

@@ -1,0 +1,304 @@
+"""Owns the record of an import: what was read, what became of it, how fast, and from where it can go on.
+
+    record.json       settings, inputs, counts, what the server counted before and after, CPU time, how it ended
+    environment.json  as in every record
+    intervals.csv     one row per interval: documents, bytes, CPU time
+    latency.hlog      time from sending a command to its answer, Tag=import.service
+    server.csv  server.json  events.jsonl      as in the record of a run
+    checkpoint.json   how far everything is settled, and how far rows may have been sent
+    rejected.jsonl    one JSON object for each record that did not come in, in the order of the input
+
+An import that goes on appends to the same record; its clock goes on where the process before stopped writing.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from brimline.errors import RecordError, redact_text
+from brimline.record import hlog
+from brimline.record.directory_lock import lock_directory
+from brimline.record.environment import brimline_version
+from brimline.record.events import EventLog
+from brimline.record.files import AppendOnlyFile, digest, make_directory, read_json, read_lines, replace_json
+from brimline.record.histograms import native_codec
+from brimline.record.layout import (
+    ENVIRONMENT_FILE,
+    EVENTS_FILE,
+    FORMAT_VERSION,
+    INTERVALS_FILE,
+    LATENCY_FILE,
+    RECORD_FILE,
+    SERVER_FACTS_FILE,
+    SERVER_FILE,
+)
+from brimline.record.model import Environment, Histogram
+from brimline.record.reader import read_environment, read_state
+from brimline.record.redaction import redact
+
+KIND = "import"
+"""`kind` of such a record in its `record.json`, and part of its directory's name."""
+CHECKPOINT_FILE = "checkpoint.json"
+REJECTED_FILE = "rejected.jsonl"
+_OPERATION, _CLOCK = "import", "service"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFile:
+    """An input as it was when the import began; `path` is None for standard input. `head_sha256` is of its first MiB."""
+
+    path: str | None
+    gzip: bool
+    size_bytes: int | None = None
+    modified_ns: int | None = None
+    head_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRow:
+    """An interval on the import's clock."""
+
+    start_ns: int
+    end_ns: int
+    documents: int
+    refused: int
+    commands: int
+    input_bytes: int
+    bytes_out: int
+    process_cpu_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportState:
+    """What `record.json` holds. `counts` are the importer's; None where nothing is known."""
+
+    name: str
+    namespace: str
+    settings: Mapping[str, Any]
+    inputs: Sequence[InputFile]
+    object_ids: Mapping[str, int]
+    count_before: int
+    started_unix_ns: int | None = None
+    ended_by: str | None = None
+    message: str = ""
+    ending: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    count_after: int | None = None
+    duration_ns: int = 0
+    client_cpu_ns: int = 0
+    server_cpu_ns: int | None = None
+    attempts: int = 0
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRecord:
+    """An import as it lies on disk."""
+
+    directory: Path
+    state: ImportState
+    checkpoint: Mapping[str, Any]
+    environment: Environment
+    rows: Sequence[ImportRow]
+    service: Histogram
+    interval_p99_ns: Sequence[int | None]
+    server_facts: Mapping[str, Any]
+    brimline_version: str
+    files_changed: tuple[str, ...] = ()
+
+    @property
+    def ended_by(self) -> str:
+        """How it ended; `killed` when it never said."""
+        return self.state.ended_by or "killed"
+
+
+class ImportWriter:
+    """Writes the record of one import; a context manager that holds the directory for this process. Raises RecordError."""
+
+    def __init__(self, directory: Path, state: ImportState, environment: Environment) -> None:
+        make_directory(directory)
+        if (directory / RECORD_FILE).exists():
+            raise RecordError(f"{directory} already holds a record", hint="choose a new directory")
+        self._begin(directory, state, goes_on=False)
+        replace_json(directory / ENVIRONMENT_FILE, redact(environment))
+        self.save(state)
+
+    @classmethod
+    def reopen(cls, directory: Path, state: ImportState) -> Self:
+        """Goes on with the record in `directory`."""
+        writer = cls.__new__(cls)
+        writer._begin(directory, state, goes_on=True)
+        writer.event("resumed")
+        writer.save(state)
+        return writer
+
+    def _begin(self, directory: Path, state: ImportState, *, goes_on: bool) -> None:
+        self.directory = directory
+        self.state = state
+        self._lock = lock_directory(directory)
+        rows = _read_rows(directory / INTERVALS_FILE) if goes_on else []
+        self._offset_ns = rows[-1].end_ns if rows else 0
+        is_new = not (directory / INTERVALS_FILE).exists()
+        self._intervals = AppendOnlyFile(directory / INTERVALS_FILE, goes_on=goes_on)
+        if is_new:
+            self._intervals.append(_csv([ImportRow.__dataclass_fields__]))
+        self._latency = AppendOnlyFile(directory / LATENCY_FILE, goes_on=goes_on)
+        self._latency_begun = goes_on and (directory / LATENCY_FILE).stat().st_size > 0
+        self._events = EventLog(directory / EVENTS_FILE, goes_on=goes_on)
+        self._server: AppendOnlyFile | None = None
+        self._server_columns: tuple[str, ...] = ()
+        self._codec = native_codec()
+
+    def begin_attempt(self) -> None:
+        """The clock of what is appended from now on begins where the last interval ended."""
+        rows = _read_rows(self.directory / INTERVALS_FILE)
+        self._offset_ns = rows[-1].end_ns if rows else 0
+
+    @property
+    def offset_ns(self) -> int:
+        """Where on the import's clock the attempt began."""
+        return self._offset_ns
+
+    def append(self, intervals: Iterable[Mapping[str, Any]], *, started_unix_ns: int) -> None:
+        """Adds intervals of the attempt that goes on."""
+        rows, lines = [], []
+        for each in intervals:
+            start_ns, end_ns = each["start_ns"] + self._offset_ns, each["end_ns"] + self._offset_ns
+            placed = {**each, "start_ns": start_ns, "end_ns": end_ns}
+            rows.append([placed[name] for name in ImportRow.__dataclass_fields__])
+            if (text := each["service"]) is not None:
+                entry = hlog.LogLine(phase=hlog.MEASURED_PHASE, operation=_OPERATION, clock=_CLOCK,
+                                     start_ns=start_ns, end_ns=end_ns, text=text)  # fmt: skip
+                lines.append(hlog.line(entry, max_ns=self._codec.decode(text).max()))
+        if lines and not self._latency_begun:
+            lines.insert(0, hlog.header(started_unix_ns))
+            self._latency_begun = True
+        if lines:
+            self._latency.append("".join(lines))
+        if rows:
+            self._intervals.append(_csv(rows))
+
+    def append_server(self, row: Mapping[str, Any]) -> None:
+        """Adds what the monitor saw; `row` is on the clock of the attempt."""
+        path = self.directory / SERVER_FILE
+        if self._server is None:
+            is_new = not path.exists()
+            self._server = AppendOnlyFile(path, goes_on=not is_new)
+            self._server_columns = tuple(row)
+            if is_new:
+                self._server.append(_csv([self._server_columns]))
+        placed = {**row, "at_ns": row["at_ns"] + self._offset_ns}
+        self._server.append(_csv([[placed.get(name) for name in self._server_columns]]))
+
+    def server_facts(self, facts: Mapping[str, Any]) -> None:
+        """Replaces what is known about the server beside its rows."""
+        replace_json(self.directory / SERVER_FACTS_FILE, redact(facts))
+
+    def event(self, kind: str, **fields: Any) -> None:
+        """Adds something that happened, with the wall clock's time."""
+        self._events.append(kind, **fields)
+
+    def save(self, state: ImportState, *, sealed: bool = False) -> None:
+        """Replaces `record.json`; `sealed` puts the digests of the other files into it."""
+        self.state = state
+        names = (ENVIRONMENT_FILE, INTERVALS_FILE, LATENCY_FILE, SERVER_FILE, EVENTS_FILE, REJECTED_FILE, CHECKPOINT_FILE)
+        files = {}
+        if sealed:
+            self._events.sync()
+            files = {name: digest(self.directory / name) for name in names if (self.directory / name).exists()}
+        document = {
+            "format_version": FORMAT_VERSION,
+            "brimline_version": brimline_version(),
+            "kind": KIND,
+            **asdict(state),
+            "message": redact_text(state.message),
+            "summary": {"started_unix_ns": state.started_unix_ns},
+            "files": files,
+        }
+        replace_json(self.directory / RECORD_FILE, document)
+
+    def close(self) -> None:
+        """Closes the files; idempotent."""
+        for file in (self._intervals, self._latency, self._events, self._server):
+            if file is not None:
+                file.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def is_import(directory: Path) -> bool:
+    """Whether a record directory holds an import. Raises RecordError when it can't be read."""
+    path = directory / RECORD_FILE
+    return path.exists() and read_json(path).get("kind") == KIND
+
+
+def read_import(directory: Path) -> ImportRecord:
+    """The import in `directory`. Raises RecordError."""
+    document = read_state(directory, RECORD_FILE)
+    if document.get("kind") != KIND:
+        raise RecordError(f"{directory} is no import", hint="`brimline list` shows the records there are")
+    codec = native_codec()
+    rows = _read_rows(directory / INTERVALS_FILE)
+    service, p99_by_start = codec.empty(), {}
+    for entry in hlog.parse(read_lines(directory / LATENCY_FILE)):
+        histogram = codec.decode(entry.text)
+        service.merge(histogram)
+        p99_by_start[entry.start_ns] = histogram.quantile(0.99)
+    try:
+        state = ImportState(
+            **{name: document[name] for name in ImportState.__dataclass_fields__ if name not in ("inputs",)},
+            inputs=[InputFile(**each) for each in document["inputs"]],
+        )
+    except (KeyError, TypeError) as error:
+        raise RecordError(f"{directory} is damaged: {error}", hint="restore it from a copy") from error
+    sealed = document.get("files", {})
+    changed = [name for name, sum_ in sealed.items() if not _is_same(directory / name, sum_)]
+    return ImportRecord(
+        directory=directory,
+        state=state,
+        checkpoint=read_checkpoint(directory) or {},
+        environment=read_environment(directory / ENVIRONMENT_FILE),
+        rows=rows,
+        service=service,
+        interval_p99_ns=[p99_by_start.get(row.start_ns) for row in rows],
+        server_facts=read_json(directory / SERVER_FACTS_FILE) if (directory / SERVER_FACTS_FILE).exists() else {},
+        brimline_version=str(document.get("brimline_version", "unknown")),
+        files_changed=tuple(changed),
+    )
+
+
+def read_checkpoint(directory: Path) -> dict[str, Any] | None:
+    """The checkpoint of an import; None before the first. Raises RecordError."""
+    path = directory / CHECKPOINT_FILE
+    return read_json(path) if path.exists() else None
+
+
+def _is_same(path: Path, sealed: str) -> bool:
+    return path.exists() and digest(path) == sealed
+
+
+def _read_rows(path: Path) -> list[ImportRow]:
+    try:
+        return [ImportRow(**{name: int(text) for name, text in row.items()}) for row in csv.DictReader(read_lines(path))]
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"{path} is damaged: {error}", hint="restore it from a copy") from error
+
+
+def _csv(rows: Iterable[Iterable[Any]]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
