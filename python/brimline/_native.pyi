@@ -73,8 +73,11 @@ class Import:
         """Waits for the end; the summary as JSON."""
 
 def start_import(plan_json: str) -> Import:
-    """Starts an import and returns at once. Raises ValueError for a plan that can't be read, OSError for an address that
-    names no host or a file that can't be written."""
+    """Starts an import and returns at once.
+
+    Raises ValueError for a plan that can't be read, OSError for an address that names no host or a file that can't be
+    written.
+    """
 
 class Histogram:
     """HdrHistogram of nanoseconds, 3 significant digits, 1 ns to 1 h."""

@@ -69,9 +69,8 @@ impl Division {
         let open = self.batches.iter_mut().rev().enumerate();
         let open = open.filter(|(age, batch)| batch.verb == verb && (*age == 0 || !plan.maintain_order));
         let batch = open.map(|(_, batch)| batch).next();
-        let has_room = |batch: &Batch| {
-            batch.rows.len() < plan.batch_documents && batch.bytes + bytes <= BATCH_BYTES_MAX
-        };
+        let has_room =
+            |batch: &Batch| batch.rows.len() < plan.batch_documents && batch.bytes + bytes <= BATCH_BYTES_MAX;
         let batch = match batch {
             Some(batch) if has_room(batch) => batch,
             _ => {

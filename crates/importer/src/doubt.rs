@@ -88,7 +88,8 @@ fn ask(
         let Some(id) = askable_id(document) else { continue };
         let Some(found) = stored.get(&id) else { continue };
         let is_own = work.documents.rows[row as usize].has_own_id;
-        let is_same = || as_stored(document).is_ok_and(|document| document == *found) && claims.take(id.clone());
+        let is_same =
+            || as_stored(document).is_ok_and(|document| document == *found) && claims.take(id.clone());
         if !is_own || is_same() {
             present.push(row);
         }

@@ -168,7 +168,8 @@ fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
         let _ = keeper.join();
     });
     let ending = shared.ending().unwrap_or(Ending::Completed);
-    let is_lost = matches!(ending, Ending::ServerLost { .. } | Ending::Unwritable { .. } | Ending::Broken { .. });
+    let is_lost =
+        matches!(ending, Ending::ServerLost { .. } | Ending::Unwritable { .. } | Ending::Broken { .. });
     if is_lost {
         return ending;
     }

@@ -27,7 +27,7 @@ pub struct Reject {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct Entry<'a> {
     input: usize,
     line: u64,
     offset: u64,
@@ -58,7 +58,7 @@ impl RejectsFile {
     pub fn append(&mut self, reject: &Reject) -> io::Result<()> {
         let cut = &reject.text[..reject.text.len().min(TEXT_BYTES_MAX)];
         let text = std::str::from_utf8(cut).ok();
-        let line = Line {
+        let entry = Entry {
             input: reject.input,
             line: reject.line,
             offset: reject.offset,
@@ -67,7 +67,7 @@ impl RejectsFile {
             text,
             bytes: text.is_none().then(|| hexadecimal(cut)),
         };
-        let mut json = serde_json::to_vec(&line)?;
+        let mut json = serde_json::to_vec(&entry)?;
         json.push(b'\n');
         self.length += json.len() as u64;
         self.out.write_all(&json)

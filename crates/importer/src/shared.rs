@@ -182,8 +182,7 @@ impl Shared {
 
     fn write(&self, note: &Note) -> bool {
         let path = &self.plan.checkpoint_file;
-        let written =
-            checkpoint::write(path, &Checkpoint { in_doubt_until: note.lease, ..note.durable });
+        let written = checkpoint::write(path, &Checkpoint { in_doubt_until: note.lease, ..note.durable });
         if let Err(error) = &written {
             self.cannot_write(path, error);
         }

@@ -104,8 +104,7 @@ impl<'a> Worker<'a> {
     /// Sends a stretch. Its last command is left unanswered, so that the next stretch is converted meanwhile.
     fn send_all(&mut self, mut work: Work) -> Result<(), SessionError> {
         let present = self.find_present(&mut work)?;
-        let division =
-            divide(&self.shared.plan, &work.documents, |row| present.binary_search(&row).is_ok());
+        let division = divide(&self.shared.plan, &work.documents, |row| present.binary_search(&row).is_ok());
         work.outcome.counts.unmatched += division.keyless;
         for (row, reason) in division.broken {
             work.reject(row, ServerError { code: 0, message: reason });

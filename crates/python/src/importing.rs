@@ -64,7 +64,8 @@ fn row<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py, PyDict>
     row.set_item("input_bytes", interval.input_bytes)?;
     row.set_item("bytes_out", interval.bytes_out)?;
     row.set_item("process_cpu_ns", interval.process_cpu_ns)?;
-    let service = if interval.service.is_empty() { None } else { Some(histogram::encode(&interval.service)?) };
+    let service =
+        if interval.service.is_empty() { None } else { Some(histogram::encode(&interval.service)?) };
     row.set_item("service", service)?;
     Ok(row)
 }

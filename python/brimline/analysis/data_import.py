@@ -1,4 +1,4 @@
-"""Owns what can be said of an import: whether every record is accounted for, and whether the server holds what it should."""
+"""Owns what can be said of an import: is every record accounted for, does the server hold what it should."""
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.record.data_import import ImportRecord
@@ -23,7 +23,9 @@ def _ended(record: ImportRecord) -> Finding:
     if record.ended_by == "completed":
         return Finding("ended", Standing.PASS, "the inputs were read to their end")
     if record.ended_by == "killed":
-        return Finding("ended", Standing.FAIL, "the import was never concluded: brimline or its machine stopped in the middle")
+        return Finding(
+            "ended", Standing.FAIL, "the import was never concluded: brimline or its machine stopped in the middle"
+        )
     reason = record.state.message or record.ended_by
     return Finding("ended", Standing.FAIL, message("the import ended early: {reason}", reason=reason))
 
@@ -58,7 +60,9 @@ def _count(record: ImportRecord) -> Finding:
     if state.count_after == expected:
         text = message("the server counted {before} documents before and {after} after, as it should be", **values)
         return Finding("count", Standing.PASS, text)
-    text = message("the server counted {before} documents before and {after} after, where {expected} should be", **values)
+    text = message(
+        "the server counted {before} documents before and {after} after, where {expected} should be", **values
+    )
     if record.ended_by != "completed":
         return Finding("count", Standing.UNKNOWN, text)
     by_key = state.settings.get("mode") != "insert"
@@ -70,7 +74,9 @@ def _rejected(record: ImportRecord) -> Finding:
     count = record.state.counts.get("rejected", 0)
     if not count:
         return Finding("rejected", Standing.PASS, "no record was rejected")
-    text = message("{count} records were rejected; each is in rejected.jsonl with its line and reason", count=format_count(count))
+    text = message(
+        "{count} records were rejected; each is in rejected.jsonl with its line and reason", count=format_count(count)
+    )
     return Finding("rejected", Standing.WARN, text)
 
 
@@ -78,4 +84,6 @@ def _files(record: ImportRecord) -> tuple[Finding, ...]:
     if not record.files_changed:
         return ()
     names = ", ".join(record.files_changed)
-    return (Finding("files", Standing.FAIL, message("files were changed since they were written: {names}", names=names)),)
+    return (
+        Finding("files", Standing.FAIL, message("files were changed since they were written: {names}", names=names)),
+    )

@@ -58,9 +58,13 @@ class ImportResult(Result):
             case "completed" | None:
                 return self._unproven
             case "input" if not state.counts.get("read") and (state.ending["line"] or 0) <= 1:
-                return UsageError(f"{self._place}{state.message}", hint="nothing was imported: correct the input or the options")
+                return UsageError(
+                    f"{self._place}{state.message}", hint="nothing was imported: correct the input or the options"
+                )
             case "input":
-                return InvalidRun(f"the input can't be read on: {self._place}{state.message}", hint=said_so_far(self.record))
+                return InvalidRun(
+                    f"the input can't be read on: {self._place}{state.message}", hint=said_so_far(self.record)
+                )
             case "refused" if state.ending.get("line") is None:
                 return TargetError(f"the server refuses: {state.message}", hint=said_so_far(self.record))
             case "refused":
@@ -177,7 +181,9 @@ def resume_import(
     """
     options = options or Options()
     if not is_import(directory):
-        raise UsageError(f"{directory} is not the record of an import", hint="brimline list shows the records there are")
+        raise UsageError(
+            f"{directory} is not the record of an import", hint="brimline list shows the records there are"
+        )
     found = read_import(directory)
     if found.ended_by == "completed":
         return import_result(found)

@@ -38,24 +38,32 @@ def import_data(
     ] = None,
     uri: Annotated[
         str | None,
-        typer.Option("--uri", help="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.", show_default=False),
+        typer.Option(
+            "--uri", help="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.", show_default=False
+        ),
     ] = None,
     database: Annotated[
-        str | None, typer.Option("-d", "--db", help="Database; default: the one in --uri, else test.", show_default=False)
+        str | None,
+        typer.Option("-d", "--db", help="Database; default: the one in --uri, else test.", show_default=False),
     ] = None,
     collection: Annotated[
         str | None,
         typer.Option("-c", "--collection", help="Collection; default: the file's name.", show_default=False),
     ] = None,
-    file: Annotated[str | None, typer.Option("--file", help="A file, as mongoimport has it.", show_default=False)] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", help="A file, as mongoimport has it.", show_default=False)
+    ] = None,
     type_: Annotated[
         str | None,
-        typer.Option("--type", metavar="csv|tsv|json|bson", help="Default: by the file's name, else json.", show_default=False),
+        typer.Option(
+            "--type", metavar="csv|tsv|json|bson", help="Default: by the file's name, else json.", show_default=False
+        ),
     ] = None,
     gzip: Annotated[bool, typer.Option("--gzip", help="The input is compressed; files named .gz always are.")] = False,
     headerline: Annotated[bool, typer.Option("--headerline", help="The first line names the columns.")] = False,
     fields: Annotated[
-        str | None, typer.Option("-f", "--fields", help="Names of the columns, separated by commas.", show_default=False)
+        str | None,
+        typer.Option("-f", "--fields", help="Names of the columns, separated by commas.", show_default=False),
     ] = None,
     field_file: Annotated[
         Path | None, typer.Option("--fieldFile", help="File with one column name per line.", show_default=False)
@@ -65,7 +73,9 @@ def import_data(
     ] = False,
     parse_grace: Annotated[
         str,
-        typer.Option("--parseGrace", metavar="GRACE", help="Value of a wrong type: autoCast, skipField, skipRow or stop."),
+        typer.Option(
+            "--parseGrace", metavar="GRACE", help="Value of a wrong type: autoCast, skipField, skipRow or stop."
+        ),
     ] = "stop",
     json_array: Annotated[bool, typer.Option("--jsonArray", help="The input is one array of documents.")] = False,
     legacy: Annotated[bool, typer.Option("--legacy", help="Extended JSON version 1, and the shell's syntax.")] = False,
@@ -73,16 +83,23 @@ def import_data(
         bool, typer.Option("--useArrayIndexFields", help="Columns a.0, a.1 become an array.")
     ] = False,
     ignore_blanks: Annotated[bool, typer.Option("--ignoreBlanks", help="Empty cells become no field.")] = False,
-    drop: Annotated[bool, typer.Option("--drop", help="Drop the collection first; without it documents are added.")] = False,
+    drop: Annotated[
+        bool, typer.Option("--drop", help="Drop the collection first; without it documents are added.")
+    ] = False,
     workers: Annotated[
         int | None,
         typer.Option(
-            "-j", "--numInsertionWorkers", help=f"Connections that insert; default {WORKERS_DEFAULT}.", show_default=False
+            "-j",
+            "--numInsertionWorkers",
+            help=f"Connections that insert; default {WORKERS_DEFAULT}.",
+            show_default=False,
         ),
     ] = None,
     mode: Annotated[
         str | None,
-        typer.Option("--mode", metavar="MODE", help="insert, upsert, merge or delete; default: insert.", show_default=False),
+        typer.Option(
+            "--mode", metavar="MODE", help="insert, upsert, merge or delete; default: insert.", show_default=False
+        ),
     ] = None,
     upsert_fields: Annotated[
         str | None,
@@ -90,10 +107,14 @@ def import_data(
             "--upsertFields", help="Fields that say which stored document is meant; default: _id.", show_default=False
         ),
     ] = None,
-    stop_on_error: Annotated[bool, typer.Option("--stopOnError", help="Stop at the first document that is refused.")] = False,
+    stop_on_error: Annotated[
+        bool, typer.Option("--stopOnError", help="Stop at the first document that is refused.")
+    ] = False,
     maintain_insertion_order: Annotated[
         bool,
-        typer.Option("--maintainInsertionOrder", help="In the order of the input, over one connection, to the first error."),
+        typer.Option(
+            "--maintainInsertionOrder", help="In the order of the input, over one connection, to the first error."
+        ),
     ] = False,
     write_concern: Annotated[
         str, typer.Option("--writeConcern", help="majority, a number, or a document like '{w: 1, j: true}'.")
@@ -105,15 +126,24 @@ def import_data(
     resume: Annotated[
         str | None,
         typer.Option(
-            "--resume", metavar="RECORD", help="Go on with an import that did not end: its record, or latest.", show_default=False
+            "--resume",
+            metavar="RECORD",
+            help="Go on with an import that did not end: its record, or latest.",
+            show_default=False,
         ),
     ] = None,
     wait_for_server: Annotated[
         str | None,
-        typer.Option("--wait-for-server", metavar="TIME", help="Wait so long for a server that goes away, such as 5m.", show_default=False),
+        typer.Option(
+            "--wait-for-server",
+            metavar="TIME",
+            help="Wait so long for a server that goes away, such as 5m.",
+            show_default=False,
+        ),
     ] = None,
     throw_away: Annotated[
-        bool, typer.Option("--throw-away", help="Into a mongod of brimline's own that is gone afterwards: a measurement.")
+        bool,
+        typer.Option("--throw-away", help="Into a mongod of brimline's own that is gone afterwards: a measurement."),
     ] = False,
     mongod: opt.Mongod = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
@@ -132,9 +162,7 @@ def import_data(
     if resume is not None:
         _refuse_with_resume(named, database, collection, drop=drop)
         directory = find_record(resume, runs_directory=runs_dir or default_runs_directory())
-        result = api.resume_import(
-            directory, workers=workers, wait_s=wait_s, options=surroundings, progress=progress
-        )
+        result = api.resume_import(directory, workers=workers, wait_s=wait_s, options=surroundings, progress=progress)
         return show_result(result, as_json=as_json, lang=lang)
     keys = tuple(name for name in (upsert_fields or "").split(",") if name)
     settings = ImportSettings(
@@ -172,7 +200,9 @@ def import_data(
 
 
 def _refuse_with_resume(files: list[str], database: str | None, collection: str | None, *, drop: bool) -> None:
-    given = ["a file"] * bool(files) + ["--db"] * bool(database) + ["--collection"] * bool(collection) + ["--drop"] * drop
+    given = (
+        ["a file"] * bool(files) + ["--db"] * bool(database) + ["--collection"] * bool(collection) + ["--drop"] * drop
+    )
     if given:
         raise UsageError(
             f"--resume goes on with what its record says, and {given[0]} is given as well",
@@ -192,7 +222,9 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--fieldFile {path} can't be read: {error}", hint="it is UTF-8 with one name per line") from error
+        raise UsageError(
+            f"--fieldFile {path} can't be read: {error}", hint="it is UTF-8 with one name per line"
+        ) from error
 
 
 def _seconds(text: str) -> float:

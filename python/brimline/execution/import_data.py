@@ -1,4 +1,4 @@
-"""Owns the execution of an import: the collection before it, the importer while it goes on, the server's count after it.
+"""Owns the execution of an import: the collection before it, the importer at work, the server's count after it.
 
 An attempt ends with the inputs, with the first thing that stops it, or with the server. The next one goes on from the
 checkpoint, in the same process when the server is waited for, in another one with `--resume`.
@@ -7,7 +7,7 @@ checkpoint, in the same process when the server is waited for, in another one wi
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,18 +66,19 @@ class Namespace:
 
 
 def prepare_collection(namespace: Namespace, settings: ImportSettings, *, drop: bool, context: ImportContext) -> int:
-    """Drops the collection when asked to, makes it where it is missing; how many documents it holds. Raises TargetError."""
+    """Drops the collection when asked to, makes it where it is missing; how many documents it holds.
+
+    Raises TargetError.
+    """
     with _client(context.deployment) as client, target_errors("preparing the collection"):
         database = client[namespace.database]
         if drop:
             database.drop_collection(namespace.collection)
         if settings.mode != "delete":
-            try:
-                # Servers serialise the implicit creation by concurrent first inserts.
+            # Servers serialise the implicit creation by concurrent first inserts.
+            with suppress(CollectionInvalid):
                 database.create_collection(namespace.collection)
-            except CollectionInvalid:
-                pass
-        return database[namespace.collection].count_documents({})
+        return int(database[namespace.collection].count_documents({}))
 
 
 def run_import(namespace: Namespace, writer: ImportWriter, context: ImportContext) -> ImportRecord:
@@ -303,7 +304,9 @@ def _start(plan: Mapping[str, Any]) -> _native.Import:
     except ValueError as error:
         raise UsageError(f"the import can't be made: {error}") from error
     except OSError as error:
-        raise RecordError(f"the import can't begin: {error}", hint="check the address and the record's directory") from error
+        raise RecordError(
+            f"the import can't begin: {error}", hint="check the address and the record's directory"
+        ) from error
 
 
 @contextmanager

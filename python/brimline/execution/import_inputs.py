@@ -30,7 +30,7 @@ def _paths(name: str, collection: str | None) -> list[Path]:
         return [_dumped_collection(path, collection)]
     if path.exists() or not glob.has_magic(name):
         return [path]
-    found = sorted(glob.glob(name))
+    found = sorted(glob.glob(name))  # noqa: PTH207 - of any path, absolute or not
     if not found:
         raise UsageError(f"no file fits {name}", hint="check the pattern; quote it so that the shell leaves it alone")
     return [Path(each) for each in found]
@@ -47,7 +47,9 @@ def _dumped_collection(directory: Path, collection: str | None) -> Path:
                          hint="name its files, such as 'DIRECTORY/*.csv'")  # fmt: skip
     names = ", ".join(sorted({collection_of(path) for path in dumps})[:8])
     raise UsageError(
-        f"{directory} holds dumps of more than one collection" if wanted else f"{directory} has no dump of {collection}",
+        f"{directory} holds dumps of more than one collection"
+        if wanted
+        else f"{directory} has no dump of {collection}",
         hint=f"give one of its files, or --collection; there are: {names}",
     )
 

@@ -50,7 +50,7 @@ _OPERATION, _CLOCK = "import", "service"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile:
-    """An input as it was when the import began; `path` is None for standard input. `head_sha256` is of its first MiB."""
+    """An input as it was when the import began; no `path`: standard input. `head_sha256` is of its first MiB."""
 
     path: str | None
     gzip: bool
@@ -118,7 +118,10 @@ class ImportRecord:
 
 
 class ImportWriter:
-    """Writes the record of one import; a context manager that holds the directory for this process. Raises RecordError."""
+    """Writes the record of one import; a context manager that holds the directory for this process.
+
+    Raises RecordError.
+    """
 
     def __init__(self, directory: Path, state: ImportState, environment: Environment) -> None:
         make_directory(directory)
@@ -206,7 +209,15 @@ class ImportWriter:
     def save(self, state: ImportState, *, sealed: bool = False) -> None:
         """Replaces `record.json`; `sealed` puts the digests of the other files into it."""
         self.state = state
-        names = (ENVIRONMENT_FILE, INTERVALS_FILE, LATENCY_FILE, SERVER_FILE, EVENTS_FILE, REJECTED_FILE, CHECKPOINT_FILE)
+        names = (
+            ENVIRONMENT_FILE,
+            INTERVALS_FILE,
+            LATENCY_FILE,
+            SERVER_FILE,
+            EVENTS_FILE,
+            REJECTED_FILE,
+            CHECKPOINT_FILE,
+        )
         files = {}
         if sealed:
             self._events.sync()
@@ -293,7 +304,9 @@ def _is_same(path: Path, sealed: str) -> bool:
 
 def _read_rows(path: Path) -> list[ImportRow]:
     try:
-        return [ImportRow(**{name: int(text) for name, text in row.items()}) for row in csv.DictReader(read_lines(path))]
+        return [
+            ImportRow(**{name: int(text) for name, text in row.items()}) for row in csv.DictReader(read_lines(path))
+        ]
     except (TypeError, ValueError) as error:
         raise RecordError(f"{path} is damaged: {error}", hint="restore it from a copy") from error
 

@@ -1,4 +1,4 @@
-"""Owns the charts of an import: documents over time above the time the server took for a command, and CPU time of the client."""
+"""Owns the charts of an import: its rate above the time the server took for a command, and CPU time of the client."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +58,9 @@ def _over_time(buckets: Sequence[_Bucket], record: ImportRecord) -> Chart:
     hover = hover_text("%{x:.1f} s: %{y:,.0f} ", "documents/s", "acknowledged")
     line = figures.line("command p99", times, p99s, figures.P99, yaxis="y2")
     layout = figures.layout(
-        xaxis=figures.axis("time since the start of the import, s", range=[0, record.rows[-1].end_ns / 1e9], anchor="y2"),
+        xaxis=figures.axis(
+            "time since the start of the import, s", range=[0, record.rows[-1].end_ns / 1e9], anchor="y2"
+        ),
         yaxis=figures.zero_based(message("import rate, {unit}", unit="documents/s"), max(rates), domain=[0.56, 1]),
         yaxis2=figures.latency_axis("command p99", [value for value in p99s if value is not None], domain=[0, 0.46]),
     )

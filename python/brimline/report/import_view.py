@@ -130,7 +130,9 @@ def _records(record: ImportRecord) -> Section:
             shown: Tone = "fail" if tone and value else ""
             rows.append([Cell(text=label), Cell(text=format_count(value), tone=shown), Cell(text=note, tone="muted")])
     after = record.state.count_after
-    rows.append([Cell(text="Counted before"), Cell(text=format_count(record.state.count_before)), Cell(text="by the server")])
+    rows.append(
+        [Cell(text="Counted before"), Cell(text=format_count(record.state.count_before)), Cell(text="by the server")]
+    )
     counted = UNKNOWN_TEXT if after is None else format_count(after)
     rows.append([Cell(text="Counted after"), Cell(text=counted), Cell(text="by the server")])
     table = Table(
@@ -172,7 +174,12 @@ def _cost(record: ImportRecord) -> Section:
 
 def _sizes(record: ImportRecord) -> list[Facts]:
     after = (record.server_facts.get("after") or {}).get("collStats") or {}
-    names = (("Data", "size"), ("Storage", "storageSize"), ("Indexes", "totalIndexSize"), ("Per document", "avgObjSize"))
+    names = (
+        ("Data", "size"),
+        ("Storage", "storageSize"),
+        ("Indexes", "totalIndexSize"),
+        ("Per document", "avgObjSize"),
+    )
     facts = [Fact(label=label, value=format_bytes(after[name])) for label, name in names if after.get(name) is not None]
     return [Facts(title="Size of the collection afterwards", facts=facts)] if facts else []
 
@@ -226,7 +233,9 @@ def import_document(record: ImportRecord) -> dict[str, Any]:
         "service_p99_ns": record.service.quantile(0.99) if record.service.count() else None,
         "commands": sum(row.commands for row in record.rows),
         "inputs": [{"path": each.path, "gzip": each.gzip, "size_bytes": each.size_bytes} for each in state.inputs],
-        "sizes": {instant: (record.server_facts.get(instant) or {}).get("collStats") for instant in ("before", "after")},
+        "sizes": {
+            instant: (record.server_facts.get(instant) or {}).get("collStats") for instant in ("before", "after")
+        },
         "checks": findings_document(import_findings(record)),
     }
 

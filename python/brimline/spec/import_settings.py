@@ -51,9 +51,10 @@ class WriteConcernSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportSettings:
-    """How the inputs become documents and how those get into the collection. Raises UsageError when made of what contradicts itself.
+    """How the inputs become documents and how those get into the collection.
 
-    `field_file_text` is the content of the file that `--fieldFile` names.
+    `field_file_text` is the content of the file that `--fieldFile` names. Raises UsageError for options that contradict
+    each other.
     """
 
     type: FileType = "json"
