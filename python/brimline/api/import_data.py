@@ -132,10 +132,11 @@ def import_data(
 ) -> ImportResult:
     """Imports `files` (paths, patterns, a dump's directory; none: standard input) into one collection.
 
-    `Options.drop` empties the collection first; without it the documents are added to those that are there. `wait_s`: how long
-    a server that goes away is waited for. `throw_away`: into a mongod of brimline's own, as a measurement.
+    `Options.drop` empties the collection first; without it the documents are added to those that are there. `wait_s`:
+    how long a server that goes away is waited for. `throw_away`: into a mongod of brimline's own, as a measurement.
 
-    Raises UsageError, TargetError and RecordError before anything is imported; afterwards `ImportResult.error` says what is wrong.
+    Raises UsageError, TargetError and RecordError before anything is imported; afterwards `ImportResult.error` says
+    what is wrong.
     """
     options, settings = options or Options(), settings or ImportSettings()
     uri = _uri(options, throw_away=throw_away)
@@ -175,7 +176,7 @@ def resume_import(
     options: Options | None = None,
     progress: ImportSink | None = None,
 ) -> ImportResult:
-    """Goes on with the import whose record is in `directory`: rows that may have been sent are looked for by `_id` first.
+    """Goes on with the import whose record is in `directory`: rows in doubt are looked for by `_id` first.
 
     Raises UsageError when a file was changed since, RecordError when there is no such record.
     """

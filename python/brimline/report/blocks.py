@@ -23,6 +23,9 @@ _CHECK_NAMES = {
     "samples": "Enough samples",
     "steady_state": "Steady state",
     "clock": "Clock",
+    "count": "Count on the server",
+    "rejected": "Rejected records",
+    "files": "Files unchanged",
 }
 _TONES: Mapping[Standing, Tone] = {
     Standing.PASS: "pass",
