@@ -3,9 +3,9 @@
 `tests/golden/mongoimport/README.md` says what the files mean and where mongoimport itself varies from run to run.
 """
 
+import base64
 import json
 import math
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from bson.json_util import CANONICAL_JSON_OPTIONS, dumps
 from bson.raw_bson import RawBSONDocument
 from pymongo.collection import Collection
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "mongoimport"
+GOLDEN = Path(__file__).parents[1] / "golden" / "mongoimport" / "cases.jsonl"
 _OVERSIZE_CSV = b"_id,pad\n1," + b"x" * 17_000_000 + b"\n2,ok\n"
 _OVERSIZE_MIDDLE = b'{"_id":1}\n{"_id":2,"pad":"' + b"x" * 20_000_000 + b'"}\n{"_id":3}\n'
 _GENERATED = {
@@ -32,70 +32,61 @@ Documents = Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What was asked of mongoimport, and what came of it."""
+    """What was asked of mongoimport, and what came of it, as `cases.jsonl` has it."""
 
-    name: str
-    arguments: Mapping[str, Any]
-    result: Mapping[str, Any]
+    recorded: Mapping[str, Any]
 
     @property
-    def directory(self) -> Path:
-        return GOLDEN / self.name
+    def name(self) -> str:
+        return str(self.recorded["name"])
 
     @property
     def options(self) -> list[str]:
-        return list(self.arguments["args"])
-
-    @property
-    def exit_code(self) -> int:
-        return int(self.result["exit_code"])
+        return list(self.recorded["args"])
 
     @property
     def outcomes(self) -> list[Mapping[str, Any]]:
         """The recorded outcome, and the others that were seen: exit code, counts, documents."""
-        recorded = {**self.result, "expected": (self.directory / "expected.jsonl").read_text("utf-8").splitlines()}
-        others = self.result.get("unstable", {}).get("others", [])
-        return [recorded, *others]
+        others = [each for each in self.recorded.get("unstable", []) if each["documents"] is not None]
+        return [self.recorded, *others]
 
     def prepare(self, directory: Path) -> None:
         """Puts the input files into `directory`."""
-        shutil.copytree(self.directory, directory, dirs_exist_ok=True)
-        if (content := _GENERATED.get(self.name)) is not None:
-            suffix = "csv" if "csv" in self.name else "json"
-            (directory / f"input.{suffix}").write_bytes(content)
+        for name, content in self.recorded["inputs"].items():
+            (directory / name).write_bytes(_bytes(content))
+        if (generated := _GENERATED.get(self.name)) is not None:
+            (directory / f"input.{'csv' if 'csv' in self.name else 'json'}").write_bytes(generated)
 
     def prepare_collection(self, collection: Collection[Any]) -> None:
         """What the collection holds before: documents, an index, a validator."""
         collection.drop()
-        if (validator := self.arguments.get("collection_validator_before")) is not None:
+        if (validator := self.recorded.get("collection_validator_before")) is not None:
             collection.database.create_collection(collection.name, validator=validator)
-        if (index := self.arguments.get("unique_index_before")) is not None:
+        if (index := self.recorded.get("unique_index_before")) is not None:
             collection.create_index(list(index.items()), unique=True)
-        if (seed := self.arguments.get("seed")) is not None:
-            lines = (self.directory / seed).read_text("utf-8").splitlines()
+        if (seed := self.recorded.get("seed")) is not None:
+            lines = _bytes(self.recorded["inputs"][seed]).decode().splitlines()
             collection.insert_many([bson.json_util.loads(line) for line in lines if line.strip()])
 
     def documents_in(self, collection: Collection[Any]) -> Documents:
         """What the collection holds, in the form and order of the recorded documents."""
         raw = collection.with_options(CodecOptions(document_class=RawBSONDocument))
-        order = [("_id", 1)] if self.arguments["sort"] == "_id" else [("$natural", 1)]
-        return self.comparable([_text(each.raw) for each in raw.find().sort(order)])
+        order = [("_id", 1)] if self.recorded["sort"] == "_id" else [("$natural", 1)]
+        texts = [_text(each.raw) for each in raw.find().sort(order)]
+        return self.comparable([json.loads(text, object_pairs_hook=_Pairs) for text in texts])
 
-    def comparable(self, lines: Sequence[str]) -> Documents:
+    def comparable(self, documents: Sequence[Any]) -> Documents:
         """Documents as nested pairs, so that the order of fields counts; without generated _ids if the case says so."""
-        documents = [_pairs(json.loads(line, object_pairs_hook=_Pairs)) for line in lines]
-        if not self.arguments["generated_ids_dropped"]:
-            return documents
-        return sorted((_without_generated_id(each) for each in documents), key=repr)
+        paired = [_pairs(each) for each in documents]
+        if not self.recorded["generated_ids_dropped"]:
+            return paired
+        return sorted((_without_generated_id(each) for each in paired), key=repr)
 
 
 def cases() -> list[Case]:
     """Every case, in the order of their names."""
-    return [
-        Case(path.name, json.loads((path / "args.json").read_text()), json.loads((path / "result.json").read_text()))
-        for path in sorted(GOLDEN.iterdir())
-        if path.is_dir()
-    ]
+    lines = GOLDEN.read_text(encoding="utf-8").splitlines()
+    return [Case(_plain_keys(json.loads(line, object_pairs_hook=_Pairs))) for line in lines]
 
 
 def raw_documents(collection: Collection[Any]) -> set[str]:
@@ -111,6 +102,25 @@ def comparable_bytes(hexadecimal: str) -> str:
 
 class _Pairs(list[tuple[str, Any]]):
     """An object of JSON with its fields in order, twice where they are there twice."""
+
+
+def _plain_keys(case: "_Pairs") -> dict[str, Any]:
+    """The members of a case by name; what is no document is made a mapping again."""
+    named = dict(case)
+    for name in ("inputs", "unique_index_before", "collection_validator_before"):
+        if name in named:
+            named[name] = _mapping(named[name])
+    named["unstable"] = [dict(each) for each in named.get("unstable", [])]
+    return named
+
+
+def _mapping(value: Any) -> Any:
+    return {name: _mapping(inner) for name, inner in value} if isinstance(value, _Pairs) else value
+
+
+def _bytes(content: str | Mapping[str, str]) -> bytes:
+    """An input as text, or as `{"base64": …}`."""
+    return content.encode() if isinstance(content, str) else base64.b64decode(content["base64"])
 
 
 def _text(raw: bytes) -> str:
