@@ -62,6 +62,10 @@ bench-ceiling: $(NATIVE) ## Measure one engine thread beside a bare client that 
 bench-memory: $(NATIVE) ## Measure the peak memory of a run with 1 000 connections
 	$(BIN)/python -m benchmarks.memory
 
+.PHONY: bench-import
+bench-import: $(NATIVE) ## Import a million rows beside the same documents pre-encoded: CPU, rate, memory
+	$(BIN)/python -m benchmarks.import_rows $(ARGUMENTS)
+
 .PHONY: bench-soak
 bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minutes
 	$(BIN)/python -m benchmarks.memory --soak --minutes 30 --rate 5000

@@ -99,6 +99,8 @@ def _verdict(record: ImportRecord) -> Verdict:
         )
     elif completed:
         sentence = "The import went to its end, and its proof does not hold: see the checks."
+    elif record.ended_by in ("input", "refused"):
+        sentence = "The import stopped before the end of its input: see the checks."
     else:
         sentence = "The import did not go to its end; brimline import --resume goes on with it."
     return Verdict(

@@ -1,0 +1,252 @@
+"""brimline import with a real server: killed and resumed, a server that dies, input that contradicts itself."""
+
+import gzip
+import json
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bson
+import pymongo
+import pytest
+
+from brimline.cli.app import main
+from brimline.servers import bundled
+from tests.support.command_line import CommandLine, Outcome, Running
+from tests.support.own_mongod import OwnMongod
+from tests.support.server import required_mongod
+from tests.support.waiting import eventually
+
+ROWS = 150_000
+TEXT = "x" * 180
+SLOWLY = ("--batchSize", "25", "-j", "2")
+"""So that an import is not over before something happens to it."""
+
+
+@pytest.fixture(scope="module")
+def uri() -> Iterator[str]:
+    with bundled(binary=required_mongod(), cache_gb=0.25) as deployment:
+        yield f"mongodb://{deployment.address}"
+
+
+class Here:
+    """brimline in this process, which is quicker than to start it."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def run(self, *arguments: str | Path) -> Outcome:
+        with pytest.raises(SystemExit) as ended:
+            main([str(each) for each in arguments])
+        printed = self._capsys.readouterr()
+        return Outcome(int(ended.value.code or 0), printed.out, printed.err)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    """In a directory of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRIMLINE_URI", raising=False)
+    return Here(capsys)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CSV file without _ids, and one with."""
+    directory = tmp_path_factory.mktemp("rows")
+    (directory / "rows.csv").write_text("k,s\n" + "".join(f"{k},{TEXT}\n" for k in range(ROWS)))
+    (directory / "own.csv").write_text("_id,s\n" + "".join(f"{k},{TEXT}\n" for k in range(ROWS)))
+    return directory
+
+
+def begun(brimline_cli: CommandLine, times: int) -> bool:
+    """Whether the import has begun so many attempts."""
+    files = list(brimline_cli.runs.glob("*/events.jsonl"))
+    return bool(files) and files[0].read_text().count('"attempt"') >= times
+
+
+def start(brimline_cli: CommandLine, times: int, *arguments: str | Path) -> Running:
+    running = brimline_cli.start("import", *arguments, "-q", "--json")
+    assert eventually(lambda: begun(brimline_cli, times), timeout_s=60), running.end().stderr
+    return running
+
+
+@pytest.mark.parametrize(("name", "seed"), [("rows.csv", 1), ("rows.csv", 2), ("own.csv", 3)])
+def test_an_import_killed_twice_has_every_row_once(
+    brimline_cli: CommandLine, uri: str, rows: Path, name: str, seed: int
+) -> None:
+    chance = random.Random(seed)
+    at = ("--uri", uri, "-d", "killed", "-c", f"c{seed}")
+    running = start(brimline_cli, 1, rows / name, "--headerline", *at, *SLOWLY)
+    for attempt in (2, 3):
+        time.sleep(chance.uniform(0.0, 0.5))
+        assert running.process.poll() is None, "the import was over before it could be killed"
+        running.send(signal.SIGKILL)
+        running.end()
+        running = start(brimline_cli, attempt, "--resume", "latest", "--uri", uri)
+    outcome = running.end()
+    assert outcome.exit_code == 0, outcome.stderr
+    counts = outcome.json()["counts"]
+    assert counts["read"] == counts["inserted"] == ROWS
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        collection = client["killed"][f"c{seed}"]
+        key = "_id" if name == "own.csv" else "k"
+        assert collection.count_documents({}) == ROWS
+        assert sorted(collection.distinct(key)) == list(range(ROWS))
+
+
+@pytest.mark.parametrize("concern", ["majority", "{w: 1, j: false}"])
+def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
+    brimline_cli: CommandLine, tmp_path: Path, rows: Path, concern: str
+) -> None:
+    with OwnMongod.running(tmp_path / "db") as server:
+        at = ("--uri", server.uri, "-d", "dying", "-c", "c", "--writeConcern", concern)
+        running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY, "--wait-for-server", "60s")
+        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+            some = lambda: client["dying"]["c"].estimated_document_count() > ROWS // 10  # noqa: E731
+            assert eventually(some, timeout_s=30)
+        server.kill()
+        assert running.process.poll() is None, "the import was over before the server was killed"
+        server.start()
+        outcome = running.end()
+        assert outcome.exit_code == 0, outcome.stderr
+        assert outcome.json()["attempts"] == 2
+        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+            assert client["dying"]["c"].count_documents({}) == ROWS
+            assert len(client["dying"]["c"].distinct("k")) == ROWS
+
+
+def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_there(
+    brimline_cli: CommandLine, tmp_path: Path, rows: Path
+) -> None:
+    with OwnMongod.running(tmp_path / "db") as server:
+        at = ("--uri", server.uri, "-d", "dying", "-c", "c", "--writeConcern", "{w: 1, j: false}")
+        running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
+        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+            some = lambda: client["dying"]["c"].estimated_document_count() > ROWS // 3  # noqa: E731
+            assert eventually(some, timeout_s=30)
+        server.kill()
+        outcome = running.end()
+        outcome.check_error(5, "the server went away", "so far", "--resume")
+        claimed = outcome.json()["certain_counts"]["inserted"]
+        server.start()
+        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+            assert client["dying"]["c"].count_documents({}) >= claimed
+        assert brimline_cli.run("import", "--resume", "latest", "-q").exit_code == 0
+        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+            assert client["dying"]["c"].count_documents({}) == ROWS
+
+
+def test_a_changed_file_is_not_gone_on_with(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
+    path = brimline_cli.directory / "changing.csv"
+    path.write_bytes((rows / "rows.csv").read_bytes())
+    at = ("--uri", uri, "-d", "changed", "-c", "c")
+    running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
+    running.send(signal.SIGKILL)
+    running.end()
+    path.write_text("k,s\n1,2\n")
+    brimline_cli.run("import", "--resume", "latest", "--uri", uri).check_error(
+        2, "was changed since the import began", "size", "import anew"
+    )
+
+
+def test_refused_documents_go_to_a_file_with_line_and_reason(here: Here, uri: str) -> None:
+    path = Path("twice.json")
+    path.write_text('{"_id":1}\n{"_id":2}\n\n{"_id":1,"again":true}\n{"_id":3}\n')
+    outcome = here.run("import", path, "--uri", uri, "-d", "refused", "-c", "c", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.json()["counts"]["rejected"] == 1
+    (directory,) = Path("runs").glob("*-import-*")
+    (line,) = [json.loads(text) for text in (directory / "rejected.jsonl").read_text().splitlines()]
+    assert line["line"] == 4 and line["code"] == 11000 and line["text"] == '{"_id":1,"again":true}'
+    assert "duplicate key" in line["reason"]
+
+
+def test_the_first_refused_document_stops_it_when_asked_to(here: Here, uri: str) -> None:
+    path = Path("twice.json")
+    path.write_text('{"_id":1}\n{"_id":1}\n{"_id":2}\n')
+    at = ("--uri", uri, "-d", "stopped", "-c", "c", "--drop")
+    outcome = here.run("import", path, *at, "--maintainInsertionOrder", "--json")
+    outcome.check_error(4, "line 2", "duplicate key", "1 documents are in, 1 records were rejected")
+    assert outcome.json()["count_after"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "exit_code", "parts"),
+    [
+        ("1,2\n3,x\n", ["--columnsHaveTypes", "-f", "a.int32(),b.int32()"], 4, ["line 2", "so far 1 documents"]),
+        ("a,a\n1,2\n", ["--headerline"], 2, ["line 1", "nothing was imported"]),
+        ("a,b\n1,2\n", [], 2, ["columns", "--headerline"]),
+        ('a\n1\n2\n"x"y\n', ["--headerline"], 4, ["line 4", "so far 2 documents are in"]),
+        ("1,2\n", ["--fieldFile", "absent.txt"], 2, ["--fieldFile absent.txt"]),
+    ],
+)
+def test_bad_input_is_one_error_with_its_line(
+    here: Here, uri: str, content: str, options: list[str], exit_code: int, parts: list[str]
+) -> None:
+    Path("bad.csv").write_text(content)
+    outcome = here.run("import", "bad.csv", "--uri", uri, "-d", "bad", "-c", "c", "--drop", *options)
+    outcome.check_error(exit_code, *parts)
+
+
+def test_what_can_not_be_an_import_is_said_before_it_begins(here: Here, uri: str) -> None:
+    Path("one.json").write_text("{}\n")
+    Path("empty").mkdir()
+    at = ("--uri", uri)
+    here.run("import", "absent.json", *at).check_error(2, "absent.json can't be read: no such file")
+    here.run("import", "*.absent", *at).check_error(2, "no file fits *.absent")
+    here.run("import", "empty", *at).check_error(2, "empty is a directory without a BSON dump")
+    here.run("import", "one.json").check_error(2, "would be gone with it", "--throw-away")
+    here.run("import", "one.json", *at, "--writeConcern", "0").check_error(2, "--writeConcern", "unacknowledged")
+    here.run("import", "one.json", "--uri", "mongodb://127.0.0.1:1").check_error(5, "127.0.0.1:1")
+    assert not Path("runs").exists()
+
+
+def test_a_dump_is_imported_compressed_or_not(here: Here, uri: str) -> None:
+    documents = [{"_id": number, "text": "ü" * 20} for number in range(5_000)]
+    dump = b"".join(bson.encode(each) for each in documents)
+    database = Path("dump") / "shop"
+    database.mkdir(parents=True)
+    (database / "orders.bson").write_bytes(dump)
+    (database / "orders.metadata.json").write_text("{}")
+    (database / "users.bson.gz").write_bytes(gzip.compress(dump))
+    for collection in ("orders", "users"):
+        outcome = here.run("import", "dump", "--uri", f"{uri}/dumped", "-c", collection, "--json")
+        assert outcome.exit_code == 0, outcome.stderr
+        assert outcome.json()["count_after"] == 5_000
+    here.run("import", "dump", "--uri", uri).check_error(2, "more than one collection", "orders, users")
+
+
+def test_documents_are_added_to_those_that_are_there(here: Here, uri: str) -> None:
+    Path("one.json").write_text("{}\n")
+    at = ("import", "one.json", "--uri", uri, "-d", "added")
+    here.run(*at)
+    second = here.run(*at, "--json")
+    assert "holds 1 documents already: the import adds to them" in second.stderr
+    assert second.json()["count_before"] == 1 and second.json()["count_after"] == 2
+    assert here.run(*at, "--drop", "--json").json()["count_after"] == 1
+
+
+def test_another_writer_is_noticed(brimline_cli: CommandLine, tmp_path: Path, rows: Path) -> None:
+    with OwnMongod.running(tmp_path / "db") as server:
+        at = ("--uri", server.uri, "-d", "shared", "-c", "c")
+        running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
+        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+            client["shared"]["c"].insert_one({"_id": "somebody else's"})
+        outcome = running.end()
+    outcome.check_error(4, "the import is not proven", f"where {ROWS // 1000} 000 should be")
+
+
+def test_the_report_is_there_in_every_form(here: Here, uri: str, rows: Path) -> None:
+    at = ("--uri", uri, "-d", "reported", "-c", "c", "--drop")
+    assert here.run("import", rows / "rows.csv", "--headerline", *at).exit_code == 0
+    shown = here.run("show", "latest", "--lang", "zh").stdout
+    assert "导入速率" in shown
+    text = here.run("report", "latest", "--format", "md", "-o", "-").stdout
+    assert "Client CPU per document" in text and "150 000 records read" in text
+    document = here.run("report", "latest", "--format", "json", "-o", "-").json()
+    assert document["counts"]["inserted"] == ROWS
+    assert {each["name"]: each["result"] for each in document["checks"]}["count"] == "pass"
