@@ -45,6 +45,7 @@ fn measure_documents() -> Result<(), Box<dyn Error>> {
         key_prefix: "user".into(),
         insert_order: InsertOrder::Hashed,
         zero_padding: 1,
+        template: None,
     };
     let documents = Documents::new(&spec, 1)?;
     let mut out = Vec::new();

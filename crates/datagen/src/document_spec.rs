@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::template::{FieldSpec, fields_bytes_max, validate_fields};
 use crate::{LengthSpec, SpecError};
 
 /// Largest document that a server takes.
@@ -13,7 +14,7 @@ pub const ZERO_PADDING_MAX: u32 = 255;
 /// Longest number in a key: the smallest `long` with its sign.
 const KEY_NUMBER_BYTES_MAX: u64 = 20;
 
-/// The records `insert_start .. insert_start + record_count`: YCSB's core data.
+/// The records `insert_start .. insert_start + record_count`: YCSB's core data, or documents from a template.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentSpec {
@@ -33,6 +34,9 @@ pub struct DocumentSpec {
     pub insert_order: InsertOrder,
     /// Numbers in keys have at least this many digits.
     pub zero_padding: u32,
+    /// The fields, each with a generator of its own. `field_count` counts them; length and prefix have no say then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<Vec<FieldSpec>>,
 }
 
 /// How a key follows from the index of its record.
@@ -58,7 +62,19 @@ impl DocumentSpec {
             let message = format!("must be at most {ZERO_PADDING_MAX}, got {}", self.zero_padding);
             return Err(SpecError::new("zero_padding", message));
         }
+        self.check_template()?;
         self.check_document_bytes()
+    }
+
+    fn check_template(&self) -> Result<(), SpecError> {
+        let Some(fields) = &self.template else {
+            return Ok(());
+        };
+        if fields.len() as u64 != u64::from(self.field_count) {
+            let message = format!("must be the number of the template's fields, which is {}", fields.len());
+            return Err(SpecError::new("field_count", message));
+        }
+        validate_fields(fields, 0).map_err(|error| error.within("template"))
     }
 
     fn check_records(&self) -> Result<(), SpecError> {
@@ -89,6 +105,9 @@ impl DocumentSpec {
         let number = u64::from(self.zero_padding).max(KEY_NUMBER_BYTES_MAX);
         // Length, type, "_id" and NUL, length and NUL of the string, closing NUL.
         let key = 4 + 5 + 5 + 1 + self.key_prefix.len() as u128 + u128::from(number);
+        if let Some(fields) = &self.template {
+            return key + fields_bytes_max(fields);
+        }
         // Type, NUL of the name, length and subtype of the value; the field's number has as many digits as the count.
         let digits = u128::from(self.field_count.checked_ilog10().unwrap_or(0)) + 1;
         let field = 7 + self.field_name_prefix.len() as u128 + digits + u128::from(self.field_length.max());

@@ -4,10 +4,13 @@ use brimline_bson::Writer;
 
 use crate::key::{KeyElement, Keys};
 use crate::rng::RngStream;
+use crate::template::Template;
 use crate::{DocumentSpec, LengthChooser, OpRng, SpecError, stream, value};
 
 /// Fields drawn to estimate the size of a document.
 const ESTIMATE_DRAWS: u64 = 4096;
+/// Documents of a template that are made to estimate their size.
+const ESTIMATE_DOCUMENTS: u64 = 256;
 
 /// What stands between a field's name and its value.
 const LENGTH_BYTES: usize = 4;
@@ -33,7 +36,9 @@ impl Field {
     }
 }
 
-/// Makes keys, documents and field values as YCSB does, whose binding stores a string `_id` and binary fields of subtype 0. Every result is a function of the seed and the index, and no call allocates beyond `out`.
+/// Makes keys, documents and field values as YCSB does, whose binding stores a string `_id` and binary fields of subtype 0, or
+/// documents from a template behind such a key. Every result is a function of the seed and the index, and no call allocates
+/// beyond `out`.
 ///
 /// Records are named by their absolute index, which starts at `insert_start`.
 #[derive(Clone, Debug)]
@@ -46,6 +51,8 @@ pub struct Documents {
     /// The elements of all fields, where all values have one length: copied at once and filled.
     blank_fields: Option<Box<[u8]>>,
     field_length: LengthChooser,
+    /// Replaces `fields`, of which there are none then.
+    template: Option<Template>,
 }
 
 impl Documents {
@@ -60,7 +67,10 @@ impl Documents {
             let updates = RngStream::new(seed, stream::UPDATE + u64::from(number));
             Field::new(format!("{}{number}", spec.field_name_prefix), &field_length, updates)
         };
-        let fields: Vec<Field> = (0..spec.field_count).map(field).collect();
+        let template = spec.template.as_deref().map(Template::new).transpose();
+        let template = template.map_err(|error| error.within("template"))?;
+        let field_count = if template.is_some() { 0 } else { spec.field_count };
+        let fields: Vec<Field> = (0..field_count).map(field).collect();
         let keys = Keys::new(spec.insert_order, &spec.key_prefix, spec.zero_padding);
         Ok(Self {
             seed,
@@ -70,6 +80,7 @@ impl Documents {
             blank_fields: field_length.constant().map(|_| blank(&fields)),
             fields,
             field_length,
+            template,
         })
     }
 
@@ -95,19 +106,25 @@ impl Documents {
         let mut rng = self.records.at(record);
         let document = Writer::new(out).begin_document();
         self.append_key(&self.id, record, out);
-        match &self.blank_fields {
-            Some(blank) => self.fill_blank(blank, &mut rng, out),
-            None => self.fields.iter().for_each(|field| self.append_value(field, &mut rng, out)),
+        match (&self.template, &self.blank_fields) {
+            (Some(template), _) => template.append(record, &mut rng, out),
+            (None, Some(blank)) => self.fill_blank(blank, &mut rng, out),
+            (None, None) => self.fields.iter().for_each(|field| self.append_value(field, &mut rng, out)),
         }
         Writer::new(out).end_document(document);
     }
 
-    /// Appends `field` with the fresh value that operation `operation` gives it.
+    /// Appends `field` with the fresh value that operation `operation` gives it. Where a template's value follows from an
+    /// index, that of the operation is taken.
     ///
     /// # Panics
     /// When `field` is not below the number of fields.
     #[inline]
     pub fn append_field(&self, field: u32, operation: u64, out: &mut Vec<u8>) {
+        if let Some(template) = &self.template {
+            let mut rng = OpRng::new(self.seed, stream::UPDATE + u64::from(field), operation);
+            return template.append_field(field, operation, &mut rng, out);
+        }
         let field = &self.fields[field as usize];
         self.append_value(field, &mut field.updates.at(operation), out);
     }
@@ -117,17 +134,24 @@ impl Documents {
     /// # Panics
     /// When `field` is not below the number of fields.
     pub fn field_name(&self, field: u32) -> &str {
-        &self.fields[field as usize].name
+        match &self.template {
+            Some(template) => template.field_name(field),
+            None => &self.fields[field as usize].name,
+        }
     }
 
-    /// Number of fields beside the key.
+    /// Number of fields beside the key; those of documents within the document aren't counted.
     pub fn field_count(&self) -> u32 {
-        self.fields.len() as u32
+        self.template.as_ref().map_or(self.fields.len() as u32, Template::field_count)
     }
 
     /// Mean size of a document in bytes, exact within a few percent where lengths vary.
     pub fn document_bytes_estimate(&self) -> u64 {
         let mut document = Vec::new();
+        if self.template.is_some() {
+            (0..ESTIMATE_DOCUMENTS).for_each(|record| self.append_document(record, &mut document));
+            return document.len() as u64 / ESTIMATE_DOCUMENTS;
+        }
         let open = Writer::new(&mut document).begin_document();
         self.append_key(&self.id, 0, &mut document);
         let mut writer = Writer::new(&mut document);

@@ -5,7 +5,7 @@
 //!
 //! - [`OpRng`]: random numbers of one operation; [`Permutation`]: a seeded shuffle that needs no table
 //! - [`KeyChooser`]: which record, one popularity law per file; [`LengthChooser`]: how long
-//! - [`Documents`]: YCSB's keys and documents as BSON bytes
+//! - [`Documents`]: YCSB's keys and documents, or documents from templates ([`ValueSpec`]), as BSON bytes
 //!
 //! Compatible with the core workload of YCSB (Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", `SoCC` 2010)
 //! in key text, document shape and laws; where YCSB approximates a law, the law itself is drawn from.
@@ -20,6 +20,7 @@ mod length;
 mod permutation;
 mod rng;
 mod spec_error;
+mod template;
 mod value;
 
 pub use chooser::{ChooserSpec, KeyChooser, THETA_MAX};
@@ -30,6 +31,10 @@ pub use length::{HISTOGRAM_ENTRIES_MAX, LENGTH_MAX, LengthChooser, LengthSpec};
 pub use permutation::Permutation;
 pub use rng::{OpRng, RngStream};
 pub use spec_error::SpecError;
+pub use template::{
+    ALPHABET_CHARACTERS_MAX, CHOICES_MAX, DECIMALS_MAX, DEPTH_MAX, FieldSpec, Scalar, TEMPLATE_FIELDS_MAX,
+    ValueSpec,
+};
 
 /// Streams of [`OpRng`] that this crate draws from itself. Callers take small numbers; these start at 2^63.
 mod stream {

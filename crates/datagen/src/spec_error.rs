@@ -21,7 +21,7 @@ impl SpecError {
     /// The same error, seen from a specification that holds the checked one under `parent`.
     #[must_use]
     pub fn within(mut self, parent: &str) -> Self {
-        self.path = format!("{parent}.{}", self.path);
+        self.path = if self.path.is_empty() { parent.to_owned() } else { format!("{parent}.{}", self.path) };
         self
     }
 }

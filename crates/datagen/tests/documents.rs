@@ -22,6 +22,7 @@ fn spec() -> DocumentSpec {
         key_prefix: "user".into(),
         insert_order: InsertOrder::Hashed,
         zero_padding: 1,
+        template: None,
     }
 }
 

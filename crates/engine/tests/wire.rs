@@ -74,6 +74,7 @@ fn a_long_scan_is_drained() {
         field_length: LengthSpec::Constant { length: 100_000 },
         insert_order: InsertOrder::Ordered,
         zero_padding: 4,
+        template: None,
         ..large.data
     };
     execute(&Plan { work: Work::Load { batch_size: 8, ordered: false, ranges: None }, ..large.clone() });

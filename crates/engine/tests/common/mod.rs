@@ -33,6 +33,7 @@ pub fn plan() -> Plan {
             key_prefix: "user".to_owned(),
             insert_order: InsertOrder::Hashed,
             zero_padding: 1,
+            template: None,
         },
         work: mix(READS, ChooserSpec::Zipfian { theta: 0.99 }),
         pacer: PacerPlan::Closed { think_time: None },
