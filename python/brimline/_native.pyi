@@ -110,6 +110,40 @@ def generate_documents(plan_json: str, first: int, count: int) -> list[bytes]:
 def generate_keys(plan_json: str, first: int, count: int) -> list[str]:
     """Keys of the records with index first .. first + count of the plan's data."""
 
+class GenerationProgress(TypedDict):
+    """How far a generation of files is: whole rows, and the bytes of the header and these rows."""
+
+    rows: int
+    bytes: int
+    is_finished: bool
+
+class GenerationOutcome(TypedDict):
+    """How it ended: "completed", "stopped" or "failed", then with the system's number of the error, if it has one."""
+
+    ended_by: str
+    os_error: int | None
+    message: str
+    rows: int
+    bytes: int
+
+class Generation:
+    """Rows being written to a file or standard output. Dropping it stops it."""
+
+    def poll(self, timeout_s: float) -> GenerationProgress:
+        """Waits up to `timeout_s` for the end, the interpreter lock released, and says how far it is."""
+
+    def stop(self) -> None:
+        """Writes no further rows. Idempotent."""
+
+    def join(self) -> GenerationOutcome:
+        """Waits for the end."""
+
+def start_generation(job_json: str) -> Generation:
+    """Starts writing and returns at once. Raises PlanError for a job that is out of bounds."""
+
+def sample_bytes_per_row(job_json: str) -> float:
+    """Mean size of a row, from the first thousand. Raises PlanError."""
+
 class ClockProbe(TypedDict):
     """Reads of the monotonic clock in a row; steps are differences of neighbouring reads."""
 

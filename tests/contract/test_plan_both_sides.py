@@ -53,6 +53,23 @@ VARIATIONS: dict[str, dict[str, object]] = {
     "a number of operations": {"operation_count": 10, "threads": 4},
     "the largest seed": {"seed": 2**64 - 1},
     "lengths by weight": {"data.field_length": {"kind": "histogram", "weights": {10: 1.0, 100: 0.5}}},
+    "fields by name": {
+        "data": {
+            "records": 10,
+            "fields": {
+                "a": {"kind": "choice", "of": {"x": 2, "y": 1}},
+                "b": {"kind": "choice", "of": [1, 2.5, True, None, "z"]},
+                "c": {"kind": "document", "fields": {"d": {"kind": "double", "max": 3}, "e": "int"}},
+                "f": {"kind": "array", "length": {"kind": "uniform", "max": 3}, "of": {"kind": "string", "length": 4}},
+                "g": {"kind": "text", "parts": ["n-", {"kind": "sequence"}]},
+                "h": {"kind": "date", "from": "2024-01-01", "to": "2024-01-02T03:04:05.006Z"},
+                "i": {"kind": "clock", "start": "1969-12-31", "every": "1us"},
+                "j": {"kind": "binary", "length": {"kind": "zipfian", "max": 9}},
+                "k": {"kind": "boolean", "true_share": "30%"},
+                "l": {"kind": "constant", "value": None},
+            },
+        }
+    },
     "one field of each": {"read_all_fields": False, "write_all_fields": True},
 }
 

@@ -6,7 +6,7 @@
 //! 1. A [`Splitter`] follows the input and hands out [`Stretch`]es, each of whole records. Sequential and cheap.
 //! 2. [`Convert`] turns a stretch into [`Documents`]. Pure; any thread, any order.
 //!
-//! [`open`] makes both from [`FormatOptions`] and an input.
+//! [`open`] makes both from [`FormatOptions`] and an input. The way back is in [`write`].
 
 #![forbid(unsafe_code)]
 
@@ -21,6 +21,7 @@ mod options;
 mod splitting;
 mod stretch;
 mod values;
+pub mod write;
 
 pub use documents::{Convert, Documents, GeneratedIds, Rejected, Rejection, Row};
 pub use error::InputError;

@@ -2,6 +2,7 @@
 //! interpreter lock released while waiting, errors mapped. Nothing starts at import.
 
 mod convert;
+mod generating;
 mod histogram;
 mod importing;
 mod run;
@@ -30,6 +31,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(generate_keys, module)?)?;
     module.add_function(wrap_pyfunction!(probe_clock, module)?)?;
     module.add_function(wrap_pyfunction!(importing::start_import, module)?)?;
+    module.add_class::<generating::Generation>()?;
+    module.add_function(wrap_pyfunction!(generating::start_generation, module)?)?;
+    module.add_function(wrap_pyfunction!(generating::sample_bytes_per_row, module)?)?;
     module.add_function(wrap_pyfunction!(run::start, module)?)
 }
 

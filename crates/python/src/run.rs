@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::{TargetError, convert, parse, plan_error};
 
 /// Longest wait of a poll, so that Ctrl-C is seen soon.
-const POLL_S_MAX: f64 = 60.0;
+pub const POLL_S_MAX: f64 = 60.0;
 
 /// Handle of a run.
 #[pyclass(module = "brimline._native", frozen)]

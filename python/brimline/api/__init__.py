@@ -5,6 +5,7 @@ from brimline.api.capacity import capacity, time_estimate
 from brimline.api.checkup import checkup
 from brimline.api.comparison import ComparisonResult, compare
 from brimline.api.frontier import frontier
+from brimline.api.generate import GenerateResult, RowFormat, generate
 from brimline.api.import_data import ImportResult, import_data, resume_import
 from brimline.api.import_results import ImportedResult, import_results
 from brimline.api.lint import LintResult, lint
@@ -32,12 +33,14 @@ __all__ = [
     "CapacityResult",
     "ComparisonResult",
     "FrontierResult",
+    "GenerateResult",
     "ImportResult",
     "ImportedResult",
     "LintResult",
     "LoadResult",
     "Options",
     "Result",
+    "RowFormat",
     "RunResult",
     "SweepResult",
     "TrendResult",
@@ -46,6 +49,7 @@ __all__ = [
     "checkup",
     "compare",
     "frontier",
+    "generate",
     "import_data",
     "import_results",
     "lint",

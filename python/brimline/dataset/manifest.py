@@ -4,6 +4,7 @@ One document per loaded collection in `brimline_manifest`, `_id` = the collectio
 a seed may be larger than the largest integer of BSON, and text keeps it exact.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,7 +27,10 @@ _WORDS = {
     "key_prefix": "the prefix of keys",
     "insert_order": "the order of keys",
     "zero_padding": "the zero padding of keys",
+    "template": "the template of fields",
 }
+# Data without a template has no such entry.
+_OPTIONAL = {"template"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,7 @@ class Manifest:
         """Reads a stored manifest; None when it is of another format or damaged."""
         try:
             data = json.loads(document["data"])
-            if document["format_version"] != _FORMAT_VERSION or set(data) != set(_WORDS):
+            if document["format_version"] != _FORMAT_VERSION or set(data) | _OPTIONAL != set(_WORDS):
                 return None
             return cls(
                 collection=document["_id"],
@@ -118,9 +122,9 @@ def write_manifest(database: DataDatabase, manifest: Manifest) -> None:
 def differences(found: Manifest, wanted: Manifest) -> tuple[str, ...]:
     """In words, each way in which `found` is other data than `wanted`; empty when it is the same."""
     return tuple(
-        f"{words} is {_text(found.data[key])} there and {_text(wanted.data[key])} in the plan"
+        f"{words} is {_text(found.data.get(key))} there and {_text(wanted.data.get(key))} in the plan"
         for key, words in _WORDS.items()
-        if found.data[key] != wanted.data[key]
+        if found.data.get(key) != wanted.data.get(key)
     )
 
 
@@ -128,7 +132,11 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         details = ", ".join(f"{key} {_text(part)}" for key, part in value.items() if key != "kind")
         return f"{value.get('kind', '')} ({details})" if details else str(value.get("kind", ""))
-    return str(value)
+    if isinstance(value, list):
+        # Two templates may have the same fields with other generators; the digest tells them apart.
+        digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+        return f"{', '.join(str(field['name']) for field in value)} ({digest[:6]})"
+    return "none" if value is None else str(value)
 
 
 def _now() -> str:

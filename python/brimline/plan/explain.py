@@ -3,6 +3,7 @@
 from brimline import units
 from brimline.plan import model
 from brimline.plan.pacing import describe_load, plural
+from brimline.plan.rows import sample_row_bytes
 from brimline.wording import message
 
 _OPERATION_NAMES = {"read_modify_write": "read-modify-write"}
@@ -48,16 +49,27 @@ def write_concern_text(concern: model.WriteConcern) -> str:
 
 def _data(plan: model.Plan) -> str:
     data = plan.data
-    mean_bytes = _BSON_KEY_BYTES + data.field_count * (
-        _BSON_FIELD_BYTES + len(data.field_name_prefix) + 1 + _mean_length(data.field_length)
-    )
+    mean_bytes = _mean_document_bytes(data, plan.seed)
     bytes_text = units.format_bytes(mean_bytes * data.record_count, digits=2)
     first = f" from record {units.format_count(data.insert_start)} on" if data.insert_start else ""
     return (
         f"{plural(data.record_count, 'document')}{first} in "
         f"{plan.namespace.database}.{plan.namespace.collection}, "
-        f"{plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each, "
-        f"about {bytes_text} in all; keys {data.insert_order}"
+        f"{_fields(data)}, about {bytes_text} in all; keys {data.insert_order}"
+    )
+
+
+def _fields(data: model.DocumentPlan) -> str:
+    if data.template is None:
+        return f"{plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each"
+    return f"{plural(data.field_count, 'field')} ({', '.join(field['name'] for field in data.template)})"
+
+
+def _mean_document_bytes(data: model.DocumentPlan, seed: int) -> float:
+    if data.template is not None:
+        return sample_row_bytes(data, seed=seed, form={"kind": "bson"})
+    return _BSON_KEY_BYTES + data.field_count * (
+        _BSON_FIELD_BYTES + len(data.field_name_prefix) + 1 + _mean_length(data.field_length)
     )
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 PLAN_VERSION: Literal[1] = 1
 _HASH_DIGITS = 8
@@ -104,7 +104,11 @@ KeysPlan = Annotated[
 
 
 class DocumentPlan(_Part):
-    """Keys and documents: the records `insert_start .. insert_start + record_count`."""
+    """Keys and documents: the records `insert_start .. insert_start + record_count`.
+
+    `template` has a generator for each field, {"name", "value"}, in the engine's own words, which it checks; None where
+    fields are YCSB's, and then it is left out, so that such plans keep their hash.
+    """
 
     record_count: Count
     insert_start: Count
@@ -114,6 +118,14 @@ class DocumentPlan(_Part):
     key_prefix: str
     insert_order: Literal["hashed", "ordered"]
     zero_padding: Number
+    template: Annotated[tuple[dict[str, Any], ...], Field(strict=False)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = dump(self)
+        if values["template"] is None:
+            del values["template"]
+        return values
 
 
 class WriteConcern(_Part):

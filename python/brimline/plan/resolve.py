@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from brimline.plan import model
+from brimline.plan.data import document_plan, length_plan
 from brimline.spec import data as spec_data
 from brimline.spec import load_models as loads
 from brimline.spec.model import Spec
@@ -20,7 +21,7 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     work = model.MixWork(
         proportions=model.Proportions(**shares),
         keys=_keys(spec.keys),
-        scan_length=_length(spec.scan_length),
+        scan_length=length_plan(spec.scan_length),
         read_all_fields=spec.read_all_fields,
         write_all_fields=spec.write_all_fields,
     )
@@ -110,7 +111,7 @@ def _plan(
         seed=spec.seed,
         target=target,
         namespace=model.Namespace(database=spec.data.database, collection=spec.data.collection),
-        data=_documents(spec.data),
+        data=document_plan(spec.data),
         work=work,
         pacer=pacer,
         connections=connections,
@@ -123,19 +124,6 @@ def _plan(
         drain_timeout_ns=spec.drain_timeout_ns,
         operation_timeout_ns=spec.operation_timeout_ns,
         connect_timeout_ns=spec.connect_timeout_ns,
-    )
-
-
-def _documents(data: spec_data.DataSpec) -> model.DocumentPlan:
-    return model.DocumentPlan(
-        record_count=data.records,
-        insert_start=data.insert_start,
-        field_count=data.fields,
-        field_length=_length(data.field_length),
-        field_name_prefix=data.field_name_prefix,
-        key_prefix=data.key_prefix,
-        insert_order=data.insert_order,
-        zero_padding=data.zero_padding,
     )
 
 
@@ -180,18 +168,6 @@ def _stages(stages: Iterable[loads.StageSpec]) -> Iterator[model.Stage]:
 
 def _stage(begin: float, end: float, duration_ns: int) -> model.Stage:
     return model.Stage(from_ops_per_s=begin, to_ops_per_s=end, duration_ns=duration_ns)
-
-
-def _length(length: spec_data.Length) -> model.LengthPlan:
-    match length:
-        case spec_data.ConstantLength():
-            return model.ConstantLength(length=length.length)
-        case spec_data.UniformLength():
-            return model.UniformLength(min=length.min, max=length.max)
-        case spec_data.ZipfianLength():
-            return model.ZipfianLength(min=length.min, max=length.max)
-        case spec_data.HistogramLength():
-            return model.HistogramLength(weights=length.weights)
 
 
 def _keys(keys: spec_data.Keys) -> model.KeysPlan:

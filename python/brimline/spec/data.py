@@ -1,8 +1,16 @@
 """Owns the part of a spec that says what the data looks like and which records operations take."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from brimline.spec.base import Part, kind_only
 from brimline.spec.fields import (
@@ -10,11 +18,9 @@ from brimline.spec.fields import (
     CollectionName,
     DatabaseName,
     FieldCount,
-    FieldLength,
     FieldNamePrefix,
     Fraction,
     KeyPrefix,
-    LengthWeights,
     Percentile,
     PositiveFraction,
     RecordCount,
@@ -22,96 +28,33 @@ from brimline.spec.fields import (
     Theta,
     ZeroPadding,
 )
+from brimline.spec.generators import Template, fields_bytes_max
+from brimline.spec.lengths import ConstantLength, Length, longest
 from brimline.spec.readers import DOCUMENT_BYTES_MAX, MESSAGE_BYTES_MAX
 
-
-class ConstantLength(Part):
-    """Always the same length."""
-
-    kind: Literal["constant"] = "constant"
-    length: FieldLength
+TEMPLATE_TAG = "fields by name"
+"""Stands in pydantic's paths where a mapping was given; it is no key."""
 
 
-class _LengthRange(Part):
-    min: FieldLength = 1
-    max: FieldLength
-
-    @model_validator(mode="after")
-    def _check_order(self) -> Self:
-        if self.min > self.max:
-            raise ValueError(f"min {self.min} is larger than max {self.max}")
-        return self
+def _fields_tag(value: object) -> str:
+    return TEMPLATE_TAG if isinstance(value, dict) else "count"
 
 
-class UniformLength(_LengthRange):
-    """Every length from `min` to `max` equally often."""
-
-    kind: Literal["uniform"] = "uniform"
-
-
-class ZipfianLength(_LengthRange):
-    """Zipfian with theta 0.99: `min` is the most frequent."""
-
-    kind: Literal["zipfian"] = "zipfian"
-
-
-class HistogramLength(Part):
-    """The lengths of a list, each as often as its weight says."""
-
-    kind: Literal["histogram"] = "histogram"
-    weights: LengthWeights
-
-
-def _plain_length(value: object) -> object:
-    """`100` is short for `{kind: constant, length: 100}`."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return {"kind": "constant", "length": value}
-    if isinstance(value, str) and value[:1].isdigit():
-        return {"kind": "constant", "length": value}
-    return kind_only(value)
-
-
-Length = Annotated[
-    ConstantLength | UniformLength | ZipfianLength | HistogramLength,
-    Field(discriminator="kind"),
-    BeforeValidator(_plain_length, json_schema_input_type=int | str | dict[str, object]),
+_ONLY_WITHOUT_TEMPLATE = ("field_length", "field_name_prefix")
+Fields = Annotated[
+    Annotated[FieldCount, Tag("count")] | Annotated[Template, Tag(TEMPLATE_TAG)], Discriminator(_fields_tag)
 ]
-# Lengths of scans; a histogram would be possible but YCSB has none there.
-ScanLength = Annotated[
-    ConstantLength | UniformLength | ZipfianLength,
-    Field(discriminator="kind"),
-    BeforeValidator(_plain_length, json_schema_input_type=int | str | dict[str, object]),
-]
-
-
-def longest(length: Length) -> int:
-    """The longest length that can be drawn."""
-    match length:
-        case ConstantLength():
-            return length.length
-        case HistogramLength():
-            return max(value for value, weight in length.weights if weight)
-        case UniformLength() | ZipfianLength():
-            return length.max
-
-
-def shortest(length: Length) -> int:
-    """The shortest length that can be drawn."""
-    match length:
-        case ConstantLength():
-            return length.length
-        case HistogramLength():
-            return min(value for value, weight in length.weights if weight)
-        case UniformLength() | ZipfianLength():
-            return length.min
 
 
 class DataSpec(Part):
-    """The records `insert_start … insert_start + records - 1` and where they are."""
+    """The records `insert_start … insert_start + records - 1` and where they are.
+
+    `fields` is a number, then they are YCSB's, bytes of `field_length`; or a template, a generator for each field.
+    """
 
     records: RecordCount
     insert_start: RecordNumber = 0
-    fields: FieldCount = 10
+    fields: Fields = 10
     field_length: Length = ConstantLength(length=100)
     field_name_prefix: FieldNamePrefix = "field"
     key_prefix: KeyPrefix = "user"
@@ -122,11 +65,41 @@ class DataSpec(Part):
     batch_size: BatchSize | None = None
 
     @property
+    def template(self) -> dict[str, Any] | None:
+        """The generator of each field by its name; None where fields are YCSB's."""
+        return self.fields if isinstance(self.fields, dict) else None
+
+    @property
+    def field_count(self) -> int:
+        """How many fields a document has beside its key."""
+        return len(self.fields) if isinstance(self.fields, dict) else self.fields
+
+    @property
     def document_bytes_max(self) -> int:
         """Size of the largest document: `_id`, and each field with type, name, length and subtype."""
         key = 15 + len(self.key_prefix.encode()) + max(self.zero_padding, 20)
+        if isinstance(self.fields, dict):
+            return key + fields_bytes_max(self.fields)
         name = len(self.field_name_prefix.encode()) + len(str(self.fields))
         return key + self.fields * (7 + name + longest(self.field_length))
+
+    @model_serializer(mode="wrap")
+    def _without_idle_keys(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = dump(self)
+        if self.template is None:
+            return values
+        return {key: value for key, value in values.items() if key not in _ONLY_WITHOUT_TEMPLATE}
+
+    @model_validator(mode="after")
+    def _check_one_kind_of_fields(self) -> Self:
+        if self.template is None:
+            return self
+        if "_id" in self.template:
+            raise ValueError("data.fields can't have _id, which is the key: a prefix and the record's number")
+        for name in _ONLY_WITHOUT_TEMPLATE:
+            if name in self.model_fields_set:
+                raise ValueError(f"data.fields names the fields, so that data.{name} has no effect; leave {name} out")
+        return self
 
     @model_validator(mode="after")
     def _check_sizes(self) -> Self:

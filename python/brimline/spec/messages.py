@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from brimline.errors import SpecError
+from brimline.spec.data import TEMPLATE_TAG
 from brimline.spec.document import Path, dotted, located
 from brimline.spec.model import Spec
 from brimline.spec.readers import shown
@@ -112,7 +113,7 @@ def _path_in(values: Mapping[str, Any], details: ErrorDetails) -> Path:
         elif part in value:
             path.append(part)
             value = value[part]
-        elif value.get("kind") != part:
+        elif value.get("kind") != part and part != TEMPLATE_TAG:
             path.append(part)
     return tuple(path)
 
@@ -207,7 +208,8 @@ def _known_paths() -> list[str]:
     def walk(model: type[BaseModel], prefix: str) -> Iterator[str]:
         for name, child in _children(model).items():
             yield f"{prefix}{name}"
-            for part in _models(child):
+            # What is inside a template's fields has no one place.
+            for part in _models(child) if name != "fields" else ():
                 yield from walk(part, f"{prefix}{name}.")
 
     return list(dict.fromkeys(walk(Spec, "")))
@@ -241,6 +243,8 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
         return [annotation]
     if get_origin(annotation) is None:
         return []
-    is_union = get_origin(annotation) in (Union, UnionType)
-    parts = get_args(annotation) if is_union else get_args(annotation)[:1]
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    is_union = origin in (Union, UnionType)
+    # Of a mapping the values, of anything else, such as an annotated type or a list, what is annotated or listed.
+    parts = arguments if is_union else arguments[1:] if origin is dict else arguments[:1]
     return [model for part in parts for model in _models(part)]

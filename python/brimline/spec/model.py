@@ -8,7 +8,8 @@ from pydantic import Field, field_validator, model_validator
 from brimline import units
 from brimline.spec import fields
 from brimline.spec.base import Part
-from brimline.spec.data import DataSpec, Keys, ScanLength, UniformLength, ZipfianKeys, shortest
+from brimline.spec.data import DataSpec, Keys, ZipfianKeys
+from brimline.spec.lengths import ScanLength, UniformLength, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, profile_length_ns
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec

@@ -5,14 +5,8 @@ from pathlib import Path
 import pytest
 
 from brimline.spec import LoadedSpec, Spec, load_spec, shipped_workloads, spec_schema
-from brimline.spec.data import (
-    ConstantLength,
-    HistogramLength,
-    HotspotKeys,
-    LatestKeys,
-    UniformLength,
-    ZipfianKeys,
-)
+from brimline.spec.data import HotspotKeys, LatestKeys, ZipfianKeys
+from brimline.spec.lengths import ConstantLength, HistogramLength, UniformLength
 from brimline.spec.load_models import ConstantLoad
 from brimline.spec.target import WriteConcernSpec
 
@@ -133,7 +127,8 @@ def test_shipped_workloads_are_ycsbs(name: str, shares: dict[str, float]) -> Non
 
 
 def test_every_shipped_workload_is_accepted() -> None:
-    assert shipped_workloads() == [f"ycsb-{letter}" for letter in "abcdef"]
+    templates = ["bulk-rows", "log-search", "order-service"]
+    assert shipped_workloads() == [*templates, *(f"ycsb-{letter}" for letter in "abcdef")]
     for name in shipped_workloads():
         assert load_spec(name).spec.description
 

@@ -9,17 +9,14 @@ from hypothesis import strategies as st
 from brimline.errors import SpecError
 from brimline.spec import Spec, load_spec
 from brimline.spec.data import (
-    ConstantLength,
     ExponentialKeys,
-    HistogramLength,
     HotspotKeys,
     LatestKeys,
     SequentialKeys,
     UniformKeys,
-    UniformLength,
     ZipfianKeys,
-    ZipfianLength,
 )
+from brimline.spec.lengths import ConstantLength, HistogramLength, UniformLength, ZipfianLength
 from brimline.spec.load_models import ClosedLoad, ConstantLoad
 from brimline.spec.properties import parse_properties
 from brimline.spec.target import WriteConcernSpec

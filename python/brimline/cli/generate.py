@@ -1,0 +1,129 @@
+"""Owns `brimline generate`."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from brimline import api
+from brimline.api.generate import GenerateProgress, GenerateResult
+from brimline.cli import options as opt
+from brimline.cli.output import printing
+from brimline.errors import UsageError
+from brimline.spec import readers
+from brimline.units import format_bytes, format_count, format_duration, format_percentage, parse_bytes, parse_count
+
+_SAID_EVERY_S = 2.0
+_EXAMPLES = {"--rows": "1M", "--size": "5GB", "--threads": "2"}
+
+Workload = Annotated[str, typer.Argument(help="A shipped workload (see: brimline workloads) or a YAML file.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="File to write; default: standard output.", show_default=False),
+]
+RowFormat = Annotated[
+    Literal["csv", "json", "bson"] | None,
+    typer.Option("--format", help="Default: what the file's name ends with, else csv.", show_default=False),
+]
+Rows = Annotated[
+    str | None,
+    typer.Option("--rows", help="How many, such as 1M; default: the workload's records.", show_default=False),
+]
+Size = Annotated[
+    str | None, typer.Option("--size", help="Or as many whole rows as fit, such as 5GB.", show_default=False)
+]
+Header = Annotated[
+    Literal["names", "types", "none"],
+    typer.Option(
+        "--header", help="CSV: names, names with types as mongoimport --columnsHaveTypes reads them, or none."
+    ),
+]
+JsonFormat = Annotated[
+    Literal["relaxed", "canonical"], typer.Option("--json-format", help="Extended JSON: canonical keeps every type.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+Threads = Annotated[
+    str | None,
+    typer.Option("--threads", help="Threads that make rows; default: processors less one.", show_default=False),
+]
+
+
+def generate(
+    workload: Workload,
+    output: Output = None,
+    row_format: RowFormat = None,
+    rows: Rows = None,
+    size: Size = None,
+    header: Header = "names",
+    json_format: JsonFormat = "relaxed",
+    seed: opt.Seed = None,
+    threads: Threads = None,
+    force: Force = False,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Write a workload's documents as rows of CSV, JSON or BSON."""
+    if as_json and output is None:
+        raise UsageError("--json and the rows would both go to standard output", hint="give --output as well")
+    result = api.generate(
+        workload,
+        output=output,
+        row_format=row_format,
+        rows=_number("--rows", rows, parse_count, 10**12),
+        size_bytes=_number("--size", size, parse_bytes, 10**15),
+        header=header,
+        canonical=json_format == "canonical",
+        overwrite=force,
+        threads=_number("--threads", threads, parse_count, readers.THREAD_COUNT_MAX),
+        overrides=opt.spec_overrides(seed=seed),
+        on_progress=(lambda _: None) if quiet else _say_now_and_then(),
+    )
+    if as_json:
+        with printing():
+            sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
+    elif not quiet:
+        Console(stderr=True, highlight=False).print(_summary(result), markup=False, soft_wrap=True)
+    return 0
+
+
+def _number(option: str, text: str | None, parse: Callable[[str], int], maximum: int) -> int | None:
+    if text is None:
+        return None
+    try:
+        return readers.whole(1, maximum, parse)(text)
+    except ValueError as error:
+        problem = str(error).partition("; write it")[0]
+        raise UsageError(f"{option}: {problem}", hint=f"write it like {option} {_EXAMPLES[option]}") from None
+
+
+def _summary(result: GenerateResult) -> str:
+    where = "" if result.path is None else f" in {result.path}"
+    per_row = f", {format_duration(result.cpu_ns_per_row)} of CPU per row" if result.cpu_ns_per_row is not None else ""
+    return (
+        f"{format_count(result.rows)} rows, {format_bytes(result.bytes)}{where}: "
+        f"{format_bytes(result.bytes_per_s)}/s{per_row}"
+    )
+
+
+def _say_now_and_then() -> Callable[[GenerateProgress], None]:
+    """A line every other second, so that what is quick says nothing on the way."""
+    console = Console(stderr=True, highlight=False)
+    said_at = time.monotonic()
+
+    def say(progress: GenerateProgress) -> None:
+        nonlocal said_at
+        if time.monotonic() - said_at < _SAID_EVERY_S:
+            return
+        said_at = time.monotonic()
+        rate = format_bytes(progress.bytes / max(progress.elapsed_s, 1e-9))
+        left = progress.elapsed_s * (1 / progress.share - 1) if progress.share else None
+        eta = "" if left is None else f", {format_duration(left * 1e9)} left"
+        share = format_percentage(progress.share)
+        console.print(f"{format_count(progress.rows)} rows, {share}, {rate}/s{eta}", markup=False, soft_wrap=True)
+
+    return say

@@ -1,0 +1,89 @@
+"""Owns how long something is: values of fields, scans, arrays."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from brimline.spec.base import Part, kind_only
+from brimline.spec.fields import FieldLength, LengthWeights
+
+
+class ConstantLength(Part):
+    """Always the same length."""
+
+    kind: Literal["constant"] = "constant"
+    length: FieldLength
+
+
+class _LengthRange(Part):
+    min: FieldLength = 1
+    max: FieldLength
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"min {self.min} is larger than max {self.max}")
+        return self
+
+
+class UniformLength(_LengthRange):
+    """Every length from `min` to `max` equally often."""
+
+    kind: Literal["uniform"] = "uniform"
+
+
+class ZipfianLength(_LengthRange):
+    """Zipfian with theta 0.99: `min` is the most frequent."""
+
+    kind: Literal["zipfian"] = "zipfian"
+
+
+class HistogramLength(Part):
+    """The lengths of a list, each as often as its weight says."""
+
+    kind: Literal["histogram"] = "histogram"
+    weights: LengthWeights
+
+
+def _plain_length(value: object) -> object:
+    """`100` is short for `{kind: constant, length: 100}`."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return {"kind": "constant", "length": value}
+    if isinstance(value, str) and value[:1].isdigit():
+        return {"kind": "constant", "length": value}
+    return kind_only(value)
+
+
+Length = Annotated[
+    ConstantLength | UniformLength | ZipfianLength | HistogramLength,
+    Field(discriminator="kind"),
+    BeforeValidator(_plain_length, json_schema_input_type=int | str | dict[str, object]),
+]
+# Lengths of scans; a histogram would be possible but YCSB has none there.
+ScanLength = Annotated[
+    ConstantLength | UniformLength | ZipfianLength,
+    Field(discriminator="kind"),
+    BeforeValidator(_plain_length, json_schema_input_type=int | str | dict[str, object]),
+]
+
+
+def longest(length: Length) -> int:
+    """The longest length that can be drawn."""
+    match length:
+        case ConstantLength():
+            return length.length
+        case HistogramLength():
+            return max(value for value, weight in length.weights if weight)
+        case UniformLength() | ZipfianLength():
+            return length.max
+
+
+def shortest(length: Length) -> int:
+    """The shortest length that can be drawn."""
+    match length:
+        case ConstantLength():
+            return length.length
+        case HistogramLength():
+            return min(value for value, weight in length.weights if weight)
+        case UniformLength() | ZipfianLength():
+            return length.min

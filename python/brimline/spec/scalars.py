@@ -1,0 +1,102 @@
+"""Owns how plain values of a template are read: dates, values to choose among and their weights, alphabets."""
+
+import math
+import string
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from brimline.spec import readers
+
+Scalar = str | bool | int | float | None
+Weighted = tuple[tuple[Scalar, float], ...]
+
+CHOICES_MAX = 65_536
+ALPHABET_CHARACTERS_MAX = 1024
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+
+ALPHABETS: Mapping[str, str] = {
+    "letters": string.ascii_letters,
+    "lowercase": string.ascii_lowercase,
+    "uppercase": string.ascii_uppercase,
+    "digits": string.digits,
+    "hex": "0123456789abcdef",
+    "alphanumeric": string.ascii_letters + string.digits,
+}
+"""Characters that have a name."""
+
+
+def read_scalar(value: object) -> Scalar:
+    """Reads text, a number, true, false or null as it is."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise ValueError(f"must be a 64-bit integer, but is {readers.shown(value)}")
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"must be finite, but is {readers.shown(value)}")
+        return value
+    if isinstance(value, str):
+        return readers.text(readers.check_description)(value)
+    raise ValueError(f"must be text, a number, true, false or null, not {readers.shown(value)}")
+
+
+def read_weighted(value: object) -> Weighted:
+    """Reads what to choose among: a list, equally likely, or a mapping of text to weight."""
+    if isinstance(value, list):
+        pairs = tuple((read_scalar(item), 1.0) for item in value)
+    elif isinstance(value, dict):
+        pairs = tuple((read_scalar(key), _read_weight(key, weight)) for key, weight in value.items())
+    else:
+        raise ValueError(f"must be a list of values or a mapping of text to weight, not {readers.shown(value)}")
+    if not 1 <= len(pairs) <= CHOICES_MAX:
+        raise ValueError(f"must have 1 to {CHOICES_MAX} values, but has {len(pairs)}")
+    if not any(weight for _, weight in pairs):
+        raise ValueError("needs a weight above 0")
+    return pairs
+
+
+def weighted_value(pairs: Weighted) -> Any:
+    """What `read_weighted` reads as the same pairs."""
+    return [value for value, _ in pairs] if all(weight == 1 for _, weight in pairs) else dict(pairs)
+
+
+def _read_weight(key: object, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e15:
+        raise ValueError(f"the weight of {readers.shown(key)} must be a number from 0 to 1e15")
+    return float(value)
+
+
+def read_date(value: object) -> int:
+    """Reads "2024-01-31" or "2024-01-31T12:00:00Z" as milliseconds since 1970; without a zone it is UTC."""
+    if not isinstance(value, str):
+        raise ValueError(f'must be a date such as "2024-01-31", not {readers.shown(value)}')
+    try:
+        moment = datetime.fromisoformat(value)
+        return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MS
+    except (ValueError, OverflowError):
+        raise ValueError(f"must be a date, but is {readers.shown(value)}; write it like 2024-01-31T12:00:00Z") from None
+
+
+def date_text(unix_ms: int) -> str:
+    """What `read_date` reads as the same date."""
+    return (_EPOCH + unix_ms * _MS).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def read_alphabet(value: object) -> str:
+    """Reads a name of `ALPHABETS`, or the characters themselves."""
+    text = readers.text(lambda _: None)(value)
+    if not 1 <= len(text) <= ALPHABET_CHARACTERS_MAX:
+        raise ValueError(
+            f"must have 1 to {ALPHABET_CHARACTERS_MAX} characters, but has {len(text)}; "
+            f"alphabets with a name: {', '.join(ALPHABETS)}"
+        )
+    return text
+
+
+def characters(alphabet: str) -> str:
+    """The characters of an alphabet."""
+    return ALPHABETS.get(alphabet, alphabet)

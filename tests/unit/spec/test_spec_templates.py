@@ -1,0 +1,97 @@
+"""Templates: what may be said about fields, what it becomes, and what is refused where."""
+
+from pathlib import Path
+
+import pytest
+
+from brimline import _native
+from brimline.errors import SpecError
+from brimline.plan import NullTarget, explain, load_plan, resolve
+from brimline.plan.rows import sample_row_bytes
+from brimline.spec import Spec, load_spec, shipped_workloads
+from brimline.spec.document import dump_document
+
+
+def spec(directory: Path, fields: str, more: str = "") -> Spec:
+    path = directory / "spec.yaml"
+    path.write_text(f"data: {{records: 10, fields: {fields}{more}}}\noperations: {{read: 1}}\n", "utf-8")
+    return load_spec(path).spec
+
+
+def test_short_forms_are_the_long_ones(tmp_path: Path) -> None:
+    short = spec(tmp_path, "{a: int, b: {kind: text, parts: [x-, {kind: long}]}, c: {kind: string, length: 3}}")
+    long = spec(
+        tmp_path,
+        "{a: {kind: int, min: 0, max: 2147483647}, "
+        "b: {kind: text, parts: [{kind: constant, value: x-}, {kind: long, min: 0, max: 9223372036854775807}]}, "
+        "c: {kind: string, length: {kind: constant, length: 3}, alphabet: alphanumeric}}",
+    )
+    assert short == long
+
+
+@pytest.mark.parametrize("name", ["bulk-rows", "log-search", "order-service"])
+def test_a_template_is_written_back_as_it_reads(name: str, tmp_path: Path) -> None:
+    shipped = load_spec(name).spec
+    path = tmp_path / "back.yaml"
+    path.write_text(dump_document(shipped.to_document()), "utf-8")
+    assert load_spec(path).spec == shipped
+
+
+@pytest.mark.parametrize("name", shipped_workloads())
+def test_no_document_is_larger_than_the_spec_says(name: str) -> None:
+    data = load_spec(name).spec.data
+    plan = load_plan(load_spec(name).spec, target=NullTarget())
+    largest = max(map(len, _native.generate_documents(plan.canonical_json(), 0, 500)))
+    assert largest <= data.document_bytes_max < 3 * largest
+
+
+def test_shipped_templates_have_the_sizes_that_their_descriptions_say() -> None:
+    rows = load_plan(load_spec("bulk-rows").spec, target=NullTarget())
+    assert sample_row_bytes(rows.data, seed=1, form={"kind": "csv", "header": "none"}) == pytest.approx(280, rel=0.03)
+    logs = load_plan(load_spec("log-search").spec, target=NullTarget())
+    assert sample_row_bytes(logs.data, seed=1, form={"kind": "bson"}) == pytest.approx(600, rel=0.05)
+
+
+def test_plans_of_ycsbs_fields_say_nothing_of_templates() -> None:
+    """So that such a plan is the same text, and has the same hash, as before there were templates."""
+    assert "template" not in resolve(load_spec("ycsb-a").spec, target=NullTarget()).canonical_json()
+    assert "template" in resolve(load_spec("bulk-rows").spec, target=NullTarget()).canonical_json()
+
+
+def test_a_plan_names_its_fields_in_prose(tmp_path: Path) -> None:
+    plan = resolve(spec(tmp_path, "{a: int, b: int}"), target=NullTarget())
+    assert "10 documents in ycsb.usertable, 2 fields (a, b), about 520 B in all; keys hashed" in explain(plan)[2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message", "hint"),
+    [
+        ("{a: {kind: intt}}", 'data.fields.a: "intt" is no known kind', 'did you mean "int"'),
+        ("{a: {kind: int, mn: 3}}", "data.fields.a.mn: unknown key", 'did you mean "min"'),
+        ("{a: {kind: int, min: 3, max: 1}}", "data.fields.a: min is above max", None),
+        ("{a: {kind: int, max: 3G}}", "data.fields.a.max: must be in -2147483648 to 2147483647", None),
+        ("{a.b: int}", 'data.fields: "a.b" can\'t name a field', "no '.'"),
+        ("{a: {kind: document, fields: {b: {kind: nope}}}}", 'data.fields.a.fields.b: "nope" is no known', "kinds: "),
+        ("{a: {kind: text, parts: [x, {kind: date}]}}", 'data.fields.a.parts[1]: "date" is no known kind', "kinds: "),
+        ("{a: {kind: date, from: x, to: y}}", 'data.fields.a.from: must be a date, but is "x"', "write it like"),
+        ("{a: {kind: clock, start: '2024-01-01'}}", "data.fields.a.every: is missing", "add every"),
+        ("{_id: int}", "data.fields can't have _id", None),
+        ("{a: {min: 3}}", "data.fields.a: needs a kind", "kinds: int"),
+        ("{}", "data.fields: must have 1 to 10000 fields, but has 0", None),
+        ("{a: {kind: choice, of: {x: 0}}}", "data.fields.a.of: needs a weight above 0", None),
+        ("{a: {kind: string, alphabet: ''}}", "data.fields.a.alphabet: must have 1 to 1024 characters", None),
+        ("{a: {kind: string, length: 20MB}}", "data.fields.a.length: must be in 0 to 16777216", None),
+        (
+            "{a: {kind: array, length: 1000, of: {kind: string, length: 20kB}}}",
+            "documents reach 20011052 bytes, more than MongoDB's 16777216",
+            None,
+        ),
+        ("{a: int}, field_length: 9", "data.field_length has no effect", "leave field_length out"),
+    ],
+)
+def test_what_can_t_be_is_refused_where_it_stands(fields: str, message: str, hint: str | None, tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        spec(tmp_path, fields)
+    assert message in caught.value.message
+    assert caught.value.line == 1
+    assert hint is None or hint in (caught.value.hint or "")
