@@ -78,6 +78,34 @@ def start_import(plan_json: str) -> Import:
     Raises ValueError for a plan that can't be read, OSError for an address that names no host or a file that can't be
     written.
     """
+class CommandError(RuntimeError):
+    """The server answered a command with an error. `args` is (code, code_name, message)."""
+
+class Drained(TypedDict):
+    """What came of a command so far. Elapsed times begin when it was sent."""
+
+    batches: int
+    documents: int
+    bytes: int  # of the replies
+    first_reply_ns: int
+    elapsed_ns: int
+    client_cpu_ns: int
+
+class Query:
+    """One command on a connection of its own, its cursor drained; dropping it ends it, also on the server."""
+
+    def __init__(self, address: str, command: bytes, database: str, collection: str) -> None:
+        """Starts connecting. `command` is BSON with `$db`. Raises TargetError, as `advance` does."""
+
+    def advance(self, timeout_s: float) -> bool:
+        """Works for about so long, the interpreter lock released; True once all is there.
+
+        Raises CommandError and TargetError.
+        """
+
+    def drained(self) -> Drained: ...
+    def answer(self) -> bytes:
+        """BSON of the reply when no document came in a cursor; else empty."""
 
 class Histogram:
     """HdrHistogram of nanoseconds, 3 significant digits, 1 ns to 1 h."""

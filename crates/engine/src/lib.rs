@@ -24,6 +24,7 @@ pub mod pacer;
 pub mod plan;
 mod poller;
 pub mod preview;
+pub mod query;
 pub mod recorder;
 mod rhythm;
 mod run;

@@ -5,6 +5,7 @@ mod convert;
 mod generating;
 mod histogram;
 mod importing;
+mod query;
 mod run;
 
 use brimline_engine::clock_probe;
@@ -25,6 +26,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<histogram::Histogram>()?;
     module.add_class::<importing::Import>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<query::Query>()?;
+    module.add("CommandError", module.py().get_type::<query::CommandError>())?;
     module.add_function(wrap_pyfunction!(validate_plan, module)?)?;
     module.add_function(wrap_pyfunction!(preview_plan, module)?)?;
     module.add_function(wrap_pyfunction!(generate_documents, module)?)?;
