@@ -19,9 +19,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 
@@ -44,6 +44,7 @@ _GUARDIAN = Path(__file__).with_name("guardian.py")
 _START_ATTEMPTS = 4
 _START_DEADLINE_S = 60.0
 _STOP_DEADLINE_S = 15.0
+_SHUTDOWN_DEADLINE_S = 120.0
 _POLL_INTERVAL_S = 0.02
 _PING_TIMEOUT_S = 2.0
 
@@ -98,14 +99,46 @@ def bundled(
     parent = directory or servers_directory()
     sweep(parent)
     server = _start(binary, cache_gb=cache_gb, parent=parent, deadline_s=start_deadline_s)
+    handle = _Handle(server, binary, cache_gb=cache_gb, start_deadline_s=start_deadline_s)
     try:
-        with control_client(server.address) as client:
-            deployment = inspect_deployment(
-                client, address=server.address, uri_redacted=f"mongodb://{server.address}", binary=binary
-            )
-        yield deployment
+        yield handle.deployment()
     finally:
-        _stop(server)
+        handle.stop()
+
+
+class _Handle:
+    """The server as it is now: another process after each restart, the same directory and address."""
+
+    def __init__(self, server: _Server, binary: ServerBinary, *, cache_gb: float, start_deadline_s: float) -> None:
+        self._server = server
+        self._binary = binary
+        self._cache_gb = cache_gb
+        self._deadline_s = start_deadline_s
+
+    @property
+    def data_directory(self) -> Path:
+        return self._server.directory / "data"
+
+    def deployment(self) -> Deployment:
+        address = self._server.address
+        with control_client(address) as client:
+            found = inspect_deployment(
+                client, address=address, uri_redacted=f"mongodb://{address}", binary=self._binary
+            )
+        return replace(found, own=self)
+
+    def restart(self, *, meanwhile: Callable[[], None]) -> Deployment:
+        _shut_down(self._server)
+        meanwhile()
+        self._server = _spawn_in(
+            self._server.directory, self._binary.path, cache_gb=self._cache_gb, port=self._server.port
+        )
+        if not _wait_until_it_answers(self._server, self._deadline_s):
+            raise start_error(self._server.failure(), binary=self._binary.path, waited_s=self._deadline_s)
+        return self.deployment()
+
+    def stop(self) -> None:
+        _stop(self._server)
 
 
 def server_command(binary: Path, *, directory: Path, port: int, cache_gb: float) -> list[str]:
@@ -150,6 +183,15 @@ def _spawn(binary: Path, *, cache_gb: float, parent: Path, port: int) -> _Server
     directory = create_directory(parent)
     try:
         (directory / "data").mkdir(mode=0o700)
+    except OSError as error:
+        rmtree(directory, ignore_errors=True)
+        raise _cannot_start(error, parent) from error
+    return _spawn_in(directory, binary, cache_gb=cache_gb, port=port)
+
+
+def _spawn_in(directory: Path, binary: Path, *, cache_gb: float, port: int) -> _Server:
+    """Starts the server on what its directory holds; when it can't be started, nothing of it is left."""
+    try:
         command = server_command(binary, directory=directory, port=port, cache_gb=cache_gb)
         with (directory / "stderr").open("wb") as stderr:
             # A process group of its own, so that Ctrl-C in the terminal reaches brimline alone, which then
@@ -166,11 +208,30 @@ def _spawn(binary: Path, *, cache_gb: float, parent: Path, port: int) -> _Server
             )
     except OSError as error:
         rmtree(directory, ignore_errors=True)
-        raise TargetError(
-            f"the server can't be started: {(error.strerror or str(error)).lower()}",
-            hint=f"servers are kept in {parent}; set XDG_CACHE_HOME to have them elsewhere",
-        ) from error
+        raise _cannot_start(error, directory.parent) from error
     return _Server(guardian=guardian, directory=directory, port=port)
+
+
+def _cannot_start(error: OSError, parent: Path) -> TargetError:
+    return TargetError(
+        f"the server can't be started: {(error.strerror or str(error)).lower()}",
+        hint=f"servers are kept in {parent}; set XDG_CACHE_HOME to have them elsewhere",
+    )
+
+
+def _shut_down(server: _Server) -> None:
+    """Ends the server with its data whole: it writes a last checkpoint and takes its leave, and so does its guardian.
+
+    Should brimline be killed before the server is started again, the directory is swept at the next start.
+    """
+    with suppress(PyMongoError), control_client(server.address, command_timeout_s=_SHUTDOWN_DEADLINE_S) as client:
+        client.admin.command("shutdown")  # the answer is a closed connection
+    try:
+        server.guardian.wait(_SHUTDOWN_DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        raise TargetError(
+            "the server doesn't shut down", hint="its disk may be slow: a last checkpoint is written first"
+        ) from None
 
 
 def _wait_until_it_answers(server: _Server, deadline_s: float) -> bool:

@@ -2,10 +2,11 @@
 
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
 import pymongo
 from bson import json_util
@@ -28,6 +29,20 @@ _NOT_ON_STANDALONE = 51300
 _GIT_VERSION_LENGTH = 40
 
 
+class OwnServer(Protocol):
+    """A server that brimline started, for as long as its context lasts."""
+
+    @property
+    def data_directory(self) -> Path:
+        """Where its files are."""
+
+    def restart(self, *, meanwhile: Callable[[], None]) -> "Deployment":
+        """Shuts it down in good order, calls `meanwhile`, and starts it again on the same data and address.
+
+        Raises TargetError when it doesn't end or doesn't come back.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
     """A server that answers. `address` is `host:port`, an IPv6 host in brackets.
@@ -35,7 +50,8 @@ class Deployment:
     `engine` says what it really is: other engines speak MongoDB's protocol and report an invented MongoDB
     `version`. `pid` is set when the process runs on this machine and really is the one that listens at
     `address`, so that its CPU time can be read; `local` is True then. `cpu_count` is the number of processors
-    that the server says it may use. `binary` is set when brimline started the server itself.
+    that the server says it may use. `binary` is set when brimline started the server itself, `own` is its
+    handle then.
     """
 
     address: str
@@ -48,6 +64,7 @@ class Deployment:
     pid: int | None
     cpu_count: int | None
     binary: ServerBinary | None = None
+    own: "OwnServer | None" = field(default=None, repr=False, compare=False)
 
     @property
     def is_mongodb(self) -> bool:
