@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from brimline.api.reopen import open_result
     from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, RunResult, SweepResult
     from brimline.api.run import run
+    from brimline.api.scan import ScanResult, scan
     from brimline.api.sweep import sweep
     from brimline.api.trend import TrendResult, trend
     from brimline.errors import BrimlineError
@@ -32,6 +33,7 @@ __all__ = [
     "LoadResult",
     "Options",
     "RunResult",
+    "ScanResult",
     "SweepResult",
     "TrendResult",
     "ab",
@@ -40,6 +42,7 @@ __all__ = [
     "load",
     "open_result",
     "run",
+    "scan",
     "sweep",
     "trend",
 ]

@@ -22,6 +22,7 @@ from brimline.api.results import (
     SweepResult,
 )
 from brimline.api.run import run
+from brimline.api.scan import ScanResult, scan
 from brimline.api.stat import stat
 from brimline.api.sweep import sweep
 from brimline.api.trend import TrendResult, trend
@@ -42,6 +43,7 @@ __all__ = [
     "Result",
     "RowFormat",
     "RunResult",
+    "ScanResult",
     "SweepResult",
     "TrendResult",
     "ab",
@@ -57,6 +59,7 @@ __all__ = [
     "open_result",
     "resume_import",
     "run",
+    "scan",
     "stat",
     "sweep",
     "time_estimate",

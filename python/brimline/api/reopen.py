@@ -11,10 +11,12 @@ from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
 from brimline.api.results import Result
 from brimline.api.run import run_result
+from brimline.api.scan import scan_result
 from brimline.api.sweep import sweep_result
 from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
 from brimline.experiments.ab import AB_KIND
+from brimline.experiments.scan import SCAN_KIND
 from brimline.experiments.stored import (
     stored_capacity_settings,
     stored_frontier_settings,
@@ -84,6 +86,8 @@ def _open_experiment(directory: Path) -> Result:
     experiment = read_experiment(directory)
     if experiment.kind == AB_KIND:
         return ab_result(experiment)
+    if experiment.kind == SCAN_KIND:
+        return scan_result(experiment)
     seed = stored_seed(experiment)
     if experiment.kind == "capacity":
         settings = stored_capacity_settings(experiment.settings)

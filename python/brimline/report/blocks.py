@@ -26,6 +26,8 @@ _CHECK_NAMES = {
     "count": "Count on the server",
     "rejected": "Rejected records",
     "files": "Files unchanged",
+    "scan_counts": "Counts are the server's",
+    "scan_client": "Draining cost little",
 }
 _TONES: Mapping[Standing, Tone] = {
     Standing.PASS: "pass",

@@ -19,6 +19,7 @@ PIPE_COLUMNS = 160
 _SHOWN_SECTIONS = (
     "configuration", "warnings", "gate", "changes", "distribution", "probes", "documents", "operations", "accounting",
     "errors", "validity", "bottleneck",
+    "rule", "scenarios",
 )  # fmt: skip
 
 

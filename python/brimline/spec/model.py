@@ -11,6 +11,7 @@ from brimline.spec.base import Part
 from brimline.spec.data import DataSpec, Keys, ZipfianKeys
 from brimline.spec.lengths import ScanLength, UniformLength, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, profile_length_ns
+from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
 
@@ -92,6 +93,15 @@ class Spec(Part):
     connect_timeout_ns: fields.Timeout = Field(default=10 * units.NS_PER_S, alias="connect_timeout")
     slo: SloSpec = SloSpec()
     target: TargetSpec = TargetSpec()
+    scans: ScansSpec | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _scans_need_no_operations(cls, value: Any) -> Any:
+        """A spec that is only about scans says nothing of operations; run as a workload, it reads."""
+        if isinstance(value, dict) and "scans" in value and "operations" not in value:
+            return {**value, "operations": {"read": 1.0}}
+        return value
 
     @property
     def effective_connections(self) -> int:

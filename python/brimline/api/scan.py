@@ -1,0 +1,176 @@
+"""Owns the verb `scan`: queries measured one by one, what the server says of each, and the rule that follows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
+from brimline.analysis.scan_rule import RangeFit, range_fits
+from brimline.api.options import Options
+from brimline.api.results import Result
+from brimline.api.resume import require_same
+from brimline.api.run import interruption
+from brimline.api.workload import load_workload
+from brimline.api.workplace import Workplace, workplace
+from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
+from brimline.experiments.scan import SCAN_KIND, cost_text, probes
+from brimline.experiments.scan_runner import ScanPlace, run_scans
+from brimline.experiments.scan_setting import collection_size, indexes_in_place, range_bounds
+from brimline.experiments.scan_stored import stored_probes, stored_scan_trials, stored_scans
+from brimline.plan import resolve
+from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.report.scan_view import scan_report
+from brimline.servers import Deployment, control_client
+from brimline.spec import LoadedSpec
+from brimline.spec.scans import ScansSpec
+
+_CONTROL_TIMEOUT_S = 3600.0
+"""Building an index, and walking one to the bounds of a range, take minutes on large collections."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanResult(Result):
+    """One scan. `fits` are those of its ranges."""
+
+    experiment: ExperimentRecord
+    trials: Sequence[ScanTrial]
+    fits: Sequence[RangeFit]
+    findings: Sequence[Finding]
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, a query that was refused, counts that disagree, or an expectation that isn't met."""
+        if self.interrupted is not None:
+            return self.interrupted
+        for trial in self.trials:
+            if trial.refusal is not None:
+                refusal = trial.refusal
+                return InvalidRun(
+                    f"{trial.scenario}: the server refuses the query: {refusal.text} "
+                    f"(code {refusal.code} {refusal.code_name})",
+                    hint="correct the scenario; the others were measured",
+                )
+        for finding in self.findings:
+            if finding.verdict is Standing.FAIL:
+                return InvalidRun(f"the figures contradict the server's: {finding.evidence}", hint=self.where_to_look)
+        broken = [f"{trial.scenario}: {problem}" for trial in self.trials for problem in trial.broken]
+        return GateFailed("; ".join(dict.fromkeys(broken)), hint=self.where_to_look) if broken else None
+
+
+def scan(
+    workload: str | Path | None = None,
+    *,
+    restarts: bool = True,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    overrides: Mapping[str, object] | None = None,
+    options: Options | None = None,
+) -> ScanResult:
+    """Measures the scenarios of a spec's `scans`, each drained to its end and explained.
+
+    `restarts`: a server of brimline's own is started again before each first touch.
+
+    Raises BrimlineError where nothing was measured; for the rest see `ScanResult.error`.
+    """
+    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    return scan_loaded(loaded, options or Options(), restarts=restarts)
+
+
+def scan_loaded(
+    loaded: LoadedSpec, options: Options, *, restarts: bool = True, resume: Path | None = None
+) -> ScanResult:
+    """`scan` for a spec that is read already. `resume`: the directory of one to go on with."""
+    scans = loaded.spec.scans
+    if scans is None:
+        raise UsageError(
+            f"{loaded.spec.name} has no scans",
+            hint="add them to the spec: scans: {scenarios: [{name: …, filter: {…}}]}",
+        )
+    with workplace(loaded, options) as place:
+        deployment = place.context.deployment
+        if deployment is None:
+            raise UsageError("the null target has no documents to scan", hint="leave --null out")
+        directory = _conduct(place, deployment, scans, restarts=restarts, resume=resume)
+        interrupted = interruption(place.stop, directory)
+    result = scan_result(read_experiment(directory), interrupted=interrupted)
+    result.write(options.language)
+    return result
+
+
+def scan_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None = None) -> ScanResult:
+    """What the scenarios show, now or years later."""
+    scans, trials = stored_scans(experiment), stored_scan_trials(experiment)
+    fits = range_fits(trials, answer_within_ns=scans.answer_within_ns)
+    findings = [agreement(trials), client_share(trials)]
+    return ScanResult(
+        report=scan_report(experiment, scans, trials, fits, findings),
+        directory=experiment.directory,
+        interrupted=interrupted,
+        experiment=experiment,
+        trials=trials,
+        fits=fits,
+        findings=findings,
+    )
+
+
+def _conduct(
+    place: Workplace, deployment: Deployment, scans: ScansSpec, *, restarts: bool, resume: Path | None
+) -> Path:
+    """Measures and seals the record; returns its directory. Raises BrimlineError; what was measured is kept."""
+    plan = resolve(place.spec, target=place.target)
+    if resume is not None:
+        require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
+    place.ensure_data(plan)
+    place.stop.raise_if_requested()
+    data = place.spec.data
+    restarts = restarts and deployment.own is not None
+    with (
+        control_client(deployment.address, purpose="scan", command_timeout_s=_CONTROL_TIMEOUT_S) as client,
+        indexes_in_place(client[data.database], data.collection, scans, place.context) as built,
+    ):
+        size = collection_size(client[data.database], data.collection)
+        asked = probes(scans, entry_count=size.count)
+        bounds = range_bounds(asked, client[data.database], data.collection, scans, entry_count=size.count)
+        scan_place = ScanPlace(
+            deployment=deployment,
+            database=data.database,
+            collection=data.collection,
+            scans=scans,
+            context=place.context,
+            restarts=restarts,
+            document_bytes=size.document_bytes,
+            bounds=bounds,
+        )
+        settings = {
+            "scans": scans.model_dump(mode="json", exclude_none=True),
+            "seed": place.spec.seed,
+            "document_count": size.count,
+            "restarts": restarts,
+            "indexes_built": built,
+        }
+        writer = (
+            ExperimentWriter.reopen(resume, settings=settings)
+            if resume is not None
+            else ExperimentWriter(
+                place.directory(plan, kind=SCAN_KIND),
+                kind=SCAN_KIND,
+                name=place.spec.name,
+                settings=settings,
+                spec_text=place.context.spec_text,
+                environment=place.context.environment,
+                plan_hash=plan.hash8(),
+            )
+        )
+        with writer:
+            done = set(stored_probes(read_experiment(writer.directory))) if resume is not None else set()
+            rest = [probe for probe in asked if probe not in done]
+            place.context.progress.note(cost_text(rest, scans, restarts=restarts))
+            try:
+                run_scans(rest, scan_place, writer)
+            except BrimlineError as error:
+                writer.seal(ended_by="error", message=error.message)
+                error.hint = error.hint or f"what was measured is kept: brimline show {writer.directory}"
+                raise
+            writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+    return writer.directory

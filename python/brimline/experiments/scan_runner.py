@@ -1,0 +1,177 @@
+"""Owns making the queries of a scan happen: one place with effects, each execution on the disk before the next."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import bson
+from bson import json_util
+
+from brimline import _native
+from brimline.analysis.scan_figures import Execution, Touch
+from brimline.errors import BrimlineError, TargetError
+from brimline.execution import RunContext
+from brimline.experiments.scan import (
+    RangeBounds,
+    ScanProbe,
+    Step,
+    explain_command,
+    next_step,
+    scan_command,
+)
+from brimline.monitor.scan_counters import read_scan_counters
+from brimline.record import ExperimentWriter
+from brimline.record.scan import write_explanation, write_scan_trial
+from brimline.servers import Deployment, control_client, page_cache
+from brimline.spec.scans import ScansSpec
+from brimline.units import format_count, format_duration
+
+RESTARTED = "the server was started again and its files were dropped from the page cache"
+AS_FOUND = "the first execution by this scan; what caches held before is not known"
+_TURN_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanPlace:
+    """Where a scan runs. `bounds` are those of a range's widths, by probe; `restarts`: before each first touch."""
+
+    deployment: Deployment
+    database: str
+    collection: str
+    scans: ScansSpec
+    context: RunContext
+    restarts: bool
+    document_bytes: float | None
+    bounds: Mapping[ScanProbe, RangeBounds]
+
+
+def run_scans(asked: Sequence[ScanProbe], place: ScanPlace, writer: ExperimentWriter) -> None:
+    """Asks everything, or as much as the user lets it. A scenario that the server refuses is an answer too.
+
+    Raises TargetError when the server is gone, RecordError when the record can't be written.
+    """
+    for number, probe in enumerate(asked, start=1):
+        if place.context.stop.requested:
+            return
+        began_s = time.monotonic()
+        directory = writer.begin_trial(asdict(probe), stage="scan", label=probe.label)
+        title = f"query {number} of {len(asked)}: {probe.label}"
+        place.context.progress.step(title)
+        said = _Scenario(probe, place, directory).run()
+        place.context.progress.note(f"{title}: {said}")
+        if not place.context.stop.requested:
+            writer.end_trial(directory, took_s=round(time.monotonic() - began_s, 3))
+
+
+class _Scenario:
+    """One scenario while it is measured."""
+
+    def __init__(self, probe: ScanProbe, place: ScanPlace, directory: Path) -> None:
+        self._place = place
+        self._directory = directory
+        self._bounds = place.bounds.get(probe)
+        self._command = scan_command(
+            place.scans.scenarios[probe.scenario],
+            collection=place.collection,
+            bounds=self._bounds,
+            timeout_ns=place.scans.query_timeout_ns,
+        )
+        self._executions: list[Execution] = []
+        self._explained = False
+        self._first_touch = AS_FOUND
+        self._refusal: dict[str, Any] | None = None
+
+    def run(self) -> str:
+        """Measures; returns a line about what came of it. Raises TargetError and RecordError."""
+        self._write("running")
+        try:
+            self._steps()
+        except _native.CommandError as error:
+            code, code_name, text = error.args
+            self._refusal = {"code": code, "code_name": code_name, "text": text}
+        except BrimlineError as error:
+            self._write("error", error.message)
+            raise
+        self._write("interrupt" if self._place.context.stop.requested else "completed")
+        return self._outcome()
+
+    def _steps(self) -> None:
+        stop = self._place.context.stop
+        while not stop.requested:
+            step = next_step(self._executions, explained=self._explained, scans=self._place.scans)
+            match step:
+                case None:
+                    return
+                case Step.FIRST:
+                    self._make_cold()
+                    self._execute("first")
+                case Step.STEADY:
+                    self._execute("steady")
+                case Step.EXPLAIN:
+                    self._explain()
+
+    def _make_cold(self) -> None:
+        own = self._place.deployment.own
+        if self._place.restarts and own is not None:
+            own.restart(meanwhile=lambda: page_cache.drop(own.data_directory))
+            self._first_touch = RESTARTED
+
+    def _execute(self, touch: Touch) -> None:
+        place = self._place
+        with control_client(place.deployment.address, purpose="scan") as client:
+            before = read_scan_counters(client)
+            drained = self._answered(self._command)
+            if drained is None:
+                return
+            added = read_scan_counters(client).since(before)
+        self._executions.append(Execution(touch=touch, **drained.drained(), **asdict(added)))
+        self._write("running")
+
+    def _explain(self) -> None:
+        answered = self._answered(explain_command(self._command))
+        if answered is None:
+            return
+        answer = bson.decode(answered.answer())
+        plain = json_util.dumps(answer, json_options=json_util.RELAXED_JSON_OPTIONS)
+        write_explanation(self._directory, json.loads(plain))
+        self._explained = True
+
+    def _answered(self, command: Mapping[str, Any]) -> _native.Query | None:
+        """A command followed to its end; None when the user ended it, and the server hears of that."""
+        place = self._place
+        body = bson.encode({**command, "$db": place.database})
+        try:
+            query = _native.Query(place.deployment.address, body, place.database, place.collection)
+            while not query.advance(_TURN_S):
+                if place.context.stop.requested:
+                    return None
+        except _native.TargetError as error:
+            raise TargetError(
+                f"the server went away during a query: {error.args[0]}", hint="check that it still runs, and its log"
+            ) from error
+        return query
+
+    def _write(self, ended_by: str, message: str = "") -> None:
+        values = {
+            "executions": [asdict(each) for each in self._executions],
+            "first_touch": self._first_touch,
+            "refusal": self._refusal,
+            "document_bytes": self._place.document_bytes,
+            "private": self._place.deployment.own is not None,
+            "command": json_util.dumps(self._command, json_options=json_util.RELAXED_JSON_OPTIONS),
+        }
+        write_scan_trial(self._directory, values, ended_by=ended_by, message=message)
+
+    def _outcome(self) -> str:
+        if self._refusal is not None:
+            return f"refused: {self._refusal['text']} (code {self._refusal['code']} {self._refusal['code_name']})"
+        if not self._executions:
+            return "not answered"
+        first, last = self._executions[0], self._executions[-1]
+        return (
+            f"{format_count(last.documents)} documents, first {format_duration(first.elapsed_ns)}, "
+            f"last {format_duration(last.elapsed_ns)}"
+        )

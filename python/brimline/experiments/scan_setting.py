@@ -1,0 +1,167 @@
+"""Owns what is around the queries of a scan: a collection that holds something, its indexes, the bounds of ranges."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pymongo.errors import PyMongoError
+
+from brimline.dataset.access import DataDatabase, target_errors
+from brimline.errors import UsageError
+from brimline.execution import RunContext
+from brimline.experiments.scan import RangeBounds, ScanProbe, starts
+from brimline.spec.expected_plan import key_pattern_text
+from brimline.spec.scans import IndexSpec, ScansSpec
+from brimline.units import format_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionSize:
+    """How many documents there are, and their mean size; None where the server doesn't say."""
+
+    count: int
+    document_bytes: float | None
+
+
+def collection_size(database: DataDatabase, collection: str) -> CollectionSize:
+    """Looks at the collection. Raises UsageError when it isn't there or holds nothing, and TargetError."""
+    namespace = f"{database.name}.{collection}"
+    with target_errors("looking at the collection"):
+        known = database.list_collection_names(filter={"name": collection})
+        count = database[collection].estimated_document_count() if known else 0
+    if not known:
+        raise UsageError(
+            f"there is no collection {namespace}",
+            hint="name another in the spec's data, or have it loaded: --data load",
+        )
+    if not count:
+        raise UsageError(f"the collection {namespace} is empty", hint="load it first: brimline load, or --data load")
+    try:
+        average = database.command("collStats", collection).get("avgObjSize")
+    except PyMongoError:
+        average = None
+    return CollectionSize(count=count, document_bytes=None if average is None else float(average))
+
+
+@contextmanager
+def indexes_in_place(
+    database: DataDatabase, collection: str, scans: ScansSpec, context: RunContext
+) -> Iterator[list[str]]:
+    """The spec's indexes for the length of the `with` block; yields the names of those built for it, which then go.
+
+    Raises UsageError where an index of that name is another one, or a hint names none, and TargetError.
+    """
+    built: list[str] = []
+    try:
+        there = _indexes(database, collection)
+        for index in scans.indexes:
+            if _is_there(index, there, collection):
+                continue
+            context.stop.raise_if_requested()
+            context.progress.step(f"building the index {index.text}")
+            built.append(index.effective_name)
+            with target_errors(f"building the index {index.text}"):
+                database[collection].create_index(list(index.keys.items()), name=index.effective_name)
+        _check_hints(scans, _indexes(database, collection), collection)
+        yield built
+    finally:
+        for name in built:
+            with suppress(PyMongoError):  # a server that is gone takes its indexes with it
+                database[collection].drop_index(name)
+
+
+def range_bounds(
+    asked: Sequence[ScanProbe], database: DataDatabase, collection: str, scans: ScansSpec, *, entry_count: int
+) -> Mapping[ScanProbe, RangeBounds]:
+    """The values between which each width lies, found by walking the index; its documents are not touched.
+
+    Raises UsageError where no index begins with the field, where there are fewer entries, or too few different values.
+    """
+    found: dict[ScanProbe, RangeBounds] = {}
+    there = _indexes(database, collection)
+    for number, scenario in enumerate(scans.scenarios):
+        if scenario.range is None:
+            continue
+        field = scenario.range.field
+        hint = next((name for name, keys in there.items() if next(iter(keys)) == field), None)
+        if hint is None:
+            raise UsageError(
+                f"{scenario.name}: no index begins with {field}, so a range of it can't be scanned",
+                hint=f"add it to the spec: indexes: [{{{field}: 1}}]",
+            )
+        own = [probe for probe in asked if probe.scenario == number]
+        sizes = [probe.width or 0 for probe in own]
+        if max(sizes, default=0) > entry_count:
+            raise UsageError(
+                f"{scenario.name}: a range of {format_count(max(sizes))} entries is more than "
+                f"the {format_count(entry_count)} that the collection holds",
+                hint="give smaller widths, or more records",
+            )
+        for probe, size, start in zip(own, sizes, starts(sizes, entry_count=entry_count), strict=True):
+            with target_errors("looking for the bounds of a range"):
+                bounds = _bounds(database, collection, field, hint, start=start, size=size)
+            if bounds is None:
+                raise UsageError(
+                    f"{probe.label}: {field} has too few different values for a range of that width",
+                    hint="give another width, or another field",
+                )
+            found[probe] = bounds
+    return found
+
+
+def _bounds(
+    database: DataDatabase, collection: str, field: str, hint: str, *, start: int, size: int
+) -> RangeBounds | None:
+    low = _value(database, collection, field, hint, {}, start)
+    if low is None:
+        return None
+    high = _value(database, collection, field, hint, {field: {"$gte": low[0]}}, size)
+    if high is None:
+        return RangeBounds(low=low[0])
+    return None if high[0] == low[0] else RangeBounds(low=low[0], high=high[0])
+
+
+def _value(
+    database: DataDatabase, collection: str, field: str, hint: str, condition: Mapping[str, Any], skip: int
+) -> tuple[Any] | None:
+    """The value of the entry that is so many behind the first; None behind the last."""
+    projection: dict[str, int] = {field: 1} if field == "_id" else {field: 1, "_id": 0}
+    cursor = database[collection].find(dict(condition), projection).sort(field, 1).hint(hint).skip(skip).limit(1)
+    document: Any = next(iter(cursor), None)
+    for part in field.split(".") if document is not None else ():
+        document = document.get(part) if isinstance(document, Mapping) else None
+    return None if document is None else (document,)
+
+
+def _indexes(database: DataDatabase, collection: str) -> dict[str, Mapping[str, Any]]:
+    with target_errors("looking at the indexes"):
+        return {str(each["name"]): each["key"] for each in database[collection].list_indexes()}
+
+
+def _is_there(index: IndexSpec, there: Mapping[str, Mapping[str, Any]], collection: str) -> bool:
+    wanted = index.text
+    if any(key_pattern_text(keys) == wanted for keys in there.values()):
+        return True
+    if index.effective_name in there:
+        other = key_pattern_text(there[index.effective_name])
+        raise UsageError(
+            f"{collection} has an index {index.effective_name} on {other}, not on {wanted}",
+            hint="give the index of the spec another name: {keys: …, name: …}",
+        )
+    return False
+
+
+def _check_hints(scans: ScansSpec, there: Mapping[str, Mapping[str, Any]], collection: str) -> None:
+    patterns = {key_pattern_text(keys) for keys in there.values()}
+    for scenario in scans.scenarios:
+        hint = scenario.hint
+        if hint is None or hint == "$natural":
+            continue
+        known = hint in there if isinstance(hint, str) else key_pattern_text(hint) in patterns
+        if not known:
+            shown = hint if isinstance(hint, str) else key_pattern_text(hint)
+            raise UsageError(
+                f"{scenario.name}: hint names no index of {collection}: {shown}",
+                hint=f"its indexes: {', '.join(sorted(there))}; add others to indexes",
+            )

@@ -1,0 +1,62 @@
+"""Owns reading a scan back from its directory, so that it can be concluded again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from brimline.analysis.explained import explained
+from brimline.analysis.scan_figures import Execution, Refusal, ScanTrial
+from brimline.errors import RecordError
+from brimline.experiments.scan import ScanProbe
+from brimline.record import ExperimentRecord, TrialEntry
+from brimline.record.scan import read_explanation, read_scan_trial
+from brimline.spec.expected_plan import parse_expected_plan
+from brimline.spec.scans import ScansSpec
+
+
+def stored_scans(experiment: ExperimentRecord) -> ScansSpec:
+    """What was asked. Raises RecordError."""
+    try:
+        return ScansSpec.model_validate(experiment.settings.get("scans", {}))
+    except ValidationError as error:
+        raise RecordError(f"the experiment's settings can't be read: {error.error_count()} problems") from error
+
+
+def stored_probes(experiment: ExperimentRecord) -> list[ScanProbe]:
+    """What was measured to its end."""
+    return [_probe(entry.probe) for entry in experiment.trials if entry.took_s is not None]
+
+
+def stored_scan_trials(experiment: ExperimentRecord) -> list[ScanTrial]:
+    """Every scenario that was begun, in the order in which they ran. Raises RecordError."""
+    scans = stored_scans(experiment)
+    return [_trial(entry, scans) for entry in experiment.trials]
+
+
+def _trial(entry: TrialEntry, scans: ScansSpec) -> ScanTrial:
+    probe, values = _probe(entry.probe), read_scan_trial(entry.directory)
+    scenario = scans.scenarios[probe.scenario]
+    answer = read_explanation(entry.directory)
+    refusal = values.get("refusal")
+    return ScanTrial(
+        scenario=probe.name,
+        width=probe.width,
+        question=str(values.get("command", "")),
+        executions=[Execution(**each) for each in values.get("executions", ())],
+        plan=None if answer is None else explained(answer),
+        refusal=None if refusal is None else Refusal(**refusal),
+        expected_plan=() if scenario.plan is None else parse_expected_plan(scenario.plan),
+        expected_documents=scenario.documents,
+        first_touch=str(values.get("first_touch", "")),
+        document_bytes=values.get("document_bytes"),
+        private=bool(values.get("private", False)),
+        ended=values.get("ended_by") == "completed",
+    )
+
+
+def _probe(stored: Mapping[str, Any]) -> ScanProbe:
+    try:
+        return ScanProbe(**stored)
+    except TypeError as error:
+        raise RecordError(f"the experiment's trial can't be read: {error}") from error

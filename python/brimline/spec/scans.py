@@ -1,0 +1,225 @@
+"""Owns the part of a spec that names queries to be scanned one by one: their filters, indexes and expected plans."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Final, Self
+
+from bson import json_util
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+
+from brimline import units
+from brimline.spec import fields, readers
+from brimline.spec.base import Part
+from brimline.spec.expected_plan import key_pattern_text, parse_expected_plan
+from brimline.spec.readers import shown
+
+EVERY_DOCUMENT: Final = "all"
+"""The filter that every document passes, said in a word so that a forgotten filter isn't one."""
+WIDTHS_MIN: Final = 3
+"""A line through two points fits whatever they are."""
+SCENARIOS_MAX: Final = 64
+REPETITIONS_MIN: Final = 3
+_WIDTHS_MAX: Final = 16
+_INDEX_KINDS = ("hashed", "text", "2d", "2dsphere")
+_WRITING_STAGES = ("$out", "$merge")
+
+
+def _read_document(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a mapping such as {{level: ERROR}}, not {shown(value)}")
+    extended_json(value)
+    return value
+
+
+def _read_filter(value: object) -> object:
+    if value == EVERY_DOCUMENT:
+        return value
+    document = _read_document(value)
+    if not document:
+        raise ValueError("names no field; give a condition such as {level: ERROR}, or say filter: all")
+    return document
+
+
+def _read_pipeline(value: object) -> list[Any]:
+    if not isinstance(value, list) or not value or not all(isinstance(each, dict) and len(each) == 1 for each in value):
+        raise ValueError("must be a list of stages such as [{$match: {level: ERROR}}]")
+    for stage in value:
+        extended_json(stage)
+        if (name := next(iter(stage))) in _WRITING_STAGES:
+            raise ValueError(f"has the stage {name}, which writes; a scan only reads: leave it out")
+    return value
+
+
+def extended_json(value: Any) -> Any:
+    """What MongoDB's Extended JSON says, as BSON values: `{$date: …}` is a date. Raises ValueError."""
+    try:
+        return json_util.loads(json.dumps(value))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"is not Extended JSON: {error}") from None
+
+
+def _read_keys(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict) or not value:
+        raise ValueError(f"must be an index's fields such as {{time: 1}}, not {shown(value)}")
+    for field, kind in value.items():
+        if isinstance(kind, bool) or kind not in (1, -1, *_INDEX_KINDS):
+            raise ValueError(f"{field} must be 1, -1 or {' or '.join(_INDEX_KINDS)}, but is {shown(kind)}")
+    return value
+
+
+def _read_hint(value: object) -> object:
+    return value if isinstance(value, str) and value else _read_keys(value)
+
+
+def _check_field(text: str) -> None:
+    if not text or text.startswith("$"):
+        raise ValueError(f"{shown(text)} is no field's name")
+
+
+def _check_plan(text: str) -> None:
+    parse_expected_plan(text)
+
+
+def _check_name(text: str) -> None:
+    if not text.strip() or len(text) > 60:
+        raise ValueError("must have 1 to 60 characters")
+
+
+def _mapping(read: Any, description: str, *kinds: str) -> Any:
+    return (BeforeValidator(read), WithJsonSchema({"type": list(kinds) or "object", "description": description}))
+
+
+Document = Annotated[dict[str, Any], *_mapping(_read_document, "fields and values, as Extended JSON")]
+Filter = Annotated[Any, *_mapping(_read_filter, "conditions as Extended JSON, or all", "object", "string")]
+Pipeline = Annotated[list[Any], *_mapping(_read_pipeline, "stages of an aggregate, none that writes", "array")]
+Keys = Annotated[dict[str, Any], *_mapping(_read_keys, "fields and 1, -1 or a kind")]
+Hint = Annotated[Any, *_mapping(_read_hint, "an index's fields, its name, or $natural", "object", "string")]
+FieldName = Annotated[
+    str, BeforeValidator(readers.text(_check_field)), WithJsonSchema({"type": "string", "description": "a field"})
+]
+PlanWords = Annotated[
+    str,
+    BeforeValidator(readers.text(_check_plan)),
+    WithJsonSchema({"type": "string", "description": 'stages such as "IXSCAN {time: 1}, no SORT"'}),
+]
+ScenarioName = Annotated[
+    str, BeforeValidator(readers.text(_check_name)), WithJsonSchema({"type": "string", "description": "in reports"})
+]
+Count = Annotated[int, BeforeValidator(readers.whole(0, readers.RECORD_COUNT_MAX))]
+Repetitions = Annotated[int, BeforeValidator(readers.whole(REPETITIONS_MIN, 1000))]
+QueryTime = Annotated[
+    int, BeforeValidator(readers.duration(units.NS_PER_MS, readers.DAY_NS)), PlainSerializer(units.duration_text)
+]
+
+
+class IndexSpec(Part):
+    """An index that the scenarios need; its name is MongoDB's own unless it is given."""
+
+    keys: Keys
+    name: FieldName | None = None
+
+    @property
+    def effective_name(self) -> str:
+        """`time_1_level_-1`, as MongoDB itself calls it."""
+        return self.name or "_".join(f"{field}_{kind}" for field, kind in self.keys.items())
+
+    @property
+    def text(self) -> str:
+        """Its fields, for people."""
+        return key_pattern_text(self.keys)
+
+
+def _plain_index(value: object) -> object:
+    """`{time: 1}` is short for `{keys: {time: 1}}`."""
+    return {"keys": value} if isinstance(value, dict) and not isinstance(value.get("keys"), dict) else value
+
+
+class RangeSpec(Part):
+    """Ranges of an indexed field that hold so many entries of the index, from its beginning on.
+
+    Without `widths`: 1 000, 10 000 … and all there are.
+    """
+
+    field: FieldName
+    widths: Annotated[tuple[fields.RecordCount, ...], Field(strict=False)] | None = None
+
+    @model_validator(mode="after")
+    def _check_widths(self) -> Self:
+        if self.widths is None:
+            return self
+        if not WIDTHS_MIN <= len(self.widths) <= _WIDTHS_MAX:
+            raise ValueError(
+                f"a line needs {WIDTHS_MIN} to {_WIDTHS_MAX} widths, not {len(self.widths)}; "
+                "give some such as [10k, 30k, 100k, 300k]"
+            )
+        if any(later <= earlier for earlier, later in pairwise(self.widths)):
+            raise ValueError("widths must grow; order them, each once")
+        return self
+
+
+class ScenarioSpec(Part):
+    """One query: a `find` with a filter, a range or both, or an aggregate."""
+
+    name: ScenarioName
+    filter: Filter | None = None
+    range: RangeSpec | None = None
+    pipeline: Pipeline | None = None
+    sort: Document | None = None
+    projection: Document | None = None
+    limit: fields.RecordCount | None = None
+    hint: Hint | None = None
+    plan: PlanWords | None = None
+    documents: Count | None = None
+
+    @model_validator(mode="after")
+    def _check_question(self) -> Self:
+        if self.filter is None and self.range is None and self.pipeline is None:
+            raise ValueError(
+                f"{shown(self.name)} has no filter; "
+                "give filter: {field: value}, a range or a pipeline, or filter: all"
+            )
+        beside = [name for name in ("filter", "sort", "projection", "limit") if getattr(self, name) is not None]
+        if self.pipeline is not None and beside:
+            raise ValueError(f"{beside[0]} has no place beside a pipeline; make it a stage of the pipeline")
+        if self.range is not None and self.documents is not None:
+            raise ValueError("documents differ from width to width; leave documents out")
+        if self.range is not None and isinstance(self.filter, Mapping) and self.range.field in self.filter:
+            raise ValueError(f"filter and range are both about {self.range.field}; leave it out of filter")
+        return self
+
+
+class ScansSpec(Part):
+    """What `brimline scan` asks, and how exactly.
+
+    A scenario is repeated until the 95 % interval of its mean time is `precision` wide on either side, at most
+    `repetitions` times and for about `time_per_scenario`. `answer_within` is the T of the rule.
+    """
+
+    scenarios: Annotated[tuple[ScenarioSpec, ...], Field(strict=False)]
+    indexes: Annotated[
+        tuple[Annotated[IndexSpec, BeforeValidator(_plain_index, json_schema_input_type=dict[str, object])], ...],
+        Field(strict=False),
+    ] = ()
+    answer_within_ns: QueryTime = Field(default=10 * units.NS_PER_S, alias="answer_within")
+    precision: fields.PositiveFraction = 0.05
+    repetitions: Repetitions = 20
+    time_per_scenario_ns: QueryTime = Field(default=20 * units.NS_PER_S, alias="time_per_scenario")
+    query_timeout_ns: QueryTime = Field(default=readers.HOUR_NS, alias="query_timeout")
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        if not 1 <= len(self.scenarios) <= SCENARIOS_MAX:
+            raise ValueError(
+                f"scenarios must be 1 to {SCENARIOS_MAX}, not {len(self.scenarios)}; "
+                "give some such as [{name: errors, filter: {level: ERROR}}]"
+            )
+        for what, names in (
+            ("scenarios", [each.name for each in self.scenarios]),
+            ("indexes", [each.effective_name for each in self.indexes]),
+        ):
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
+                raise ValueError(f"there are two {what} called {shown(twice[0])}; give each its own name")
+        return self
