@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from itertools import groupby
 from typing import Any
 
 import bson
@@ -53,65 +53,90 @@ def run_scans(asked: Sequence[ScanProbe], place: ScanPlace, writer: ExperimentWr
 
     Raises TargetError when the server is gone, RecordError when the record can't be written.
     """
-    for number, probe in enumerate(asked, start=1):
+    started = 0
+    for _, group in groupby(asked, key=lambda probe: probe.scenario):
         if place.context.stop.requested:
             return
-        began_s = time.monotonic()
-        directory = writer.begin_trial(asdict(probe), stage="scan", label=probe.label)
-        title = f"query {number} of {len(asked)}: {probe.label}"
-        place.context.progress.step(title)
-        said = _Scenario(probe, place, directory).run()
-        place.context.progress.note(f"{title}: {said}")
-        if not place.context.stop.requested:
-            writer.end_trial(directory, took_s=round(time.monotonic() - began_s, 3))
+        scenarios = [_Scenario(probe, place, writer) for probe in group]
+        place.context.progress.step(f"query {started + 1} of {len(asked)}: {scenarios[0].probe.label}")
+        try:
+            _measure(scenarios, place)
+        except BrimlineError as error:
+            for scenario in scenarios:
+                scenario.write("error", error.message)
+            raise
+        for scenario in scenarios:
+            started += 1
+            place.context.progress.note(f"query {started} of {len(asked)}: {scenario.probe.label}: {scenario.end()}")
+
+
+def _measure(scenarios: Sequence["_Scenario"], place: ScanPlace) -> None:
+    """All widths of a range take their turns, so that whatever else the machine does meets all of them alike.
+
+    First touches come first, since a restart leaves the others cold; explaining makes them warm again.
+    """
+    for step in Step:
+        forwards = True
+        while pending := [each for each in scenarios if each.next_step is step]:
+            for scenario in pending if forwards else reversed(pending):
+                if place.context.stop.requested:
+                    return
+                scenario.follow(step)
+            forwards = not forwards
 
 
 class _Scenario:
-    """One scenario while it is measured."""
+    """One scenario, or one width of a range, while it is measured."""
 
-    def __init__(self, probe: ScanProbe, place: ScanPlace, directory: Path) -> None:
+    def __init__(self, probe: ScanProbe, place: ScanPlace, writer: ExperimentWriter) -> None:
+        self.probe = probe
         self._place = place
-        self._directory = directory
-        self._bounds = place.bounds.get(probe)
+        self._writer = writer
+        self._directory = writer.begin_trial(asdict(probe), stage="scan", label=probe.label)
         self._command = scan_command(
             place.scans.scenarios[probe.scenario],
             collection=place.collection,
-            bounds=self._bounds,
+            bounds=place.bounds.get(probe),
             timeout_ns=place.scans.query_timeout_ns,
         )
         self._executions: list[Execution] = []
         self._explained = False
         self._first_touch = AS_FOUND
         self._refusal: dict[str, Any] | None = None
+        self._took_s = 0.0
+        self.write("running")
 
-    def run(self) -> str:
-        """Measures; returns a line about what came of it. Raises TargetError and RecordError."""
-        self._write("running")
+    @property
+    def next_step(self) -> Step | None:
+        """What is to be done; None when it is done, or refused."""
+        if self._refusal is not None:
+            return None
+        return next_step(self._executions, explained=self._explained, scans=self._place.scans)
+
+    def follow(self, step: Step) -> None:
+        """Does one step. Raises TargetError and RecordError."""
+        began_s = time.monotonic()
         try:
-            self._steps()
-        except _native.CommandError as error:
-            code, code_name, text = error.args
-            self._refusal = {"code": code, "code_name": code_name, "text": text}
-        except BrimlineError as error:
-            self._write("error", error.message)
-            raise
-        self._write("interrupt" if self._place.context.stop.requested else "completed")
-        return self._outcome()
-
-    def _steps(self) -> None:
-        stop = self._place.context.stop
-        while not stop.requested:
-            step = next_step(self._executions, explained=self._explained, scans=self._place.scans)
             match step:
-                case None:
-                    return
                 case Step.FIRST:
                     self._make_cold()
                     self._execute("first")
-                case Step.STEADY:
-                    self._execute("steady")
                 case Step.EXPLAIN:
                     self._explain()
+                case Step.STEADY:
+                    self._execute("steady")
+        except _native.CommandError as error:
+            code, code_name, text = error.args
+            self._refusal = {"code": code, "code_name": code_name, "text": text}
+        self._took_s += time.monotonic() - began_s
+
+    def end(self) -> str:
+        """Closes the record; returns a line about what came of it."""
+        finished = self.next_step is None
+        self.write("completed" if finished else "interrupt")
+        if finished:
+            self._writer.end_trial(self._directory, took_s=round(self._took_s, 3))
+        return self._outcome()
 
     def _make_cold(self) -> None:
         own = self._place.deployment.own
@@ -128,7 +153,7 @@ class _Scenario:
                 return
             added = read_scan_counters(client).since(before)
         self._executions.append(Execution(touch=touch, **drained.drained(), **asdict(added)))
-        self._write("running")
+        self.write("running")
 
     def _explain(self) -> None:
         answered = self._answered(explain_command(self._command))
@@ -154,7 +179,8 @@ class _Scenario:
             ) from error
         return query
 
-    def _write(self, ended_by: str, message: str = "") -> None:
+    def write(self, ended_by: str, message: str = "") -> None:
+        """Puts on the disk what is known so far."""
         values = {
             "executions": [asdict(each) for each in self._executions],
             "first_touch": self._first_touch,

@@ -1,5 +1,6 @@
 """Owns a scan as JSON: stable keys, the unit in every key."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -54,7 +55,8 @@ def _rule(fit: RangeFit) -> dict[str, Any]:
         "measured_entries": [fit.line.x_low, fit.line.x_high],
         "linear": fit.linear,
         "linearity": str(fit.linearity_text),
-        "largest_over_line_of_others": fit.departure.value,
+        # No ratio where the smaller ranges make no rising line.
+        "largest_over_line_of_others": fit.departure.value if math.isfinite(fit.departure.value) else None,
         "largest_over_line_of_others_interval": interval(fit.departure),
         "intercept_ns": fit.line.intercept,
         "intercept_interval_ns": interval(fit.line.intercept_bounds()),
