@@ -11,8 +11,9 @@ from enum import StrEnum
 from itertools import pairwise
 
 from brimline.analysis.scan_figures import ScanTrial, line_places
+from brimline.stats.estimate import Estimate
 from brimline.stats.line import PLACES_MIN, Bounds, Line, Place, departure, fit_line, mean_bounds
-from brimline.units import NS_PER_S, format_duration, format_number, format_percentage
+from brimline.units import NS_PER_S, Quantity, format_duration, format_number, format_percentage
 from brimline.wording import message
 
 DEPARTURE_MIN = 0.1
@@ -50,6 +51,16 @@ class RangeFit:
     @property
     def linear(self) -> bool:
         """Whether nothing certain speaks against a line."""
+        return self._meets_largest and not self._slows_down
+
+    @property
+    def _slows_down(self) -> bool:
+        """Whether the line would begin below 0: no entries can't take less than no time, so larger ranges cost more."""
+        begin = self.line.intercept_bounds().high
+        return begin is not None and begin < -DEPARTURE_MIN * self.places[0].median
+
+    @property
+    def _meets_largest(self) -> bool:
         low, high = self.departure.low, self.departure.high
         if low is None or high is None:
             return abs(self.departure.value - 1) < DEPARTURE_MIN
@@ -70,6 +81,13 @@ class RangeFit:
         if not math.isfinite(change):
             return "the smaller ranges make no rising line"
         share = format_percentage(abs(change), digits=2)
+        if self._meets_largest and self._slows_down:
+            first, last = self.places[0], self.places[-1]
+            return message(
+                "not linear: entries/s fall from {first} to {last} as ranges grow",
+                first=format_number(entries_per_s(first)),
+                last=format_number(entries_per_s(last)),
+            )
         if self.linear:
             return message("the largest range is within {share} of the line through the smaller ones", share=share)
         longer = "longer" if change > 0 else "shorter"
@@ -83,6 +101,18 @@ class RangeFit:
     def rule_text(self) -> str:
         """The rule as a sentence, with its range of validity."""
         return _rule_text(self)
+
+
+def entries_per_s(place: Place) -> float:
+    """Entries over the mean time at one width."""
+    return place.x / mean_bounds(place.y).value * NS_PER_S
+
+
+def entries_text(entries: Bounds) -> Quantity:
+    """A number of entries with as many digits as its interval allows, the same in every place."""
+    if entries.low is None or entries.high is None:
+        return format_number(entries.value)
+    return Estimate(value=entries.value, low=entries.low, high=entries.high, unit="entries").value_text
 
 
 def range_fits(trials: Sequence[ScanTrial], *, answer_within_ns: int) -> list[RangeFit]:
@@ -149,7 +179,7 @@ def _interpolated(places: Sequence[Place], time_ns: float) -> Bounds:
 def _rule_text(fit: RangeFit) -> str:
     rule, places = fit.rule, fit.places
     within = format_duration(rule.answer_within_ns)
-    entries = format_number(rule.entries.value)
+    entries = entries_text(rule.entries)
     smallest, largest = format_number(places[0].x), format_number(places[-1].x)
     if rule.validity is Validity.MEASURED:
         return message(

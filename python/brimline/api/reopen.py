@@ -28,6 +28,8 @@ from brimline.record import RunRecord, list_records, read_experiment, read_recor
 from brimline.record.data_import import is_import
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
+from brimline.record.reader import read_state
+from brimline.record.scan import SCAN_TRIAL_KIND
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.spec import load_spec
 
@@ -57,6 +59,10 @@ def _open(directory: Path, apdex: ApdexThresholds) -> Result:
         return open_imported(directory)
     if is_import(directory):
         return open_import(directory)
+    if read_state(directory, RECORD_FILE).get("kind") == SCAN_TRIAL_KIND:
+        raise UsageError(
+            f"{directory} is one query of a scan", hint=f"show the scan: brimline show {directory.parent.parent}"
+        )
     record = read_record(directory)
     return run_result(record, _objective_of(record), apdex=apdex)
 

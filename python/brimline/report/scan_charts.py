@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brimline.analysis.scan_figures import ScanTrial
-from brimline.analysis.scan_rule import RangeFit, Validity
+from brimline.analysis.scan_rule import RangeFit, Validity, entries_text
 from brimline.report import figures
 from brimline.report.scan_figures import rate_number, time_text, trial_name
 from brimline.report.view import Chart, Key
@@ -59,7 +59,7 @@ def range_chart(fit: RangeFit, trials: Sequence[ScanTrial], *, number: int) -> C
         label = message("answer in {within}", within=format_duration(rule.answer_within_ns))
         figures.extend(layout, figures.horizontal(rule.answer_within_ns, label, figures.MUTED), log_label=True)
     if reaches:
-        label = message("{entries} entries", entries=format_number(rule.entries.value))
+        label = message("{entries} entries", entries=entries_text(rule.entries))
         figures.extend(layout, figures.vertical(rule.entries.value, label, figures.THROUGHPUT, log_x=True))
     return Chart(
         id=f"scan-range-{number}",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial
-from brimline.analysis.scan_rule import RangeFit, Validity
+from brimline.analysis.scan_rule import RangeFit, Validity, entries_per_s, entries_text
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
 from brimline.report.experiment_view import command, identity
@@ -20,9 +20,7 @@ from brimline.report.scan_figures import (
 from brimline.report.scan_json import scan_document
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 from brimline.spec.scans import ScansSpec
-from brimline.stats.line import mean_bounds
 from brimline.units import (
-    NS_PER_S,
     UNKNOWN_TEXT,
     format_bytes,
     format_count,
@@ -134,18 +132,13 @@ def _verdict(
     return Verdict(
         tone=tone,
         caption="No rule" if slowest is None else "Entries within the time to answer",
-        figure="" if slowest is None else _entries_text(slowest),
+        figure="" if slowest is None else entries_text(slowest.rule.entries),
         unit="" if slowest is None else "entries",
         interval="" if quoted is None else quoted.interval_text,
         sentence=_sentence(trials, fits, slowest),
         badges=badges,
         facts=_facts(trials, fits),
     )
-
-
-def _entries_text(fit: RangeFit) -> str:
-    quoted = estimate(fit.rule.entries, unit="entries")
-    return format_number(fit.rule.entries.value) if quoted is None else quoted.value_text
 
 
 def _sentence(trials: Sequence[ScanTrial], fits: Sequence[RangeFit], slowest: RangeFit | None) -> str:
@@ -214,9 +207,9 @@ def _rates_text(fit: RangeFit) -> str:
     first, last = fit.places[0], fit.places[-1]
     return message(
         "{first} at {smallest} entries, {last} at {largest}",
-        first=format_number(first.x / mean_bounds(first.y).value * NS_PER_S),
+        first=format_number(entries_per_s(first)),
         smallest=format_number(first.x),
-        last=format_number(last.x / mean_bounds(last.y).value * NS_PER_S),
+        last=format_number(entries_per_s(last)),
         largest=format_number(last.x),
     )
 
@@ -225,9 +218,9 @@ def _duration_text(value: float, low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return format_duration(value)
     return message(
-        "{value} ({low}–{high})",
+        "{value} ({low} to {high})",
         value=format_duration(value),
-        low=format_duration(max(low, 0.0)),
+        low=format_duration(low),
         high=format_duration(high),
     )
 

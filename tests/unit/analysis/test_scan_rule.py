@@ -102,6 +102,16 @@ def test_entries_per_second_that_fall_are_no_line_and_the_rule_stays_among_what_
     assert "3 000 000 entries" in below.rule_text
 
 
+def test_a_cost_per_entry_that_grows_all_along_is_no_line_though_the_largest_range_meets_it() -> None:
+    """113 k entries/s at 1 000, 62 k at 100 000: a line through them would begin below 0."""
+    times = {1_000: 0.0088, 3_000: 0.0286, 10_000: 0.140, 30_000: 0.485, 100_000: 1.60}
+    found = fit(times, within_s=10)
+    assert found.line.intercept < 0
+    assert not found.linear
+    assert "entries/s fall from 114 000 to 62 500 as ranges grow" in found.linearity_text
+    assert found.rule.validity is Validity.BOUND and found.rule.above
+
+
 def test_less_time_than_a_query_takes_without_any_entry_allows_none() -> None:
     found = fit({n: 1 + n * 1e-6 for n in (10_000, 100_000, 1_000_000)}, within_s=0.5)
     assert found.rule.validity is Validity.BOUND and not found.rule.above
