@@ -7,6 +7,7 @@ from brimline.api.comparison import ComparisonResult, compare
 from brimline.api.frontier import frontier
 from brimline.api.generate import GenerateResult, RowFormat, generate
 from brimline.api.import_data import ImportResult, import_data, resume_import
+from brimline.api.grow import GrowthResult, grow
 from brimline.api.import_results import ImportedResult, import_results
 from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
@@ -36,6 +37,7 @@ __all__ = [
     "FrontierResult",
     "GenerateResult",
     "ImportResult",
+    "GrowthResult",
     "ImportedResult",
     "LintResult",
     "LoadResult",
@@ -53,6 +55,7 @@ __all__ = [
     "frontier",
     "generate",
     "import_data",
+    "grow",
     "import_results",
     "lint",
     "load",

@@ -71,7 +71,7 @@ def load_data(
         TargetError, RecordError: as `execute`.
     """
     allow_descriptors(plan)
-    with _database(plan, context.deployment) as database:
+    with database_of(plan, context.deployment) as database:
         if resume and (found := _to_resume(database, plan)).state is not State.ABSENT:
             return _go_on(database, plan, found, make_directory, context)
         manifest = dataset.manifest_for(plan)
@@ -141,7 +141,7 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
     """
     allow_descriptors(plan)
     manifest = dataset.manifest_for(plan)
-    with _database(plan, context.deployment) as database:
+    with database_of(plan, context.deployment) as database:
         was_empty = dataset.prepare_addition(database, manifest)
         record = execute(plan, directory=directory, title="loading", context=context)
         if was_empty and record.complete and documents_inserted(record) == len(manifest.records):
@@ -175,7 +175,7 @@ def ensure_data(
     if policy is DataPolicy.AS_IS or context.deployment is None:
         return None
     allow_descriptors(plan)
-    with _database(plan, context.deployment) as database:
+    with database_of(plan, context.deployment) as database:
         found = dataset.inspect(database, dataset.manifest_for(plan))
         if found.state is State.CHANGED:
             found = _restored(database, plan, found)
@@ -191,7 +191,7 @@ def restore_data(plan: Plan, *, deployment: Deployment | None) -> None:
     """Takes away what a run of `plan` has inserted, if it inserts. Raises TargetError."""
     if deployment is None or plan.work.kind != "mix" or plan.work.proportions.insert == 0:
         return
-    with _database(plan, deployment) as database:
+    with database_of(plan, deployment) as database:
         wanted = dataset.manifest_for(plan)
         found = dataset.inspect(database, wanted)
         if found.state is State.CHANGED:
@@ -226,7 +226,8 @@ def _namespace(plan: Plan) -> str:
 
 
 @contextmanager
-def _database(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatabase]:
+def database_of(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatabase]:
+    """The database of a plan, with time for commands that count. Raises UsageError without a server."""
     if deployment is None:
         raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
     with control_client(deployment.address, purpose="data", command_timeout_s=_COMMAND_TIMEOUT_S) as client:

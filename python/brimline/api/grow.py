@@ -1,0 +1,158 @@
+"""Owns the verb `grow`: a collection that grows by steps, import and queries at each, and where they break."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from brimline.api.options import Options
+from brimline.api.results import Result
+from brimline.api.resume import require_same
+from brimline.api.run import interruption
+from brimline.api.workload import load_workload
+from brimline.api.workplace import Workplace, workplace
+from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
+from brimline.experiments.growth import Growth, GrowthEnd, GrowthSettings, GrowthTrial, IndexSet, Protocol
+from brimline.experiments.growth_conclusion import GrowthConclusion, conclude
+from brimline.experiments.growth_cost import growth_cost, require_room
+from brimline.experiments.growth_runner import GrowthWork, run_growth, step_spec
+from brimline.experiments.growth_stored import GROWTH_KIND, stored_growth_trials
+from brimline.plan import load_plan
+from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.report.growth_view import growth_report
+from brimline.spec import LoadedSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowthResult(Result):
+    """One growth experiment. Without a breakpoint it has an answer all the same: none."""
+
+    experiment: ExperimentRecord
+    trials: Sequence[GrowthTrial]
+    settings: GrowthSettings
+    conclusion: GrowthConclusion
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost, or nothing measured."""
+        if self.interrupted is not None:
+            return self.interrupted
+        if self.conclusion.ended_by is GrowthEnd.BROKEN_OFF:
+            return TargetError(
+                f"the growth broke off: {self.trials[-1].ended_by}",
+                hint=f"go on with it: brimline grow --resume {self.directory}",
+            )
+        if not self.conclusion.sets:
+            return InvalidRun("nothing was measured", hint=self.where_to_look)
+        return None
+
+
+def grow(
+    workload: str | Path | None = None,
+    *,
+    settings: GrowthSettings,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    overrides: Mapping[str, object] | None = None,
+    options: Options | None = None,
+) -> GrowthResult:
+    """Grows the collection of a workload step by step, measures import and queries, and looks for breakpoints.
+
+    Of the workload its data, target and seed count; queries are reads of one document by a uniformly drawn primary key.
+    Raises BrimlineError where nothing was measured, UsageError where the data won't fit on the server's disk.
+    """
+    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    return grow_loaded(loaded, settings, options or Options())
+
+
+def grow_loaded(
+    loaded: LoadedSpec, settings: GrowthSettings, options: Options, *, resume: Path | None = None
+) -> GrowthResult:
+    """`grow` for a spec that is read already. `resume`: the directory of one to go on with."""
+    if options.null:
+        raise UsageError("a null target holds no data that could grow", hint="leave --null out")
+    _require_indexable(settings, loaded)
+    with workplace(loaded, options) as place:
+        deployment = place.context.deployment
+        if settings.protocol is not Protocol.HOT and (deployment is None or deployment.own is None):
+            raise UsageError(
+                f"{settings.protocol} queries need a server that brimline may start again",
+                hint="leave --uri out, or give --protocol hot",
+            )
+        cost = growth_cost(settings, place.spec.data)
+        options.progress.note(cost.text)
+        if deployment is not None:
+            require_room(cost, deployment)
+        experiment, trials, interrupted = _conduct(place, settings, resume=resume)
+    result = growth_result(experiment, trials, settings, interrupted=interrupted)
+    result.write(options.language)
+    return result
+
+
+def growth_result(
+    experiment: ExperimentRecord,
+    trials: Sequence[GrowthTrial],
+    settings: GrowthSettings,
+    *,
+    interrupted: Interrupted | None = None,
+) -> GrowthResult:
+    """What the trials show, now or years later."""
+    conclusion = conclude(settings, trials)
+    return GrowthResult(
+        report=growth_report(experiment, trials, conclusion, settings),
+        directory=experiment.directory,
+        interrupted=interrupted,
+        experiment=experiment,
+        trials=trials,
+        settings=settings,
+        conclusion=conclusion,
+    )
+
+
+def _conduct(
+    place: Workplace, settings: GrowthSettings, *, resume: Path | None
+) -> tuple[ExperimentRecord, Sequence[GrowthTrial], Interrupted | None]:
+    plan = load_plan(step_spec(place.spec, settings.to_records), target=place.target)
+    stored: dict[str, Any] = {**asdict(settings), "seed": place.spec.seed}
+    done: list[GrowthTrial] = []
+    if resume is not None:
+        before = read_experiment(resume)
+        require_same(before, plan_hash=plan.hash8(), environment=place.context.environment)
+        writer = ExperimentWriter.reopen(resume, settings=stored)
+        done = stored_growth_trials(read_experiment(resume))
+    else:
+        writer = ExperimentWriter(
+            place.directory(plan, kind=GROWTH_KIND),
+            kind=GROWTH_KIND,
+            name=place.spec.name,
+            settings=stored,
+            spec_text=place.context.spec_text,
+            environment=place.context.environment,
+            plan_hash=plan.hash8(),
+        )
+    with writer:
+        directory = writer.directory
+        work = GrowthWork(
+            spec=place.spec,
+            target=place.target,
+            writer=writer,
+            context=place.context,
+            make_directory=lambda plan: place.directory(plan, kind="load"),
+            drop=place.options.drop,
+        )
+        try:
+            trials = run_growth(Growth(settings), work, done=done)
+        except BrimlineError as error:
+            writer.seal(ended_by="error", message=error.message)
+            error.hint = error.hint or f"go on with it: brimline grow --resume {directory}"
+            raise
+        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+    return read_experiment(directory), trials, interruption(place.stop, directory)
+
+
+def _require_indexable(settings: GrowthSettings, loaded: LoadedSpec) -> None:
+    if IndexSet.COMPOUND in settings.indexes and loaded.spec.data.fields < 2:
+        raise UsageError(
+            "a compound index needs two fields, and the workload's documents have one",
+            hint="leave compound out of --indexes, or give the documents more fields",
+        )

@@ -1,0 +1,244 @@
+"""Owns what a growth experiment showed: figures for each volume, breakpoints, and what coincides with them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from brimline.experiments.growth import (
+    Growth,
+    GrowthEnd,
+    GrowthSettings,
+    GrowthTrial,
+    IndexSet,
+)
+from brimline.experiments.growth_cause import Cause, coincident_causes
+from brimline.experiments.growth_figures import LoadFigures, QueryFigures, Signals
+from brimline.stats.segmented import Direction, Segmented, find_break
+from brimline.units import format_count, format_number
+from brimline.wording import joined, message
+
+RECORDS = "records"
+MISS_SHARE_MIN = 0.05
+"""Misses per query below which chance says more than the cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """One volume of one index set: its load, and its batches by number of connections."""
+
+    records: int
+    load: LoadFigures
+    queries: tuple[tuple[int, QueryFigures], ...]
+
+    def batches(self, connections: int) -> list[QueryFigures]:
+        """The batches over so many connections that show something."""
+        return [each for number, each in self.queries if number == connections and not each.problem]
+
+    def time_ns(self, connections: int) -> float | None:
+        """Time per query: of the batches the one that was disturbed least, as whatever disturbs only adds to it."""
+        return min((each.time_ns for each in self.batches(connections)), default=None)
+
+    def service_ns(self, connections: int) -> float | None:
+        """The same as the client saw it."""
+        return min((each.service_mean_ns for each in self.batches(connections)), default=None)
+
+    def query_signal(self, connections: int, of: Callable[[Signals], float | None]) -> float | None:
+        """A signal while queries ran, the median of the batches."""
+        seen = [value for each in self.batches(connections) if (value := of(each.signals)) is not None]
+        return median(seen) if seen else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakpoint:
+    """What a series over the volume shows: a break with what coincides with it, or none. `connections` 0: the import.
+
+    `values` are those that were looked at, one for each of `result.volumes`; of the import documents/s, else ns.
+    """
+
+    name: str
+    connections: int
+    values: tuple[float, ...]
+    result: Segmented
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a break."""
+        return self.result.found is not None
+
+    @property
+    def cause_text(self) -> str:
+        """What coincides, "undetermined" when nothing does."""
+        return joined("; ", [cause.text for cause in self.causes]) if self.causes else "undetermined"
+
+    @property
+    def text(self) -> str:
+        """The finding in one line."""
+        if self.result.too_few:
+            return message("{name}: too few volumes to look for a breakpoint", name=self.name)
+        if self.result.found is None:
+            return message(
+                "{name}: none up to {volume} records",
+                name=self.name,
+                volume=format_count(round(self.result.volumes[-1])),
+            )
+        return message(
+            "{name}: at {position}; {change} at the last volume",
+            name=self.name,
+            position=self.result.found.position.text,
+            change=self.change_text,
+        )
+
+    @property
+    def change_text(self) -> str:
+        """How far the figure is off the course before: "1.8 times as much"."""
+        if self.result.found is None:
+            return "unchanged"
+        return message("{ratio} times the course before", ratio=format_number(self.result.found.ratio))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSetGrowth:
+    """One index set: its volumes ascending, the break of its import and of its queries, fewest connections first."""
+
+    indexes: IndexSet
+    volumes: tuple[Volume, ...]
+    import_break: Breakpoint
+    query_breaks: tuple[Breakpoint, ...]
+    stopped: str = ""
+    cache_holds_records: float | None = None
+
+    @property
+    def query_break(self) -> Breakpoint:
+        """That of the fewest connections: there no query waits for another, which would hide what one takes."""
+        return self.query_breaks[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowthConclusion:
+    """What the trials so far show."""
+
+    ended_by: GrowthEnd
+    sets: tuple[IndexSetGrowth, ...]
+
+    @property
+    def text(self) -> str:
+        """The first index set's breakpoints in words."""
+        if not self.sets:
+            return "nothing was measured"
+        first = self.sets[0]
+        return joined("; ", [first.query_break.text, first.import_break.text])
+
+
+def conclude(settings: GrowthSettings, trials: Sequence[GrowthTrial]) -> GrowthConclusion:
+    """What the trials show; also of an experiment that was cut short."""
+    machine = Growth(settings)
+    sets = []
+    for indexes in settings.indexes:
+        of_set = [trial for trial in trials if trial.task.indexes is indexes]
+        volumes = _volumes(of_set)
+        if volumes:
+            rule = machine.stopped_by(of_set)
+            sets.append(_concluded(indexes, volumes, settings, stopped="" if rule is None else rule[1]))
+    return GrowthConclusion(ended_by=machine.ended_by(trials), sets=tuple(sets))
+
+
+def _volumes(trials: Sequence[GrowthTrial]) -> list[Volume]:
+    found = []
+    for trial in trials:
+        if trial.load is None:
+            continue
+        queries = tuple(
+            (each.task.connections, each.query)
+            for each in trials
+            if each.task.records == trial.task.records and each.query is not None
+        )
+        found.append(Volume(records=trial.task.records, load=trial.load, queries=queries))
+    return found
+
+
+def _concluded(
+    indexes: IndexSet, volumes: Sequence[Volume], settings: GrowthSettings, *, stopped: str
+) -> IndexSetGrowth:
+    fewest = min(settings.connections)
+    return IndexSetGrowth(
+        indexes=indexes,
+        volumes=tuple(volumes),
+        import_break=_import_break(volumes),
+        query_breaks=tuple(_query_break(volumes, each) for each in sorted(settings.connections)),
+        stopped=stopped,
+        cache_holds_records=cache_holds(volumes, fewest),
+    )
+
+
+def _import_break(volumes: Sequence[Volume]) -> Breakpoint:
+    loads = [(each.records, each.load.documents_per_s, each) for each in volumes if each.load.documents_per_s > 0]
+    result = find_break(
+        [records for records, _, _ in loads],
+        [rate for _, rate, _ in loads],
+        unit=RECORDS,
+        direction=Direction.FALL,
+    )
+    signals = [(each.records, each.load.signals) for _, _, each in loads]
+    return Breakpoint(
+        name="import rate",
+        connections=0,
+        values=tuple(rate for _, rate, _ in loads),
+        result=result,
+        causes=_causes(result, volumes, signals, importing=True),
+    )
+
+
+def _query_break(volumes: Sequence[Volume], connections: int) -> Breakpoint:
+    times = [(each.records, time_ns, each) for each in volumes if (time_ns := each.time_ns(connections)) is not None]
+    result = find_break([records for records, _, _ in times], [time_ns for _, time_ns, _ in times], unit=RECORDS)
+    signals = [(each.records, _typical(each, connections)) for _, _, each in times]
+    return Breakpoint(
+        name=message("time per query over {connections}", connections=connections_text(connections)),
+        connections=connections,
+        values=tuple(time_ns for _, time_ns, _ in times),
+        result=result,
+        causes=_causes(result, volumes, signals, importing=False),
+    )
+
+
+def connections_text(count: int) -> str:
+    """`1 connection`, `8 connections`."""
+    return "1 connection" if count == 1 else message("{count} connections", count=count)
+
+
+def _causes(
+    result: Segmented, volumes: Sequence[Volume], signals: Sequence[tuple[int, Signals]], *, importing: bool
+) -> tuple[Cause, ...]:
+    if result.found is None:
+        return ()
+    index_bytes = [(each.records, each.load.index_bytes) for each in volumes]
+    return coincident_causes(result.found.position, signals, index_bytes=index_bytes, importing=importing)
+
+
+def _typical(volume: Volume, connections: int) -> Signals:
+    """Each signal's median over the batches."""
+    return Signals(
+        cache_pages_read=volume.query_signal(connections, lambda each: each.cache_pages_read),
+        evictions_by_application=volume.query_signal(connections, lambda each: each.evictions_by_application),
+        eviction_time_ns=volume.query_signal(connections, lambda each: each.eviction_time_ns),
+        cache_fill=volume.query_signal(connections, lambda each: each.cache_fill),
+        cache_bytes_max=volume.load.signals.cache_bytes_max,
+        checkpoint_share=volume.query_signal(connections, lambda each: each.checkpoint_share),
+        disk_busy_share=volume.query_signal(connections, lambda each: each.disk_busy_share),
+        server_cpu_ns=volume.query_signal(connections, lambda each: each.server_cpu_ns),
+    )
+
+
+def cache_holds(volumes: Sequence[Volume], connections: int) -> float | None:
+    """How many records the cache holds by what its misses say; None where it never missed much.
+
+    With uniform keys and a cache that holds H of V records, a query misses with probability 1 - H/V, so that each
+    volume past H tells H. It knows nothing of how long a query took, so that it can vouch for the breakpoint.
+    """
+    told = []
+    for volume in volumes:
+        misses = volume.query_signal(connections, lambda each: each.cache_pages_read)
+        if misses is not None and MISS_SHARE_MIN < misses < 1:
+            told.append(volume.records * (1 - misses))
+    return median(told) if told else None

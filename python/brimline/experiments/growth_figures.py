@@ -1,0 +1,148 @@
+"""Owns the figures of one loaded step and of one batch of queries, from its record and the looks around it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brimline.analysis.observation import Observation
+from brimline.execution import documents_inserted
+from brimline.record import RunRecord
+from brimline.units import NS_PER_S, NS_PER_US
+
+CACHE_PAGES_READ = "cache_pages_read"
+"""The one counter that the runner notes beside the monitor's columns: pages of WiredTiger's cache that were misses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What the server did beside its work, for each document or query; shares are of the time. None: not seen."""
+
+    cache_pages_read: float | None = None
+    evictions_by_application: float | None = None
+    eviction_time_ns: float | None = None
+    cache_fill: float | None = None  # afterwards
+    cache_bytes_max: int | None = None
+    checkpoint_share: float | None = None
+    disk_busy_share: float | None = None
+    server_cpu_ns: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadFigures:
+    """One step. Sizes are of the collection after it and a checkpoint, `files_bytes` of all files of the server."""
+
+    documents: int
+    elapsed_s: float
+    data_bytes: int | None = None
+    storage_bytes: int | None = None
+    index_bytes: int | None = None
+    files_bytes: int | None = None
+    disk_share: float | None = None  # of the file system, in use
+    signals: Signals = Signals()
+
+    @property
+    def documents_per_s(self) -> float:
+        """Import rate of the step."""
+        return self.documents / self.elapsed_s if self.elapsed_s else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryFigures:
+    """One batch. `server_time_ns`: mean time of a query inside the server, `service_mean_ns`: as the client saw it.
+
+    `page_cache_share` is the part of the server's files that was in the operating system's memory before it; with
+    `restarted` the server had been started again. `problem` says why the batch shows nothing, "" where it does.
+    """
+
+    queries: int
+    queries_per_s: float
+    service_mean_ns: float
+    service_p50_ns: int
+    service_p99_ns: int
+    server_time_ns: float | None = None
+    restarted: bool = False
+    page_cache_share: float | None = None
+    settled: bool | None = None
+    problem: str = ""
+    signals: Signals = Signals()
+
+    @property
+    def time_ns(self) -> float:
+        """Time per query: inside the server where it says so, else as the client saw it."""
+        return self.service_mean_ns if self.server_time_ns is None else self.server_time_ns
+
+
+def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str, Any]) -> LoadFigures:
+    """The figures of a step that was loaded; `facts` is what the runner wrote beside the record."""
+    sizes = facts.get("sizes", {})
+    collection, database = sizes.get("collStats", {}), sizes.get("dbStats", {})
+    documents = documents_inserted(record)
+    used, total = database.get("fsUsedSize"), database.get("fsTotalSize")
+    return LoadFigures(
+        documents=documents,
+        # With the answers to what was sent last, which lie beyond the measured window.
+        elapsed_s=record.summary["elapsed_ns"] / NS_PER_S if record.summary else 0.0,
+        data_bytes=collection.get("size"),
+        storage_bytes=collection.get("storageSize"),
+        index_bytes=collection.get("totalIndexSize"),
+        files_bytes=facts.get("files_bytes"),
+        disk_share=used / total if used is not None and total else None,
+        signals=_signals(observation, facts, count=documents),
+    )
+
+
+def query_figures(observation: Observation, facts: Mapping[str, Any]) -> QueryFigures | None:
+    """The figures of a batch; None where nothing was answered."""
+    service = observation.service
+    if service is None:
+        return None
+    before, after = facts.get("before", {}), facts.get("after", {})
+    operations, latency_us = (_growth(before, after, name) for name in ("reads_ops", "reads_latency_us"))
+    own_ns = None if not operations or latency_us is None else latency_us / operations * NS_PER_US
+    return QueryFigures(
+        queries=service.count,
+        queries_per_s=observation.throughput_ops_per_s,
+        service_mean_ns=service.mean_ns,
+        service_p50_ns=service.p50_ns,
+        service_p99_ns=service.p99_ns,
+        server_time_ns=own_ns or None,
+        restarted=bool(facts.get("restarted", False)),
+        page_cache_share=facts.get("page_cache_share"),
+        settled=facts.get("settled"),
+        problem=_problem(observation),
+        signals=_signals(observation, facts, count=service.count),
+    )
+
+
+def _problem(observation: Observation) -> str:
+    if observation.error_rate:
+        return "queries failed"
+    return "documents were not found" if observation.miss_rate else ""
+
+
+def _signals(observation: Observation, facts: Mapping[str, Any], *, count: int) -> Signals:
+    before, after = facts.get("before", {}), facts.get("after", {})
+    used, most = after.get("cache_bytes_used"), after.get("cache_bytes_max")
+    return Signals(
+        cache_pages_read=_each(before, after, CACHE_PAGES_READ, count),
+        evictions_by_application=_each(before, after, "cache_pages_evicted_by_application", count),
+        eviction_time_ns=_each(before, after, "cache_eviction_by_application_us", count, scale=NS_PER_US),
+        cache_fill=used / most if used is not None and most else None,
+        cache_bytes_max=most,
+        checkpoint_share=observation.server_use.checkpoint_share,
+        disk_busy_share=observation.server_use.disk_busy_share,
+        server_cpu_ns=_each(before, after, "server_cpu_ns", count),
+    )
+
+
+def _each(
+    before: Mapping[str, Any], after: Mapping[str, Any], column: str, count: int, *, scale: float = 1
+) -> float | None:
+    growth = _growth(before, after, column)
+    return None if growth is None or not count else growth * scale / count
+
+
+def _growth(before: Mapping[str, Any], after: Mapping[str, Any], column: str) -> float | None:
+    """None where a look is missing, or the counter began anew between them."""
+    first, last = before.get(column), after.get(column)
+    return None if first is None or last is None or last < first else float(last - first)

@@ -1,0 +1,242 @@
+"""Owns making growth happen: steps loaded, memory brought into the state asked for, batches of queries measured."""
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pymongo.errors import PyMongoError
+
+from brimline.analysis.observation import observe
+from brimline.errors import TargetError, UsageError
+from brimline.execution import RunContext, execute
+from brimline.execution.grown_data import Index, extend_data, put_back
+from brimline.experiments.growth import (
+    Growth,
+    GrowthTask,
+    GrowthTrial,
+    Protocol,
+    describe_outcome,
+    describe_task,
+    index_fields,
+)
+from brimline.experiments.growth_figures import CACHE_PAGES_READ, load_figures, query_figures
+from brimline.monitor import namespace_document
+from brimline.monitor.server_status import COMMAND, read_status
+from brimline.plan import Plan, TargetPlan, load_plan, resolve
+from brimline.record import ExperimentWriter, RunRecord
+from brimline.record.files import read_json, replace_json
+from brimline.servers import Deployment, control_client, page_cache
+from brimline.spec import Spec
+from brimline.spec.data import UniformKeys
+from brimline.spec.load_models import ClosedLoad
+from brimline.spec.model import OperationsSpec
+from brimline.units import NS_PER_S
+
+FACTS_FILE = "growth.json"
+"""What was seen of the server around a trial, beside its record."""
+INTERVAL_NS = NS_PER_S // 10
+WARM_UP_BATCHES_MAX = 8
+"""Batches without measuring after which a cache that still fills is taken as it is, and said not to have settled."""
+SETTLED_PAGES = 0.015
+"""Pages read into the cache per query, more or less than in the batch before, at which it has settled."""
+_CHECKPOINT_TIMEOUT_S = 600.0
+
+MakeDirectory = Callable[[Plan], Path]
+
+
+@dataclass(slots=True)
+class GrowthWork:
+    """What the effects need. `context` changes when the server is started again."""
+
+    spec: Spec
+    target: TargetPlan
+    writer: ExperimentWriter
+    context: RunContext
+    make_directory: MakeDirectory
+    drop: bool
+    settled_for: tuple[tuple[str, int], bool | None] | None = None
+
+
+def run_growth(machine: Growth, work: GrowthWork, *, done: Sequence[GrowthTrial] = ()) -> list[GrowthTrial]:
+    """Does what `machine` asks for until it asks for no more, or the user ends it; returns the trials so far.
+
+    `done` are trials of an experiment that is resumed. A trial that was cut short is the last one. Raises what
+    `execute` raises, and UsageError where the collection holds something else.
+    """
+    trials = list(done)
+    while not work.context.stop.requested and (task := machine.next_task(trials)) is not None:
+        began_s = time.monotonic()
+        directory, trial = _load(task, work) if task.stage == "load" else _query(task, work)
+        trials.append(trial)
+        work.context.progress.note(f"{describe_task(task)}: {describe_outcome(trials[-1])}")
+        if trials[-1].ended_by != "completed":
+            break
+        took_s = round(time.monotonic() - began_s, 3)
+        trials[-1] = replace(trials[-1], took_s=took_s)
+        work.writer.end_trial(directory, took_s=took_s)
+    return trials
+
+
+def read_trial(task: GrowthTask, record: RunRecord, *, took_s: float | None = None) -> GrowthTrial:
+    """What a trial shows, from its record and the facts beside it."""
+    path = record.directory / FACTS_FILE
+    facts: Mapping[str, Any] = read_json(path) if path.exists() else {}
+    observation = observe(record)
+    if task.stage == "load":
+        figures = load_figures(record, observation, facts) if record.complete else None
+        return GrowthTrial(task=task, ended_by=record.ended_by, load=figures, took_s=took_s)
+    seen = query_figures(observation, facts) if record.complete else None
+    return GrowthTrial(task=task, ended_by=record.ended_by, query=seen, took_s=took_s)
+
+
+def step_spec(spec: Spec, records: int) -> Spec:
+    """The workload over the first `records` records."""
+    return spec.model_copy(update={"data": spec.data.model_copy(update={"records": records})})
+
+
+def query_plan(task: GrowthTask, spec: Spec, target: TargetPlan) -> Plan:
+    """Reads of one whole document each, by keys drawn uniformly, another set of them in each batch."""
+    varied = step_spec(spec, task.records).model_copy(
+        update={
+            "operations": OperationsSpec(read=1),
+            "keys": UniformKeys(),
+            "load": ClosedLoad(),
+            "in_flight": None,
+            "connections": task.connections,
+            "warmup_ns": 0,
+            "duration_ns": None,
+            "operation_count": task.queries,
+            "interval_ns": INTERVAL_NS,
+        }
+    )
+    # Keys are the same for every seed. With one seed all batches would ask for the same few records.
+    draws = f"{spec.seed} {task.indexes} {task.records} {task.connections} {task.queries} {task.repeat}"
+    seed = int.from_bytes(hashlib.sha256(draws.encode()).digest()[:8], "big")
+    return resolve(varied, target=target).model_copy(update={"seed": seed})
+
+
+def _load(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
+    indexes = _indexes(task, work)
+    if task.there:
+        _put_back(task.there, indexes, work)
+    load = load_plan(step_spec(work.spec, task.records), target=work.target)
+    before = _look(work)
+    directory = _begin(task, work)
+    record = extend_data(
+        load,
+        there=task.there,
+        indexes=indexes,
+        make_directory=lambda _: directory,
+        context=work.context,
+        drop=work.drop,
+    )
+    if record.complete:
+        after = _look(work)
+        facts = {"before": before, "after": after, **_sizes(load, work)}
+        replace_json(directory / FACTS_FILE, facts)
+    return directory, read_trial(task, record)
+
+
+def _query(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
+    _put_back(task.records, _indexes(task, work), work)
+    prepared = _prepare_memory(task, work)
+    before = _look(work)
+    directory = _begin(task, work)
+    plan = query_plan(task, work.spec, work.target)
+    record = execute(plan, directory=directory, title=describe_task(task), context=work.context)
+    if record.complete:
+        replace_json(directory / FACTS_FILE, {"before": before, "after": _look(work), **prepared})
+    return directory, read_trial(task, record)
+
+
+def _begin(task: GrowthTask, work: GrowthWork) -> Path:
+    return work.writer.begin_trial(asdict(task), stage=task.stage, label=task.label)
+
+
+def _indexes(task: GrowthTask, work: GrowthWork) -> Sequence[Index]:
+    return index_fields(task.indexes, work.spec.data.field_name_prefix)
+
+
+def _put_back(records: int, indexes: Sequence[Index], work: GrowthWork) -> None:
+    load = load_plan(step_spec(work.spec, records), target=work.target)
+    put_back(load, indexes=indexes, make_directory=work.make_directory, context=work.context, drop=work.drop)
+
+
+def _prepare_memory(task: GrowthTask, work: GrowthWork) -> dict[str, Any]:
+    """Brings memory into the state that the protocol asks for, and says what that came to."""
+    if task.protocol is Protocol.HOT:
+        if work.settled_for is None or work.settled_for[0] != (task.indexes, task.records):
+            work.settled_for = (task.indexes, task.records), _warm_up(task, work)
+        return {"restarted": False, "settled": work.settled_for[1]}
+    deployment = _own(work)
+    own = deployment.own
+    if own is None:
+        raise UsageError(
+            f"{task.protocol} queries need a server that brimline may start again",
+            hint="leave --uri out, or give --protocol hot",
+        )
+    shares: list[float | None] = []
+
+    def between() -> None:
+        if task.protocol is Protocol.COLD:
+            page_cache.drop(own.data_directory)
+        shares.append(page_cache.resident_share(own.data_directory))
+
+    work.context.progress.step("starting the server again")
+    work.context = replace(work.context, deployment=own.restart(meanwhile=between))
+    return {"restarted": True, "page_cache_share": shares[0]}
+
+
+def _warm_up(task: GrowthTask, work: GrowthWork) -> bool | None:
+    """Asks batches without measuring until the cache reads about as much as in the one before.
+
+    Whether it came to that; None where the server doesn't say what its cache reads.
+    """
+    last: float | None = None
+    for number in range(1, WARM_UP_BATCHES_MAX + 1):
+        before = _look(work).get(CACHE_PAGES_READ)
+        plan = query_plan(replace(task, repeat=-number), work.spec, work.target)
+        with TemporaryDirectory(prefix="warm-up-", dir=work.writer.directory) as directory:
+            execute(plan, directory=Path(directory) / "run", title="warming up", context=work.context)
+        after = _look(work).get(CACHE_PAGES_READ)
+        if before is None or after is None:
+            return None
+        read = (after - before) / task.queries
+        if work.context.stop.requested or (last is not None and abs(read - last) <= SETTLED_PAGES):
+            return True
+        last = read
+    return False
+
+
+def _own(work: GrowthWork) -> Deployment:
+    if work.context.deployment is None:
+        raise UsageError("growth needs a server", hint="leave --null out")
+    return work.context.deployment
+
+
+def _look(work: GrowthWork) -> dict[str, int | None]:
+    """The server's counters now. Raises TargetError."""
+    try:
+        with control_client(_own(work).address, purpose="growth") as client:
+            status = client.admin.command(dict(COMMAND))
+    except PyMongoError as error:
+        raise TargetError("the server doesn't say how it is", hint="check that it still runs") from error
+    pages = status.get("wiredTiger", {}).get("cache", {}).get("pages read into cache")
+    return {**read_status(status), CACHE_PAGES_READ: pages}
+
+
+def _sizes(load: Plan, work: GrowthWork) -> dict[str, Any]:
+    """Sizes after a checkpoint, so that all that was loaded is in the files, and queries don't meet its writing."""
+    deployment = _own(work)
+    work.context.progress.step("waiting for a checkpoint")
+    with control_client(deployment.address, purpose="growth", command_timeout_s=_CHECKPOINT_TIMEOUT_S) as client:
+        with suppress(PyMongoError):  # a user may not, or a mongos can't: then sizes are those of the last checkpoint
+            client.admin.command("fsync")
+        sizes = namespace_document(client, database=load.namespace.database, collection=load.namespace.collection)
+    files = {} if deployment.own is None else {"files_bytes": page_cache.disk_bytes(deployment.own.data_directory)}
+    return {"sizes": sizes, **files}
