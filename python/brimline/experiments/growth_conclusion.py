@@ -18,6 +18,7 @@ from brimline.units import format_count, format_number
 from brimline.wording import joined, message
 
 RECORDS = "records"
+TELLING_VOLUMES = 3
 MISS_SHARE_MIN = 0.05
 """Misses per query below which chance says more than the cache."""
 
@@ -37,6 +38,12 @@ class Volume:
     def time_ns(self, connections: int) -> float | None:
         """Time per query: of the batches the one that was disturbed least, as whatever disturbs only adds to it."""
         return min((each.time_ns for each in self.batches(connections)), default=None)
+
+    def slowness(self, connections: int) -> float | None:
+        """Time per query as a multiple of the control's, the median of the batches; None unless all have a control."""
+        seen = [each.slowness for each in self.batches(connections)]
+        known = [each for each in seen if each is not None]
+        return median(known) if known and len(known) == len(seen) else None
 
     def service_ns(self, connections: int) -> float | None:
         """The same as the client saw it."""
@@ -190,7 +197,7 @@ def _import_break(volumes: Sequence[Volume]) -> Breakpoint:
 
 
 def _query_break(volumes: Sequence[Volume], connections: int) -> Breakpoint:
-    times = [(each.records, time_ns, each) for each in volumes if (time_ns := each.time_ns(connections)) is not None]
+    times = [(each.records, time_ns, each) for each, time_ns in adjusted_times(volumes, connections)]
     result = find_break([records for records, _, _ in times], [time_ns for _, time_ns, _ in times], unit=RECORDS)
     signals = [(each.records, _typical(each, connections)) for _, _, each in times]
     return Breakpoint(
@@ -205,6 +212,21 @@ def _query_break(volumes: Sequence[Volume], connections: int) -> Breakpoint:
 def connections_text(count: int) -> str:
     """`1 connection`, `8 connections`."""
     return "1 connection" if count == 1 else message("{count} connections", count=count)
+
+
+def adjusted_times(volumes: Sequence[Volume], connections: int) -> list[tuple[Volume, float]]:
+    """Time per query at each volume in ns, as it would be at the machine's typical speed.
+
+    A query's time is divided by the control's beside it and multiplied by the median of all controls. Where a batch has
+    none, the times are those of the least disturbed batches, as they are.
+    """
+    slow = [(each, each.slowness(connections)) for each in volumes if each.batches(connections)]
+    controls = [batch.control_ns for each, _ in slow for batch in each.batches(connections) if batch.control_ns]
+    known = [(each, slowness) for each, slowness in slow if slowness is not None]
+    if controls and len(known) == len(slow):
+        typical = median(controls)
+        return [(each, slowness * typical) for each, slowness in known]
+    return [(each, time_ns) for each, _ in slow if (time_ns := each.time_ns(connections)) is not None]
 
 
 def _causes(
@@ -234,11 +256,12 @@ def cache_holds(volumes: Sequence[Volume], connections: int) -> float | None:
     """How many records the cache holds by what its misses say; None where it never missed much.
 
     With uniform keys and a cache that holds H of V records, a query misses with probability 1 - H/V, so that each
-    volume past H tells H. It knows nothing of how long a query took, so that it can vouch for the breakpoint.
+    volume past H tells H; the first ones are taken, as the index takes more and more of the cache. It knows nothing of
+    how long a query took, so that it can vouch for the breakpoint.
     """
     told = []
     for volume in volumes:
         misses = volume.query_signal(connections, lambda each: each.cache_pages_read)
         if misses is not None and MISS_SHARE_MIN < misses < 1:
             told.append(volume.records * (1 - misses))
-    return median(told) if told else None
+    return median(told[:TELLING_VOLUMES]) if told else None

@@ -1,6 +1,6 @@
 """Owns the figures of one loaded step and of one batch of queries, from its record and the looks around it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,7 @@ class LoadFigures:
 class QueryFigures:
     """One batch. `server_time_ns`: mean time of a query inside the server, `service_mean_ns`: as the client saw it.
 
+    `control_ns` is the same of a batch beside it that reads one record over and over: the machine's speed just then.
     `page_cache_share` is the part of the server's files that was in the operating system's memory before it; with
     `restarted` the server had been started again. `problem` says why the batch shows nothing, "" where it does.
     """
@@ -60,6 +61,7 @@ class QueryFigures:
     service_p50_ns: int
     service_p99_ns: int
     server_time_ns: float | None = None
+    control_ns: float | None = None
     restarted: bool = False
     page_cache_share: float | None = None
     settled: bool | None = None
@@ -70,6 +72,11 @@ class QueryFigures:
     def time_ns(self) -> float:
         """Time per query: inside the server where it says so, else as the client saw it."""
         return self.service_mean_ns if self.server_time_ns is None else self.server_time_ns
+
+    @property
+    def slowness(self) -> float | None:
+        """Time per query as a multiple of that of the control; None without one."""
+        return None if self.server_time_ns is None or not self.control_ns else self.server_time_ns / self.control_ns
 
 
 def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str, Any]) -> LoadFigures:
@@ -96,22 +103,29 @@ def query_figures(observation: Observation, facts: Mapping[str, Any]) -> QueryFi
     service = observation.service
     if service is None:
         return None
-    before, after = facts.get("before", {}), facts.get("after", {})
-    operations, latency_us = (_growth(before, after, name) for name in ("reads_ops", "reads_latency_us"))
-    own_ns = None if not operations or latency_us is None else latency_us / operations * NS_PER_US
     return QueryFigures(
         queries=service.count,
         queries_per_s=observation.throughput_ops_per_s,
         service_mean_ns=service.mean_ns,
         service_p50_ns=service.p50_ns,
         service_p99_ns=service.p99_ns,
-        server_time_ns=own_ns or None,
+        server_time_ns=read_time_ns([(facts.get("before", {}), facts.get("after", {}))]),
+        control_ns=facts.get("control_ns"),
         restarted=bool(facts.get("restarted", False)),
         page_cache_share=facts.get("page_cache_share"),
         settled=facts.get("settled"),
         problem=_problem(observation),
         signals=_signals(observation, facts, count=service.count),
     )
+
+
+def read_time_ns(looks: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> float | None:
+    """Mean time of a read inside the server between pairs of looks; None where one of them doesn't tell."""
+    counts = [_growth(before, after, "reads_ops") for before, after in looks]
+    times_us = [_growth(before, after, "reads_latency_us") for before, after in looks]
+    if None in counts or None in times_us or not sum(filter(None, counts)):
+        return None
+    return sum(filter(None, times_us)) / sum(filter(None, counts)) * NS_PER_US or None
 
 
 def _problem(observation: Observation) -> str:

@@ -24,7 +24,7 @@ from brimline.experiments.growth import (
     describe_task,
     index_fields,
 )
-from brimline.experiments.growth_figures import CACHE_PAGES_READ, load_figures, query_figures
+from brimline.experiments.growth_figures import CACHE_PAGES_READ, load_figures, query_figures, read_time_ns
 from brimline.monitor import namespace_document
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.plan import Plan, TargetPlan, load_plan, resolve
@@ -145,12 +145,18 @@ def _load(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
 def _query(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
     _put_back(task.records, _indexes(task, work), work)
     prepared = _prepare_memory(task, work)
+    controls = (
+        [_control(task, work)] if task.protocol is Protocol.HOT else []
+    )  # after a restart, the queries come first
     before = _look(work)
     directory = _begin(task, work)
     plan = query_plan(task, work.spec, work.target)
     record = execute(plan, directory=directory, title=describe_task(task), context=work.context)
     if record.complete:
-        replace_json(directory / FACTS_FILE, {"before": before, "after": _look(work), **prepared})
+        after = _look(work)
+        control_ns = read_time_ns([_control(task, work)])
+        facts = {"before": before, "after": after, "control_ns": control_ns, **prepared}
+        replace_json(directory / FACTS_FILE, facts)
     return directory, read_trial(task, record)
 
 
@@ -192,6 +198,23 @@ def _prepare_memory(task: GrowthTask, work: GrowthWork) -> dict[str, Any]:
     return {"restarted": True, "page_cache_share": shares[0]}
 
 
+def _control(task: GrowthTask, work: GrowthWork) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Looks around half a batch that reads the first record over and over, which is always in the cache.
+
+    How fast the machine is just then, which on a shared one changes by more than a volume's effect.
+    """
+    half = replace(task, records=1, queries=max(task.queries // 2, 1))
+    return _unrecorded(query_plan(half, work.spec, work.target), work, title="control")
+
+
+def _unrecorded(plan: Plan, work: GrowthWork, *, title: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Executes a plan whose record nobody needs; returns the looks before and after it."""
+    before = _look(work)
+    with TemporaryDirectory(prefix="unrecorded-", dir=work.writer.directory) as directory:
+        execute(plan, directory=Path(directory) / "run", title=title, context=work.context)
+    return before, _look(work)
+
+
 def _warm_up(task: GrowthTask, work: GrowthWork) -> bool | None:
     """Asks batches without measuring until the cache reads about as much as in the one before.
 
@@ -199,11 +222,9 @@ def _warm_up(task: GrowthTask, work: GrowthWork) -> bool | None:
     """
     last: float | None = None
     for number in range(1, WARM_UP_BATCHES_MAX + 1):
-        before = _look(work).get(CACHE_PAGES_READ)
         plan = query_plan(replace(task, repeat=-number), work.spec, work.target)
-        with TemporaryDirectory(prefix="warm-up-", dir=work.writer.directory) as directory:
-            execute(plan, directory=Path(directory) / "run", title="warming up", context=work.context)
-        after = _look(work).get(CACHE_PAGES_READ)
+        looks = _unrecorded(plan, work, title="warming up")
+        before, after = (look.get(CACHE_PAGES_READ) for look in looks)
         if before is None or after is None:
             return None
         read = (after - before) / task.queries

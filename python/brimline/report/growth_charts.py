@@ -96,7 +96,7 @@ def query_chart(growth: IndexSetGrowth) -> Chart | None:
         id=f"queries-{growth.indexes}",
         title="Query time over volume",
         caption=message(
-            "Mean time of a query inside the server, the least disturbed of the batches; index set: {indexes}. "
+            "Mean time of a query inside the server at the machine's typical speed; index set: {indexes}. "
             "The dotted line is the breakpoint with the fewest connections, the band its 95 % interval.",
             indexes=growth.indexes.value,
         ),

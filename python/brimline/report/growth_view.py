@@ -282,8 +282,9 @@ def _definitions() -> Facts:
             ),
             Fact(
                 label="Time per query",
-                value="the mean time of a query inside the server (opLatencies). Disturbances only add to it, so the "
-                "fastest of the batches with the same connections is taken.",
+                value="the mean time of a query inside the server (opLatencies). For charts and breakpoints it is put "
+                "in relation to batches beside it that read one record over and over, because the speed of a "
+                "shared machine changes by more than a volume's effect; tables have the fastest batch as it was.",
             ),
             Fact(
                 label="Coincides",

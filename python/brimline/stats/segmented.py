@@ -1,22 +1,21 @@
 """Owns the volume at which a figure changes its course: regression with one break, its interval, a test against none.
 
-A figure y over a volume x, both positive, follows ln y = a + b ln x up to the break ψ, and beyond it
-a + b ln x + c · r(x; ψ), where r is 0 up to ψ and rises from there in one of four ways:
+A figure y over a volume x, both positive, follows y = e^a · x^b up to the break ψ, and beyond it is larger by the
+factor 1 + κ r(x; ψ), or smaller by it. r is 0 up to ψ and rises from there in one of three ways:
 
-- `linear`, x/ψ - 1: the figure goes on as a steeper exponential, as with queues;
-- `logarithmic`, ln(x/ψ): as a steeper power of the volume;
-- `saturating`, 1 - ψ/x: the share of uniformly drawn records that a cache of size ψ does not hold, so that
-  the figure approaches what a miss costs;
-- `step`, 1: all at once, a cliff between two volumes.
+- `linear`, x/ψ - 1: as where work grows with the volume;
+- `logarithmic`, ln(x/ψ);
+- `saturating`, 1 - ψ/x: the share of uniformly drawn records that a cache of size ψ does not hold, so that κ is what
+  a miss costs more than a hit, as a multiple of a hit. A κ of 1000, a disk behind the cache, makes it a cliff.
 
-All have their kink at ψ, and a kink stays where it is under any smooth change of y: the logarithm makes noise
-in proportion to the level even, and a ratio of levels is what a break is about. For a given ψ and r least squares are
-linear, so that the sum of squares is searched over a grid of ψ (Hudson 1966, "Fitting segmented curves whose join
-points have to be estimated"; Muggeo 2003, "Estimating regression models with unknown break-points").
+Fitted are logarithms, because noise is mostly in proportion to the level. For a given ψ, r and κ least squares are
+linear in a and b, so that ψ and κ are searched over a grid and κ is refined by Gauss and Newton (Hudson 1966, "Fitting
+segmented curves whose join points have to be estimated"; Muggeo 2003, "Estimating regression models with unknown
+break-points").
 
-The break's interval holds every ψ whose sum of squares, with the best r, is not significantly above the smallest: the
-profile likelihood with F(1, n - p) in place of its limit (Seber and Wild 1989, "Nonlinear regression", 5.9; for
-thresholds Hansen 2000). The test against no break takes the largest gain over all ψ and r, as ψ doesn't exist without
+The interval holds every ψ whose sum of squares, with the best r and κ, is not significantly above the smallest:
+the profile likelihood with F(1, n - p) in place of its limit (Seber and Wild 1989, "Nonlinear regression", 5.9; for
+thresholds Hansen 2000). The test against no break takes the largest gain over the grid, as ψ doesn't exist without
 a break (Davies 1987; Andrews 1993), and has its distribution from permuted residuals of the fit without one (Freedman
 and Lane 1983; Anderson and Robinson 2001), which needs no normal noise.
 """
@@ -38,7 +37,11 @@ SIDE_MIN = 3
 """Volumes on either side of a break: fewer can't show a course."""
 VOLUMES_MIN = 2 * SIDE_MIN + 1
 PERMUTATION_COUNT = 999
-_GRID_COUNT = 161
+_POSITION_COUNT = 121
+_FACTORS = np.geomspace(0.03, 3000.0, 32)
+_REFINEMENTS = 4
+_COARSE = 3
+"""The test looks at each third place of the grid: it is the same search on the values and on their permutations."""
 _PARAMETER_COUNT = 4
 _NO_SPREAD = 1e-20
 
@@ -51,7 +54,6 @@ class Course(StrEnum):
     LINEAR = "linear"
     LOGARITHMIC = "logarithmic"
     SATURATING = "saturating"
-    STEP = "step"
 
 
 class Direction(StrEnum):
@@ -105,108 +107,138 @@ def find_break(
     levels = np.unique(x)
     if len(levels) < VOLUMES_MIN:
         return Segmented(found=None, p_value=1.0, volumes=tuple(levels), fitted=(), too_few=True)
-    logs = np.log(y)
-    base = _base(x)
-    positions = np.geomspace(levels[SIDE_MIN - 1], levels[-SIDE_MIN], _GRID_COUNT)
     sign = 1.0 if direction is Direction.RISE else -1.0
-    directions, kinds, places = _candidates(x, base, positions)
-    residuals = logs - base @ (base.T @ logs)
-    whole = float(residuals @ residuals)
-    if whole < _NO_SPREAD:
-        return Segmented(found=None, p_value=1.0, volumes=tuple(levels), fitted=_course(x, logs, levels))
-    gains = _gains(directions, residuals[None, :], sign)[0]
-    p_value = _chance(directions, residuals, base, sign, float(gains.max()) / whole, np.random.default_rng(seed))
-    best = int(np.argmax(gains))
-    kind, position = list(Course)[kinds[best]], positions[places[best]]
-    fitted, ratio = _broken_course(x, logs, levels, kind, position)
-    strong_enough = (ratio if direction is Direction.RISE else 1 / ratio) >= ratio_min
-    if p_value > alpha or not strong_enough:
-        return Segmented(found=None, p_value=p_value, volumes=tuple(levels), fitted=_course(x, logs, levels))
-    low, high = _interval(whole - gains, places, positions, len(x))
-    estimate = Estimate(value=float(position), low=low, high=high, unit=unit)
+    problem = _Problem(x, sign * np.log(y), levels)
+    if problem.squares < _NO_SPREAD:
+        return Segmented(found=None, p_value=1.0, volumes=tuple(levels), fitted=problem.course(sign))
+    p_value = problem.chance(np.random.default_rng(seed))
+    fits = problem.fits()
+    best = min(fits, key=lambda fit: fit.squares)
+    ratio = problem.factor(best) ** sign
+    if p_value > alpha or problem.factor(best) < ratio_min:
+        return Segmented(found=None, p_value=p_value, volumes=tuple(levels), fitted=problem.course(sign))
+    low, high = problem.interval(fits)
+    estimate = Estimate(value=best.position, low=min(low, best.position), high=max(high, best.position), unit=unit)
     return Segmented(
-        found=Break(position=estimate, course=kind, ratio=ratio),
+        found=Break(position=estimate, course=best.course, ratio=ratio),
         p_value=p_value,
         volumes=tuple(levels),
-        fitted=fitted,
+        fitted=problem.course(sign, best),
     )
 
 
-def _rise(kind: Course, x: _Vector, position: float) -> _Vector:
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """The best κ for one course and position, and what remains unexplained."""
+
+    course: Course
+    position: float
+    factor: float
+    squares: float
+
+
+class _Problem:
+    """Logarithms over volumes in which a rise is looked for; a fall is one of their negatives."""
+
+    def __init__(self, x: _Vector, logs: _Vector, levels: _Vector) -> None:
+        self._x, self._logs, self._levels = x, logs, levels
+        # Orthonormal columns that span the courses without a break.
+        self._base: _Vector = np.linalg.qr(np.column_stack([np.ones_like(x), np.log(x)]))[0]
+        self._residuals = self._free(logs)
+        self._positions: _Vector = np.geomspace(levels[SIDE_MIN - 1], levels[-SIDE_MIN], _POSITION_COUNT)
+        self.squares = float(self._residuals @ self._residuals)
+
+    def chance(self, rng: np.random.Generator) -> float:
+        """How often permuted residuals gain as much by a break as these do, as a share of what is unexplained."""
+        shuffled = rng.permuted(np.tile(self._residuals, (PERMUTATION_COUNT, 1)), axis=1)
+        tried = np.vstack([self._residuals, self._free(shuffled)])
+        gains = np.zeros(len(tried))
+        for course in Course:
+            rises = self._rises(course)[::_COARSE]
+            for factor in _FACTORS[::_COARSE]:
+                bends = self._free(np.log1p(factor * rises))
+                # Not `@`: the threads of a BLAS spin over products this small, ten times as long on a busy machine.
+                gain = 2 * np.einsum("ij,kj->ik", tried, bends) - np.square(bends).sum(axis=1)
+                gains = np.maximum(gains, gain.max(axis=1))
+        shares = gains / np.square(tried).sum(axis=1)
+        return float(np.count_nonzero(shares >= shares[0]) / len(shares))
+
+    def fits(self) -> list[_Fit]:
+        """For each course and position the best κ, from the grid and refined."""
+        found = []
+        for course in Course:
+            rises = self._rises(course)
+            factors = self._best_factors(rises)
+            for _ in range(_REFINEMENTS):
+                factors = self._refined(rises, factors)
+            squares = self._squares(rises, factors)
+            found += [
+                _Fit(course, float(position), float(factor), float(square))
+                for position, factor, square in zip(self._positions, factors, squares, strict=True)
+            ]
+        return found
+
+    def interval(self, fits: Sequence[_Fit]) -> tuple[float, float]:
+        """The positions that explain the values nearly as well as the best, each with its best course."""
+        # Not above: scipy takes 15 MB, which a run has no use for before its load is over.
+        from scipy.special import fdtri
+
+        squares = np.array([fit.squares for fit in fits]).reshape(len(Course), -1).min(axis=0)
+        freedom = len(self._x) - _PARAMETER_COUNT
+        limit = float(squares.min()) * (1 + float(fdtri(1, freedom, CONFIDENCE)) / freedom)
+        inside = np.flatnonzero(squares <= limit)
+        first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(squares) - 1)
+        return float(self._positions[first]), float(self._positions[last])
+
+    def factor(self, fit: _Fit) -> float:
+        """By how much the last volume lies off the course before."""
+        return float(1 + fit.factor * _rise(fit.course, self._levels[-1:], fit.position)[0])
+
+    def course(self, sign: float, fit: _Fit | None = None) -> tuple[float, ...]:
+        """The fitted figures at each volume, with a break or without one."""
+        before = after = np.zeros(1)
+        if fit is not None:
+            before = np.log1p(fit.factor * _rise(fit.course, self._x, fit.position))
+            after = np.log1p(fit.factor * _rise(fit.course, self._levels, fit.position))
+        slope, level = np.polyfit(np.log(self._x), self._logs - before, 1)
+        return tuple(np.exp(sign * (level + slope * np.log(self._levels) + after)))
+
+    def _free(self, values: _Vector) -> _Vector:
+        """Rows without what a course without a break explains."""
+        free: _Vector = values - (values @ self._base) @ self._base.T
+        return free
+
+    def _rises(self, course: Course) -> _Vector:
+        return np.array([_rise(course, self._x, position) for position in self._positions])
+
+    def _squares(self, rises: _Vector, factors: _Vector) -> _Vector:
+        left = self._residuals - self._free(np.log1p(factors[:, None] * rises))
+        squares: _Vector = np.square(left).sum(axis=1)
+        return squares
+
+    def _best_factors(self, rises: _Vector) -> _Vector:
+        squares = np.array([self._squares(rises, np.full(len(rises), factor)) for factor in _FACTORS])
+        best: _Vector = _FACTORS[squares.argmin(axis=0)]
+        return best
+
+    def _refined(self, rises: _Vector, factors: _Vector) -> _Vector:
+        """A step of Gauss and Newton in ln κ, kept where it explains more."""
+        scaled = factors[:, None] * rises
+        left = self._residuals - self._free(np.log1p(scaled))
+        slopes = self._free(scaled / (1 + scaled))
+        steps = (left * slopes).sum(axis=1) / np.maximum(np.square(slopes).sum(axis=1), _NO_SPREAD)
+        moved: _Vector = factors * np.exp(np.clip(steps, -1.0, 1.0))
+        better = self._squares(rises, moved) < self._squares(rises, factors)
+        return np.where(better, moved, factors)
+
+
+def _rise(course: Course, x: _Vector, position: float) -> _Vector:
     """r(x; ψ): 0 up to the break."""
     relative = np.maximum(x / position, 1.0)
-    match kind:
+    match course:
         case Course.LINEAR:
             return relative - 1
         case Course.LOGARITHMIC:
             return np.log(relative)
         case Course.SATURATING:
             return 1 - 1 / relative
-        case Course.STEP:
-            return (relative > 1).astype(float)
-
-
-def _base(x: _Vector) -> _Vector:
-    """Orthonormal columns that span the courses without a break."""
-    return np.linalg.qr(np.column_stack([np.ones_like(x), np.log(x)]))[0]
-
-
-def _candidates(x: _Vector, base: _Vector, positions: _Vector) -> tuple[_Vector, NDArray[np.intp], NDArray[np.intp]]:
-    """For each course and position the direction in which it bends the values, of length 1 and free of the base."""
-    rows, kinds, places = [], [], []
-    for number, kind in enumerate(Course):
-        for place, position in enumerate(positions):
-            rise = _rise(kind, x, position)
-            bent = rise - base @ (base.T @ rise)
-            length = float(np.linalg.norm(bent))
-            if length > 1e-9 * max(float(np.linalg.norm(rise)), 1.0):
-                rows.append(bent / length)
-                kinds.append(number)
-                places.append(place)
-    return np.array(rows), np.array(kinds), np.array(places)
-
-
-def _gains(directions: _Vector, residuals: _Vector, sign: float) -> _Vector:
-    """By how much each candidate lowers the sum of squares, per row of residuals; 0 where it bends the other way."""
-    return np.square(np.maximum(sign * (residuals @ directions.T), 0.0))
-
-
-def _chance(
-    directions: _Vector, residuals: _Vector, base: _Vector, sign: float, seen: float, rng: np.random.Generator
-) -> float:
-    """How often permuted residuals show a gain as large as the one that was seen, as a share of what is unexplained."""
-    shuffled = rng.permuted(np.tile(residuals, (PERMUTATION_COUNT, 1)), axis=1)
-    shuffled -= (shuffled @ base) @ base.T
-    totals = np.square(shuffled).sum(axis=1)
-    gains = _gains(directions, shuffled, sign).max(axis=1)
-    return float((1 + np.count_nonzero(gains >= seen * totals)) / (PERMUTATION_COUNT + 1))
-
-
-def _interval(squares: _Vector, places: NDArray[np.intp], positions: _Vector, count: int) -> tuple[float, float]:
-    """The positions that explain the values nearly as well as the best, each with its best course."""
-    # Not above: scipy takes 15 MB, which a run has no use for before its load is over.
-    from scipy.special import fdtri
-
-    profile = np.full(len(positions), np.inf)
-    np.minimum.at(profile, places, squares)
-    freedom = count - _PARAMETER_COUNT
-    limit = float(profile.min()) * (1 + float(fdtri(1, freedom, CONFIDENCE)) / freedom)
-    inside = np.flatnonzero(profile <= limit)
-    first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(positions) - 1)
-    return float(positions[first]), float(positions[last])
-
-
-def _course(x: _Vector, logs: _Vector, levels: _Vector) -> tuple[float, ...]:
-    """The fitted values without a break."""
-    slope, level = np.polyfit(np.log(x), logs, 1)
-    return tuple(np.exp(level + slope * np.log(levels)))
-
-
-def _broken_course(
-    x: _Vector, logs: _Vector, levels: _Vector, kind: Course, position: float
-) -> tuple[tuple[float, ...], float]:
-    """The fitted values with a break, and the ratio at the last volume to the course without it."""
-    design = np.column_stack([np.ones_like(x), np.log(x), _rise(kind, x, position)])
-    (level, slope, bend), *_ = np.linalg.lstsq(design, logs, rcond=None)
-    rise = bend * _rise(kind, levels, position)
-    return tuple(np.exp(level + slope * np.log(levels) + rise)), float(np.exp(rise[-1]))

@@ -1,0 +1,191 @@
+"""Growth on servers whose breakpoints are known, on no clock at all."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from brimline.experiments.growth import (
+    Growth,
+    GrowthEnd,
+    GrowthSettings,
+    IndexSet,
+    index_fields,
+)
+from brimline.experiments.growth_cause import onset
+from brimline.experiments.growth_conclusion import GrowthConclusion, conclude
+from brimline.experiments.growth_cost import growth_cost
+from brimline.spec.data import DataSpec
+
+from .growth_simulator import GrowingServer
+
+SETTINGS = GrowthSettings(to_records=560_000, step_records=40_000, connections=(1, 8), repeats=3)
+CACHE_RECORDS = 180_000.0
+
+
+def grown(server: GrowingServer, settings: GrowthSettings = SETTINGS) -> GrowthConclusion:
+    return conclude(settings, server.grow(settings))
+
+
+def test_steps_and_batches_come_in_order() -> None:
+    settings = GrowthSettings(
+        to_records=250, step_records=100, connections=(1, 8), queries=(100, 200), repeats=2, disk_share_max=None
+    )
+    tasks = [trial.task for trial in GrowingServer().grow(settings)]
+    loads = [(task.there, task.records) for task in tasks if task.stage == "load"]
+    assert loads == [(0, 100), (100, 200), (200, 250)]
+    assert [task.stage for task in tasks[:9]] == ["load"] + 8 * ["query"]
+    assert [(task.repeat, task.queries, task.connections) for task in tasks[1:6]] == [
+        (0, 100, 1),
+        (0, 100, 8),
+        (0, 200, 1),
+        (0, 200, 8),
+        (1, 100, 1),
+    ]
+    assert len(tasks) == 3 * (1 + settings.batches_per_step)
+
+
+def test_the_query_breakpoint_is_where_the_cache_ends() -> None:
+    hits = 0
+    for seed in range(10):
+        conclusion = grown(GrowingServer(cache_records=CACHE_RECORDS, rng=np.random.default_rng(seed)))
+        found = conclusion.sets[0].query_break
+        assert found.result.found is not None
+        hits += abs(found.result.found.position.value / CACHE_RECORDS - 1) <= 0.15
+        assert [cause.name for cause in found.causes] == ["collection past the cache"]
+        assert conclusion.sets[0].cache_holds_records == pytest.approx(CACHE_RECORDS, rel=1e-6)
+        assert not conclusion.sets[0].import_break.found
+    assert hits >= 9
+
+
+def test_without_a_breakpoint_it_says_none() -> None:
+    found = sum(
+        each.found
+        for seed in range(20)
+        for growth in grown(GrowingServer(noise=0.05, rng=np.random.default_rng(seed))).sets
+        for each in (growth.import_break, *growth.query_breaks)
+    )
+    assert found <= 2  # 60 tests at 1 %
+    conclusion = grown(GrowingServer(noise=0.001))
+    assert conclusion.sets[0].query_break.text == "time per query over 1 connection: none up to 560 000 records"
+    assert conclusion.sets[0].cache_holds_records is None
+    assert conclusion.ended_by is GrowthEnd.TARGET
+
+
+def test_the_import_breakpoint_names_what_began_with_it() -> None:
+    found = grown(GrowingServer(import_break_records=300_000)).sets[0].import_break
+    assert found.result.found is not None
+    assert found.result.found.position.value == pytest.approx(300_000, rel=0.15)
+    assert found.result.found.ratio < 1
+    assert {cause.name for cause in found.causes} == {
+        "indexes' working set past the cache",
+        "eviction by clients' threads",
+    }
+
+
+def test_a_breakpoint_with_which_nothing_coincides_is_undetermined() -> None:
+    found = grown(GrowingServer(cache_records=CACHE_RECORDS, blind=True)).sets[0].query_break
+    assert found.found
+    assert found.causes == () and found.cause_text == "undetermined"
+
+
+def test_signals_that_were_there_before_or_never_came_did_not_begin() -> None:
+    assert onset([(1, 0.0), (2, 0.1), (3, 0.6), (4, 0.7)], 0.5) == (2, 3, 0.7)
+    assert onset([(1, 0.6), (2, 0.7), (3, 0.6)], 0.5) is None
+    assert onset([(1, 0.0), (2, 0.1), (3, 0.2)], 0.5) is None
+    assert onset([(1, 0.0), (2, 0.9), (3, 0.1), (4, 0.1)], 0.5) is None  # one look is no beginning
+
+
+def test_each_index_set_grows_by_itself() -> None:
+    settings = replace(SETTINGS, indexes=(IndexSet.PRIMARY, IndexSet.COMPOUND))
+    conclusion = grown(GrowingServer(), settings)
+    assert [each.indexes for each in conclusion.sets] == [IndexSet.PRIMARY, IndexSet.COMPOUND]
+    assert [len(each.volumes) for each in conclusion.sets] == [14, 14]
+    assert index_fields(IndexSet.COMPOUND, "field") == [{"field0": 1, "field1": 1}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "server", "end", "last_records"),
+    [
+        ({"query_time_factor_max": 1.5}, GrowingServer(cache_records=CACHE_RECORDS), GrowthEnd.QUERY_TIME, 280_000),
+        ({"import_rate_factor_max": 2}, GrowingServer(import_break_records=120_000), GrowthEnd.IMPORT_RATE, 240_000),
+        ({"disk_share_max": 0.3}, GrowingServer(), GrowthEnd.DISK, 320_000),
+        ({"budget_s": 30.0}, GrowingServer(), GrowthEnd.BUDGET, 200_000),
+    ],
+)
+def test_stop_rules(changes: dict[str, float], server: GrowingServer, end: GrowthEnd, last_records: int) -> None:
+    settings = replace(SETTINGS, **changes)
+    trials = server.grow(settings)
+    assert conclude(settings, trials).ended_by is end
+    assert abs(trials[-1].task.records - last_records) <= settings.step_records
+    assert trials[-1].task.records < settings.to_records
+
+
+def test_a_stopped_index_set_lets_the_next_one_grow() -> None:
+    settings = replace(SETTINGS, indexes=(IndexSet.PRIMARY, IndexSet.SINGLE), disk_share_max=0.1)
+    conclusion = grown(GrowingServer(), settings)
+    assert [each.volumes[-1].records for each in conclusion.sets] == [120_000, 120_000]
+    assert conclusion.sets[0].stopped == "12 % of the file system is in use"
+
+
+@pytest.mark.parametrize("kept", [0, 1, 5, 30])
+def test_a_resumed_growth_goes_on_where_it_ended(kept: int) -> None:
+    whole = GrowingServer().grow(SETTINGS)
+    resumed = GrowingServer().grow(SETTINGS, whole[:kept])
+    assert [trial.task for trial in resumed] == [trial.task for trial in whole]
+
+
+def test_nothing_is_asked_after_a_trial_that_broke_off() -> None:
+    whole = GrowingServer().grow(SETTINGS)
+    lost = [*whole[:10], replace(whole[10], ended_by="target_lost", query=None)]
+    assert Growth(SETTINGS).next_task(lost) is None
+    assert conclude(SETTINGS, lost).ended_by is GrowthEnd.BROKEN_OFF
+    interrupted = [*whole[:10], replace(whole[10], ended_by="interrupt", query=None)]
+    assert conclude(SETTINGS, interrupted).ended_by is GrowthEnd.INCOMPLETE
+
+
+def test_a_batch_with_failures_has_no_say() -> None:
+    trials = GrowingServer().grow(SETTINGS)
+    spoilt = [
+        replace(trial, query=replace(trial.query, server_time_ns=1.0, problem="queries failed"))
+        if trial.query is not None and trial.task.repeat == 0
+        else trial
+        for trial in trials
+    ]
+    times = [volume.time_ns(1) for volume in conclude(SETTINGS, spoilt).sets[0].volumes]
+    assert all(time_ns is not None and time_ns > 1.0 for time_ns in times)
+
+
+def test_without_controls_times_are_taken_as_they_are() -> None:
+    server = GrowingServer(cache_records=CACHE_RECORDS, control=False, drift=0.0)
+    found = grown(server).sets[0].query_break
+    assert found.result.found is not None
+    assert found.values[0] == pytest.approx(17_000 * 40**0.03, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"step_records": 0},
+        {"step_records": 600_000},
+        {"connections": ()},
+        {"connections": (0,)},
+        {"queries": (10,)},
+        {"repeats": 0},
+        {"indexes": (IndexSet.SINGLE, IndexSet.SINGLE)},
+        {"query_time_factor_max": 1.0},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"growth|batch|queries|factor"):
+        replace(SETTINGS, **wrong)
+
+
+def test_the_estimate_follows_the_settings() -> None:
+    data = DataSpec(records=1, fields=10)
+    one = growth_cost(SETTINGS, data)
+    two = growth_cost(replace(SETTINGS, indexes=(IndexSet.PRIMARY, IndexSet.SINGLE)), data)
+    assert one.steps == 14 and one.batches == 14 * 6
+    assert two.time_s == pytest.approx(2 * one.time_s)
+    assert two.data_bytes - one.data_bytes == 100 * SETTINGS.to_records
+    assert one.text.startswith("estimate: about ")
