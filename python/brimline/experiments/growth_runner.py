@@ -145,9 +145,6 @@ def _load(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
 def _query(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
     _put_back(task.records, _indexes(task, work), work)
     prepared = _prepare_memory(task, work)
-    controls = (
-        [_control(task, work)] if task.protocol is Protocol.HOT else []
-    )  # after a restart, the queries come first
     before = _look(work)
     directory = _begin(task, work)
     plan = query_plan(task, work.spec, work.target)
