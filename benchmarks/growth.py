@@ -3,8 +3,8 @@
     python -m benchmarks.growth [--runs 5] [--repeats 3]
 
 The truth knows no time: with uniform keys a query misses the cache with probability 1 - H/V, so that the misses tell
-the volume H that it holds. A last growth stays within its cache and must find nothing. Exit code 1 when fewer than four in
-five breakpoints lie within 15 % of H, or the last growth has one.
+the volume H that it holds. A last growth stays within its cache and must find nothing. Exit code 1 when fewer than four
+in five breakpoints lie within 15 % of H, or the last growth has one.
 """
 
 import argparse

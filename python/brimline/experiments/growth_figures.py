@@ -4,11 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from brimline.analysis.observation import Observation
 from brimline.execution import documents_inserted
 from brimline.record import RunRecord
+from brimline.record.model import ServerRow
 from brimline.units import NS_PER_S, NS_PER_US
 
+QUIET_QUANTILE = 0.25
+SLICE_READS_MIN = 200
+"""Reads of a slice: fewer make its mean a matter of which of them missed the cache."""
 CACHE_PAGES_READ = "cache_pages_read"
 """The one counter that the runner notes beside the monitor's columns: pages of WiredTiger's cache that were misses."""
 
@@ -50,6 +56,7 @@ class LoadFigures:
 class QueryFigures:
     """One batch. `server_time_ns`: mean time of a query inside the server, `service_mean_ns`: as the client saw it.
 
+    `quiet_time_ns` is that of the quieter part of the batch: of its mean times over short slices the lower quartile.
     `control_ns` is the same of a batch beside it that reads one record over and over: the machine's speed just then.
     `page_cache_share` is the part of the server's files that was in the operating system's memory before it; with
     `restarted` the server had been started again. `problem` says why the batch shows nothing, "" where it does.
@@ -61,6 +68,7 @@ class QueryFigures:
     service_p50_ns: int
     service_p99_ns: int
     server_time_ns: float | None = None
+    quiet_time_ns: float | None = None
     control_ns: float | None = None
     restarted: bool = False
     page_cache_share: float | None = None
@@ -71,12 +79,12 @@ class QueryFigures:
     @property
     def time_ns(self) -> float:
         """Time per query: inside the server where it says so, else as the client saw it."""
-        return self.service_mean_ns if self.server_time_ns is None else self.server_time_ns
+        return self.quiet_time_ns or self.server_time_ns or self.service_mean_ns
 
     @property
     def slowness(self) -> float | None:
         """Time per query as a multiple of that of the control; None without one."""
-        return None if self.server_time_ns is None or not self.control_ns else self.server_time_ns / self.control_ns
+        return None if self.quiet_time_ns is None or not self.control_ns else self.quiet_time_ns / self.control_ns
 
 
 def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str, Any]) -> LoadFigures:
@@ -98,7 +106,7 @@ def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str
     )
 
 
-def query_figures(observation: Observation, facts: Mapping[str, Any]) -> QueryFigures | None:
+def query_figures(record: RunRecord, observation: Observation, facts: Mapping[str, Any]) -> QueryFigures | None:
     """The figures of a batch; None where nothing was answered."""
     service = observation.service
     if service is None:
@@ -109,7 +117,8 @@ def query_figures(observation: Observation, facts: Mapping[str, Any]) -> QueryFi
         service_mean_ns=service.mean_ns,
         service_p50_ns=service.p50_ns,
         service_p99_ns=service.p99_ns,
-        server_time_ns=read_time_ns([(facts.get("before", {}), facts.get("after", {}))]),
+        server_time_ns=_read_time_ns(facts.get("before", {}), facts.get("after", {})),
+        quiet_time_ns=quiet_time_ns(record.server),
         control_ns=facts.get("control_ns"),
         restarted=bool(facts.get("restarted", False)),
         page_cache_share=facts.get("page_cache_share"),
@@ -119,13 +128,27 @@ def query_figures(observation: Observation, facts: Mapping[str, Any]) -> QueryFi
     )
 
 
-def read_time_ns(looks: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> float | None:
-    """Mean time of a read inside the server between pairs of looks; None where one of them doesn't tell."""
-    counts = [_growth(before, after, "reads_ops") for before, after in looks]
-    times_us = [_growth(before, after, "reads_latency_us") for before, after in looks]
-    if None in counts or None in times_us or not sum(filter(None, counts)):
-        return None
-    return sum(filter(None, times_us)) / sum(filter(None, counts)) * NS_PER_US or None
+def quiet_time_ns(rows: Sequence[ServerRow]) -> float | None:
+    """Mean time of a read inside the server in the quieter slices of a run: the lower quartile of their means.
+
+    What disturbs a shared machine comes in bursts and only adds. A cache that misses does so in every slice. None where
+    the monitor saw no slice with enough reads.
+    """
+    slices, first = [], None
+    for row in rows:
+        if first is None:
+            first = row
+        elif (_growth(first, row, "reads_ops") or 0) >= SLICE_READS_MIN:
+            slices.append(_read_time_ns(first, row))
+            first = row
+    known = [each for each in slices if each is not None]
+    return float(np.quantile(known, QUIET_QUANTILE)) if known else None
+
+
+def _read_time_ns(before: Mapping[str, Any], after: Mapping[str, Any]) -> float | None:
+    """Mean time of a read inside the server between two looks; None where one of them doesn't tell."""
+    count, time_us = _growth(before, after, "reads_ops"), _growth(before, after, "reads_latency_us")
+    return time_us / count * NS_PER_US if count and time_us else None
 
 
 def _problem(observation: Observation) -> str:

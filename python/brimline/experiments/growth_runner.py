@@ -24,7 +24,7 @@ from brimline.experiments.growth import (
     describe_task,
     index_fields,
 )
-from brimline.experiments.growth_figures import CACHE_PAGES_READ, load_figures, query_figures, read_time_ns
+from brimline.experiments.growth_figures import CACHE_PAGES_READ, load_figures, query_figures, quiet_time_ns
 from brimline.monitor import namespace_document
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.plan import Plan, TargetPlan, load_plan, resolve
@@ -39,7 +39,8 @@ from brimline.units import NS_PER_S
 
 FACTS_FILE = "growth.json"
 """What was seen of the server around a trial, beside its record."""
-INTERVAL_NS = NS_PER_S // 10
+INTERVAL_NS = NS_PER_S // 20
+"""Length of the slices; a look at the server takes it 0.3 ms."""
 WARM_UP_BATCHES_MAX = 8
 """Batches without measuring after which a cache that still fills is taken as it is, and said not to have settled."""
 SETTLED_PAGES = 0.015
@@ -90,7 +91,7 @@ def read_trial(task: GrowthTask, record: RunRecord, *, took_s: float | None = No
     if task.stage == "load":
         figures = load_figures(record, observation, facts) if record.complete else None
         return GrowthTrial(task=task, ended_by=record.ended_by, load=figures, took_s=took_s)
-    seen = query_figures(observation, facts) if record.complete else None
+    seen = query_figures(record, observation, facts) if record.complete else None
     return GrowthTrial(task=task, ended_by=record.ended_by, query=seen, took_s=took_s)
 
 
@@ -151,8 +152,7 @@ def _query(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
     record = execute(plan, directory=directory, title=describe_task(task), context=work.context)
     if record.complete:
         after = _look(work)
-        control_ns = read_time_ns([_control(task, work)])
-        facts = {"before": before, "after": after, "control_ns": control_ns, **prepared}
+        facts = {"before": before, "after": after, "control_ns": _control_ns(task, work), **prepared}
         replace_json(directory / FACTS_FILE, facts)
     return directory, read_trial(task, record)
 
@@ -195,21 +195,19 @@ def _prepare_memory(task: GrowthTask, work: GrowthWork) -> dict[str, Any]:
     return {"restarted": True, "page_cache_share": shares[0]}
 
 
-def _control(task: GrowthTask, work: GrowthWork) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Looks around half a batch that reads the first record over and over, which is always in the cache.
+def _control_ns(task: GrowthTask, work: GrowthWork) -> float | None:
+    """Time of a read in half a batch that reads the first record over and over, which is always in the cache.
 
     How fast the machine is just then, which on a shared one changes by more than a volume's effect.
     """
     half = replace(task, records=1, queries=max(task.queries // 2, 1))
-    return _unrecorded(query_plan(half, work.spec, work.target), work, title="control")
+    return quiet_time_ns(_unrecorded(query_plan(half, work.spec, work.target), work, title="control").server)
 
 
-def _unrecorded(plan: Plan, work: GrowthWork, *, title: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Executes a plan whose record nobody needs; returns the looks before and after it."""
-    before = _look(work)
+def _unrecorded(plan: Plan, work: GrowthWork, *, title: str) -> RunRecord:
+    """Executes a plan whose record isn't kept; what was read of it stays."""
     with TemporaryDirectory(prefix="unrecorded-", dir=work.writer.directory) as directory:
-        execute(plan, directory=Path(directory) / "run", title=title, context=work.context)
-    return before, _look(work)
+        return execute(plan, directory=Path(directory) / "run", title=title, context=work.context)
 
 
 def _warm_up(task: GrowthTask, work: GrowthWork) -> bool | None:
@@ -220,8 +218,9 @@ def _warm_up(task: GrowthTask, work: GrowthWork) -> bool | None:
     last: float | None = None
     for number in range(1, WARM_UP_BATCHES_MAX + 1):
         plan = query_plan(replace(task, repeat=-number), work.spec, work.target)
-        looks = _unrecorded(plan, work, title="warming up")
-        before, after = (look.get(CACHE_PAGES_READ) for look in looks)
+        before = _look(work).get(CACHE_PAGES_READ)
+        _unrecorded(plan, work, title="warming up")
+        after = _look(work).get(CACHE_PAGES_READ)
         if before is None or after is None:
             return None
         read = (after - before) / task.queries

@@ -76,7 +76,8 @@ class GrowingServer:
             service_mean_ns=2 * time_ns,
             service_p50_ns=round(2 * time_ns),
             service_p99_ns=round(6 * time_ns),
-            server_time_ns=time_ns,
+            server_time_ns=1.2 * time_ns,
+            quiet_time_ns=time_ns,
             control_ns=self.hit_ns * machine if self.control else None,
             signals=Signals() if self.blind else Signals(cache_pages_read=misses, cache_bytes_max=CACHE_BYTES),
         )

@@ -1,5 +1,6 @@
 """Growth on servers whose breakpoints are known, on no clock at all."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,8 @@ from brimline.experiments.growth import (
 from brimline.experiments.growth_cause import onset
 from brimline.experiments.growth_conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth_cost import growth_cost
+from brimline.experiments.growth_figures import quiet_time_ns
+from brimline.record.model import ServerRow
 from brimline.spec.data import DataSpec
 
 from .growth_simulator import GrowingServer
@@ -147,13 +150,36 @@ def test_nothing_is_asked_after_a_trial_that_broke_off() -> None:
 def test_a_batch_with_failures_has_no_say() -> None:
     trials = GrowingServer().grow(SETTINGS)
     spoilt = [
-        replace(trial, query=replace(trial.query, server_time_ns=1.0, problem="queries failed"))
+        replace(trial, query=replace(trial.query, quiet_time_ns=1.0, problem="queries failed"))
         if trial.query is not None and trial.task.repeat == 0
         else trial
         for trial in trials
     ]
     times = [volume.time_ns(1) for volume in conclude(SETTINGS, spoilt).sets[0].volumes]
     assert all(time_ns is not None and time_ns > 1.0 for time_ns in times)
+
+
+def rows(*slices: tuple[int, float]) -> Sequence[ServerRow]:
+    """Looks between which so many reads took so many µs each."""
+    found: list[dict[str, int]] = [{"reads_ops": 10, "reads_latency_us": 100}]
+    for count, each_us in slices:
+        last = found[-1]
+        found.append(
+            {
+                "reads_ops": last["reads_ops"] + count,
+                "reads_latency_us": last["reads_latency_us"] + round(count * each_us),
+            }
+        )
+    return found
+
+
+def test_bursts_of_disturbance_do_not_reach_the_quiet_time() -> None:
+    calm = quiet_time_ns(rows(*8 * [(1000, 20.0)]))
+    burst = quiet_time_ns(rows((1000, 20.0), (1000, 900.0), (1000, 20.0), (300, 500.0), (1000, 20.0)))
+    assert calm == burst == 20_000
+    assert quiet_time_ns(rows(*8 * [(50, 20.0)])) == 20_000  # looks with few reads are put together
+    assert quiet_time_ns(rows((50, 20.0))) is None
+    assert quiet_time_ns([]) is None
 
 
 def test_without_controls_times_are_taken_as_they_are() -> None:
