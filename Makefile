@@ -73,6 +73,9 @@ bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minu
 .PHONY: bench-report
 bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
 	$(BIN)/python -m benchmarks.report $(ARGUMENTS)
+.PHONY: growth-truth
+growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes; breakpoints against the cache's own misses
+	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)
 
 .PHONY: peers
 peers: $(NATIVE) ## Measure brimline beside its peers, about 20 minutes; writes BENCHMARKS.md

@@ -1,0 +1,120 @@
+"""Growth on a real mongod: killed and resumed on a server that stays, cold queries, and what is refused."""
+
+import signal
+from pathlib import Path
+
+import pymongo
+import pytest
+
+from brimline.dataset import read_manifest
+from brimline.servers import bundled
+from brimline.servers.page_cache import disk_bytes, drop, resident_share
+from tests.support.command_line import CommandLine
+from tests.support.server import required_mongod
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.mongod
+STEPS = ("--to", "5k", "--step", "2k", "--connections", "1,4", "--queries", "500", "--repeats", "1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _needs_a_mongod() -> None:
+    required_mongod()
+
+
+def trials(directory: Path) -> list[str]:
+    return sorted(path.name for path in (directory / "trials").iterdir())
+
+
+def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    with bundled(directory=tmp_path / "server", cache_gb=0.25) as deployment:
+        uri = f"mongodb://{deployment.address}"
+        running = brimline_cli.start("grow", "ycsb-c", "--uri", uri, *STEPS, "--indexes", "compound")
+
+        def second_step() -> bool:
+            return any(brimline_cli.runs.glob("*/trials/04-load-*/trial.json"))
+
+        assert eventually(second_step, timeout_s=90), "the second step did not begin"
+        running.send(signal.SIGKILL)
+        running.end(timeout_s=30)
+        (directory,) = brimline_cli.record_directories(kind="growth")
+        kept = trials(directory)[:3]
+
+        document = brimline_cli.run("grow", "--resume", directory, "--uri", uri, "--json").json()
+        with pymongo.MongoClient(uri) as client:
+            collection = client["ycsb"]["usertable"]
+            assert collection.count_documents({}) == 5_000
+            assert collection.index_information()["field0_1_field1_1"]["key"] == [("field0", 1), ("field1", 1)]
+            manifest = read_manifest(client["ycsb"], "usertable")
+    assert manifest is not None and manifest.state == "complete" and len(manifest.records) == 5_000
+    assert trials(directory)[:3] == kept
+    (growth,) = document["index_sets"]
+    assert [volume["records"] for volume in growth["volumes"]] == [2_000, 4_000, 5_000]
+    assert [volume["load"]["documents"] for volume in growth["volumes"]] == [2_000, 2_000, 1_000]
+    assert all(len(volume["queries"]) == 2 for volume in growth["volumes"])
+    assert all(figures["problem"] == "" for volume in growth["volumes"] for figures in volume["queries"])
+    assert growth["query_breakpoints"][0]["too_few_volumes"]
+    assert document["growth_ended_by"] == "target"
+
+
+def test_cold_queries_meet_a_server_without_its_files_in_memory(brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run(
+        "grow",
+        "ycsb-c",
+        *STEPS,
+        "--to",
+        "2k",
+        "--connections",
+        "1",
+        "--protocol",
+        "cold",
+        "--cache-gb",
+        "0.25",
+        "--json",
+    )
+    (volume,) = outcome.json()["index_sets"][0]["volumes"]
+    (batch,) = volume["queries"]
+    assert batch["restarted"]
+    assert batch["page_cache_share"] is None or batch["page_cache_share"] < 0.5
+    assert batch["signals"]["cache_pages_read"] > 0
+    assert volume["load"]["files_bytes"] > volume["load"]["storage_bytes"]
+
+
+def test_a_server_comes_back_with_its_data(tmp_path: Path) -> None:
+    with bundled(directory=tmp_path, cache_gb=0.25) as deployment:
+        own = deployment.own
+        assert own is not None
+        with pymongo.MongoClient(deployment.address) as client:
+            client["t"]["c"].insert_many([{"_id": number, "text": "x" * 500} for number in range(2_000)])
+        shares: list[float | None] = []
+
+        def meanwhile() -> None:
+            drop(own.data_directory)
+            shares.append(resident_share(own.data_directory))
+
+        again = own.restart(meanwhile=meanwhile)
+        assert (again.address, again.own) == (deployment.address, own)
+        assert again.pid != deployment.pid
+        assert shares[0] is None or shares[0] < 0.5
+        assert disk_bytes(own.data_directory) > 1_000_000
+        with pymongo.MongoClient(again.address) as client:
+            assert client["t"]["c"].count_documents({}) == 2_000
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_is_refused(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    brimline_cli.run("grow", "ycsb-c").check_error(2, "how far and in which steps", "--to 10M --step 1M")
+    brimline_cli.run("grow", "ycsb-c", "--to", "1k", "--step", "2k").check_error(2, "no larger than the target")
+    brimline_cli.run("grow", "ycsb-c", *STEPS, "--indexes", "triple").check_error(2, "--indexes")
+    brimline_cli.run("grow", "ycsb-c", "--to", "900G", "--step", "1G").check_error(2)
+    brimline_cli.run("grow", "ycsb-c", "--to", "900M", "--step", "100M").check_error(
+        2, "the data won't fit", "smaller --to"
+    )
+    with bundled(directory=tmp_path / "server", cache_gb=0.25) as deployment:
+        uri = f"mongodb://{deployment.address}"
+        brimline_cli.run("grow", "ycsb-c", *STEPS, "--uri", uri, "--protocol", "warm").check_error(
+            2, "may start again", "--protocol hot"
+        )
+        with pymongo.MongoClient(uri) as client:
+            client["ycsb"]["usertable"].insert_one({"_id": 1})
+        brimline_cli.run("grow", "ycsb-c", *STEPS, "--uri", uri).check_error(2, "did not load", "--drop")
