@@ -67,6 +67,9 @@ def put_back(
             _remove(database, load, range(wanted.records.stop, found.manifest.records.stop))
             dataset.complete(database, wanted)
             return
+        if found.state is State.UNFINISHED and found.document_count == len(wanted.records):
+            dataset.complete(database, wanted)  # killed between the last document and the proof
+            return
         if found.state is State.FOREIGN and not drop:
             raise UsageError(found.explanation, hint="name another collection in the workload, or give --drop")
         dataset.prepare(database, wanted, drop=drop)

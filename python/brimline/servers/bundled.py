@@ -228,6 +228,8 @@ def _shut_down(server: _Server) -> None:
         client.admin.command("shutdown")  # the answer is a closed connection
     try:
         server.guardian.wait(_SHUTDOWN_DEADLINE_S)
+        if server.guardian.stdin is not None:
+            server.guardian.stdin.close()
     except subprocess.TimeoutExpired:
         raise TargetError(
             "the server doesn't shut down", hint="its disk may be slow: a last checkpoint is written first"
