@@ -40,10 +40,10 @@ class Volume:
         return min((each.time_ns for each in self.batches(connections)), default=None)
 
     def slowness(self, connections: int) -> float | None:
-        """Time per query as a multiple of the control's, the median of the batches; None unless all have a control."""
-        seen = [each.slowness for each in self.batches(connections)]
-        known = [each for each in seen if each is not None]
-        return median(known) if known and len(known) == len(seen) else None
+        """Time per query as a multiple of the control's, each in its least disturbed batch; None without a control."""
+        times = [each.quiet_time_ns for each in self.batches(connections) if each.quiet_time_ns]
+        controls = [each.control_ns for each in self.batches(connections) if each.control_ns]
+        return min(times) / min(controls) if times and controls else None
 
     def service_ns(self, connections: int) -> float | None:
         """The same as the client saw it."""
@@ -217,7 +217,7 @@ def connections_text(count: int) -> str:
 def adjusted_times(volumes: Sequence[Volume], connections: int) -> list[tuple[Volume, float]]:
     """Time per query at each volume in ns, as it would be at the machine's typical speed.
 
-    A query's time is divided by the control's beside it and multiplied by the median of all controls. Where a batch has
+    A volume's time is divided by that of its control and multiplied by the median of all controls. Where a volume has
     none, the times are those of the least disturbed batches, as they are.
     """
     slow = [(each, each.slowness(connections)) for each in volumes if each.batches(connections)]

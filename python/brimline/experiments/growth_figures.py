@@ -12,7 +12,7 @@ from brimline.record import RunRecord
 from brimline.record.model import ServerRow
 from brimline.units import NS_PER_S, NS_PER_US
 
-QUIET_QUANTILE = 0.25
+QUIET_QUANTILE = 0.1
 SLICE_READS_MIN = 200
 """Reads of a slice: fewer make its mean a matter of which of them missed the cache."""
 CACHE_PAGES_READ = "cache_pages_read"
@@ -56,7 +56,7 @@ class LoadFigures:
 class QueryFigures:
     """One batch. `server_time_ns`: mean time of a query inside the server, `service_mean_ns`: as the client saw it.
 
-    `quiet_time_ns` is that of the quieter part of the batch: of its mean times over short slices the lower quartile.
+    `quiet_time_ns` is that of the quieter part of the batch: of its mean times over short slices the lowest tenth.
     `control_ns` is the same of a batch beside it that reads one record over and over: the machine's speed just then.
     `page_cache_share` is the part of the server's files that was in the operating system's memory before it; with
     `restarted` the server had been started again. `problem` says why the batch shows nothing, "" where it does.
@@ -80,11 +80,6 @@ class QueryFigures:
     def time_ns(self) -> float:
         """Time per query: inside the server where it says so, else as the client saw it."""
         return self.quiet_time_ns or self.server_time_ns or self.service_mean_ns
-
-    @property
-    def slowness(self) -> float | None:
-        """Time per query as a multiple of that of the control; None without one."""
-        return None if self.quiet_time_ns is None or not self.control_ns else self.quiet_time_ns / self.control_ns
 
 
 def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str, Any]) -> LoadFigures:
@@ -129,7 +124,7 @@ def query_figures(record: RunRecord, observation: Observation, facts: Mapping[st
 
 
 def quiet_time_ns(rows: Sequence[ServerRow]) -> float | None:
-    """Mean time of a read inside the server in the quieter slices of a run: the lower quartile of their means.
+    """Mean time of a read inside the server in the quietest slices of a run: the 0.1 quantile of their means.
 
     What disturbs a shared machine comes in bursts and only adds. A cache that misses does so in every slice. None where
     the monitor saw no slice with enough reads.
