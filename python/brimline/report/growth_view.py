@@ -199,7 +199,8 @@ def _query_table(growth: IndexSetGrowth, settings: GrowthSettings) -> Table:
         ],
         rows=[_query_row(volume, connections) for volume in growth.volumes],
         caption=message(
-            "Mean times of the least disturbed batch; index set: {indexes}. Misses: pages read into the cache. "
+            "The least disturbed batch: in the server the mean of its quietest slices, at the client that of all; "
+            "index set: {indexes}. Misses: pages read into the cache. "
             "Files in memory: their share in the operating system's, before a batch.",
             indexes=growth.indexes.value,
         ),
