@@ -1,6 +1,6 @@
 """Grows a collection past a small cache several times, and holds each breakpoint to what the cache's misses say.
 
-    python -m benchmarks.growth [--runs 5] [--repeats 3]
+    python -m benchmarks.growth [--runs 5] [--repeats 2]
 
 The truth knows no time: with uniform keys a query misses the cache with probability 1 - H/V, so that the misses tell
 the volume H that it holds. A last growth stays within its cache and must find nothing. Exit code 1 when fewer than four
@@ -27,11 +27,11 @@ def main() -> int:
     """Prints a line per growth and what they come to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--runs-dir", type=Path, default=Path("target/growth"))
     arguments = parser.parse_args()
     settings = GrowthSettings(
-        to_records=520_000, step_records=40_000, connections=(1,), queries=(10_000,), repeats=arguments.repeats
+        to_records=480_000, step_records=40_000, connections=(1,), queries=(30_000,), repeats=arguments.repeats
     )
     hits = 0
     for number in range(1, arguments.runs + 1):
