@@ -78,6 +78,7 @@ def start_import(plan_json: str) -> Import:
     Raises ValueError for a plan that can't be read, OSError for an address that names no host or a file that can't be
     written.
     """
+
 class CommandError(RuntimeError):
     """The server answered a command with an error. `args` is (code, code_name, message)."""
 

@@ -6,8 +6,8 @@ from brimline.api.checkup import checkup
 from brimline.api.comparison import ComparisonResult, compare
 from brimline.api.frontier import frontier
 from brimline.api.generate import GenerateResult, RowFormat, generate
-from brimline.api.import_data import ImportResult, import_data, resume_import
 from brimline.api.grow import GrowthResult, grow
+from brimline.api.import_data import ImportResult, import_data, resume_import
 from brimline.api.import_results import ImportedResult, import_results
 from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
@@ -36,8 +36,8 @@ __all__ = [
     "ComparisonResult",
     "FrontierResult",
     "GenerateResult",
-    "ImportResult",
     "GrowthResult",
+    "ImportResult",
     "ImportedResult",
     "LintResult",
     "LoadResult",
@@ -54,8 +54,8 @@ __all__ = [
     "compare",
     "frontier",
     "generate",
-    "import_data",
     "grow",
+    "import_data",
     "import_results",
     "lint",
     "load",

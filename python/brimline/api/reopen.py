@@ -7,8 +7,8 @@ from brimline.api.ab import ab_result
 from brimline.api.capacity import capacity_result
 from brimline.api.experiment import Conducted
 from brimline.api.frontier import frontier_result
-from brimline.api.import_data import open_import
 from brimline.api.grow import growth_result
+from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
 from brimline.api.results import Result
 from brimline.api.run import run_result
@@ -17,8 +17,8 @@ from brimline.api.sweep import sweep_result
 from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
 from brimline.experiments.ab import AB_KIND
-from brimline.experiments.scan import SCAN_KIND
 from brimline.experiments.growth_stored import GROWTH_KIND, stored_growth_settings, stored_growth_trials
+from brimline.experiments.scan import SCAN_KIND
 from brimline.experiments.stored import (
     stored_capacity_settings,
     stored_frontier_settings,
