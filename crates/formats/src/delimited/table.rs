@@ -236,11 +236,13 @@ impl OpenGroup {
 #[inline]
 fn cell_text<'a>(row: &'a [u8], cell: Cell, is_utf8: bool, buffer: &'a mut Vec<u8>) -> &'a [u8] {
     let bytes = &row[cell.start..cell.end];
-    if !cell.escaped && is_utf8 {
-        return bytes;
-    }
+    if cell.escaped || !is_utf8 { rewritten(bytes, cell.escaped, is_utf8, buffer) } else { bytes }
+}
+
+#[inline(never)] // so that the way without it stays short
+fn rewritten<'a>(bytes: &[u8], escaped: bool, is_utf8: bool, buffer: &'a mut Vec<u8>) -> &'a [u8] {
     buffer.clear();
-    if cell.escaped {
+    if escaped {
         push_unescaped(bytes, buffer);
     } else {
         buffer.extend_from_slice(bytes);

@@ -45,20 +45,18 @@ pub fn double(text: &[u8]) -> Option<f64> {
         let magnitude = hexadecimal_double(hexadecimal)?;
         return Some(if negative { -magnitude } else { magnitude });
     }
-    if !is_decimal(rest) {
-        return None;
-    }
-    let value: f64 = if rest.contains(&b'_') {
-        let digits: Vec<u8> = text.iter().copied().filter(|&byte| byte != b'_').collect();
-        parse(&digits)?
-    } else {
-        parse(text)?
+    let value = match parse(text) {
+        Some(value) => value,
+        None if rest.contains(&b'_') && has_separators_between_digits(rest) => {
+            parse(&text.iter().copied().filter(|&byte| byte != b'_').collect::<Vec<_>>())?
+        }
+        None => return None,
     };
     value.is_finite().then_some(value)
 }
 
-/// Digits with at most one point, an optional exponent, underscores between digits only.
-fn is_decimal(text: &[u8]) -> bool {
+/// Whether the text has digits with at most one point and an optional exponent, underscores between digits only.
+fn has_separators_between_digits(text: &[u8]) -> bool {
     let mut digits = 0;
     let mut has_point = false;
     let mut before = 0u8;
@@ -87,6 +85,7 @@ fn is_exponent(text: &[u8]) -> bool {
     before.is_ascii_digit()
 }
 
+/// Decimal numbers are the same in Rust as in Go, but for underscores.
 fn parse(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
