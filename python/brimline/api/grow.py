@@ -151,7 +151,7 @@ def _conduct(
 
 
 def _require_indexable(settings: GrowthSettings, loaded: LoadedSpec) -> None:
-    if IndexSet.COMPOUND in settings.indexes and loaded.spec.data.fields < 2:
+    if IndexSet.COMPOUND in settings.indexes and loaded.spec.data.field_count < 2:
         raise UsageError(
             "a compound index needs two fields, and the workload's documents have one",
             hint="leave compound out of --indexes, or give the documents more fields",

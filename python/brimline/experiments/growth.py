@@ -242,15 +242,15 @@ def with_budget(settings: GrowthSettings, budget_s: float | None) -> GrowthSetti
     return settings if budget_s is None else replace(settings, budget_s=budget_s)
 
 
-def index_fields(indexes: IndexSet, field_prefix: str) -> list[dict[str, int]]:
-    """The indexes of a set, as fields with their order."""
+def index_fields(indexes: IndexSet, names: Sequence[str]) -> list[dict[str, int]]:
+    """The indexes of a set, as fields with their order: of the documents' first fields, whose `names` are given."""
     match indexes:
         case IndexSet.PRIMARY:
             return []
         case IndexSet.SINGLE:
-            return [{f"{field_prefix}0": 1}]
+            return [{names[0]: 1}]
         case IndexSet.COMPOUND:
-            return [{f"{field_prefix}0": 1, f"{field_prefix}1": 1}]
+            return [{names[0]: 1, names[1]: 1}]
 
 
 def describe_task(task: GrowthTask) -> str:

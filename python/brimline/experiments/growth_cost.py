@@ -7,7 +7,7 @@ from brimline.doctor.disk import free_below, server_disk
 from brimline.errors import UsageError
 from brimline.experiments.growth import GrowthSettings, IndexSet, Protocol
 from brimline.servers import Deployment, control_client
-from brimline.spec.data import DataSpec, longest
+from brimline.spec.data import DataSpec
 from brimline.units import NS_PER_S, format_bytes, format_count, format_duration
 from brimline.wording import message
 
@@ -84,4 +84,4 @@ def require_room(cost: GrowthCost, deployment: Deployment) -> None:
 
 def _index_bytes(indexes: IndexSet, data: DataSpec) -> int:
     fields = {IndexSet.PRIMARY: 0, IndexSet.SINGLE: 1, IndexSet.COMPOUND: 2}[indexes]
-    return _INDEX_KEY_BYTES + fields * longest(data.field_length)
+    return _INDEX_KEY_BYTES + data.first_fields_bytes_max(fields)

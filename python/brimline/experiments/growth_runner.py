@@ -162,7 +162,7 @@ def _begin(task: GrowthTask, work: GrowthWork) -> Path:
 
 
 def _indexes(task: GrowthTask, work: GrowthWork) -> Sequence[Index]:
-    return index_fields(task.indexes, work.spec.data.field_name_prefix)
+    return index_fields(task.indexes, work.spec.data.field_names)
 
 
 def _put_back(records: int, indexes: Sequence[Index], work: GrowthWork) -> None:

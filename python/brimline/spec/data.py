@@ -75,6 +75,19 @@ class DataSpec(Part):
         return len(self.fields) if isinstance(self.fields, dict) else self.fields
 
     @property
+    def field_names(self) -> list[str]:
+        """Their names, in order."""
+        if isinstance(self.fields, dict):
+            return list(self.fields)
+        return [f"{self.field_name_prefix}{number}" for number in range(self.fields)]
+
+    def first_fields_bytes_max(self, count: int) -> int:
+        """Upper bound of the bytes of the first `count` fields of a document, as a document of their own."""
+        if isinstance(self.fields, dict):
+            return fields_bytes_max(dict(list(self.fields.items())[:count]))
+        return count * longest(self.field_length)
+
+    @property
     def document_bytes_max(self) -> int:
         """Size of the largest document: `_id`, and each field with type, name, length and subtype."""
         key = 15 + len(self.key_prefix.encode()) + max(self.zero_padding, 20)

@@ -104,7 +104,7 @@ def test_each_index_set_grows_by_itself() -> None:
     conclusion = grown(GrowingServer(), settings)
     assert [each.indexes for each in conclusion.sets] == [IndexSet.PRIMARY, IndexSet.COMPOUND]
     assert [len(each.volumes) for each in conclusion.sets] == [14, 14]
-    assert index_fields(IndexSet.COMPOUND, "field") == [{"field0": 1, "field1": 1}]
+    assert index_fields(IndexSet.COMPOUND, ["field0", "field1", "field2"]) == [{"field0": 1, "field1": 1}]
 
 
 @pytest.mark.parametrize(
