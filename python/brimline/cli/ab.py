@@ -19,11 +19,16 @@ Changes = list[str] | None
 
 
 def ab(
-    spec_a: Annotated[str, typer.Argument(help="Workload A: a shipped one or a YAML file.", show_default=False)],
+    spec_a: Annotated[
+        str, typer.Argument(metavar="SPEC_A", help="Workload A: a shipped one or a YAML file.", show_default=False)
+    ],
     spec_b: Annotated[
-        str | None, typer.Argument(help="Workload B; without it A, changed by --b.", show_default=False)
+        str | None,
+        typer.Argument(metavar="SPEC_B", help="Workload B; without it A, changed by --b.", show_default=False),
     ] = None,
-    pairs: Annotated[int, typer.Option("--pairs", help="Runs of each; fewer than 2 prove nothing.")] = PAIRS_DEFAULT,
+    pairs: Annotated[
+        int, typer.Option("--pairs", metavar="COUNT", help="Runs of each; fewer than 2 prove nothing.")
+    ] = PAIRS_DEFAULT,
     only_a: Annotated[
         Changes,
         typer.Option(

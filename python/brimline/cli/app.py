@@ -66,9 +66,24 @@ _VERBS: dict[str, Callable[..., int]] = {
     "workloads": workloads.workloads,
     "doctor": doctor.doctor,
 }
+_IN_THE_LIST = {
+    "capacity": "Find the highest load that meets an objective.",
+    "run": "Run a workload once and report it.",
+    "load": "Load a workload's records into a server.",
+    "sweep": "Measure throughput over 1, 2, 4 … connections.",
+    "ab": "Run two workloads in turns; say what differs.",
+    "compare": "Compare runs: what changed, and how sure that is.",
+    "trend": "Find where the figures of many runs changed.",
+    "report": "Analyse a stored record again, in any format.",
+    "list": "List stored runs and experiments.",
+    "import-results": "Make a report of JMeter's or YCSB's results.",
+    "doctor": "Check what this machine can do.",
+    "ycsb": "Load or run as YCSB does: same flags and output.",
+}
+"""One line each where all verbs are listed, short enough for 80 columns; the others' first sentences are."""
 for _name, _verb in _VERBS.items():
-    app.command(_name)(_verb)
-app.command("ycsb", context_settings=ycsb.SETTINGS)(ycsb.ycsb)
+    app.command(_name, short_help=_IN_THE_LIST.get(_name))(_verb)
+app.command("ycsb", context_settings=ycsb.SETTINGS, short_help=_IN_THE_LIST["ycsb"])(ycsb.ycsb)
 
 
 @app.callback()

@@ -38,19 +38,32 @@ def capacity(
     ] = False,
     budget: Annotated[
         str | None,
-        typer.Option("--budget", help="End within this time, such as 20m, without loading.", show_default=False),
+        typer.Option(
+            "--budget", metavar="TIME", help="End within this time, such as 20m, without loading.", show_default=False
+        ),
     ] = None,
     on: Annotated[
         On, typer.Option("--on", help="What is searched: a rate, connections of a closed loop, or T of T-L-R.")
     ] = On.RATE,
-    loops: Annotated[int | None, typer.Option("--loops", min=1, help="L of T-L-R.", show_default=False)] = None,
+    loops: Annotated[
+        int | None,
+        typer.Option(
+            "--loops", metavar="COUNT", min=1, help="L of T-L-R: operations of each thread.", show_default=False
+        ),
+    ] = None,
     ramp_up: Annotated[
-        str | None, typer.Option("--ramp-up", help="R of T-L-R, such as 10s.", show_default=False)
+        str | None,
+        typer.Option(
+            "--ramp-up", metavar="TIME", help="R of T-L-R: in which the threads start, such as 10s.", show_default=False
+        ),
     ] = None,
     frontier: Annotated[
         str | None,
         typer.Option(
-            "--frontier", help="Search for each of several limits, such as 5ms,10ms,20ms.", show_default=False
+            "--frontier",
+            metavar="TIME,...",
+            help="Search for each of several limits, such as 5ms,10ms,20ms.",
+            show_default=False,
         ),
     ] = None,
     resume: Annotated[

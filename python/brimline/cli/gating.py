@@ -49,7 +49,7 @@ Html = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.", show_default=False)
 ]
 MARGIN_TEXT = percentage_text(MARGIN)
-Margin = Annotated[str, typer.Option("--margin", help="Largest change that doesn't matter.")]
+Margin = Annotated[str, typer.Option("--margin", metavar="SHARE", help="Largest change that doesn't matter.")]
 
 
 def limits_of(gate: Sequence[str] | None) -> dict[str, float]:

@@ -14,7 +14,10 @@ from brimline.report import wanted_language
 def import_results(
     files: Annotated[
         list[Path],
-        typer.Argument(help="JTL files of JMeter, or what one run of YCSB left: output, status lines, .hdr files."),
+        typer.Argument(
+            metavar="FILE",
+            help="JTL files of JMeter, or what one run of YCSB left: output, status lines, .hdr files.",
+        ),
     ],
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,

@@ -21,7 +21,9 @@ _STYLES = {Standing.PASS: "green", Standing.UNKNOWN: "dim", Standing.WARN: "yell
 
 
 def lint(
-    file: Annotated[Path, typer.Argument(help="What a report claims, as YAML; docs/lint.md lists the keys.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What a report claims, as YAML; docs/lint.md lists the keys.")
+    ],
     as_json: opt.Json = False,
 ) -> int:
     """Recompute what a report claims. Exits with 3 when something in it can't be true."""

@@ -18,29 +18,41 @@ from brimline.report import wanted_language
 _LIMIT = re.compile(r"(?:(?P<kind>[a-z_]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
 
 Workload = Annotated[
-    str | None, typer.Argument(help="A shipped workload (see: brimline workloads) or a YAML file.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="WORKLOAD", help="A shipped workload (see: brimline workloads) or a YAML file.", show_default=False
+    ),
 ]
 PropertyFiles = Annotated[
     list[str] | None,
-    typer.Option("-P", help="YCSB property file instead of a workload; repeatable.", show_default=False),
+    typer.Option(
+        "-P", metavar="FILE", help="YCSB property file instead of a workload; repeatable.", show_default=False
+    ),
 ]
 Properties = Annotated[
-    list[str] | None, typer.Option("-p", help="YCSB property as name=value; repeatable.", show_default=False)
+    list[str] | None,
+    typer.Option("-p", metavar="NAME=VALUE", help="YCSB property as name=value; repeatable.", show_default=False),
 ]
 Uri = Annotated[
     str | None,
     typer.Option(
-        "--uri", help="Server to use, as mongodb://HOST:PORT; otherwise a mongod of brimline's own.", show_default=False
+        "--uri",
+        metavar="URI",
+        help="Server to use, as mongodb://HOST:PORT; otherwise a mongod of brimline's own.",
+        show_default=False,
     ),
 ]
 LoadUri = Annotated[
     str | None,
-    typer.Option("--uri", help="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI.", show_default=False),
+    typer.Option(
+        "--uri", metavar="URI", help="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI.", show_default=False
+    ),
 ]
 Mongod = Annotated[
-    Path | None, typer.Option("--mongod", help="Start this mongod instead of the bundled one.", show_default=False)
+    Path | None,
+    typer.Option("--mongod", metavar="FILE", help="Start this mongod instead of the bundled one.", show_default=False),
 ]
-CacheGb = Annotated[float, typer.Option("--cache-gb", help="Cache of the mongod that brimline starts.")]
+CacheGb = Annotated[float, typer.Option("--cache-gb", metavar="GB", help="Cache of the mongod that brimline starts.")]
 Data = Annotated[
     DataPolicy | None,
     typer.Option(
@@ -57,14 +69,25 @@ Resume = Annotated[
 Null = Annotated[bool, typer.Option("--null", help="No server: the generator's own ceiling.")]
 RunsDir = Annotated[
     Path | None,
-    typer.Option("--runs-dir", help="Where records go; default: runs, or BRIMLINE_RUNS_DIR.", show_default=False),
+    typer.Option(
+        "--runs-dir", metavar="DIR", help="Where records go; default: runs, or BRIMLINE_RUNS_DIR.", show_default=False
+    ),
 ]
-Records = Annotated[str | None, typer.Option("--records", help="Number of records, such as 100k.", show_default=False)]
-Connections = Annotated[str | None, typer.Option("--connections", help="Connections.", show_default=False)]
-Threads = Annotated[str | None, typer.Option("--threads", help="Engine threads.", show_default=False)]
+Records = Annotated[
+    str | None, typer.Option("--records", metavar="COUNT", help="Number of records, such as 100k.", show_default=False)
+]
+Connections = Annotated[
+    str | None, typer.Option("--connections", metavar="COUNT", help="Number of connections.", show_default=False)
+]
+Threads = Annotated[str | None, typer.Option("--threads", metavar="COUNT", help="Engine threads.", show_default=False)]
 Rate = Annotated[
     str | None,
-    typer.Option("--rate", help="Offer a constant rate, such as 5000/s, instead of a closed loop.", show_default=False),
+    typer.Option(
+        "--rate",
+        metavar="RATE",
+        help="Offer a constant rate, such as 5000/s, instead of a closed loop.",
+        show_default=False,
+    ),
 ]
 Arrivals = Annotated[
     Literal["even", "poisson"] | None,
@@ -72,7 +95,9 @@ Arrivals = Annotated[
 ]
 ThinkTime = Annotated[
     str | None,
-    typer.Option("--think-time", help="Closed loop: pause after each reply, such as 100ms.", show_default=False),
+    typer.Option(
+        "--think-time", metavar="TIME", help="Closed loop: pause after each reply, such as 100ms.", show_default=False
+    ),
 ]
 Tlr = Annotated[
     str | None,
@@ -86,20 +111,32 @@ Tlr = Annotated[
 ]
 InFlight = Annotated[
     str | None,
-    typer.Option("--in-flight", help="Most operations in flight; default: one per connection.", show_default=False),
+    typer.Option(
+        "--in-flight",
+        metavar="COUNT",
+        help="Most operations in flight; default: one per connection.",
+        show_default=False,
+    ),
 ]
-Duration = Annotated[str | None, typer.Option("--duration", help="Measured window, such as 30s.", show_default=False)]
-Warmup = Annotated[str | None, typer.Option("--warmup", help="Warm-up before it.", show_default=False)]
+Duration = Annotated[
+    str | None, typer.Option("--duration", metavar="TIME", help="Measured window, such as 30s.", show_default=False)
+]
+Warmup = Annotated[str | None, typer.Option("--warmup", metavar="TIME", help="Warm-up before it.", show_default=False)]
 OperationCount = Annotated[
-    str | None, typer.Option("--operations", help="End after so many operations.", show_default=False)
+    str | None, typer.Option("--operations", metavar="COUNT", help="End after so many operations.", show_default=False)
 ]
-Seed = Annotated[str | None, typer.Option("--seed", help="Seed of data and operations.", show_default=False)]
+Seed = Annotated[
+    str | None, typer.Option("--seed", metavar="NUMBER", help="Seed of data and operations.", show_default=False)
+]
 ResponseP99 = Annotated[
-    str | None, typer.Option("--p99", help="Objective: response time p99, such as 10ms.", show_default=False)
+    str | None,
+    typer.Option("--p99", metavar="TIME", help="Objective: response time p99, such as 10ms.", show_default=False),
 ]
 ErrorRate = Annotated[
     str | None,
-    typer.Option("--error-rate", help="Objective: share of failed operations, such as 0.1%.", show_default=False),
+    typer.Option(
+        "--error-rate", metavar="SHARE", help="Objective: share of failed operations, such as 0.1%.", show_default=False
+    ),
 ]
 Limits = Annotated[
     list[str] | None,

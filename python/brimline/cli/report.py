@@ -20,7 +20,9 @@ STDOUT = "-"
 
 
 def report(
-    record: Annotated[str, typer.Argument(help="A record: its directory, a part of its name, or latest.")] = "latest",
+    record: Annotated[
+        str, typer.Argument(metavar="RECORD", help="A record: its directory, a part of its name, or latest.")
+    ] = "latest",
     format: Annotated[  # noqa: A002 - the flag's name
         Literal["html", "md", "csv", "jtl", "json", "all"],
         typer.Option("--format", help="What to write. csv: the statistics table; jtl: JMeter's results, of a run."),
@@ -30,6 +32,7 @@ def report(
         typer.Option(
             "-o",
             "--output",
+            metavar="FILE",
             help="File to write, - for standard output; with all, a directory. Default: beside the record.",
             show_default=False,
         ),

@@ -13,7 +13,9 @@ from brimline.report import in_language, print_report, render_json, wanted_langu
 
 
 def show(
-    record: Annotated[str, typer.Argument(help="A record: its directory, a part of its name, or latest.")] = "latest",
+    record: Annotated[
+        str, typer.Argument(metavar="RECORD", help="A record: its directory, a part of its name, or latest.")
+    ] = "latest",
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
     as_json: opt.Json = False,

@@ -21,25 +21,33 @@ _EXIT_SIGNAL_BASE = 128
 
 def stat(
     interval_s: Annotated[
-        float, typer.Argument(metavar="[SECONDS]", help="Seconds from one row to the next.", show_default=False)
+        float,
+        typer.Argument(metavar="SECONDS", help="Seconds from one row to the next; default: 1.", show_default=False),
     ] = 1.0,
     uri: Annotated[
         str | None,
         typer.Option(
             "--uri",
+            metavar="URI",
             help="Server to watch, as mongodb://HOST:PORT; or set BRIMLINE_URI. Default: localhost:27017.",
             show_default=False,
         ),
     ] = None,
     row_count: Annotated[
-        int, typer.Option("-n", "--rowcount", "--rows", help="Rows to print; 0: without an end.", show_default=False)
+        int,
+        typer.Option(
+            "-n", "--rowcount", "--rows", metavar="COUNT", help="Rows to print; 0: without an end.", show_default=False
+        ),
     ] = 0,
     columns: Annotated[
         str | None,
-        typer.Option("-o", help="Columns to show, such as insert,net_in,mem.bits=bits.", show_default=False),
+        typer.Option(
+            "-o", metavar="COLUMNS", help="Columns to show, such as insert,net_in,mem.bits=bits.", show_default=False
+        ),
     ] = None,
     more_columns: Annotated[
-        str | None, typer.Option("-O", help="Columns to show behind the usual ones.", show_default=False)
+        str | None,
+        typer.Option("-O", metavar="COLUMNS", help="Columns to show behind the usual ones.", show_default=False),
     ] = None,
     no_headers: Annotated[bool, typer.Option("--noheaders", help="No line of headings.")] = False,
     human: Annotated[

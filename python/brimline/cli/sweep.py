@@ -25,11 +25,13 @@ def sweep(
     properties: opt.Properties = None,
     uri: opt.Uri = None,
     connections_max: Annotated[
-        int, typer.Option("--connections-max", help="Most connections to try.")
+        int, typer.Option("--connections-max", metavar="COUNT", help="Most connections to try.")
     ] = _DEFAULTS.connections_max,
-    repeats: Annotated[int, typer.Option("--repeats", help="How often each level is measured.")] = _DEFAULTS.repeats,
-    duration: Annotated[str, typer.Option("--duration", help="Measured window of each level.")] = "10s",
-    warmup: Annotated[str, typer.Option("--warmup", help="Warm-up of each level.")] = "2s",
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="COUNT", help="How often each level is measured.")
+    ] = _DEFAULTS.repeats,
+    duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Measured window of each level.")] = "10s",
+    warmup: Annotated[str, typer.Option("--warmup", metavar="TIME", help="Warm-up of each level.")] = "2s",
     resume: Annotated[
         str | None,
         typer.Option("--resume", metavar="DIR", help="Go on with a sweep that was cut short.", show_default=False),

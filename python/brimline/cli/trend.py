@@ -19,18 +19,23 @@ def trend(
     records: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Runs or directories of runs; without any those in the runs directory.", show_default=False
+            metavar="RECORD",
+            help="Runs or directories of runs; without any those in the runs directory.",
+            show_default=False,
         ),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", help=f"Metric to follow; repeatable. Default: {', '.join(TREND_METRICS)}.", show_default=False
+            "--metric",
+            metavar="NAME",
+            help=f"Metric to follow; repeatable. Default: {', '.join(TREND_METRICS)}.",
+            show_default=False,
         ),
     ] = None,
-    floor: Annotated[str, typer.Option("--floor", help="Smallest change of level that is reported.")] = percentage_text(
-        MAGNITUDE_FLOOR
-    ),
+    floor: Annotated[
+        str, typer.Option("--floor", metavar="SHARE", help="Smallest change of level that is reported.")
+    ] = percentage_text(MAGNITUDE_FLOOR),
     gate: Annotated[
         str | None,
         typer.Option(
@@ -41,7 +46,9 @@ def trend(
             show_default=False,
         ),
     ] = None,
-    newest: Annotated[int, typer.Option("--newest", help="Runs among which the gate looks.")] = NEWEST_DEFAULT,
+    newest: Annotated[
+        int, typer.Option("--newest", metavar="COUNT", help="Runs among which the gate looks.")
+    ] = NEWEST_DEFAULT,
     junit: gating.Junit = None,
     html: gating.Html = None,
     runs_dir: opt.RunsDir = None,
