@@ -24,6 +24,10 @@ MISSED_SHARE_MIN = 0.5
 """Of an unsteady window, the share of intervals that must miss the objective for the server to have missed it: in fewer
 a disturbance did, and what the server can do is not known."""
 
+MISSING_PART_OF_TAIL_MAX = 0.5
+"""Operations that never completed, as a part of those that may be slower than a limit; above it a limit isn't met by
+those that did: p99.9 of the completed says little where one in a thousand is missing."""
+
 EDGE_OPERATIONS = 3
 """Operations that may be missing because the window's edges cut them off; matters at low rates only."""
 
@@ -135,8 +139,23 @@ def _incomplete(observation: Observation, slo: Slo) -> bool:
     """Whether operations stayed behind; not those few that merely fall across the window's edges."""
     if observation.completed_share is None or observation.offered_ops_per_s is None:
         return False
-    missing = (1 - observation.completed_share) * observation.offered_ops_per_s * observation.measured_s
-    return observation.completed_share < slo.completed_share_min and missing > EDGE_OPERATIONS
+    return observation.completed_share < slo.completed_share_min and _missing(observation) > EDGE_OPERATIONS
+
+
+def _missing(observation: Observation) -> float:
+    """How many operations of an open loop's offer never completed."""
+    return _missing_share(observation) * (observation.offered_ops_per_s or 0.0) * observation.measured_s
+
+
+def _missing_share(observation: Observation) -> float:
+    """The same as a share; 0 in a closed loop, which offers what is answered."""
+    return 0.0 if observation.completed_share is None else 1 - observation.completed_share
+
+
+def _tail_missing(observation: Observation, limit: LatencyObjective) -> bool:
+    """Whether so many operations never completed that a quantile of the others says too little."""
+    tail = MISSING_PART_OF_TAIL_MAX * (1 - limit.quantile)
+    return _missing_share(observation) > tail and _missing(observation) > EDGE_OPERATIONS
 
 
 def _judge_latency(observation: Observation, limit: LatencyObjective) -> ObjectiveResult:
@@ -160,6 +179,13 @@ def _judge_latency(observation: Observation, limit: LatencyObjective) -> Objecti
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
     if seen.high_ns is None:
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _too_few_text(seen, limit))
+    if _tail_missing(observation, limit):
+        doubt = message(
+            "{evidence}, without the {share} of the operations that never completed",
+            evidence=evidence,
+            share=format_percentage(_missing_share(observation)),
+        )
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
     return ObjectiveResult(limit.text, Verdict.PASS, evidence)
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from brimline.analysis.objective import Slo
+from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import Observation, observe
-from brimline.analysis.verdict import Verdict, judge
+from brimline.analysis.verdict import Verdict, judge, judge_objective
 
 from .records import MS, interval_row, operation_row, run_record, summary
 
@@ -52,10 +52,26 @@ def test_error_rate(failed: int, verdict: Verdict) -> None:
     assert judge(observe(run_record(operations=rows)), SLO).verdict is verdict
 
 
-@pytest.mark.parametrize(("done", "verdict"), [(990, Verdict.PASS), (989, Verdict.FAIL)])
+@pytest.mark.parametrize(
+    ("done", "verdict"),
+    [(996, Verdict.PASS), (994, Verdict.INCONCLUSIVE), (990, Verdict.INCONCLUSIVE), (989, Verdict.FAIL)],
+)
 def test_completed_share(done: int, verdict: Verdict) -> None:
     rows = [operation_row(second, sent=1000, ok=done) for second in range(1, 11)]
     assert judge(observe(run_record(operations=rows)), SLO).verdict is verdict
+
+
+def test_a_percentile_of_those_that_completed_is_no_pass_where_its_tail_is_missing() -> None:
+    limit = LatencyObjective(limit_ns=10 * MS, quantile=0.999)
+    rows = [operation_row(second, sent=100_000, ok=99_900) for second in range(1, 11)]
+    latencies = {clock: [(MS, 999_000)] for clock in ("service", "response", "lag")}
+    record = run_record(rate=100_000.0, operations=rows, latencies=latencies)
+    judgement = judge_objective(observe(record, objectives=[limit]), Slo(latencies=(limit,)))
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.reasons == (
+        "response p99.9 1.00 ms, target 10.0 ms, without the 0.1 % of the operations that never completed",
+    )
+    assert judge_objective(observe(record, objectives=[limit]), SLO).verdict is Verdict.PASS  # a p99 stands
 
 
 @pytest.mark.parametrize(("growth", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (5, Verdict.FAIL)])
