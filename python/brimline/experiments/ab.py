@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from brimline.analysis.comparison import MARGIN
+from brimline.experiments.settings import REPEATS_MAX
 from brimline.units import NS_PER_S
 
 Arm = Literal["A", "B", "A2"]
@@ -32,6 +33,8 @@ class ABSettings:
     def __post_init__(self) -> None:
         if self.pairs < 1:
             raise ValueError("a comparison needs at least one run of each arm")
+        if self.pairs > REPEATS_MAX:
+            raise ValueError(f"a comparison has at most {REPEATS_MAX} runs of each arm")
         if not 0 < self.margin < 1:
             raise ValueError("the margin is a share between 0 and 1")
 

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from brimline.analysis.checkpoints import CHECKPOINT_PAUSE_S
 from brimline.analysis.objective import Slo
 from brimline.experiments.axis import Axis, On
+from brimline.spec.readers import CONNECTION_COUNT_MAX
 
 CHECKPOINT_S = CHECKPOINT_PAUSE_S
 """A shorter window can miss what a checkpoint does."""
+REPEATS_MAX = 1_000
+"""More runs of a level, or pairs of a comparison, are a slip; their order alone would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,8 @@ class SweepSettings:
     def __post_init__(self) -> None:
         if self.connections_max < 1 or self.repeats < 1 or self.flat_levels < 1 or self.duration_s <= 0:
             raise ValueError("a sweep needs at least one connection, one repeat, one level and some time")
+        if self.connections_max > CONNECTION_COUNT_MAX or self.repeats > REPEATS_MAX:
+            raise ValueError(f"a sweep has at most {CONNECTION_COUNT_MAX} connections and {REPEATS_MAX} repeats")
 
     @property
     def levels(self) -> tuple[int, ...]:

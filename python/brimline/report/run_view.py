@@ -98,7 +98,9 @@ def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judge
 
 def _caption(record: RunRecord, observation: Observation) -> str:
     if observation.target == "null":
-        return "Encode-and-record ceiling, without sockets"
+        # A rate that was offered, or pauses between operations, say nothing of what could be reached.
+        full = observation.back_to_back
+        return "Encode-and-record ceiling, without sockets" if full else "Throughput without a server"
     return "Loaded" if is_load(record) else "Throughput"
 
 
