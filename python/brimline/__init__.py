@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brimline.api.ab import ABResult, ab
-    from brimline.api.capacity import capacity
+    from brimline.api.capacity import capacity, frontier, resume_search
     from brimline.api.comparison import ComparisonResult, compare
     from brimline.api.load import load
     from brimline.api.options import Options
     from brimline.api.reopen import open_result
-    from brimline.api.results import AlreadyLoaded, CapacityResult, LoadResult, RunResult, SweepResult
+    from brimline.api.results import AlreadyLoaded, CapacityResult, FrontierResult, LoadResult, RunResult, SweepResult
     from brimline.api.run import run
     from brimline.api.scan import ScanResult, scan
     from brimline.api.sweep import sweep
@@ -30,6 +30,7 @@ __all__ = [
     "BrimlineError",
     "CapacityResult",
     "ComparisonResult",
+    "FrontierResult",
     "LoadResult",
     "Options",
     "RunResult",
@@ -39,8 +40,10 @@ __all__ = [
     "ab",
     "capacity",
     "compare",
+    "frontier",
     "load",
     "open_result",
+    "resume_search",
     "run",
     "scan",
     "sweep",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from brimline.errors import RecordError
+from brimline.experiments.ab import ABSettings, arm_order
 from brimline.record import ExperimentWriter, read_experiment
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
@@ -47,12 +48,46 @@ def test_a_sweep_killed_in_the_middle_goes_on(brimline_cli: CommandLine) -> None
     assert events.count("resumed") == 1 and events.count("dropped") == 1
 
 
+def test_an_ab_comparison_killed_in_the_middle_goes_on(brimline_cli: CommandLine) -> None:
+    """The order of the runs is that of the seed, so what goes on is the comparison that was begun."""
+    spec = brimline_cli.directory / "resumed.yaml"
+    spec.write_text(SPEC)
+    arguments = ("--b", "connections=2", "--pairs", "2", "--duration", "600ms", "--warmup", "100ms", "--data", "as-is")
+    with scripted_server(SCRIPT) as server:
+        running = brimline_cli.start("ab", spec, "--uri", server.uri, *arguments)
+
+        def third_run() -> bool:
+            return any((brimline_cli.runs).glob("*/trials/03-*/intervals.csv"))
+
+        assert eventually(third_run, timeout_s=60), "the third run did not begin"
+        running.send(signal.SIGKILL)
+        running.end(timeout_s=30)
+        (directory,) = brimline_cli.record_directories(kind="ab")
+        before = {name: (directory / "trials" / name / "record.json").read_bytes() for name in trials(directory)[:2]}
+        at = ("--uri", server.uri, "--data", "as-is")
+
+        brimline_cli.run("ab", "ycsb-c", "--resume", directory, *at).check_error(2, "--resume goes on")
+        outcome = brimline_cli.run("ab", "--resume", directory, *at, "--json")
+        brimline_cli.run("capacity", "--resume", directory, *at).check_error(
+            2, "holds an ab", f"brimline ab --resume {directory}"
+        )
+    document = json.loads(outcome.stdout)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert [len(document[side]) for side in "ab"] == [2, 2] and document["left_out"] == []
+    assert document["differences"] == [{"where": "plan", "name": "connections", "a": ["32"], "b": ["2"]}]
+    assert {name: (directory / "trials" / name / "record.json").read_bytes() for name in before} == before
+    assert len(trials(directory)) == 4 and len(list((directory / "dropped").iterdir())) == 1
+    arms = [json.loads((directory / "trials" / name / "trial.json").read_text())["arm"] for name in trials(directory)]
+    assert arms == list(arm_order(ABSettings(pairs=2), 1))
+
+
 def test_another_workload_is_refused(brimline_cli: CommandLine) -> None:
     spec = brimline_cli.directory / "resumed.yaml"
     spec.write_text(SPEC)
     with scripted_server(SCRIPT) as server:
         at = ("--uri", server.uri, "--data", "as-is")
-        brimline_cli.run("sweep", spec, *at, "--duration", "200ms", "--warmup", "0s", "--connections-max", "1")
+        begun = brimline_cli.run("sweep", spec, *at, "--duration", "200ms", "--warmup", "0s", "--connections-max", "1")
+        assert "estimate: about 200 ms, 1 probes (sweep 1)" in begun.stderr
         (directory,) = brimline_cli.record_directories(kind="sweep")
         (directory / "spec.yaml").write_text(SPEC.replace("1000", "2000"))
         brimline_cli.run("sweep", "--resume", directory, *at).check_error(2, "now makes another plan", "begin a new")

@@ -25,13 +25,13 @@ class Written:
 
 
 def test_a_frontier_is_written_in_the_language_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    verb = import_module("brimline.api.frontier")
+    verb = import_module("brimline.api.capacity")
     written = Written()
     monkeypatch.setattr(verb, "conduct", lambda *_args, **_named: None)
-    monkeypatch.setattr(verb, "frontier_result", lambda *_args: written)
+    monkeypatch.setattr(verb, "search_result", lambda *_args: written)
     loaded = LoadedSpec(read_only(), "", "")
     settings = frontier_settings(loaded.spec, "quick", [20_000_000, 5_000_000])
-    verb.frontier_loaded(loaded, settings, api.Options(language="zh"))
+    verb.search_loaded(loaded, settings, api.Options(language="zh"))
     assert written.languages == ["zh"]
 
 

@@ -1,10 +1,9 @@
 """Owns the functions behind every verb: spec in, result out. The command line is a thin shell over them."""
 
 from brimline.api.ab import ABResult, ab
-from brimline.api.capacity import capacity, time_estimate
+from brimline.api.capacity import capacity, frontier, resume_search
 from brimline.api.checkup import checkup
 from brimline.api.comparison import ComparisonResult, compare
-from brimline.api.frontier import frontier
 from brimline.api.generate import GenerateResult, RowFormat, generate
 from brimline.api.grow import GrowthResult, grow
 from brimline.api.import_data import ImportResult, import_data, resume_import
@@ -61,11 +60,11 @@ __all__ = [
     "load",
     "open_result",
     "resume_import",
+    "resume_search",
     "run",
     "scan",
     "stat",
     "sweep",
-    "time_estimate",
     "trend",
     "ycsb",
 ]

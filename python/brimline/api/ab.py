@@ -1,6 +1,6 @@
 """Owns the verb `ab`: two workloads in turns on one server, and what differs between them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -10,16 +10,20 @@ from brimline.analysis.gate import GateCase, gate
 from brimline.api.gating import gate_error
 from brimline.api.options import Options
 from brimline.api.results import Result
+from brimline.api.resume import require_same, resumption
 from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
-from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError
-from brimline.experiments.ab import AB, AB_KIND, ABSettings, Arm, ab_time_s, arm_order
-from brimline.experiments.ab_runner import ArmPlan, arm_records, run_arms
+from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
+from brimline.experiments.ab import AB, AB_KIND, ARMS, ABSettings, Arm, ab_time_s, arm_order
+from brimline.experiments.ab_runner import ArmPlan, arm_records, run_arms, stored_ab_settings, stored_arm_trials
 from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.record.files import replace_text
+from brimline.record.layout import SPEC_B_FILE
 from brimline.report.comparison_view import comparison_report
-from brimline.spec import LoadedSpec, Spec
+from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.units import NS_PER_S, format_duration
 
 _OWN_COLLECTION = "_b"
 
@@ -65,9 +69,16 @@ def ab(
     return ab_loaded(loaded_a, loaded_b, settings or ABSettings(), options or Options(), limits=limits)
 
 
-def ab_time_estimate_s(a: LoadedSpec, b: LoadedSpec, settings: ABSettings) -> float | None:
-    """How long it takes, without loading; None where a run ends after a number of operations."""
-    return ab_time_s(settings, a_ns=_run_ns(a.spec), b_ns=_run_ns(b.spec))
+def resumed_ab(directory: Path, options: Options, *, limits: Mapping[str, float] | None = None) -> ABResult:
+    """Goes on with the comparison in `directory`. Raises UsageError where it can't be."""
+    found = resumption(directory, kinds=(AB_KIND,))
+    if not (directory / SPEC_B_FILE).exists():
+        raise UsageError(f"{directory} doesn't say what B is", hint="it was begun by an older brimline; begin anew")
+    b = load_spec(directory / SPEC_B_FILE)
+    settings = stored_ab_settings(found.experiment)
+    finished = sum(entry.probe.get("arm") in ARMS for entry in found.experiment.trials)
+    options.progress.note(f"going on with {directory}: {finished} of {settings.run_count} runs were begun")
+    return ab_loaded(found.loaded, b, settings, options, limits=limits, resume=directory)
 
 
 def ab_loaded(
@@ -77,8 +88,11 @@ def ab_loaded(
     options: Options,
     *,
     limits: Mapping[str, float] | None = None,
+    resume: Path | None = None,
 ) -> ABResult:
-    """`ab` for specs that are read already."""
+    """`ab` for specs that are read already. `resume`: the directory of a comparison to go on with."""
+    if resume is None:
+        _say_estimate(a, b, settings, options)
     with workplace(a, options) as place_a:
         place_b = place_a.beside(b)
         plan_a, plan_b = _plan(place_a), _plan(place_b)
@@ -86,16 +100,21 @@ def ab_loaded(
             place_b = _moved(place_b)
             plan_b = _plan(place_b)
             options.progress.note(f"the data differs, so that of B goes into {plan_b.namespace.collection}")
+        plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
+        if resume is not None:
+            require_same(read_experiment(resume), plan_hash=plan_hash, environment=place_a.context.environment)
         for place, plan in ((place_a, plan_a), (place_b, plan_b)):
             place.ensure_data(plan)
         place_a.stop.raise_if_requested()
-        directory = place_a.directory(plan_a, kind=AB_KIND)
+        directory = resume or place_a.directory(plan_a, kind=AB_KIND)
         arms: dict[Arm, ArmPlan] = {
             "A": ArmPlan(plan=plan_a, context=place_a.context),
             "B": ArmPlan(plan=plan_b, context=place_b.context),
             "A2": ArmPlan(plan=plan_a, context=place_a.context),
         }
-        _conduct(directory, arms, settings, place_a, names=(a.spec.name, b.spec.name))
+        name = " and ".join(dict.fromkeys((a.spec.name, b.spec.name)))
+        with _writer(directory, settings, arms, place_a, name=name, plan_hash=plan_hash, resume=resume) as writer:
+            _conduct(writer, arms, settings, place_a)
         interrupted = interruption(place_a.stop, directory)
     try:
         result = ab_result(read_experiment(directory), limits=limits, interrupted=interrupted)
@@ -135,31 +154,44 @@ def _compared(experiment: ExperimentRecord) -> dict[Arm, list[ComparedRun]]:
     return {arm: [compared_run(record) for record in records] for arm, records in arm_records(experiment).items()}
 
 
-def _conduct(
+def _writer(
     directory: Path,
-    arms: Mapping[Arm, ArmPlan],
     settings: ABSettings,
+    arms: Mapping[Arm, ArmPlan],
     place: Workplace,
     *,
-    names: Sequence[str],
-) -> None:
-    """Runs all arms and seals the experiment. Raises BrimlineError; the runs until then are kept."""
-    seed = place.spec.seed
-    with ExperimentWriter(
+    name: str,
+    plan_hash: str,
+    resume: Path | None,
+) -> ExperimentWriter:
+    """The comparison's directory, with the workloads of both arms."""
+    stored = {**asdict(settings), "seed": place.spec.seed}
+    if resume is not None:
+        return ExperimentWriter.reopen(resume, settings=stored)
+    writer = ExperimentWriter(
         directory,
         kind=AB_KIND,
-        name=" and ".join(dict.fromkeys(names)),
-        settings={**asdict(settings), "seed": seed},
-        spec_text=place.context.spec_text,
+        name=name,
+        settings=stored,
+        spec_text=arms["A"].context.spec_text,
         environment=place.context.environment,
-    ) as writer:
-        try:
-            run_arms(AB(settings, seed), arms=arms, writer=writer, total=len(arm_order(settings, seed)))
-        except BrimlineError as error:
-            writer.seal(ended_by="error", message=error.message)
-            error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
-            raise
-        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+        plan_hash=plan_hash,
+    )
+    replace_text(directory / SPEC_B_FILE, redact_text(arms["B"].context.spec_text))
+    return writer
+
+
+def _conduct(writer: ExperimentWriter, arms: Mapping[Arm, ArmPlan], settings: ABSettings, place: Workplace) -> None:
+    """Makes all runs that are not there yet and seals the comparison. Raises BrimlineError; the runs are kept."""
+    seed = place.spec.seed
+    done = stored_arm_trials(read_experiment(writer.directory))
+    try:
+        run_arms(AB(settings, seed), arms=arms, writer=writer, total=len(arm_order(settings, seed)), done=done)
+    except BrimlineError as error:
+        writer.seal(ended_by="error", message=error.message)
+        error.hint = error.hint or f"what was measured is kept: brimline show {writer.directory}"
+        raise
+    writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
 
 
 def _raise_if_lost(directory: Path) -> None:
@@ -170,6 +202,14 @@ def _raise_if_lost(directory: Path) -> None:
                 raise TargetError(
                     f"the target went away: {record.message}", hint=f"what was measured is kept: {directory}"
                 )
+
+
+def _say_estimate(a: LoadedSpec, b: LoadedSpec, settings: ABSettings, options: Options) -> None:
+    """How long it takes, without loading; not known where a run ends after a number of operations."""
+    estimate_s = ab_time_s(settings, a_ns=_run_ns(a.spec), b_ns=_run_ns(b.spec))
+    if estimate_s is not None:
+        time = format_duration(round(estimate_s * NS_PER_S))
+        options.progress.note(f"{settings.run_count} runs, about {time} without loading")
 
 
 def _plan(place: Workplace) -> Plan:

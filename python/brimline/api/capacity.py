@@ -1,18 +1,27 @@
-"""Owns the verb `capacity`: the highest rate a deployment sustains within its objective, and why it stops there."""
+"""Owns the verb `capacity`: the highest load a deployment sustains within its objective, and why it stops there.
+
+`frontier` is the same search for each of several limits. Both go the same way: words to settings, `search_loaded`,
+`search_result`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import overload
 
 from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
-from brimline.api.results import CapacityResult
-from brimline.api.search_settings import Preset, settings_for
+from brimline.api.results import CapacityResult, FrontierResult
+from brimline.api.resume import resumption
+from brimline.api.search_settings import Preset, SearchWords, frontier_settings, resumed_settings, settings_for
 from brimline.api.workload import load_workload, objective
+from brimline.experiments.axis import On
 from brimline.experiments.capacity import Capacity
-from brimline.experiments.cost import TimeEstimate, capacity_time
+from brimline.experiments.cost import capacity_time
+from brimline.experiments.frontier import Frontier, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.report import capacity_report
+from brimline.report.frontier_view import frontier_report
 from brimline.spec import LoadedSpec
 
 
@@ -20,63 +29,133 @@ def capacity(
     workload: str | Path | None = None,
     *,
     preset: Preset = "standard",
+    on: On | str = On.RATE,
+    loops: int | None = None,
+    ramp_up_s: float | None = None,
+    budget_s: float | None = None,
     settings: CapacitySettings | None = None,
     property_files: Sequence[str | Path] = (),
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
 ) -> CapacityResult:
-    """Searches the highest sustained rate. `settings` replaces `preset`; the spec's `slo` is the objective.
+    """Searches the highest load that is sustained; the spec's `slo` is the objective.
+
+    `on`: what is searched, a `rate`, the `connections` of a closed loop, or the `threads` of T-L-R, whose L and R are
+    `loops` and `ramp_up_s`. `budget_s`: end within this time, without loading. `settings` replaces all of these.
 
     Raises BrimlineError where nothing was measured; a search without a number has `CapacityResult.error`.
     """
     loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
-    chosen = settings_for(loaded.spec, preset)
+    chosen = settings or settings_for(loaded.spec, preset, SearchWords.of(on, loops, ramp_up_s, budget_s))
     if settings is not None:
         slo = objective(loaded.spec) or settings.slo
         chosen = replace(settings, slo=slo.on_service_time() if settings.axis.closed_loop else slo)
-    return capacity_loaded(loaded, chosen, options or Options())
+    return search_loaded(loaded, chosen, options or Options())
 
 
-def time_estimate(settings: CapacitySettings) -> TimeEstimate:
-    """How long a search takes, without loading."""
-    return capacity_time(settings)
+def frontier(
+    workload: str | Path | None = None,
+    *,
+    limits_ns: Sequence[int],
+    preset: Preset = "standard",
+    on: On | str = On.RATE,
+    loops: int | None = None,
+    ramp_up_s: float | None = None,
+    budget_s: float | None = None,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    overrides: Mapping[str, object] | None = None,
+    options: Options | None = None,
+) -> FrontierResult:
+    """`capacity` for each of `limits_ns` on the objective's leading percentile; `budget_s` is for all together.
+
+    Raises BrimlineError where nothing was measured; a frontier that isn't whole has `FrontierResult.error`.
+    """
+    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    words = SearchWords.of(on, loops, ramp_up_s, budget_s)
+    return search_loaded(loaded, frontier_settings(loaded.spec, preset, limits_ns, words), options or Options())
 
 
-def capacity_loaded(
+def resume_search(
+    directory: str | Path, *, budget_s: float | None = None, options: Options | None = None
+) -> CapacityResult | FrontierResult:
+    """Goes on with a capacity search or a frontier that was cut short; its finished probes count.
+
+    `budget_s` replaces the one it was begun with. Raises BrimlineError where there is nothing to go on with.
+    """
+    options = options or Options()
+    found = resumption(Path(directory), kinds=("capacity", "frontier"))
+    finished = sum(trial.took_s is not None for trial in found.experiment.trials)
+    options.progress.note(f"going on with {directory}: {finished} probes are there")
+    settings = resumed_settings(found.experiment, budget_s)
+    return search_loaded(found.loaded, settings, options, resume=Path(directory))
+
+
+@overload
+def search_loaded(
     loaded: LoadedSpec, settings: CapacitySettings, options: Options, *, resume: Path | None = None
-) -> CapacityResult:
-    """`capacity` for a spec that is read already. `resume`: the directory of one to go on with."""
+) -> CapacityResult: ...
+@overload
+def search_loaded(
+    loaded: LoadedSpec, settings: FrontierSettings, options: Options, *, resume: Path | None = None
+) -> FrontierResult: ...
+def search_loaded(
+    loaded: LoadedSpec, settings: CapacitySettings | FrontierSettings, options: Options, *, resume: Path | None = None
+) -> CapacityResult | FrontierResult:
+    """A search for a spec that is read already. `resume`: the directory of one to go on with."""
+    if isinstance(settings, FrontierSettings):
+        kind, search, goals = "frontier", settings.search, len(settings.limits_ns)
+    else:
+        kind, search, goals = "capacity", settings, 1
     conducted = conduct(
         loaded,
         options,
-        kind="capacity",
+        kind=kind,
         settings=settings,
-        make=lambda seed: Capacity(settings, seed),
-        slo=settings.slo,
+        make=lambda seed: _machine(settings, seed),
+        estimate=capacity_time(search, goals=goals),
+        slo=search.slo,
         resume=resume,
     )
-    result = capacity_result(conducted, settings)
+    result = search_result(conducted, settings)
     result.write(options.language)
     return result
 
 
-def capacity_result(conducted: Conducted, settings: CapacitySettings) -> CapacityResult:
+def _machine(settings: CapacitySettings | FrontierSettings, seed: int) -> Capacity | Frontier:
+    return Frontier(settings, seed) if isinstance(settings, FrontierSettings) else Capacity(settings, seed)
+
+
+@overload
+def search_result(conducted: Conducted, settings: CapacitySettings) -> CapacityResult: ...
+@overload
+def search_result(conducted: Conducted, settings: FrontierSettings) -> FrontierResult: ...
+def search_result(
+    conducted: Conducted, settings: CapacitySettings | FrontierSettings
+) -> CapacityResult | FrontierResult:
     """What the trials show, now or years later."""
-    conclusion = Capacity(settings, conducted.seed).conclude(conducted.trials)
-    report = capacity_report(
-        conducted.experiment,
-        conducted.trials,
-        conclusion,
-        settings,
-        detail=detail_record(conducted, conclusion),
-    )
+    experiment, trials = conducted.experiment, conducted.trials
+    if isinstance(settings, FrontierSettings):
+        several = Frontier(settings, conducted.seed).conclude(trials)
+        detail = detail_record(conducted, several)
+        return FrontierResult(
+            report=frontier_report(experiment, trials, several, settings, detail=detail),
+            directory=experiment.directory,
+            interrupted=conducted.interrupted,
+            experiment=experiment,
+            trials=trials,
+            settings=settings,
+            conclusion=several,
+        )
+    conclusion = Capacity(settings, conducted.seed).conclude(trials)
+    detail = detail_record(conducted, conclusion)
     return CapacityResult(
-        report=report,
-        directory=conducted.experiment.directory,
+        report=capacity_report(experiment, trials, conclusion, settings, detail=detail),
+        directory=experiment.directory,
         interrupted=conducted.interrupted,
-        experiment=conducted.experiment,
-        trials=conducted.trials,
+        experiment=experiment,
+        trials=trials,
         settings=settings,
         conclusion=conclusion,
     )

@@ -12,6 +12,7 @@ from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted
 from brimline.experiments.conclusion import CapacityConclusion
+from brimline.experiments.cost import TimeEstimate
 from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.runner import Experiment, run_trials
 from brimline.experiments.settings import CapacitySettings, SweepSettings
@@ -41,14 +42,17 @@ def conduct(
     kind: str,
     settings: CapacitySettings | SweepSettings | FrontierSettings,
     make: Callable[[int], Experiment],
+    estimate: TimeEstimate,
     slo: Slo | None = None,
     resume: Path | None = None,
 ) -> Conducted:
     """Runs the experiment that `make` makes from a seed. Raises BrimlineError; the trials until then are kept.
 
-    `slo` says which figures of a run are needed. `resume`: the directory of an experiment of the same kind to go on
-    with, whose finished trials count.
+    `estimate` is said first, unless part of it is spent. `slo` says which figures of a run are needed. `resume`: the
+    directory of an experiment of the same kind to go on with, whose finished trials count.
     """
+    if resume is None:
+        options.progress.note(estimate.text)
     with workplace(loaded, options) as place:
         plan = resolve(place.spec, target=place.target)
         seed = place.spec.seed

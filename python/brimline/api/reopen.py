@@ -4,9 +4,8 @@ from pathlib import Path
 
 from brimline.analysis.objective import Slo
 from brimline.api.ab import ab_result
-from brimline.api.capacity import capacity_result
+from brimline.api.capacity import search_result
 from brimline.api.experiment import Conducted
-from brimline.api.frontier import frontier_result
 from brimline.api.grow import growth_result
 from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
@@ -102,11 +101,11 @@ def _open_experiment(directory: Path) -> Result:
     if experiment.kind == "capacity":
         settings = stored_capacity_settings(experiment.settings)
         trials = stored_trials(experiment, slo=settings.slo)
-        return capacity_result(Conducted(experiment=experiment, trials=trials, seed=seed), settings)
+        return search_result(Conducted(experiment=experiment, trials=trials, seed=seed), settings)
     if experiment.kind == "frontier":
         frontier = stored_frontier_settings(experiment)
         trials = stored_trials(experiment, slo=frontier.search.slo)
-        return frontier_result(Conducted(experiment=experiment, trials=trials, seed=seed), frontier)
+        return search_result(Conducted(experiment=experiment, trials=trials, seed=seed), frontier)
     conducted = Conducted(experiment=experiment, trials=stored_trials(experiment), seed=seed)
     if experiment.kind == "sweep":
         return sweep_result(conducted, stored_sweep_settings(experiment))

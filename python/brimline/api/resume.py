@@ -24,6 +24,10 @@ _IDENTITY = (
 """What of `environment.json`'s server must be the same for trials to be put together."""
 
 
+_VERBS = {"frontier": "capacity"}
+"""The verb of an experiment, where it has another name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumption:
     """An experiment to go on with, and the workload it was begun with."""
@@ -41,11 +45,15 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
     experiment = read_experiment(directory)
     if experiment.kind not in kinds:
         raise UsageError(
-            f"{directory} holds a {experiment.kind}, not a {' or '.join(kinds)}",
-            hint=f"brimline {experiment.kind} --resume {directory}" if experiment.kind == "sweep" else None,
+            f"{directory} holds {_named(experiment.kind)}, not {' or '.join(map(_named, kinds))}",
+            hint=f"brimline {_VERBS.get(experiment.kind, experiment.kind)} --resume {directory}",
         )
     loaded = load_spec(directory / SPEC_FILE)
     return Resumption(experiment=experiment, loaded=LoadedSpec(loaded.spec, experiment.spec_text, loaded.source))
+
+
+def _named(kind: str) -> str:
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Self
 
 from brimline.analysis.objective import TAIL_OPERATIONS_P99, Slo
 from brimline.api.workload import objective
@@ -11,6 +11,8 @@ from brimline.experiments.axis import On
 from brimline.experiments.cost import capacity_time, time_needed
 from brimline.experiments.frontier import FrontierSettings
 from brimline.experiments.settings import CapacitySettings, quick, standard
+from brimline.experiments.stored import stored_capacity_settings, stored_frontier_settings
+from brimline.record import ExperimentRecord
 from brimline.spec import Spec
 from brimline.spec.load_models import TlrLoad
 from brimline.spec.readers import CONNECTION_COUNT_MAX
@@ -32,6 +34,14 @@ class SearchWords:
     loops: int | None = None
     ramp_up_s: float | None = None
     budget_s: float | None = None
+
+    @classmethod
+    def of(cls, on: On | str, loops: int | None, ramp_up_s: float | None, budget_s: float | None) -> Self:
+        """The words of a Python call. Raises UsageError for something that can't be searched."""
+        try:
+            return cls(on=On(on), loops=loops, ramp_up_s=ramp_up_s, budget_s=budget_s)
+        except ValueError:
+            raise UsageError(f'"{on}" can\'t be searched', hint=f"what can be is {', '.join(On)}") from None
 
 
 NOTHING_SAID = SearchWords()
@@ -71,6 +81,18 @@ def frontier_settings(
         return FrontierSettings(search=search, limits_ns=tuple(limits_ns))
     except ValueError as error:
         raise UsageError(str(error), hint="write them like --frontier 5ms,10ms,20ms") from None
+
+
+def resumed_settings(experiment: ExperimentRecord, budget_s: float | None) -> CapacitySettings | FrontierSettings:
+    """The settings that a search was begun with; a budget takes the place of its own. Raises RecordError."""
+    if experiment.kind == "frontier":
+        frontier = stored_frontier_settings(experiment)
+        return replace(frontier, search=_with_budget(frontier.search, budget_s))
+    return _with_budget(stored_capacity_settings(experiment.settings), budget_s)
+
+
+def _with_budget(settings: CapacitySettings, budget_s: float | None) -> CapacitySettings:
+    return settings if budget_s is None else replace(settings, budget_s=budget_s, budget_elapses=True)
 
 
 def _on_threads(settings: CapacitySettings, spec: Spec, loops: int | None, ramp_up_s: float | None) -> CapacitySettings:

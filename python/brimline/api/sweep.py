@@ -7,6 +7,7 @@ from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
 from brimline.api.workload import load_workload
+from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep
 from brimline.report import sweep_report
@@ -35,7 +36,13 @@ def sweep_loaded(
 ) -> SweepResult:
     """`sweep` for a spec that is read already. `resume`: the directory of one to go on with."""
     conducted = conduct(
-        loaded, options, kind="sweep", settings=settings, make=lambda seed: Sweep(settings, seed), resume=resume
+        loaded,
+        options,
+        kind="sweep",
+        settings=settings,
+        make=lambda seed: Sweep(settings, seed),
+        estimate=sweep_time(settings),
+        resume=resume,
     )
     result = sweep_result(conducted, settings)
     result.write(options.language)

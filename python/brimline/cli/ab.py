@@ -1,11 +1,13 @@
 """Owns `brimline ab`."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from brimline.api.ab import ab_loaded, ab_time_estimate_s
+from brimline.api.ab import ABResult, ab_loaded, resumed_ab
+from brimline.api.reopen import find_record
 from brimline.api.workload import load_workload
 from brimline.cli import gating
 from brimline.cli import options as opt
@@ -13,15 +15,15 @@ from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.experiments.ab import PAIRS_DEFAULT, ABSettings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
-from brimline.units import NS_PER_S, format_duration
 
 Changes = list[str] | None
 
 
 def ab(
     spec_a: Annotated[
-        str, typer.Argument(metavar="SPEC_A", help="Workload A: a shipped one or a YAML file.", show_default=False)
-    ],
+        str | None,
+        typer.Argument(metavar="SPEC_A", help="Workload A: a shipped one or a YAML file.", show_default=False),
+    ] = None,
     spec_b: Annotated[
         str | None,
         typer.Argument(metavar="SPEC_B", help="Workload B; without it A, changed by --b.", show_default=False),
@@ -43,6 +45,10 @@ def ab(
         bool,
         typer.Option("--aa", help="Also run A against itself, for the differences that this machine shows anyway."),
     ] = False,
+    resume: Annotated[
+        str | None,
+        typer.Option("--resume", metavar="DIR", help="Go on with a comparison that was cut short.", show_default=False),
+    ] = None,
     margin: gating.Margin = gating.MARGIN_TEXT,
     gate: gating.Gate = None,
     junit: gating.Junit = None,
@@ -76,13 +82,6 @@ def ab(
         warmup=warmup,
         seed=seed,
     )
-    if spec_b is None and not only_b and not floor:
-        raise UsageError(
-            "there is no B to compare with A", hint="name a second workload, or a change such as --b connections=64"
-        )
-    loaded_a = load_workload(spec_a, overrides={**both, **_assignments(only_a, "--a")})
-    loaded_b = load_workload(spec_b or spec_a, overrides={**both, **_assignments(only_b, "--b")})
-    settings = _settings(pairs, floor, gating.share_of(margin, "--margin"))
     options = opt.surroundings(
         uri=uri,
         mongod=mongod,
@@ -94,12 +93,28 @@ def ab(
         quiet=quiet,
         lang=lang,
     )
-    estimate_s = ab_time_estimate_s(loaded_a, loaded_b, settings)
-    if estimate_s is not None:
-        runs = settings.pairs * len(settings.arms)
-        options.progress.note(f"{runs} runs, about {format_duration(round(estimate_s * NS_PER_S))} without loading")
+    if resume is not None:
+        if spec_a is not None or only_a or only_b or floor or any(value is not None for value in both.values()):
+            raise UsageError("--resume goes on with the comparison as it was begun", hint="leave the workloads out")
+        directory = find_record(resume, runs_directory=options.runs_directory)
+        with gating.told(junit, suite="ab", name=directory.name):
+            result = resumed_ab(directory, options, limits=limits)
+        return _shown(result, junit, as_json=as_json, lang=lang)
+    if spec_a is None:
+        raise UsageError("no workload is given", hint="name A and B, or A and a change such as --b connections=64")
+    if spec_b is None and not only_b and not floor:
+        raise UsageError(
+            "there is no B to compare with A", hint="name a second workload, or a change such as --b connections=64"
+        )
+    loaded_a = load_workload(spec_a, overrides={**both, **_assignments(only_a, "--a")})
+    loaded_b = load_workload(spec_b or spec_a, overrides={**both, **_assignments(only_b, "--b")})
+    settings = _settings(pairs, floor, gating.share_of(margin, "--margin"))
     with gating.told(junit, suite="ab", name=loaded_a.spec.name):
         result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
+    return _shown(result, junit, as_json=as_json, lang=lang)
+
+
+def _shown(result: ABResult, junit: Path | None, *, as_json: bool, lang: str | None) -> int:
     gating.write_cases(result.cases, junit, suite="ab")
     return show_result(result, as_json=as_json, full=True, lang=lang)
 

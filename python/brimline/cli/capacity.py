@@ -1,17 +1,13 @@
 """Owns `brimline capacity`."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from brimline.api.capacity import capacity_loaded
-from brimline.api.frontier import frontier_loaded
-from brimline.api.options import Options
+from brimline.api.capacity import resume_search, search_loaded
 from brimline.api.reopen import find_record
 from brimline.api.results import Result
-from brimline.api.resume import resumption
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for
 from brimline.api.workload import load_workload
 from brimline.cli import gating
@@ -19,12 +15,9 @@ from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.experiments.axis import On
-from brimline.experiments.cost import capacity_time
 from brimline.experiments.frontier import FrontierSettings
 from brimline.experiments.settings import CapacitySettings
-from brimline.experiments.stored import stored_capacity_settings, stored_frontier_settings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
-from brimline.spec import LoadedSpec
 from brimline.units import NS_PER_S, parse_duration
 
 
@@ -117,7 +110,7 @@ def capacity(
             )
         directory = find_record(resume, runs_directory=options.runs_directory)
         with gating.told(junit, suite="capacity", name=directory.name):
-            result = _resumed(directory, budget_s, options)
+            result = resume_search(directory, budget_s=budget_s, options=options)
         return _shown(result, junit, as_json=as_json, lang=lang)
     loaded = load_workload(
         workload, property_files=property_files or (), properties=properties or (), overrides=overrides
@@ -130,44 +123,13 @@ def capacity(
     else:
         settings = settings_for(loaded.spec, preset, words)
     with gating.told(junit, suite="capacity", name=loaded.spec.name):
-        result = _search(loaded, settings, options)
+        result = search_loaded(loaded, settings, options)
     return _shown(result, junit, as_json=as_json, lang=lang)
 
 
 def _shown(result: Result, junit: Path | None, *, as_json: bool, lang: str | None) -> int:
     gating.write_outcome(result, junit, suite="capacity")
     return show_result(result, as_json=as_json, lang=lang)
-
-
-def _search(
-    loaded: LoadedSpec, settings: CapacitySettings | FrontierSettings, options: Options, *, resume: Path | None = None
-) -> Result:
-    """The search, after its cost was said; of one that goes on, part of it is spent."""
-    if isinstance(settings, FrontierSettings):
-        if resume is None:
-            options.progress.note(capacity_time(settings.search, goals=len(settings.limits_ns)).text)
-        return frontier_loaded(loaded, settings, options, resume=resume)
-    if resume is None:
-        options.progress.note(capacity_time(settings).text)
-    return capacity_loaded(loaded, settings, options, resume=resume)
-
-
-def _resumed(directory: Path, budget_s: float | None, options: Options) -> Result:
-    found = resumption(directory, kinds=("capacity", "frontier"))
-    stored = found.experiment.settings
-    settings: CapacitySettings | FrontierSettings
-    if found.experiment.kind == "frontier":
-        frontier = stored_frontier_settings(found.experiment)
-        settings = replace(frontier, search=_with_budget(frontier.search, budget_s))
-    else:
-        settings = _with_budget(stored_capacity_settings(stored), budget_s)
-    finished = sum(trial.took_s is not None for trial in found.experiment.trials)
-    options.progress.note(f"going on with {directory}: {finished} probes are there")
-    return _search(found.loaded, settings, options, resume=directory)
-
-
-def _with_budget(settings: CapacitySettings, budget_s: float | None) -> CapacitySettings:
-    return settings if budget_s is None else replace(settings, budget_s=budget_s, budget_elapses=True)
 
 
 def _seconds(text: str | None, option: str) -> float | None:

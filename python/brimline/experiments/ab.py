@@ -43,6 +43,11 @@ class ABSettings:
         """What takes turns."""
         return ARMS if self.floor else ARMS[:2]
 
+    @property
+    def run_count(self) -> int:
+        """Runs of all arms."""
+        return self.pairs * len(self.arms)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmProbe:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from brimline.analysis.observation import observe
+from brimline.errors import RecordError
 from brimline.execution import RunContext, execute, restore_data
-from brimline.experiments.ab import AB, Arm, ArmProbe, ArmTrial
+from brimline.experiments.ab import AB, ABSettings, Arm, ArmProbe, ArmTrial
 from brimline.experiments.runner import describe_outcome
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_record
@@ -19,12 +20,19 @@ class ArmPlan:
     context: RunContext
 
 
-def run_arms(machine: AB, *, arms: Mapping[Arm, ArmPlan], writer: ExperimentWriter, total: int) -> list[ArmTrial]:
+def run_arms(
+    machine: AB,
+    *,
+    arms: Mapping[Arm, ArmPlan],
+    writer: ExperimentWriter,
+    total: int,
+    done: Sequence[ArmTrial] = (),
+) -> list[ArmTrial]:
     """Executes runs until `machine` has no more, or the user ends it; a run that was cut short is the last.
 
-    Raises what `execute` raises.
+    `done` are runs of a comparison that is resumed. Raises what `execute` raises.
     """
-    trials: list[ArmTrial] = []
+    trials = list(done)
     while (probe := machine.next_probe(trials)) is not None:
         arm = arms[probe.arm]
         if arm.context.stop.requested:
@@ -39,6 +47,24 @@ def run_arms(machine: AB, *, arms: Mapping[Arm, ArmPlan], writer: ExperimentWrit
         if record.complete:
             restore_data(arm.plan, deployment=arm.context.deployment)
     return trials
+
+
+def stored_arm_trials(experiment: ExperimentRecord) -> list[ArmTrial]:
+    """The runs that a comparison has already made, as far as they count. Raises RecordError."""
+    try:
+        probes = [ArmProbe(**entry.probe) for entry in experiment.trials]
+    except TypeError as error:
+        raise RecordError(f"the runs in {experiment.directory} can't be read: {error}") from error
+    return [ArmTrial(probe=probe, completed=True) for probe in probes]
+
+
+def stored_ab_settings(experiment: ExperimentRecord) -> ABSettings:
+    """The settings of a comparison as they were stored. Raises RecordError."""
+    stored = {key: value for key, value in experiment.settings.items() if key != "seed"}
+    try:
+        return ABSettings(**stored)
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"the settings in {experiment.directory} can't be read: {error}") from error
 
 
 def arm_records(experiment: ExperimentRecord) -> Mapping[Arm, Sequence[RunRecord]]:

@@ -1,0 +1,52 @@
+"""What a Python call can say about a search, and what becomes of it."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brimline
+from brimline.errors import UsageError
+from brimline.experiments.axis import On
+from brimline.experiments.frontier import FrontierSettings
+from brimline.experiments.settings import CapacitySettings
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The settings of each search that was asked for; nothing is measured."""
+    asked: list[Any] = []
+    verb = import_module("brimline.api.capacity")
+    monkeypatch.setattr(verb, "search_loaded", lambda _loaded, settings, _options: asked.append(settings))
+    return asked
+
+
+def test_capacity_takes_every_word_of_the_command_line(searched: list[Any]) -> None:
+    brimline.capacity("ycsb-b", preset="quick", on="threads", loops=4, ramp_up_s=2.0, budget_s=600.0)
+    (settings,) = searched
+    assert isinstance(settings, CapacitySettings)
+    assert (settings.on, settings.loops, settings.ramp_up_s, settings.budget_s) == (On.THREADS, 4, 2.0, 600.0)
+    assert settings.budget_elapses
+
+
+def test_a_frontier_takes_the_same_words(searched: list[Any]) -> None:
+    brimline.frontier("ycsb-b", limits_ns=[5_000_000, 10_000_000], on="connections", budget_s=3600.0)
+    (settings,) = searched
+    assert isinstance(settings, FrontierSettings)
+    assert (settings.search.on, settings.search.budget_s) == (On.CONNECTIONS, 3600.0)
+    assert settings.limits_ns == (10_000_000, 5_000_000)
+
+
+def test_what_can_not_be_searched_is_named() -> None:
+    with pytest.raises(UsageError, match='"pools" can\'t be searched'):
+        brimline.capacity("ycsb-b", on="pools")
+
+
+def test_nothing_to_go_on_with(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no experiment to go on with"):
+        brimline.resume_search(tmp_path)
+
+
+def test_what_the_package_offers_is_there() -> None:
+    assert all(getattr(brimline, name) is not None for name in brimline.__all__)
