@@ -1,7 +1,9 @@
-"""The report of a long run stays small and fast, and keeps its peaks. The clock is virtual, the record real."""
+"""The report of a long run stays small and keeps its peaks; `make bench-report` measures how fast it is made.
+
+The clock is virtual, the record real.
+"""
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,6 @@ from tests.unit.report.report_samples import SECOND_NS, script, simulated_plan, 
 HOUR_S = 3_600
 STALL_AT_S = 1_234
 SIZE_BYTES_MAX = 6_000_000
-CPU_S_MAX = 9.0
-"""Three times what it may take on a quiet machine: a busy one makes CPU time longer too."""
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +36,9 @@ def record(directory: Path) -> RunRecord:
     return read_record(directory)
 
 
-def test_it_is_small_and_soon_there(directory: Path, tmp_path: Path) -> None:
-    began_s = time.process_time()
-    record = read_record(directory)
+def test_it_is_small(record: RunRecord, tmp_path: Path) -> None:
     write_html(run_report(record, observe(record)), tmp_path / "report.html")
-    used_s = time.process_time() - began_s
     assert (tmp_path / "report.html").stat().st_size <= SIZE_BYTES_MAX
-    assert used_s <= CPU_S_MAX
 
 
 def test_a_stall_of_one_second_is_still_seen_in_it(record: RunRecord) -> None:
