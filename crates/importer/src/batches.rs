@@ -91,3 +91,70 @@ pub fn span(documents: &Documents, index: u32) -> std::ops::Range<usize> {
     let begin = index.checked_sub(1).map_or(0, |before| documents.rows[before].end);
     begin..documents.rows[index].end
 }
+
+#[cfg(test)]
+mod tests {
+    use brimline_bson::Writer;
+    use brimline_formats::Row;
+
+    use super::*;
+
+    fn documents(keys: &[Option<i32>]) -> Documents {
+        let mut documents = Documents::default();
+        for (number, key) in keys.iter().enumerate() {
+            let mut writer = Writer::new(&mut documents.bytes);
+            let whole = writer.begin_document();
+            if let Some(key) = key {
+                writer.int32("_id", *key);
+            } else {
+                writer.object_id("_id", [0; 12]);
+            }
+            writer.end_document(whole);
+            let row =
+                Row { end: documents.bytes.len(), line: 1, offset: number as u64, has_own_id: key.is_some() };
+            documents.rows.push(row);
+        }
+        documents
+    }
+
+    fn plan(mode: &str, in_order: bool) -> ImportPlan {
+        let plan = serde_json::json!({
+            "address": "127.0.0.1:1", "database": "d", "collection": "c", "inputs": [], "format": {"format": "json"},
+            "object_ids": {"unix_s": 1, "number": 1}, "mode": mode, "upsert_fields": [], "workers": 1, "batch_documents": 2,
+            "maintain_order": in_order, "stop_on_error": in_order, "write_concern": {}, "bypass_document_validation": false,
+            "checkpoint_file": "", "rejected_file": "", "resume": null, "interval_ns": 1, "reply_timeout_ns": 1,
+        });
+        serde_json::from_value(plan).expect("a plan")
+    }
+
+    fn divided(mode: &str, in_order: bool, keys: &[Option<i32>]) -> Vec<(Verb, Vec<u32>)> {
+        let division = divide(&plan(mode, in_order), &documents(keys), |row| row == 9);
+        division.batches.into_iter().map(|batch| (batch.verb, batch.rows)).collect()
+    }
+
+    #[test]
+    fn a_command_has_no_more_documents_than_asked_for() {
+        let keys = [Some(1), None, Some(3)];
+        assert_eq!(divided("insert", false, &keys), [(Verb::Insert, vec![0, 1]), (Verb::Insert, vec![2])]);
+    }
+
+    #[test]
+    fn documents_without_a_key_are_inserted_apart_but_not_out_of_order_where_that_counts() {
+        let keys = [Some(1), None, Some(3)];
+        assert_eq!(divided("upsert", false, &keys), [(Verb::Update, vec![0, 2]), (Verb::Insert, vec![1])]);
+        let in_order = [(Verb::Update, vec![0]), (Verb::Insert, vec![1]), (Verb::Update, vec![2])];
+        assert_eq!(divided("upsert", true, &keys), in_order);
+    }
+
+    #[test]
+    fn without_a_key_there_is_nothing_to_delete() {
+        let division = divide(&plan("delete", false), &documents(&[None, Some(2)]), |_| false);
+        assert_eq!((division.keyless, division.batches.len()), (1, 1));
+    }
+
+    #[test]
+    fn what_is_left_out_is_in_no_command() {
+        let division = divide(&plan("insert", false), &documents(&[Some(1), Some(2)]), |row| row == 0);
+        assert_eq!(division.batches.iter().flat_map(|batch| batch.rows.clone()).collect::<Vec<_>>(), [1]);
+    }
+}

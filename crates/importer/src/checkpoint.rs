@@ -88,3 +88,28 @@ fn temporary_beside(path: &Path) -> PathBuf {
     name.push(".tmp");
     path.with_file_name(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_reads_back_as_it_was_written() {
+        let path = std::env::temp_dir().join(format!("brimline-checkpoint-{}", std::process::id()));
+        let place = Place { input: 2, offset: 7, line: 3 };
+        let counts = Counts { read: 9, inserted: 8, rejected: 1, ..Counts::default() };
+        let checkpoint = Checkpoint { place, counts, rejected_bytes: 5, ..Checkpoint::at_the_start() };
+        write(&path, &checkpoint).expect("it can be written");
+        let text = fs::read_to_string(&path).expect("it is there");
+        assert_eq!(serde_json::from_str::<Checkpoint>(&text).expect("a checkpoint"), checkpoint);
+        fs::remove_file(path).expect("it can be removed");
+    }
+
+    #[test]
+    fn places_follow_inputs_before_offsets() {
+        let place = |input, offset| Place { input, offset, line: 1 };
+        assert!(place(0, 9).is_before(place(1, 0)));
+        assert!(place(1, 0).is_before(place(1, 1)));
+        assert!(!place(1, 1).is_before(place(1, 1)));
+    }
+}

@@ -242,3 +242,49 @@ pub fn found(message: &[u8], mut take: impl FnMut(&[u8])) -> Result<(), String> 
     };
     walk().map_err(|error: brimline_bson::ReadError| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(elements: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+        let mut message = Vec::new();
+        op_msg::reply(&mut message, 1, 7, |writer| {
+            elements(writer);
+            writer.double("ok", 1.0);
+        });
+        message
+    }
+
+    #[test]
+    fn an_answer_tells_inserted_from_matched() {
+        let message = reply(|writer| {
+            writer.int32("n", 5);
+            let upserted = writer.begin_array("upserted");
+            for name in ["0", "1"] {
+                let entry = writer.begin_subdocument(name);
+                writer.end_document(entry);
+            }
+            writer.end_document(upserted);
+        });
+        let answer = answer(&message).expect("an answer");
+        assert_eq!((answer.n, answer.upserted, answer.response_to), (5, 2, 7));
+        assert_eq!(answer.failure, None);
+    }
+
+    #[test]
+    fn an_answer_names_every_document_that_failed() {
+        let message = reply(|writer| {
+            writer.int32("n", 0);
+            let errors = writer.begin_array("writeErrors");
+            let error = writer.begin_subdocument("0");
+            writer.int32("index", 3);
+            writer.int32("code", 11_000);
+            writer.string("errmsg", "there already");
+            writer.end_document(error);
+            writer.end_document(errors);
+        });
+        let expected = ServerError { code: 11_000, message: "there already".to_owned() };
+        assert_eq!(answer(&message).expect("an answer").write_errors, [(3, expected)]);
+    }
+}

@@ -158,3 +158,84 @@ impl Ledger {
         self.open.get_mut(index as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn ledger(name: &str) -> (Ledger, PathBuf) {
+        let path = std::env::temp_dir().join(format!("brimline-ledger-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let rejects = RejectsFile::open(&path, 0).expect("the file can be made");
+        (Ledger::new(Checkpoint::at_the_start(), rejects), path)
+    }
+
+    fn place(offset: u64) -> Place {
+        Place { input: 0, offset, line: offset }
+    }
+
+    fn outcome(inserted: u64, rejected_at: Option<u64>) -> Outcome {
+        let rejected = u64::from(rejected_at.is_some());
+        let counts = Counts { read: inserted + rejected, inserted, rejected, ..Counts::default() };
+        let reject = |offset| Reject {
+            input: 0,
+            line: offset,
+            offset,
+            code: 0,
+            reason: String::new(),
+            text: b"x".to_vec(),
+        };
+        Outcome { counts, rejects: rejected_at.map(reject).into_iter().collect() }
+    }
+
+    #[test]
+    fn what_is_settled_is_a_prefix_of_the_input_however_answers_come() {
+        let (mut ledger, path) = ledger("prefix");
+        let numbers = [10, 20, 30].map(|end| ledger.register(place(end)));
+        assert_eq!(numbers, [0, 1, 2]);
+        ledger.settle(2, outcome(3, Some(25))).expect("the file takes it");
+        assert_eq!(ledger.settled().expect("flushed").place, Checkpoint::at_the_start().place);
+        assert_eq!(ledger.acknowledged().inserted, 3);
+        ledger.settle(0, outcome(1, Some(5))).expect("the file takes it");
+        assert_eq!(ledger.settled().expect("flushed").place, place(10));
+        ledger.settle(1, outcome(2, None)).expect("the file takes it");
+        let settled = ledger.settled().expect("flushed");
+        assert_eq!((settled.place, settled.counts.inserted, settled.counts.read), (place(30), 6, 8));
+        let text = std::fs::read_to_string(&path).expect("the file is there");
+        assert_eq!(settled.rejected_bytes, text.len() as u64);
+        let first = text.find("\"offset\":5,").expect("the first");
+        assert!(
+            first < text.find("\"offset\":25,").expect("the second"),
+            "not in the order of the input: {text}"
+        );
+        std::fs::remove_file(path).expect("it can be removed");
+    }
+
+    #[test]
+    fn a_stretch_is_sent_when_all_before_it_are_converted_and_none_of_them_ends_the_input() {
+        let (mut ledger, path) = ledger("order");
+        [10, 20, 30].map(|end| ledger.register(place(end)));
+        ledger.converted(1);
+        assert_eq!(ledger.may_be_sent(1), None, "the first is still being converted");
+        ledger.end(1, Ending::Stopped);
+        ledger.converted(2);
+        assert_eq!(ledger.may_be_sent(2), Some(false));
+        ledger.converted(0);
+        assert_eq!((ledger.may_be_sent(0), ledger.may_be_sent(1)), (Some(true), Some(true)));
+        std::fs::remove_file(path).expect("it can be removed");
+    }
+
+    #[test]
+    fn the_reason_is_what_comes_first_in_the_input_not_what_was_seen_first() {
+        let (mut ledger, path) = ledger("reason");
+        let lost = Ending::ServerLost { reason: "gone".to_owned() };
+        ledger.end(7, lost.clone());
+        ledger.end(9, Ending::Stopped);
+        assert_eq!(ledger.ending(), Some(&lost));
+        ledger.end(3, Ending::Stopped);
+        assert_eq!(ledger.ending(), Some(&Ending::Stopped));
+        std::fs::remove_file(path).expect("it can be removed");
+    }
+}
