@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn a_stretch_is_sent_when_all_before_it_are_converted_and_none_of_them_ends_the_input() {
         let (mut ledger, path) = ledger("order");
-        [10, 20, 30].map(|end| ledger.register(place(end)));
+        let _ = [10, 20, 30].map(|end| ledger.register(place(end)));
         ledger.converted(1);
         assert_eq!(ledger.may_be_sent(1), None, "the first is still being converted");
         ledger.end(1, Ending::Stopped);
