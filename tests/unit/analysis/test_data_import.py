@@ -1,0 +1,93 @@
+"""What is said of an import: the sum of its records, and the server's count against it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.analysis.data_import import import_findings
+from brimline.analysis.finding import Standing
+from brimline.record.data_import import ImportRecord, ImportState
+from brimline.record.histograms import native_codec
+from brimline.spec.import_settings import ImportSettings, Mode
+
+COUNTS = {
+    "read": 10,
+    "inserted": 7,
+    "updated": 0,
+    "deleted": 0,
+    "unmatched": 0,
+    "rejected": 2,
+    "nulls": 1,
+    "oversized": 0,
+    "ignorable": 2,
+    "found": 0,
+}
+
+
+def record(
+    *,
+    ended_by: str | None = "completed",
+    after: int | None = 12,
+    mode: Mode = "insert",
+    attempts: int = 1,
+    **counts: int,
+) -> ImportRecord:
+    state = ImportState(
+        name="d.c",
+        namespace="d.c",
+        settings=ImportSettings(mode=mode).to_document(),
+        inputs=[],
+        object_ids={},
+        count_before=5,
+        ended_by=ended_by,
+        counts=COUNTS | counts,
+        count_after=after,
+        attempts=attempts,
+    )
+    return ImportRecord(
+        directory=Path("x"),
+        state=state,
+        checkpoint={},
+        environment={},
+        rows=[],
+        service=native_codec().empty(),
+        interval_p99_ns=[],
+        server_facts={},
+        brimline_version="0",
+    )
+
+
+def standings(**options: Any) -> dict[str, Standing]:
+    return {each.name: each.verdict for each in import_findings(record(**options))}
+
+
+def test_an_import_that_adds_up_passes() -> None:
+    found = standings()
+    assert found["ended"] is found["conservation"] is found["count"] is Standing.PASS
+    assert found["rejected"] is Standing.WARN
+
+
+def test_a_record_that_is_nowhere_fails() -> None:
+    assert standings(read=11)["conservation"] is Standing.FAIL
+
+
+@pytest.mark.parametrize("after", [11, 13])
+def test_another_count_than_the_sum_fails(after: int) -> None:
+    assert standings(after=after)["count"] is Standing.FAIL
+
+
+def test_deleted_documents_are_taken_off() -> None:
+    assert standings(inserted=0, deleted=3, unmatched=4, after=2, mode="delete")["count"] is Standing.PASS
+
+
+def test_after_an_interruption_statements_by_key_prove_no_count() -> None:
+    assert standings(after=11, mode="upsert", attempts=2)["count"] is Standing.WARN
+    assert standings(after=11, mode="upsert", attempts=1)["count"] is Standing.FAIL
+    assert standings(after=11, mode="insert", attempts=2)["count"] is Standing.FAIL
+
+
+def test_what_was_not_counted_is_unknown() -> None:
+    assert standings(after=None, ended_by="server_lost")["count"] is Standing.UNKNOWN
+    assert standings(after=None, ended_by="server_lost")["ended"] is Standing.FAIL
+    assert standings(ended_by=None)["ended"] is Standing.FAIL
