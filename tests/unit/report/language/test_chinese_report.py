@@ -25,6 +25,7 @@ from brimline.report import (
     said_in,
     wanted_language,
 )
+from brimline.report.import_view import import_report
 from brimline.report.imported_view import imported_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.view import Chart
@@ -33,6 +34,7 @@ from brimline.wording import capitalised, joined, message
 from tests.support.ycsb_golden import GOLDEN
 from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
+from tests.unit.report.import_samples import an_import
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, simulated_plan, write_run
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
 
@@ -163,6 +165,23 @@ def test_no_english_word_is_left_in_imported_results(tmp_path: Path, origin: str
     }[origin]()
     report = in_language(imported_report(import_files(files)), "zh")
     assert _english(report, *QUOTED, *FROM_THE_FILES, *(file.name for file in files)) == set()
+
+
+@pytest.mark.parametrize(("ended_by", "attempts"), [("completed", 1), ("server_lost", 2), ("input", 1)])
+def test_no_english_word_is_left_in_an_import(ended_by: str, attempts: int) -> None:
+    report = import_report(an_import(ended_by=ended_by, attempts=attempts, reason="reason"))
+    quoted = (
+        "shop.orders",
+        "orders.csv.gz",
+        "rejected.jsonl",
+        "import --resume",
+        "csv",
+        "insert",
+        "gzip",
+        "null",
+        "_id",
+    )
+    assert _english(in_language(report, "zh"), *QUOTED, *quoted, "reason") == set()
 
 
 @pytest.mark.parametrize("limits_ms", [(20, 5), (20, 0.1), (0.1, 0.05)], ids=["all", "some", "none"])
