@@ -140,6 +140,20 @@ def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_t
             assert client["dying"]["c"].count_documents({}) == ROWS
 
 
+def test_an_interrupted_import_keeps_what_is_in_and_goes_on(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
+    at = ("--uri", uri, "-d", "interrupted", "-c", "c")
+    running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
+    running.send(signal.SIGINT)
+    outcome = running.end()
+    outcome.check_error(130, "interrupted by SIGINT", "so far", "--resume")
+    before = outcome.json()
+    assert before["counts"] == before["certain_counts"]
+    assert before["count_after"] == before["counts"]["inserted"] < ROWS
+    after = brimline_cli.run("import", "--resume", "latest", "--uri", uri, "-q", "--json").json()
+    assert after["counts"]["inserted"] == after["count_after"] == ROWS
+    assert after["counts"]["found"] == 0, "nothing was in doubt"
+
+
 def test_a_changed_file_is_not_gone_on_with(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
     path = brimline_cli.directory / "changing.csv"
     path.write_bytes((rows / "rows.csv").read_bytes())

@@ -38,6 +38,8 @@ from brimline.wording import message
 
 DATABASE_DEFAULT = "test"
 _NUMBER_BITS = 24
+_DISK_FULL = 14031
+"""The server's code for a disk without room."""
 _RESUME_HINT = "brimline import --resume {directory} goes on with it without doubling a row"
 
 
@@ -65,7 +67,7 @@ class ImportResult(Result):
                 return InvalidRun(
                     f"the input can't be read on: {self._place}{state.message}", hint=said_so_far(self.record)
                 )
-            case "refused" if state.ending.get("line") is None:
+            case "refused" if state.ending.get("line") is None or state.ending["code"] == _DISK_FULL:
                 return TargetError(f"the server refuses: {state.message}", hint=said_so_far(self.record))
             case "refused":
                 return InvalidRun(f"the import stopped at {self._place}{state.message}", hint=said_so_far(self.record))

@@ -12,7 +12,7 @@ from brimline.report.lint_section import findings_document
 from brimline.report.run_json import FORMAT_VERSION
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 from brimline.spec.import_settings import ImportSettings
-from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number, format_rate
+from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
 CHECKS_INTRO = "Whether every record is accounted for, and whether the server holds what it should."
@@ -240,9 +240,3 @@ def import_document(record: ImportRecord) -> dict[str, Any]:
         },
         "checks": findings_document(import_findings(record)),
     }
-
-
-def rate_text(record: ImportRecord) -> str:
-    """The rate for a line of text."""
-    rate = documents_per_s(record)
-    return UNKNOWN_TEXT if rate is None else format_rate(rate, unit="documents/s", digits=4)
