@@ -11,7 +11,7 @@ from bson import Binary
 
 from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
-from tests.support.command_line import CommandLine
+from tests.support.command_line import CommandLine, Running
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.mongod
@@ -173,28 +173,18 @@ def test_a_query_that_the_server_refuses_is_told_and_the_others_are_measured(
     assert good["documents_drained"] == 600
 
 
-def test_a_spec_without_scans_and_the_null_target(brimline_cli: CommandLine) -> None:
+def test_a_spec_without_scans(brimline_cli: CommandLine) -> None:
     brimline_cli.run("scan", "ycsb-c", "-q").check_error(2, "ycsb-c has no scans", "scenarios")
 
 
-def test_ctrl_c_keeps_what_was_measured_and_a_resumed_scan_does_the_rest(
+def test_ctrl_c_keeps_what_was_measured_and_ends_the_query_on_the_server(
     brimline_cli: CommandLine, mongod: Deployment, client: Client, tmp_path: Path
 ) -> None:
-    slow = "{$expr: {$function: {body: 'function(n) { sleep(20); return true }', args: [$time], lang: js}}}"
-    file = spec(
-        tmp_path,
-        "  repetitions: 3\n  indexes: [{time: 1}]\n"
-        f"  scenarios: [{{name: quick, filter: {{level: 1}}}}, {{name: slow, filter: {slow}}}]\n",
-    )
-    running = brimline_cli.start(
-        *("scan", file, "--uri", f"mongodb://{mongod.address}/{DATABASE}", "--data", "as-is", "-q")
-    )
-    slow_trial = "**/trials/02-scan-slow/record.json"
-    assert eventually(lambda: bool(list(brimline_cli.runs.glob(slow_trial))), timeout_s=60)
-    assert eventually(lambda: _slow_queries(client) > 0, timeout_s=60)
+    running = _started_slow_scan(brimline_cli, mongod, client, tmp_path, slow_documents=COUNT)
     running.send(signal.SIGINT)
     outcome = running.end()
     outcome.check_error(130, "interrupted by SIGINT", "what was measured is kept in")
+    # Undisturbed it would take two minutes.
     assert eventually(lambda: _slow_queries(client) == 0), "the server went on with the query"
     assert list(client[DATABASE][COLLECTION].index_information()) == ["_id_"]
     (directory,) = brimline_cli.runs.glob("*-scan-*")
@@ -202,6 +192,45 @@ def test_ctrl_c_keeps_what_was_measured_and_a_resumed_scan_does_the_rest(
     assert [(each["scenario"], each["ended"]) for each in kept["scenarios"]] == [("quick", True), ("slow", False)]
     assert kept["scenarios"][0]["documents_drained"] == 600
     assert json.loads((directory / "experiment.json").read_text())["ended_by"] == "interrupt"
+
+
+def test_a_resumed_scan_does_the_rest(
+    brimline_cli: CommandLine, mongod: Deployment, client: Client, tmp_path: Path
+) -> None:
+    running = _started_slow_scan(brimline_cli, mongod, client, tmp_path, slow_documents=50)
+    running.send(signal.SIGINT)
+    assert running.end().exit_code == 130
+    (directory,) = brimline_cli.runs.glob("*-scan-*")
+    before = (directory / "trials" / "01-scan-quick" / "record.json").read_bytes()
+    options = ("--uri", f"mongodb://{mongod.address}/{DATABASE}", "--data", "as-is", "-q", "--json")
+    brimline_cli.run("scan", "--resume", directory, "--within", "1s", *options).check_error(2, "as it was begun")
+    outcome = brimline_cli.run("scan", "--resume", directory, *options)
+    assert outcome.exit_code == 0, outcome.stderr
+    scenarios = outcome.json()["scenarios"]
+    assert [(each["scenario"], each["ended"]) for each in scenarios] == [("quick", True), ("slow", True)]
+    assert scenarios[1]["documents_drained"] == 50
+    assert (directory / "trials" / "01-scan-quick" / "record.json").read_bytes() == before
+    assert list(client[DATABASE][COLLECTION].index_information()) == ["_id_"]
+
+
+def _started_slow_scan(
+    cli: CommandLine, mongod: Deployment, client: Client, directory: Path, *, slow_documents: int
+) -> Running:
+    """A scan whose second query is under way; it takes 20 ms a document."""
+    slow = (
+        f"{{_id: {{$lt: {slow_documents}}}, "
+        "$expr: {$function: {body: 'function(n) { sleep(20); return true }', args: [$time], lang: js}}}"
+    )
+    file = spec(
+        directory,
+        "  repetitions: 3\n  indexes: [{time: 1}]\n"
+        f"  scenarios: [{{name: quick, filter: {{level: 1}}}}, {{name: slow, filter: {slow}}}]\n",
+    )
+    running = cli.start(*("scan", file, "--uri", f"mongodb://{mongod.address}/{DATABASE}", "--data", "as-is", "-q"))
+    slow_trial = "**/trials/02-scan-slow/record.json"
+    assert eventually(lambda: bool(list(cli.runs.glob(slow_trial))), timeout_s=60)
+    assert eventually(lambda: _slow_queries(client) > 0, timeout_s=60)
+    return running
 
 
 def _slow_queries(client: Client) -> int:
