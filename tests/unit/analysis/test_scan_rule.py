@@ -1,5 +1,6 @@
 """Simulated scans with a known cost per entry: rates, agreement and the rule come out as they were put in."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -110,6 +111,19 @@ def test_a_cost_per_entry_that_grows_all_along_is_no_line_though_the_largest_ran
     assert not found.linear
     assert "entries/s fall from 114 000 to 62 500 as ranges grow" in found.linearity_text
     assert found.rule.validity is Validity.BOUND and found.rule.above
+
+
+@pytest.mark.parametrize(("factor", "said"), [(1.5, "longer"), (0.6, "shorter")])
+def test_a_largest_range_off_the_line_of_the_others_is_told(factor: float, said: str) -> None:
+    times = {n: 0.2 + n * 1e-6 for n in (10_000, 100_000, 300_000)}
+    found = fit({**times, 1_000_000: factor * 1.2}, within_s=0.4)
+    assert not found.linear
+    assert said in found.linearity_text and "largest range" in found.linearity_text
+    assert found.rule.validity is Validity.MEASURED
+    # Between the neighbours, 0.3 s at 100 000 and 0.5 s at 300 000, not along the bent line.
+    assert found.rule.entries.value == pytest.approx(
+        100_000 * 3 ** (math.log(0.4 / 0.3) / math.log(0.5 / 0.3)), rel=0.01
+    )
 
 
 def test_less_time_than_a_query_takes_without_any_entry_allows_none() -> None:
