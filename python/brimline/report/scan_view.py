@@ -8,7 +8,9 @@ from brimline.analysis.scan_rule import RangeFit, Validity, entries_per_s, entri
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
 from brimline.report.experiment_view import command, identity
+from brimline.report.lint_section import linted
 from brimline.report.scan_charts import range_chart, rates_chart, touch_chart
+from brimline.report.scan_claims import scan_claims
 from brimline.report.scan_figures import (
     count_or_dash,
     estimate,
@@ -86,7 +88,7 @@ def scan_report(
         ),
     ]
     documents = experiment.settings.get("document_count")
-    return Report(
+    report = Report(
         kind="scan",
         kind_title="Scan",
         name=experiment.name,
@@ -100,6 +102,7 @@ def scan_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=scan_document(experiment, scans, trials, fits, findings),
     )
+    return linted(report, scan_claims(report))
 
 
 def _verdict(

@@ -2,17 +2,21 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from brimline.analysis.lint import contradictions, lint
 from brimline.api.reopen import open_result
 from brimline.api.scan import ScanResult, scan_result
 from brimline.errors import GateFailed, Interrupted, InvalidRun
 from brimline.record.scan import read_scan_trial, write_scan_trial
 from brimline.report import in_language, print_report, render_html, render_json
 from brimline.report.markdown import render_markdown
+from brimline.report.scan_claims import scan_claims
+from brimline.report.view import Cell, Table
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.scan_samples import make_scan
 
@@ -69,6 +73,24 @@ def test_what_the_terminal_and_markdown_say(result: ScanResult) -> None:
     ):
         assert words in said, said
     assert "How many entries in what time" in render_markdown(result.report)
+
+
+def test_a_rate_of_ten_times_its_own_figures_is_found_by_the_reports_own_lint(result: ScanResult) -> None:
+    """The slip in S2's tables."""
+    assert contradictions(lint(scan_claims(result.report))) == ()
+    assert {each["result"] for each in result.report.data["lint"]} == {"pass"}
+    index = next(number for number, each in enumerate(result.report.sections) if each.id == "scenarios")
+    section = result.report.sections[index]
+    times = section.blocks[1]
+    assert isinstance(times, Table)
+    column = [each.label for each in times.columns].index("Documents/s")
+    rows = [list(row) for row in times.rows]
+    assert rows[2][column].text == "998 000"
+    rows[2][column] = Cell(text="9 980 000")
+    sections = list(result.report.sections)
+    sections[index] = replace(section, blocks=[section.blocks[0], replace(times, rows=rows)])
+    (found,) = contradictions(lint(scan_claims(replace(result.report, sections=sections))))
+    assert "ten times" in found.evidence
 
 
 def test_the_charts_are_there_and_say_what_they_show(result: ScanResult) -> None:
