@@ -17,6 +17,8 @@ from tests.support.waiting import eventually
 pytestmark = pytest.mark.mongod
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "queries-with-plans.yaml"
+SLEEPING = "{$function: {body: 'function() { sleep(20); return true }', args: [], lang: js}}"
+"""A condition that takes 20 ms a document."""
 DATABASE, COLLECTION, COUNT = "scan_test", "log", 6_000
 
 
@@ -213,14 +215,29 @@ def test_a_resumed_scan_does_the_rest(
     assert list(client[DATABASE][COLLECTION].index_information()) == ["_id_"]
 
 
+def test_a_server_that_dies_during_a_query_is_told_and_what_was_measured_is_kept(
+    brimline_cli: CommandLine, tmp_path: Path
+) -> None:
+    file = tmp_path / "dies.yaml"
+    file.write_text(
+        "name: dies\ndata: {records: 3k, fields: 2}\nscans:\n  repetitions: 3\n"
+        f"  scenarios: [{{name: quick, filter: all}}, {{name: slow, filter: {{$expr: {SLEEPING}}}}}]\n",
+        encoding="utf-8",
+    )
+    running = brimline_cli.start("scan", file, "--warm", "-q")
+    assert eventually(lambda: bool(list(brimline_cli.runs.glob("**/trials/02-scan-slow"))), timeout_s=60)
+    running.server().kill()
+    running.end().check_error(5, "the server went away", "what was measured is kept: brimline show")
+    kept = brimline_cli.run("show", "latest", "--json").json()
+    assert [(each["scenario"], each["ended"]) for each in kept["scenarios"]] == [("quick", True), ("slow", False)]
+    assert kept["scenarios"][0]["documents_drained"] == 3_000
+
+
 def _started_slow_scan(
     cli: CommandLine, mongod: Deployment, client: Client, directory: Path, *, slow_documents: int
 ) -> Running:
     """A scan whose second query is under way; it takes 20 ms a document."""
-    slow = (
-        f"{{_id: {{$lt: {slow_documents}}}, "
-        "$expr: {$function: {body: 'function(n) { sleep(20); return true }', args: [$time], lang: js}}}"
-    )
+    slow = f"{{_id: {{$lt: {slow_documents}}}, $expr: {SLEEPING}}}"
     file = spec(
         directory,
         "  repetitions: 3\n  indexes: [{time: 1}]\n"

@@ -174,9 +174,7 @@ class _Scenario:
                 if place.context.stop.requested:
                     return None
         except _native.TargetError as error:
-            raise TargetError(
-                f"the server went away during a query: {error.args[0]}", hint="check that it still runs, and its log"
-            ) from error
+            raise TargetError(f"the server went away during a query: {error.args[0]}") from error
         return query
 
     def write(self, ended_by: str, message: str = "") -> None:

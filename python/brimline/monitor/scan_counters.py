@@ -41,7 +41,7 @@ def read_scan_counters(client: Client) -> ScanCounters:
     except OperationFailure:
         return ScanCounters()
     except PyMongoError as error:
-        raise TargetError("the server doesn't answer any more", hint="check that it still runs") from error
+        raise TargetError("the server went away between two queries") from error
     return counters_of(status)
 
 
