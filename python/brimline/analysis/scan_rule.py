@@ -18,6 +18,10 @@ from brimline.wording import message
 
 DEPARTURE_MIN = 0.1
 """A largest range that is this much off the line of the others is no part of it, if that is certain."""
+DEPARTURE_KNOWN = 0.25
+"""A line that may be further off than this is not known to be one, and says nothing beyond what was measured."""
+EXTRAPOLATION_MAX = 20
+"""How many times the largest range that was measured a rule may reach."""
 
 
 class Validity(StrEnum):
@@ -30,12 +34,16 @@ class Validity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """`entries` that are scanned in `answer_within_ns`; for a bound `above` says on which side of it the answer is."""
+    """`entries` that are scanned in `answer_within_ns`; for a bound `above` says on which side of it the answer is.
+
+    `because`: why there is no more than a bound above.
+    """
 
     answer_within_ns: int
     entries: Bounds
     validity: Validity
     above: bool = False
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +60,17 @@ class RangeFit:
     def linear(self) -> bool:
         """Whether nothing certain speaks against a line."""
         return self._meets_largest and not self._slows_down
+
+    @property
+    def known_linear(self) -> bool:
+        """Whether the largest range is certainly near the line of the others."""
+        low, high = self.departure.low, self.departure.high
+        return (
+            self.linear
+            and low is not None
+            and high is not None
+            and (high <= 1 + DEPARTURE_KNOWN and low >= 1 / (1 + DEPARTURE_KNOWN))
+        )
 
     @property
     def _slows_down(self) -> bool:
@@ -88,6 +107,8 @@ class RangeFit:
                 first=format_number(entries_per_s(first)),
                 last=format_number(entries_per_s(last)),
             )
+        if self.linear and not self.known_linear:
+            return "not known to be one: executions differ too much"
         if self.linear:
             return message("the largest range is within {share} of the line through the smaller ones", share=share)
         longer = "longer" if change > 0 else "shorter"
@@ -131,20 +152,31 @@ def _fit(name: str, trials: Sequence[ScanTrial], answer_within_ns: int) -> Range
         answer_within_ns=answer_within_ns, entries=Bounds(value=0, low=None, high=None), validity=Validity.BOUND
     )
     fit = RangeFit(scenario=name, places=places, line=line, departure=away, rule=nothing)
-    rule = derive_rule(places, line, linear=fit.linear and line.slope > 0, answer_within_ns=answer_within_ns)
-    return RangeFit(scenario=name, places=places, line=line, departure=away, rule=rule)
+    return RangeFit(
+        scenario=name,
+        places=places,
+        line=line,
+        departure=away,
+        rule=derive_rule(fit, answer_within_ns=answer_within_ns),
+    )
 
 
-def derive_rule(places: Sequence[Place], line: Line, *, linear: bool, answer_within_ns: int) -> Rule:
-    """How many entries are scanned in that time. `places` ascending, at least two."""
+def derive_rule(fit: RangeFit, *, answer_within_ns: int) -> Rule:
+    """How many entries are scanned in that time, by what `fit` knows but for its own rule."""
+    places, line = fit.places, fit.line
     shortest, longest = mean_bounds(places[0].y).value, mean_bounds(places[-1].y).value
     inside = shortest <= answer_within_ns <= longest
-    if linear:
+    because: str = "time does not grow in a line with them"
+    if fit.linear and line.slope > 0:
         entries = line.inverse(answer_within_ns)
-        if entries.value > 0:
-            validity = Validity.MEASURED if line.x_low <= entries.value <= line.x_high else Validity.EXTRAPOLATED
-            return Rule(answer_within_ns=answer_within_ns, entries=entries, validity=validity)
-    elif inside:
+        if line.x_low <= entries.value <= line.x_high:
+            return Rule(answer_within_ns=answer_within_ns, entries=entries, validity=Validity.MEASURED)
+        because = "executions differ too much to know a line"
+        if fit.known_linear and not inside:
+            because = message("it is more than {times} times what was measured", times=EXTRAPOLATION_MAX)
+            if 0 < entries.value <= EXTRAPOLATION_MAX * line.x_high:
+                return Rule(answer_within_ns=answer_within_ns, entries=entries, validity=Validity.EXTRAPOLATED)
+    if inside:
         return Rule(
             answer_within_ns=answer_within_ns,
             entries=_interpolated(places, answer_within_ns),
@@ -153,7 +185,7 @@ def derive_rule(places: Sequence[Place], line: Line, *, linear: bool, answer_wit
     above = answer_within_ns > longest
     edge = places[-1].x if above else places[0].x
     bound = Bounds(value=edge, low=None, high=None)
-    return Rule(answer_within_ns=answer_within_ns, entries=bound, validity=Validity.BOUND, above=above)
+    return Rule(answer_within_ns=answer_within_ns, entries=bound, validity=Validity.BOUND, above=above, because=because)
 
 
 def _interpolated(places: Sequence[Place], time_ns: float) -> Bounds:
@@ -200,10 +232,10 @@ def _rule_text(fit: RangeFit) -> str:
         )
     if rule.above:
         return message(
-            "{largest} entries take less than {within}; how many more do is not known, because time does not grow in "
-            "a line with them.",
+            "{largest} entries take less than {within}; how many more do is not known, because {because}.",
             within=within,
             largest=largest,
+            because=rule.because,
         )
     return message(
         "{smallest} entries, the fewest that were measured, take longer than {within}.",

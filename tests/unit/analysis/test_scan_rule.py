@@ -113,6 +113,26 @@ def test_a_cost_per_entry_that_grows_all_along_is_no_line_though_the_largest_ran
     assert found.rule.validity is Validity.BOUND and found.rule.above
 
 
+def test_what_is_too_far_or_too_restless_is_not_extrapolated() -> None:
+    times = {n: 0.002 + n * 1e-6 for n in (10_000, 100_000, 1_000_000)}
+    far = fit(times, within_s=30)
+    assert far.rule.validity is Validity.BOUND and far.rule.above
+    assert "because it is more than 20 times what was measured" in far.rule_text
+    restless = [
+        replace(
+            each, executions=[execution(each.width or 0, each.executions[1].elapsed_ns * f) for f in (0.5, 1.0, 1.9)]
+        )
+        for each in (trial(n, time_s * S) for n, time_s in times.items())
+    ]
+    (found,) = range_fits(restless, answer_within_ns=10 * S)
+    assert found.linear and not found.known_linear
+    assert found.rule.validity is Validity.BOUND and "executions differ too much" in found.rule_text
+    for within_s in (0.5, 1.1):  # between the mean times, though the line may be left and right of them
+        (inside,) = range_fits(restless, answer_within_ns=round(within_s * S))
+        assert inside.rule.validity is Validity.MEASURED
+        assert inside.rule.entries.value <= 1_000_000
+
+
 @pytest.mark.parametrize(("factor", "said"), [(1.5, "longer"), (0.6, "shorter")])
 def test_a_largest_range_off_the_line_of_the_others_is_told(factor: float, said: str) -> None:
     times = {n: 0.2 + n * 1e-6 for n in (10_000, 100_000, 300_000)}
