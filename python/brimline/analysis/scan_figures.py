@@ -190,7 +190,9 @@ def agreement(trials: Sequence[ScanTrial]) -> Finding:
         if trial.plan is None:
             continue
         for each in trial.executions:
-            pairs: list[tuple[str, int | None, int | None]] = [("documents", each.documents, trial.plan.returned)]
+            pairs: list[tuple[str, int | None, int | None]] = [
+                ("documents drained", each.documents, trial.plan.returned)
+            ]
             if trial.private:
                 pairs += [
                     ("keys examined", each.keys_examined, trial.plan.keys_examined),

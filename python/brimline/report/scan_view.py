@@ -44,7 +44,7 @@ DEFINITIONS = (
         value="keys of an index or documents that the server went through, whichever are more, by its own explain.",
     ),
     Fact(label="Cache read", value="of the pages that a query needed, the share that WiredTiger's cache had to read."),
-    Fact(label="Volume", value="documents examined times the mean size of the collection's documents."),
+    Fact(label="Volume/s", value="documents examined per second times the mean size of the collection's documents."),
 )
 
 
@@ -61,7 +61,7 @@ def scan_report(
         Section(
             id="scenarios",
             title="Every query",
-            short="Queries",
+            short="Plans",
             intro="Counts are the server's, by explain; times are of the real query, its cursor drained.",
             blocks=[_plans(trials), _times(trials)] if trials else [],
         ),
@@ -122,7 +122,7 @@ def _verdict(
     if broken:
         badges.append(Badge(text="not as expected", tone="fail"))
     if refused:
-        badges.append(Badge(text="refused", tone="fail"))
+        badges.append(Badge(text="query refused", tone="fail"))
     if wrong:
         badges.append(Badge(text="counts disagree", tone="fail"))
     if unfinished:
@@ -255,12 +255,12 @@ def _plans(trials: Sequence[ScanTrial]) -> Table:
 
 def _expected(trial: ScanTrial) -> Cell:
     if trial.refusal is not None:
-        return Cell(text="refused", tone="fail")
+        return Cell(text="query refused", tone="fail")
     if trial.broken:
-        return Cell(text="no", tone="fail")
+        return Cell(text="not as expected", tone="fail")
     if not trial.expected_plan and trial.expected_documents is None:
         return Cell(text="")
-    return Cell(text="yes", tone="pass") if trial.plan is not None else Cell(text="unknown", tone="muted")
+    return Cell(text="as expected", tone="pass") if trial.plan is not None else Cell(text="unknown", tone="muted")
 
 
 def _times(trials: Sequence[ScanTrial]) -> Table:

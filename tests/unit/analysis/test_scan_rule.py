@@ -163,7 +163,7 @@ def test_counts_that_agree_and_one_that_does_not() -> None:
     assert agreement([]).verdict is Standing.UNKNOWN
     lost = replace(good, executions=[*good.executions, execution(999, S)])
     assert agreement([lost]).verdict is Standing.FAIL
-    assert "documents 999, by explain 1 000" in agreement([lost]).evidence
+    assert "documents drained 999, by explain 1 000" in agreement([lost]).evidence
     # On a server that others use as well, its own counters hold their queries too.
     shared = replace(good, private=False, executions=[replace(each, keys_examined=7) for each in good.executions])
     assert agreement([shared]).verdict is Standing.PASS

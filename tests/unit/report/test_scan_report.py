@@ -119,7 +119,7 @@ def test_a_refused_query_then_a_contradiction_then_a_broken_expectation(tmp_path
     values["executions"][1]["documents"] -= 1
     write_scan_trial(counted, values, ended_by="completed")
     wrong = scan_result(experiment).error
-    assert isinstance(wrong, InvalidRun) and "documents 9 999, by explain 10 000" in wrong.message
+    assert isinstance(wrong, InvalidRun) and "documents drained 9 999, by explain 10 000" in wrong.message
     interrupted = scan_result(experiment, interrupted=Interrupted())
     assert interrupted.exit_code == 130
 
@@ -130,7 +130,7 @@ def test_it_can_be_opened_again_also_when_it_was_cut_short(tmp_path: Path) -> No
     assert isinstance(opened, ScanResult)
     assert [badge.text for badge in opened.report.verdict.badges] == [
         "not as expected",
-        "refused",
+        "query refused",
         "unfinished",
         "extrapolated",
     ]
