@@ -4,7 +4,7 @@ A figure is what one run says, however many operations it had; comparisons and t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -54,6 +54,10 @@ class ComparedRun:
     problems: tuple[str, ...]
     broken: bool = False
 
+    def with_problem(self, problem: str) -> "ComparedRun":
+        """The same run, which proves nothing for one more reason."""
+        return replace(self, problems=(*self.problems, problem))
+
 
 THROUGHPUT = Metric(key="throughput", label="Throughput", unit="ops/s", higher_is_better=True, decides=True)
 DOCUMENTS = Metric(key="throughput", label="Throughput", unit="documents/s", higher_is_better=True, decides=True)
@@ -99,8 +103,8 @@ def clock_of(kind: LoadKind) -> Literal["service", "response"]:
     return "response" if kind == "open loop" else "service"
 
 
-def compared_run(record: RunRecord) -> ComparedRun:
-    """What a comparison takes from `record`."""
+def compared_run(record: RunRecord, *, not_asked: frozenset[str] = frozenset()) -> ComparedRun:
+    """What a comparison takes from `record`. `not_asked`: names of checks that can't hold here."""
     observation = observe(record)
     kind = _kind(record)
     clock = clock_of(kind)
@@ -115,7 +119,7 @@ def compared_run(record: RunRecord) -> ComparedRun:
         started_ns=summary.get("started_unix_ns") if summary else None,
         figures=_figures(record, observation, kind),
         distribution=merge_buckets(histograms),
-        problems=_problems(observation),
+        problems=_problems(observation, not_asked),
         broken=_broken(observation),
     )
 
@@ -128,9 +132,11 @@ def _kind(record: RunRecord) -> LoadKind:
     return "closed loop" if record.closed_loop else "open loop"
 
 
-def _problems(observation: Observation) -> tuple[str, ...]:
+def _problems(observation: Observation, not_asked: frozenset[str]) -> tuple[str, ...]:
     """Why a run may not count: it was cut short, or a check failed."""
-    found = [each.evidence for each in observation.findings if each.verdict is Standing.FAIL]
+    found = [
+        each.evidence for each in observation.findings if each.verdict is Standing.FAIL and each.name not in not_asked
+    ]
     if observation.ended_by != "completed" and not found:
         found = [each.evidence for each in observation.findings if each.name == "ended"]
     return tuple(found)

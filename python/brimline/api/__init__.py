@@ -8,6 +8,7 @@ from brimline.api.generate import GenerateResult, RowFormat, generate
 from brimline.api.grow import GrowthResult, grow
 from brimline.api.import_data import ImportResult, import_data, resume_import
 from brimline.api.import_results import ImportedResult, import_results
+from brimline.api.interfere import InterferenceResult, interfere_loaded
 from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
 from brimline.api.options import Options
@@ -38,6 +39,7 @@ __all__ = [
     "GrowthResult",
     "ImportResult",
     "ImportedResult",
+    "InterferenceResult",
     "LintResult",
     "LoadResult",
     "Options",
@@ -56,6 +58,7 @@ __all__ = [
     "grow",
     "import_data",
     "import_results",
+    "interfere_loaded",
     "lint",
     "load",
     "open_result",

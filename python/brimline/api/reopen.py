@@ -9,6 +9,7 @@ from brimline.api.experiment import Conducted
 from brimline.api.grow import growth_result
 from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
+from brimline.api.interfere import interference_result
 from brimline.api.results import Result
 from brimline.api.run import run_result
 from brimline.api.scan import scan_result
@@ -17,6 +18,7 @@ from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
 from brimline.experiments.ab import AB_KIND
 from brimline.experiments.growth_stored import GROWTH_KIND, stored_growth_settings, stored_growth_trials
+from brimline.experiments.interference import INTERFERENCE_KIND
 from brimline.experiments.scan import SCAN_KIND
 from brimline.experiments.stored import (
     stored_capacity_settings,
@@ -97,6 +99,8 @@ def _open_experiment(directory: Path) -> Result:
         return scan_result(experiment)
     if experiment.kind == GROWTH_KIND:
         return growth_result(experiment, stored_growth_trials(experiment), stored_growth_settings(experiment))
+    if experiment.kind == INTERFERENCE_KIND:
+        return interference_result(experiment)
     seed = stored_seed(experiment)
     if experiment.kind == "capacity":
         settings = stored_capacity_settings(experiment.settings)

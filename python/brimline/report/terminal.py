@@ -17,6 +17,7 @@ PIPE_COLUMNS = 160
 """Width of a line when the output is no terminal: nothing needs to fit a screen there."""
 
 _SHOWN_SECTIONS = (
+    "background", "server-beside",
     "configuration", "warnings", "gate", "changes", "distribution", "probes", "documents", "operations", "accounting",
     "errors", "validity", "bottleneck",
     "rule", "scenarios",

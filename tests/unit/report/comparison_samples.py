@@ -1,14 +1,19 @@
 """A comparison and a trend with known answers, for tests of their reports."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from brimline.analysis.background import Coverage
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.gate import gate
 from brimline.analysis.run_trend import RunSeries, gate_trends, run_series
+from brimline.experiments.interference import InterferenceSettings
+from brimline.record import ExperimentRecord
 from brimline.report import Report
 from brimline.report.comparison_view import comparison_report
+from brimline.report.interference_view import interference_report
 from brimline.report.trend_view import trend_report
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 
@@ -19,6 +24,32 @@ def regressed() -> Comparison:
     """B has twice the connections and a fifth less throughput."""
     a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
     return compare_runs(a, [replace(run, plan=plan(connections=16)) for run in b])
+
+
+def interfered() -> Report:
+    """An import beside B's runs: a fifth less throughput, and one pair of which the import ended early."""
+    a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
+    comparison = compare_runs(a, [b[0].with_problem("the background ended early: all documents are in"), *b[1:]])
+    at_work = Coverage(
+        kind="import", unit="documents", busy_share=1.0, units=900_000, units_per_s=90_000.0, problem=None
+    )
+    coverages = {run.name: at_work for run in b}
+    coverages[b[0].name] = replace(at_work, busy_share=0.5, units=None, units_per_s=None, problem=b[0].name)
+    experiment = ExperimentRecord(
+        directory=Path("runs/20261122t080000z-interfere-ycsb-c-0059a198"),
+        kind="interfere",
+        name="ycsb-c",
+        settings={},
+        spec_text="",
+        environment={},
+        ended_by="completed",
+        message="",
+        brimline_version="0.1.0",
+        trials=(),
+    )
+    server = {"A": {"Cache filled": 0.2}, "B": {"Cache filled": 0.8, "CPUs used by the server": 1.5}}
+    settings = InterferenceSettings(background="import")
+    return interference_report(comparison, coverages, experiment=experiment, settings=settings, server=server)
 
 
 def report_of(comparison: Comparison) -> Report:

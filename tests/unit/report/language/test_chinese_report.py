@@ -33,7 +33,7 @@ from brimline.units import format_count, format_duration, format_number, format_
 from brimline.wording import capitalised, joined, message
 from tests.support.ycsb_golden import GOLDEN
 from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
-from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
+from tests.unit.report.comparison_samples import dropped, interfered, regressed, report_of, trend_of
 from tests.unit.report.import_samples import an_import
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, simulated_plan, write_run
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
@@ -144,7 +144,11 @@ def test_no_english_word_is_left_where_things_went_wrong(tmp_path: Path, kind: s
     assert _english(in_language(report, "zh"), *QUOTED) == set()
 
 
-@pytest.mark.parametrize("report", [report_of(regressed()), trend_of(dropped())], ids=["comparison", "trend"])
+@pytest.mark.parametrize(
+    "report",
+    [report_of(regressed()), trend_of(dropped()), interfered()],
+    ids=["comparison", "trend", "interference"],
+)
 def test_no_english_word_is_left_between_runs(report: Report) -> None:
     assert _english(in_language(report, "zh"), *QUOTED) == set()
 

@@ -1,0 +1,233 @@
+"""Owns the verb `interfere`: a workload alone and with a background one, in pairs on one server, and what changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from brimline.analysis.background import Coverage, coverage, measured_window, server_means
+from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.comparison import Comparison, compare_runs
+from brimline.analysis.observation import Observation, observe
+from brimline.api.options import Options
+from brimline.api.results import Result
+from brimline.api.resume import require_same
+from brimline.api.run import interruption
+from brimline.api.workplace import Workplace, workplace
+from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
+from brimline.execution.background import Background, background
+from brimline.experiments.interference import (
+    INTERFERENCE_KIND,
+    Interference,
+    InterferenceSettings,
+    counting_pairs,
+)
+from brimline.experiments.interference_runner import run_sides, side_records, side_run, side_trial
+from brimline.plan import Plan, load_plan, resolve
+from brimline.plan.rows import sample_row_bytes
+from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.record.background import read_activity
+from brimline.report.interference_view import interference_report
+from brimline.servers import control_client
+from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.units import NS_PER_S, format_bytes
+
+ROWS_PER_S = 300_000
+"""Rows of `bulk-rows` that the fastest server seen takes in a second; an import must not run out of them."""
+STANDING_ROWS = 500_000
+"""Documents that a scan, an index build or a backup works on."""
+_COLLECTION = "brimline_background"
+_CONNECTIONS = 4
+_BESIDE_WINDOW_S = 5.0
+_ROOM_FACTOR = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterferenceResult(Result):
+    """One interference experiment. `coverages`: what the background did, by the name of the run."""
+
+    experiment: ExperimentRecord
+    comparison: Comparison
+    coverages: dict[str, Coverage]
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, or the target lost."""
+        if self.interrupted is not None:
+            return self.interrupted
+        lost = [run for run in self.comparison.left_out if "target_lost" in run.reason]
+        return TargetError(f"the target went away: {lost[0].reason}", hint=self.where_to_look) if lost else None
+
+
+def default_rows(spec: Spec, kind: str) -> int:
+    """Documents of the background: for an import as many as cannot run out, else a collection of middle size."""
+    run_ns = _run_ns(spec)
+    return round(ROWS_PER_S * (run_ns / NS_PER_S + _BESIDE_WINDOW_S)) if kind == "import" else STANDING_ROWS
+
+
+def interfere_time_s(spec: Spec, settings: InterferenceSettings) -> float:
+    """How long all runs take, without loading and without pairs that have to be made again."""
+    return 2 * settings.pairs * _run_ns(spec) / NS_PER_S
+
+
+def interfere_loaded(
+    loaded: LoadedSpec, settings: InterferenceSettings, options: Options, *, resume: Path | None = None
+) -> InterferenceResult:
+    """Runs the workload alone and with the background, and compares. `resume`: the experiment to go on with.
+
+    Raises BrimlineError where nothing can be compared; see `InterferenceResult.error` for the rest.
+    """
+    with workplace(loaded, options) as place:
+        deployment = place.context.deployment
+        if deployment is None:
+            raise UsageError("without a server there is nothing to interfere with", hint="leave --null out")
+        plan = resolve(place.spec, target=place.target)
+        other = background(settings.background, _background_plan(place, settings.rows), deployment)
+        if resume is not None:
+            require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
+        _check_room(other.plan, deployment.address)
+        place.ensure_data(plan)
+        place.stop.raise_if_requested()
+        directory = resume or place.directory(plan, kind=INTERFERENCE_KIND)
+        _conduct(directory, plan, other, settings, place, goes_on=resume is not None)
+        interrupted = interruption(place.stop, directory)
+    try:
+        result = interference_result(read_experiment(directory), interrupted=interrupted)
+    except InvalidRun:
+        if interrupted is not None:
+            raise interrupted from None
+        raise
+    result.write(options.language)
+    return result
+
+
+def interference_result(experiment: ExperimentRecord, *, interrupted: Interrupted | None = None) -> InterferenceResult:
+    """What the runs show, now or years later. Raises InvalidRun where no pair counts."""
+    records = side_records(experiment)
+    pairs = counting_pairs([side_trial(probe, record) for probe, record in records])
+    sides: dict[str, list[ComparedRun]] = {"A": [], "B": []}
+    coverages: dict[str, Coverage] = {}
+    watched: dict[str, list[Observation]] = {"A": [], "B": []}
+    for probe, record in records:
+        run = side_run(probe, record)
+        if probe.pair not in pairs and not run.problems:
+            run = run.with_problem("the other run of its pair doesn't count")
+        sides[probe.side].append(run)
+        if not run.problems:
+            watched[probe.side].append(observe(record))
+        activity, window = read_activity(record.directory), measured_window(record)
+        if activity is not None and window is not None:
+            coverages[run.name] = coverage(activity, window)
+    if not pairs:
+        raise InvalidRun(f"no pair of {experiment.directory} counts: {_first_problem(sides)}", hint=_hint(coverages))
+    settings = stored_interference_settings(experiment)
+    comparison = compare_runs(sides["A"], sides["B"], margin=settings.margin)
+    return InterferenceResult(
+        report=interference_report(
+            comparison,
+            coverages,
+            experiment=experiment,
+            settings=settings,
+            server={side: server_means(runs) for side, runs in watched.items()},
+        ),
+        directory=experiment.directory,
+        interrupted=interrupted,
+        experiment=experiment,
+        comparison=comparison,
+        coverages=coverages,
+    )
+
+
+def stored_interference_settings(experiment: ExperimentRecord) -> InterferenceSettings:
+    """The settings that the experiment was begun with. Raises KeyError and ValueError when they are damaged."""
+    values: dict[str, Any] = dict(experiment.settings)
+    return InterferenceSettings(**{name: values[name] for name in ("background", "pairs", "rows", "margin")})
+
+
+def _conduct(
+    directory: Path,
+    plan: Plan,
+    other: Background,
+    settings: InterferenceSettings,
+    place: Workplace,
+    *,
+    goes_on: bool,
+) -> None:
+    """Runs what is left, seals the experiment and removes the background's collection. Raises BrimlineError."""
+    seed = place.spec.seed
+    stored = {**asdict(settings), "seed": seed}
+    before = [side_trial(probe, record) for probe, record in side_records(read_experiment(directory))
+              if record.complete] if goes_on else []  # fmt: skip
+    opened = (
+        ExperimentWriter.reopen(directory, settings=stored)
+        if goes_on
+        else ExperimentWriter(
+            directory,
+            kind=INTERFERENCE_KIND,
+            name=place.spec.name,
+            settings=stored,
+            spec_text=place.context.spec_text,
+            environment=place.context.environment,
+            plan_hash=plan.hash8(),
+        )
+    )
+    with opened as writer:
+        try:
+            place.context.progress.step(f"preparing the background ({other.kind})")
+            other.prepare()
+            run_sides(
+                Interference(settings, seed), plan=plan, context=place.context, background=other, writer=writer,
+                trials=before,
+            )  # fmt: skip
+        except BrimlineError as error:
+            writer.seal(ended_by="error", message=error.message)
+            error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
+            raise
+        finally:
+            other.remove()
+        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+
+
+def _background_plan(place: Workplace, rows: int) -> Plan:
+    """The load of the background's documents: rows of `bulk-rows`, in the workload's database."""
+    rows_spec = load_spec("bulk-rows", overrides={"connections": _CONNECTIONS}).spec
+    data = rows_spec.data.model_copy(
+        update={"records": rows, "database": place.spec.data.database, "collection": _COLLECTION}
+    )
+    return load_plan(rows_spec.model_copy(update={"data": data}), target=place.target)
+
+
+def _check_room(plan: Plan, address: str) -> None:
+    """The server's disk can take the background's documents, as far as it tells. Raises UsageError."""
+    planned_bytes = plan.data.record_count * sample_row_bytes(plan.data, seed=plan.seed, form={"kind": "bson"})
+    with control_client(address) as client:
+        stats = client[plan.namespace.database].command("dbStats")
+    total_bytes, used_bytes = stats.get("fsTotalSize"), stats.get("fsUsedSize")
+    if not total_bytes or used_bytes is None:
+        return
+    free_bytes = total_bytes - used_bytes
+    if _ROOM_FACTOR * planned_bytes > free_bytes:
+        raise UsageError(
+            f"the background's documents take up to {format_bytes(planned_bytes)}, and the server's disk has "
+            f"{format_bytes(free_bytes)} free",
+            hint="give fewer: --background-rows",
+        )
+
+
+def _first_problem(sides: Mapping[str, Sequence[ComparedRun]]) -> str:
+    return next((problem for runs in sides.values() for run in runs for problem in run.problems), "there is no run")
+
+
+def _hint(coverages: dict[str, Coverage]) -> str:
+    ran_out = any(each.problem is not None and each.kind == "import" for each in coverages.values())
+    return "give the import more documents: --background-rows" if ran_out else "repeat it on a quieter machine"
+
+
+def _run_ns(spec: Spec) -> int:
+    """Warm-up and measured window of one run. Raises UsageError where a run has no length."""
+    if spec.effective_duration_ns is None:
+        raise UsageError(
+            "a run that ends after a number of operations has no window to put a background beside",
+            hint="give --duration",
+        )
+    return spec.effective_warmup_ns + spec.effective_duration_ns

@@ -1,0 +1,124 @@
+"""Owns `brimline interfere`."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from brimline.api.interfere import (
+    default_rows,
+    interfere_loaded,
+    interfere_time_s,
+    stored_interference_settings,
+)
+from brimline.api.reopen import find_record
+from brimline.api.resume import resumption
+from brimline.api.workload import load_workload
+from brimline.cli import gating
+from brimline.cli import options as opt
+from brimline.cli.output import show_result
+from brimline.errors import UsageError
+from brimline.experiments.interference import INTERFERENCE_KIND, InterferenceSettings
+from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.spec import LoadedSpec, readers
+from brimline.units import NS_PER_S, format_count, format_duration
+
+PAIRS_DEFAULT = 5
+
+
+def interfere(
+    workload: opt.Workload = None,
+    background: Annotated[
+        Literal["import", "scan", "index", "backup"],
+        typer.Option("--with", help="What goes on beside it: import of rows, scans, index builds, or mongodump."),
+    ] = "import",
+    pairs: Annotated[int, typer.Option("--pairs", help="Runs alone and with it; fewer than 2 prove nothing.")] = (
+        PAIRS_DEFAULT
+    ),
+    background_rows: Annotated[
+        str | None,
+        typer.Option(
+            "--background-rows",
+            help="Documents of the background; default: as many as an import can't run out of, else 500k.",
+            show_default=False,
+        ),
+    ] = None,
+    margin: gating.Margin = gating.MARGIN_TEXT,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "--resume", metavar="DIR", help="Go on with an experiment that was cut short.", show_default=False
+        ),
+    ] = None,
+    uri: opt.Uri = None,
+    connections: opt.Connections = None,
+    rate: opt.Rate = None,
+    duration: opt.Duration = None,
+    warmup: opt.Warmup = None,
+    records: opt.Records = None,
+    threads: opt.Threads = None,
+    seed: opt.Seed = None,
+    data: opt.Data = None,
+    drop: opt.Drop = False,
+    mongod: opt.Mongod = None,
+    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
+    runs_dir: opt.RunsDir = None,
+    lang: opt.Lang = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Run a workload alone and with a background one, and say what that changes."""
+    options = opt.surroundings(
+        uri=uri,
+        mongod=mongod,
+        cache_gb=cache_gb,
+        data=data,
+        drop=drop,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
+    )
+    if resume is not None:
+        if workload is not None:
+            raise UsageError("--resume goes on with the experiment as it was begun", hint="leave the workload out")
+        directory = find_record(resume, runs_directory=options.runs_directory)
+        found = resumption(directory, kinds=(INTERFERENCE_KIND,))
+        settings = stored_interference_settings(found.experiment)
+        result = interfere_loaded(found.loaded, settings, options, resume=directory)
+        return show_result(result, as_json=as_json, full=True, lang=lang)
+    loaded = load_workload(
+        workload,
+        overrides=opt.spec_overrides(
+            records=records,
+            connections=connections,
+            threads=threads,
+            load=opt.load_model(rate=rate, arrivals=None, think_time=None, tlr=None),
+            duration=duration,
+            warmup=warmup,
+            seed=seed,
+        ),
+    )
+    settings = _settings(loaded, background, pairs, background_rows, gating.share_of(margin, "--margin"))
+    estimate = format_duration(round(interfere_time_s(loaded.spec, settings) * NS_PER_S))
+    options.progress.note(
+        f"{2 * settings.pairs} runs, about {estimate} without loading; "
+        f"up to {format_count(settings.rows)} documents in the background"
+    )
+    return show_result(interfere_loaded(loaded, settings, options), as_json=as_json, full=True, lang=lang)
+
+
+def _settings(
+    loaded: LoadedSpec,
+    background: Literal["import", "scan", "index", "backup"],
+    pairs: int,
+    rows: str | None,
+    margin: float,
+) -> InterferenceSettings:
+    try:
+        count = default_rows(loaded.spec, background) if rows is None else readers.whole(1, 10**10)(rows)
+    except ValueError as error:
+        problem = str(error).partition("; write it")[0]
+        raise UsageError(f"--background-rows: {problem}", hint="write it like --background-rows 1M") from error
+    try:
+        return InterferenceSettings(background=background, pairs=pairs, rows=count, margin=margin)
+    except ValueError as error:
+        raise UsageError(str(error), hint="--pairs 5 finds a change of 5 % where runs vary by 1.5 %") from error

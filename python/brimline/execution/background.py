@@ -1,0 +1,259 @@
+"""Owns the background workloads of an interference experiment: each works in a thread until it is told to stop.
+
+Their documents are those of a plan of their own, in a collection of their own, which is removed afterwards.
+"""
+
+import shutil
+import subprocess
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pymongo.errors import PyMongoError
+
+from brimline import _native, dataset
+from brimline.dataset.access import target_errors
+from brimline.dataset.manifest import MANIFEST_COLLECTION
+from brimline.errors import BrimlineError, TargetError, UsageError
+from brimline.plan import Plan
+from brimline.record.background import Activity
+from brimline.servers import Deployment, control_client
+from brimline.servers.deployment import Client
+
+_LOOK_S = 0.1
+_BEGIN_WITHIN_S = 60.0
+_COMMAND_TIMEOUT_S = 3600.0
+_INDEX_NAME = "brimline_background"
+_DUMP_TOOL = "mongodump"
+
+
+class Background(ABC):
+    """Work beside a run. `plan` is the load of its documents; `database` is where a backup is made of.
+
+    `start` returns once it is at work, `stop` once it has ended. Each start begins anew.
+    """
+
+    kind: str
+    unit: str
+    needs_documents = True
+
+    def __init__(self, plan: Plan, deployment: Deployment) -> None:
+        self.plan = plan
+        self._deployment = deployment
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._at_work = threading.Event()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._stop.clear()
+        self._at_work.clear()
+        self._spans: list[tuple[int, int]] = []
+        self._progress: list[tuple[int, int]] = []
+        self._units = 0
+        self._error: str | None = None
+
+    def prepare(self) -> None:
+        """Loads what it works on, if it needs anything. Raises BrimlineError."""
+        if not self.needs_documents:
+            return
+        self._make_collection()
+        run = _native.start(self.plan.canonical_json())
+        summary = run.join()
+        inserted = summary["inserts"]["inserted"]
+        if inserted != self.plan.data.record_count:
+            raise TargetError(
+                f"{inserted} of {self.plan.data.record_count} documents of the background were inserted",
+                hint="check the server's disk and its log",
+            )
+
+    def start(self) -> None:
+        """Begins, and waits until it is at work. Raises TargetError when it isn't within a minute."""
+        self._forget()
+        self._thread = threading.Thread(target=self._work_and_tell, name=f"background {self.kind}", daemon=True)
+        self._thread.start()
+        # What began and came to its end at once is told by what it did, not here.
+        has_begun = self._at_work.wait(_BEGIN_WITHIN_S) and (self._error is None or bool(self._progress))
+        if not has_begun:
+            activity = self.stop()
+            raise TargetError(
+                f"the background {self.kind} didn't begin: {activity.error or 'nothing was done within a minute'}",
+                hint="check the server's log",
+            )
+
+    def stop(self) -> Activity:
+        """Ends it and says what it did. What it has made itself is removed by `clean`."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        return Activity(
+            kind=self.kind,
+            unit=self.unit,
+            spans=tuple(self._spans),
+            progress=tuple(self._progress),
+            error=self._error,
+        )
+
+    def clean(self) -> None:  # noqa: B027 - most leave nothing behind
+        """Takes away what the work between start and stop has made. Raises TargetError."""
+
+    def remove(self) -> None:
+        """Removes its collection and the word of it. Raises TargetError."""
+        name = self.plan.namespace.collection
+        with self._client() as client, target_errors("removing the background's collection"):
+            database = client[self.plan.namespace.database]
+            database.drop_collection(name)
+            database[MANIFEST_COLLECTION].delete_one({"_id": name})
+
+    @abstractmethod
+    def _work(self) -> None:
+        """Works until `self._stop` is set; an early return is an early end."""
+
+    def _work_and_tell(self) -> None:
+        try:
+            self._work()
+            if not self._stop.is_set():
+                self._error = self._error or "it came to its end by itself"
+        except (PyMongoError, BrimlineError, OSError, ValueError) as error:
+            if not self._stop.is_set():
+                self._error = str(error)
+        finally:
+            self._at_work.set()
+
+    @contextmanager
+    def _span(self) -> Iterator[None]:
+        """Around what is work."""
+        begun = time.time_ns()
+        self._at_work.set()
+        try:
+            yield
+        finally:
+            self._spans.append((begun, time.time_ns()))
+
+    def _advance(self, units: int) -> None:
+        self._units += units
+        self._progress.append((time.time_ns(), self._units))
+
+    def _make_collection(self) -> None:
+        with self._client() as client:
+            dataset.prepare(client[self.plan.namespace.database], dataset.manifest_for(self.plan))
+
+    @contextmanager
+    def _client(self) -> Iterator[Client]:
+        with control_client(
+            self._deployment.address, purpose="background", command_timeout_s=_COMMAND_TIMEOUT_S
+        ) as client:
+            yield client
+
+
+class Import(Background):
+    """Inserts the documents of its plan, as fast as the server takes them."""
+
+    kind, unit = "import", "documents"
+    needs_documents = False
+
+    def _work(self) -> None:
+        self._make_collection()
+        run = _native.start(self.plan.canonical_json())
+        begun: int | None = None
+        try:
+            while True:
+                state = run.poll(_LOOK_S)
+                if state["documents"] > 0:
+                    begun = begun or time.time_ns()
+                    self._at_work.set()
+                    self._progress.append((time.time_ns(), state["documents"]))
+                if state["failed"] > 0:
+                    raise TargetError(f"{state['failed']} insert commands failed")
+                if state["stage"] == "finished":
+                    self._error = f"all {state['documents']} documents are in"
+                    break
+                if self._stop.is_set():
+                    break
+            if begun is not None:
+                self._spans.append((begun, time.time_ns()))
+        finally:
+            run.abort()
+            with suppress(OSError):  # a target that went away is told by the run beside it
+                run.join()
+
+    def clean(self) -> None:
+        """Drops what was imported, so that the next one finds the disk as this one did."""
+        self.remove()
+
+
+class Scan(Background):
+    """Reads its whole collection again and again, with a condition that no document meets and no index helps."""
+
+    kind, unit = "scan", "documents"
+
+    def _work(self) -> None:
+        pipeline: list[dict[str, Any]] = [{"$match": {"brimline_nowhere": 1}}, {"$count": "count"}]
+        with self._client() as client:
+            collection = client[self.plan.namespace.database][self.plan.namespace.collection]
+            while not self._stop.is_set():
+                with self._span():
+                    list(collection.aggregate(pipeline, hint={"$natural": 1}))
+                self._advance(self.plan.data.record_count)
+
+
+class IndexBuild(Background):
+    """Builds an index over its collection, drops it, and builds it again."""
+
+    kind, unit = "index", "builds"
+
+    def _work(self) -> None:
+        first_field = self.plan.data.template[0]["name"] if self.plan.data.template else "field0"
+        with self._client() as client:
+            collection = client[self.plan.namespace.database][self.plan.namespace.collection]
+            while not self._stop.is_set():
+                with self._span():
+                    collection.create_index([(first_field, 1)], name=_INDEX_NAME)
+                    collection.drop_index(_INDEX_NAME)
+                self._advance(1)
+
+
+class Backup(Background):
+    """Dumps the database with mongodump, again and again, and keeps nothing of it."""
+
+    kind, unit = "backup", "dumps"
+
+    def __init__(self, plan: Plan, deployment: Deployment) -> None:
+        super().__init__(plan, deployment)
+        tool = shutil.which(_DUMP_TOOL)
+        if tool is None:
+            raise UsageError(
+                f"there is no {_DUMP_TOOL} on PATH",
+                hint="install MongoDB's Database Tools, or take --with import, scan or index",
+            )
+        self._words = [tool, "--quiet", f"--uri=mongodb://{deployment.address}/{plan.namespace.database}", "--archive"]
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            with (
+                self._span(),
+                subprocess.Popen(  # noqa: S603 (the user's own mongodump, no shell)
+                    self._words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+                ) as dump,
+            ):
+                while dump.poll() is None and not self._stop.wait(_LOOK_S):
+                    pass
+                if dump.poll() is None:
+                    dump.terminate()
+                _, said = dump.communicate()
+            if not self._stop.is_set():
+                if dump.returncode != 0:
+                    raise OSError(f"{_DUMP_TOOL} ended with {dump.returncode}: {said.strip()[-300:]}")
+                self._advance(1)
+
+
+_KINDS: dict[str, type[Background]] = {each.kind: each for each in (Import, Scan, IndexBuild, Backup)}
+
+
+def background(kind: str, plan: Plan, deployment: Deployment) -> Background:
+    """The background of this kind: import, scan, index or backup. Raises UsageError where it can't be had."""
+    return _KINDS[kind](plan, deployment)

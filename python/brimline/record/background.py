@@ -1,0 +1,47 @@
+"""Owns what a background workload did beside a run, as a file in the run's directory."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from brimline.record.files import read_json, replace_json
+
+BACKGROUND_FILE = "background.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """When a background workload was at work, and how far it came. Times are of the wall clock, in ns since 1970.
+
+    `spans`: from when to when a command of it, or its program, was under way. `progress`: (time, units in all until
+    then) in the order of time; `unit` names one. `error`: why it ended by itself, None when it was told to.
+    """
+
+    kind: str
+    unit: str
+    spans: tuple[tuple[int, int], ...]
+    progress: tuple[tuple[int, int], ...]
+    error: str | None = None
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Activity":
+        """Reads what `write_activity` wrote. Raises ValueError, KeyError and TypeError when it is damaged."""
+        return cls(
+            kind=str(values["kind"]),
+            unit=str(values["unit"]),
+            spans=tuple((int(begin), int(end)) for begin, end in values["spans"]),
+            progress=tuple((int(time), int(units)) for time, units in values["progress"]),
+            error=values["error"],
+        )
+
+
+def write_activity(directory: Path, activity: Activity) -> None:
+    """Stores it beside the run's files. Raises RecordError."""
+    replace_json(directory / BACKGROUND_FILE, asdict(activity))
+
+
+def read_activity(directory: Path) -> Activity | None:
+    """What was stored; None where no background ran. Raises RecordError."""
+    path = directory / BACKGROUND_FILE
+    return Activity.from_json(read_json(path)) if path.exists() else None

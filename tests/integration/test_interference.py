@@ -1,0 +1,108 @@
+"""`brimline interfere` with a real mongod: what was at work beside the runs, what is left behind, and going on."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from brimline.servers import Deployment, control_client
+from tests.support.command_line import CommandLine
+
+pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
+
+SHORT = ("--records", "1000", "--duration", "2s", "--warmup", "200ms", "--connections", "4")
+DATABASE = "brimline_interfere"
+
+
+@pytest.fixture
+def uri(mongod: Deployment) -> str:
+    return f"mongodb://{mongod.address}/{DATABASE}"
+
+
+def collections(mongod: Deployment) -> set[str]:
+    with control_client(mongod.address) as client:
+        return set(client[DATABASE].list_collection_names())
+
+
+@pytest.mark.parametrize("kind", ["import", "scan", "index"])
+def test_the_background_is_at_work_and_gone_afterwards(
+    kind: str, uri: str, mongod: Deployment, brimline_cli: CommandLine
+) -> None:
+    rows = () if kind == "import" else ("--background-rows", "30k")
+    at = ("--uri", uri, "--data", "load", "-q", "--json")
+    outcome = brimline_cli.run("interfere", "ycsb-c", "--with", kind, *rows, "--pairs", "2", *SHORT, *at)
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert document["kind"] == "interference"
+    assert len(document["a"]) == len(document["b"]) == 2
+    runs = document["background"]["runs"]
+    assert len(runs) >= 2
+    assert all(run["busy_share"] >= 0.95 and run["problem"] is None for run in runs[-2:])
+    if kind != "index":
+        assert all(run["units"] > 1000 for run in runs[-2:])
+    assert "brimline_background" not in collections(mongod)
+    shown = brimline_cli.run("show", "latest", "--json")
+    assert shown.json()["changes"] == document["changes"]
+
+
+def test_an_import_that_runs_out_of_documents_proves_nothing(
+    uri: str, mongod: Deployment, brimline_cli: CommandLine
+) -> None:
+    outcome = brimline_cli.run(
+        *(
+            "interfere",
+            "ycsb-c",
+            "--background-rows",
+            "500",
+            "--pairs",
+            "1",
+            *SHORT,
+            "--uri",
+            uri,
+            "--data",
+            "load",
+            "-q",
+        )
+    )
+    outcome.check_error(4, "no pair of", "the background ended early: all 500 documents are in", "--background-rows")
+    assert "brimline_background" not in collections(mongod)
+
+
+def test_one_that_was_interrupted_goes_on(uri: str, mongod: Deployment, brimline_cli: CommandLine) -> None:
+    at = ("--uri", uri, "--data", "load")
+    running = brimline_cli.start(
+        *("interfere", "ycsb-c", "--with", "scan", "--background-rows", "20k", "--pairs", "2", *SHORT, *at)
+    )
+    directory = brimline_cli.wait_for_samples("ycsb-c", kind="interfere-").parents[1]
+    running.send(signal.SIGINT)
+    ended = running.end()
+    assert ended.exit_code == 130, ended.stderr
+    assert "brimline_background" not in collections(mongod)
+    before = trials(directory)
+    outcome = brimline_cli.run("interfere", "--resume", str(directory), *at, "-q", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert len(document["a"]) == len(document["b"]) == 2
+    assert before <= trials(directory), "what was whole is kept"
+    brimline_cli.run("interfere", "ycsb-c", "--resume", str(directory)).check_error(2, "--resume goes on with")
+
+
+def trials(directory: Path) -> set[str]:
+    """Names of the trials that went to their end."""
+    return {
+        path.parent.name
+        for path in (directory / "trials").glob("*/record.json")
+        if '"ended_by": "completed"' in path.read_text()
+    }
+
+
+def test_a_backup_without_its_tool_says_how_to_get_it(uri: str, brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run(
+        *("interfere", "ycsb-c", "--with", "backup", *SHORT, "--uri", uri, "-q"), environment={"PATH": "/nowhere"}
+    )
+    outcome.check_error(2, "there is no mongodump on PATH", "Database Tools")
+
+
+def test_what_can_t_be_asked_for(brimline_cli: CommandLine) -> None:
+    brimline_cli.run("interfere", "ycsb-c", "--pairs", "0").check_error(2, "at least one pair")
+    brimline_cli.run("interfere", "ycsb-c", "--background-rows", "many").check_error(2, "--background-rows")

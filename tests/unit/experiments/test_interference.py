@@ -1,0 +1,132 @@
+"""Interference: the order of its pairs, pairs that don't count, and whether a background was at work."""
+
+import pytest
+
+from brimline.analysis.background import coverage
+from brimline.experiments.interference import (
+    REPEATS_MAX,
+    Interference,
+    InterferenceSettings,
+    Side,
+    SideProbe,
+    SideTrial,
+    counting_pairs,
+)
+from brimline.record.background import Activity
+
+S = 1_000_000_000
+
+
+def played(machine: Interference, problems: dict[tuple[int, Side], str]) -> list[SideTrial]:
+    """All trials, in a world where some runs have problems."""
+    trials: list[SideTrial] = []
+    while (probe := machine.next_probe(trials)) is not None:
+        problem = problems.get((probe.pair, probe.side))
+        trials.append(SideTrial(probe=probe, completed=True, problem=problem))
+        assert len(trials) < 100
+    return trials
+
+
+def sides(trials: list[SideTrial]) -> str:
+    return "".join(trial.probe.side for trial in trials)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pairs_come_in_mirrored_blocks(seed: int) -> None:
+    trials = played(Interference(InterferenceSettings(pairs=4), seed), {})
+    order = sides(trials)
+    assert {order[:4], order[4:]} <= {"ABBA", "BAAB"}
+    assert [trial.probe.pair for trial in trials] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert counting_pairs(trials) == {1, 2, 3, 4}
+
+
+def test_either_side_goes_first_in_some_seeds() -> None:
+    first = {sides(played(Interference(InterferenceSettings(pairs=2), seed), {}))[0] for seed in range(20)}
+    assert first == {"A", "B"}
+
+
+def test_a_pair_with_a_run_that_doesn_t_count_is_made_again_whole() -> None:
+    machine = Interference(InterferenceSettings(pairs=3), 1)
+    whole = played(machine, {})
+    second = next(trial.probe.side for trial in reversed(whole) if trial.probe.pair == 2)
+    trials = played(machine, {(2, second): "ended early"})
+    assert counting_pairs(trials) == {1, 3, 4}
+    assert sorted(sides([trial for trial in trials if trial.probe.pair == 4])) == ["A", "B"]
+
+
+def test_the_partner_of_a_run_that_doesn_t_count_isn_t_run() -> None:
+    machine = Interference(InterferenceSettings(pairs=2), 1)
+    first = machine.next_probe([])
+    assert first is not None
+    trials = played(machine, {(1, first.side): "ended early"})
+    assert len([trial for trial in trials if trial.probe.pair == 1]) == 1
+    assert counting_pairs(trials) == {2, 3}
+
+
+def test_it_ends_when_pairs_never_count() -> None:
+    machine = Interference(InterferenceSettings(pairs=3), 1)
+    trials = played(machine, {(pair, "B"): "ended early" for pair in range(1, 50)})
+    assert counting_pairs(trials) == frozenset()
+    assert max(trial.probe.pair for trial in trials) == 3 + REPEATS_MAX
+
+
+def test_a_run_that_was_cut_short_is_the_last() -> None:
+    machine = Interference(InterferenceSettings(pairs=3), 1)
+    cut = SideTrial(probe=SideProbe(side="A", pair=1), completed=False)
+    assert machine.next_probe([cut]) is None
+
+
+def test_it_goes_on_where_it_stopped() -> None:
+    """After any number of trials, a machine made anew asks for what the old one would have."""
+    settings = InterferenceSettings(pairs=4)
+    whole = played(Interference(settings, 7), {(2, "B"): "ended early"})
+    for count in range(len(whole)):
+        assert Interference(settings, 7).next_probe(whole[:count]) == whole[count].probe
+
+
+@pytest.mark.parametrize(("name", "value"), [("pairs", 0), ("rows", 0), ("margin", 0.0), ("margin", 1.0)])
+def test_settings_have_bounds(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=r"at least one|a share"):
+        InterferenceSettings(**{name: value})  # type: ignore[arg-type]
+
+
+def activity(spans: list[tuple[float, float]], progress: list[tuple[float, int]], error: str | None = None) -> Activity:
+    return Activity(
+        kind="import",
+        unit="documents",
+        spans=tuple((round(begin * S), round(end * S)) for begin, end in spans),
+        progress=tuple((round(time * S), units) for time, units in progress),
+        error=error,
+    )
+
+
+def test_work_all_through_the_window_covers_it() -> None:
+    seen = coverage(activity([(8, 25)], [(9, 100), (10, 200), (15, 700), (20, 1200), (24, 1600)]), (10 * S, 20 * S))
+    assert (seen.busy_share, seen.units, seen.units_per_s, seen.problem) == (1.0, 1000, 100.0, None)
+
+
+def test_short_pauses_between_passes_are_no_gap() -> None:
+    passes = [(10 + second, 10.99 + second) for second in range(-1, 11)]
+    seen = coverage(activity(passes, [(end, number) for number, (_, end) in enumerate(passes)]), (10 * S, 20 * S))
+    assert seen.busy_share == pytest.approx(0.99)
+    assert seen.problem is None
+
+
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        (activity([(8, 18)], [(9, 1), (18, 9)]), "was at work in 80 % of the measured window only"),
+        (activity([(11, 25)], [(12, 1), (25, 9)]), "was at work in 90 % of the measured window only"),
+        (activity([(8, 25)], [(9, 5), (24, 5)]), "came no further"),
+        (activity([(8, 25)], [(9, 1), (18, 9)], "all rows are in"), "ended early: all rows are in"),
+        (activity([], []), "was at work in 0 %"),
+    ],
+)
+def test_a_window_without_the_background_is_told(what: Activity, reason: str) -> None:
+    seen = coverage(what, (10 * S, 20 * S))
+    assert seen.problem is not None and reason in seen.problem
+
+
+def test_what_says_nothing_on_its_way_is_judged_by_its_time() -> None:
+    seen = coverage(activity([(8, 25)], []), (10 * S, 20 * S))
+    assert (seen.units, seen.units_per_s, seen.problem) == (None, None, None)
