@@ -37,6 +37,7 @@ ROWS_PER_S = 300_000
 STANDING_ROWS = 500_000
 """Documents that a scan, an index build or a backup works on."""
 _COLLECTION = "brimline_background"
+_PARTNER_PROBLEM = "the other run of its pair doesn't count"
 _CONNECTIONS = 4
 _BESIDE_WINDOW_S = 5.0
 _ROOM_FACTOR = 2.0
@@ -111,7 +112,7 @@ def interference_result(experiment: ExperimentRecord, *, interrupted: Interrupte
     for probe, record in records:
         run = side_run(probe, record)
         if probe.pair not in pairs and not run.problems:
-            run = run.with_problem("the other run of its pair doesn't count")
+            run = run.with_problem(_PARTNER_PROBLEM)
         sides[probe.side].append(run)
         if not run.problems:
             watched[probe.side].append(observe(record))
@@ -215,7 +216,8 @@ def _check_room(plan: Plan, address: str) -> None:
 
 
 def _first_problem(sides: Mapping[str, Sequence[ComparedRun]]) -> str:
-    return next((problem for runs in sides.values() for run in runs for problem in run.problems), "there is no run")
+    problems = [problem for runs in sides.values() for run in runs for problem in run.problems]
+    return next((problem for problem in problems if problem != _PARTNER_PROBLEM), "there is no whole pair")
 
 
 def _hint(coverages: dict[str, Coverage]) -> str:
