@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import bson
 import pytest
 
 from brimline import _native
@@ -50,6 +51,16 @@ def test_shipped_templates_have_the_sizes_that_their_descriptions_say() -> None:
     assert sample_row_bytes(rows.data, seed=1, form={"kind": "csv", "header": "none"}) == pytest.approx(280, rel=0.03)
     logs = load_plan(load_spec("log-search").spec, target=NullTarget())
     assert sample_row_bytes(logs.data, seed=1, form={"kind": "bson"}) == pytest.approx(600, rel=0.05)
+
+
+def test_a_document_has_what_its_template_says() -> None:
+    plan = load_plan(load_spec("order-service").spec, target=NullTarget())
+    first, second = map(bson.decode, _native.generate_documents(plan.canonical_json(), 0, 2))
+    assert (first["number"], second["number"]) == ("ORD-1000000", "ORD-1000001")
+    assert (second["created"] - first["created"]).total_seconds() == 0.25
+    assert first["customer"]["email"].endswith("@example.com") and len(first["address"]["postcode"]) == 6
+    assert first["status"] in {"paid", "shipped", "delivered", "returned"}
+    assert all(set(item) == {"sku", "quantity", "price"} and 1 <= item["quantity"] <= 9 for item in first["items"])
 
 
 def test_plans_of_ycsbs_fields_say_nothing_of_templates() -> None:
