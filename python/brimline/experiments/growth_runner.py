@@ -35,7 +35,7 @@ from brimline.spec import Spec
 from brimline.spec.data import UniformKeys
 from brimline.spec.load_models import ClosedLoad
 from brimline.spec.model import OperationsSpec
-from brimline.units import NS_PER_S
+from brimline.units import NS_PER_S, format_percentage
 
 FACTS_FILE = "growth.json"
 """What was seen of the server around a trial, beside its record."""
@@ -45,6 +45,8 @@ WARM_UP_BATCHES_MAX = 8
 """Batches without measuring after which a cache that still fills is taken as it is, and said not to have settled."""
 SETTLED_PAGES = 0.015
 """Pages read into the cache per query, more or less than in the batch before, at which it has settled."""
+COLD_SHARE_MAX = 0.05
+"""Share of the files in memory up to which queries count as cold."""
 _CHECKPOINT_TIMEOUT_S = 600.0
 
 MakeDirectory = Callable[[Plan], Path]
@@ -192,6 +194,9 @@ def _prepare_memory(task: GrowthTask, work: GrowthWork) -> dict[str, Any]:
 
     work.context.progress.step("starting the server again")
     work.context = replace(work.context, deployment=own.restart(meanwhile=between))
+    if task.protocol is Protocol.COLD and (shares[0] is None or shares[0] > COLD_SHARE_MAX):
+        seen = "can't be seen" if shares[0] is None else f"is {format_percentage(shares[0])}"
+        work.context.progress.note(f"not surely cold: the share of the files that is still in memory {seen}")
     return {"restarted": True, "page_cache_share": shares[0]}
 
 
