@@ -108,6 +108,7 @@ def query_plan(task: GrowthTask, spec: Spec, target: TargetPlan) -> Plan:
         update={
             "operations": OperationsSpec(read=1),
             "keys": UniformKeys(),
+            "read_all_fields": True,
             "load": ClosedLoad(),
             "in_flight": None,
             "connections": task.connections,
