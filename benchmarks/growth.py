@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--runs-dir", type=Path, default=Path("target/growth"))
     arguments = parser.parse_args()
     settings = GrowthSettings(
-        to_records=480_000, step_records=40_000, connections=(1,), queries=(30_000,), repeats=arguments.repeats
+        to_records=480_000, step_records=40_000, connections=(1,), queries=(20_000,), repeats=arguments.repeats
     )
     hits = 0
     for number in range(1, arguments.runs + 1):

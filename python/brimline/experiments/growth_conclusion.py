@@ -59,11 +59,12 @@ class Volume:
 class Breakpoint:
     """What a series over the volume shows: a break with what coincides with it, or none. `connections` 0: the import.
 
-    `values` are those that were looked at, one for each of `result.volumes`; of the import documents/s, else ns.
+    `values` are those that were looked at, one for each of `volumes`; of the import documents/s, else ns.
     """
 
     name: str
     connections: int
+    volumes: tuple[int, ...]
     values: tuple[float, ...]
     result: Segmented
     causes: tuple[Cause, ...] = ()
@@ -172,7 +173,7 @@ def _concluded(
         indexes=indexes,
         volumes=tuple(volumes),
         import_break=_import_break(volumes),
-        query_breaks=tuple(_query_break(volumes, each) for each in sorted(settings.connections)),
+        query_breaks=tuple(_query_break(volumes, each, settings) for each in sorted(settings.connections)),
         stopped=stopped,
         cache_holds_records=cache_holds(volumes, fewest),
     )
@@ -190,19 +191,24 @@ def _import_break(volumes: Sequence[Volume]) -> Breakpoint:
     return Breakpoint(
         name="import rate",
         connections=0,
+        volumes=tuple(records for records, _, _ in loads),
         values=tuple(rate for _, rate, _ in loads),
         result=result,
         causes=_causes(result, volumes, signals, importing=True),
     )
 
 
-def _query_break(volumes: Sequence[Volume], connections: int) -> Breakpoint:
-    times = [(each.records, time_ns, each) for each, time_ns in adjusted_times(volumes, connections)]
+def _query_break(volumes: Sequence[Volume], connections: int, settings: GrowthSettings) -> Breakpoint:
+    # Of a volume whose batches were cut short, the least disturbed one is likelier to be a disturbed one.
+    count = settings.repeats * len(settings.queries)
+    whole = [volume for volume in volumes if sum(number == connections for number, _ in volume.queries) == count]
+    times = [(each.records, time_ns, each) for each, time_ns in adjusted_times(whole, connections)]
     result = find_break([records for records, _, _ in times], [time_ns for _, time_ns, _ in times], unit=RECORDS)
     signals = [(each.records, _typical(each, connections)) for _, _, each in times]
     return Breakpoint(
         name=message("time per query over {connections}", connections=connections_text(connections)),
         connections=connections,
+        volumes=tuple(records for records, _, _ in times),
         values=tuple(time_ns for _, time_ns, _ in times),
         result=result,
         causes=_causes(result, volumes, signals, importing=False),

@@ -202,12 +202,12 @@ def _prepare_memory(task: GrowthTask, work: GrowthWork) -> dict[str, Any]:
 
 
 def _control_ns(task: GrowthTask, work: GrowthWork) -> float | None:
-    """Time of a read in half a batch that reads the first record over and over, which is always in the cache.
+    """Time of a read in a batch as long that reads the first record over and over, which is always in the cache.
 
     How fast the machine is just then, which on a shared one changes by more than a volume's effect.
     """
-    half = replace(task, records=1, queries=max(task.queries // 2, 1))
-    return quiet_time_ns(_unrecorded(query_plan(half, work.spec, work.target), work, title="control").server)
+    control = query_plan(replace(task, records=1), work.spec, work.target)
+    return quiet_time_ns(_unrecorded(control, work, title="control").server)
 
 
 def _unrecorded(plan: Plan, work: GrowthWork, *, title: str) -> RunRecord:

@@ -73,7 +73,7 @@ def query_chart(growth: IndexSetGrowth) -> Chart | None:
     """Time per query over the volume, a line for each number of connections, with the fit of the fewest."""
     lines = []
     for each, color in zip(growth.query_breaks, figures.SERIES, strict=False):
-        volumes = [volume for volume in growth.volumes if volume.time_ns(each.connections) is not None]
+        volumes = [volume for volume in growth.volumes if volume.records in each.volumes]
         if volumes:
             lines.append((each, color, volumes, [time * _US_PER_NS for time in each.values]))
     if not lines:

@@ -59,7 +59,7 @@ def _break_document(each: Breakpoint) -> dict[str, Any]:
             {"name": cause.name, "from_records": cause.from_records, "to_records": cause.to_records}
             for cause in each.causes
         ],
-        "volumes_records": list(each.result.volumes),
+        "volumes_records": list(each.volumes),
         "values": list(each.values),
         "fitted": list(each.result.fitted),
     }

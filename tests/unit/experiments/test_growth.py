@@ -147,6 +147,13 @@ def test_nothing_is_asked_after_a_trial_that_broke_off() -> None:
     assert conclude(SETTINGS, interrupted).ended_by is GrowthEnd.INCOMPLETE
 
 
+def test_a_volume_whose_batches_were_cut_short_has_no_say() -> None:
+    whole = GrowingServer().grow(SETTINGS)
+    found = conclude(SETTINGS, whole[:-1]).sets[0].query_breaks
+    assert [each.volumes[-1] for each in found] == [560_000, 520_000]
+    assert all(len(each.values) == len(each.volumes) for each in found)
+
+
 def test_a_batch_with_failures_has_no_say() -> None:
     trials = GrowingServer().grow(SETTINGS)
     spoilt = [
