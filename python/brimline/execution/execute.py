@@ -79,7 +79,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
 
 def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, title: str, context: RunContext) -> Summary:
     """Starts the engine and follows it to its end. Whatever happens here, the engine has ended afterwards."""
-    run = _start(plan)
+    run = start_engine(plan)
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
     on_clock = False
@@ -92,7 +92,7 @@ def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, titl
             _record(run, writer, sampler, context)
             ticks.show(progress)
             if progress["stage"] == "finished":
-                return _join(run)
+                return join_engine(run)
             if context.stop.urgent:
                 run.abort()
             elif context.stop.requested:
@@ -112,7 +112,8 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
         writer.append_server(row.columns())
 
 
-def _start(plan: Plan) -> _native.Run:
+def start_engine(plan: Plan) -> _native.Run:
+    """Starts `plan` and returns at once. Raises UsageError where the engine refuses it."""
     allow_descriptors(plan)
     try:
         return _native.start(plan.canonical_json())
@@ -121,7 +122,8 @@ def _start(plan: Plan) -> _native.Run:
         raise UsageError(f"{path}: {message}") from error
 
 
-def _join(run: _native.Run) -> Summary:
+def join_engine(run: _native.Run) -> Summary:
+    """Waits for the end. Raises TargetError when no connection could ever be made."""
     try:
         summary = run.join()
     except _native.TargetError as error:

@@ -96,7 +96,7 @@ def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str
         storage_bytes=collection.get("storageSize"),
         index_bytes=collection.get("totalIndexSize"),
         files_bytes=facts.get("files_bytes"),
-        disk_share=used / total if used is not None and total else None,
+        disk_share=facts.get("disk_share", used / total if used is not None and total else None),
         signals=_signals(observation, facts, count=documents),
     )
 

@@ -1,12 +1,12 @@
 """Owns making growth happen: steps loaded, memory brought into the state asked for, batches of queries measured."""
 
 import hashlib
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -15,6 +15,7 @@ from brimline.analysis.observation import observe
 from brimline.errors import TargetError, UsageError
 from brimline.execution import RunContext, execute
 from brimline.execution.grown_data import Index, extend_data, put_back
+from brimline.execution.unrecorded import execute_unrecorded
 from brimline.experiments.growth import (
     Growth,
     GrowthTask,
@@ -45,6 +46,8 @@ WARM_UP_BATCHES_MAX = 8
 """Batches without measuring after which a cache that still fills is taken as it is, and said not to have settled."""
 SETTLED_PAGES = 0.015
 """Pages read into the cache per query, more or less than in the batch before, at which it has settled."""
+CONTROL_PARTS = 10
+"""Slices of a control."""
 COLD_SHARE_MAX = 0.05
 """Share of the files in memory up to which queries count as cold."""
 _CHECKPOINT_TIMEOUT_S = 600.0
@@ -206,14 +209,13 @@ def _control_ns(task: GrowthTask, work: GrowthWork) -> float | None:
 
     How fast the machine is just then, which on a shared one changes by more than a volume's effect.
     """
-    control = query_plan(replace(task, records=1), work.spec, work.target)
-    return quiet_time_ns(_unrecorded(control, work, title="control").server)
-
-
-def _unrecorded(plan: Plan, work: GrowthWork, *, title: str) -> RunRecord:
-    """Executes a plan whose record isn't kept; what was read of it stays."""
-    with TemporaryDirectory(prefix="unrecorded-", dir=work.writer.directory) as directory:
-        return execute(plan, directory=Path(directory) / "run", title=title, context=work.context)
+    part = replace(task, records=1, queries=max(task.queries // CONTROL_PARTS, 1))
+    plan = query_plan(part, work.spec, work.target)
+    looks = [_look(work)]
+    for _ in range(CONTROL_PARTS):
+        execute_unrecorded(plan, context=work.context)
+        looks.append(_look(work))
+    return quiet_time_ns(looks)
 
 
 def _warm_up(task: GrowthTask, work: GrowthWork) -> bool | None:
@@ -221,11 +223,12 @@ def _warm_up(task: GrowthTask, work: GrowthWork) -> bool | None:
 
     Whether it came to that; None where the server doesn't say what its cache reads.
     """
+    work.context.progress.step("warming up")
     last: float | None = None
     for number in range(1, WARM_UP_BATCHES_MAX + 1):
         plan = query_plan(replace(task, repeat=-number), work.spec, work.target)
         before = _look(work).get(CACHE_PAGES_READ)
-        _unrecorded(plan, work, title="warming up")
+        execute_unrecorded(plan, context=work.context)
         after = _look(work).get(CACHE_PAGES_READ)
         if before is None or after is None:
             return None
@@ -261,5 +264,12 @@ def _sizes(load: Plan, work: GrowthWork) -> dict[str, Any]:
         with suppress(PyMongoError):  # a user may not, or a mongos can't: then sizes are those of the last checkpoint
             client.admin.command("fsync")
         sizes = namespace_document(client, database=load.namespace.database, collection=load.namespace.collection)
-    files = {} if deployment.own is None else {"files_bytes": page_cache.disk_bytes(deployment.own.data_directory)}
-    return {"sizes": sizes, **files}
+    if deployment.own is None:
+        return {"sizes": sizes}
+    # The server counts what is reserved for root as used; brimline sees its own server's disk as users do.
+    usage = shutil.disk_usage(deployment.own.data_directory)
+    return {
+        "sizes": sizes,
+        "files_bytes": page_cache.disk_bytes(deployment.own.data_directory),
+        "disk_share": usage.used / (usage.used + usage.free),
+    }
