@@ -32,6 +32,7 @@ from brimline.plan import Plan, TargetPlan, load_plan, resolve
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.record.files import read_json, replace_json
 from brimline.servers import Deployment, control_client, page_cache
+from brimline.servers.deployment import Client
 from brimline.spec import Spec
 from brimline.spec.data import UniformKeys
 from brimline.spec.load_models import ClosedLoad
@@ -211,10 +212,11 @@ def _control_ns(task: GrowthTask, work: GrowthWork) -> float | None:
     """
     part = replace(task, records=1, queries=max(task.queries // CONTROL_PARTS, 1))
     plan = query_plan(part, work.spec, work.target)
-    looks = [_look(work)]
-    for _ in range(CONTROL_PARTS):
-        execute_unrecorded(plan, context=work.context)
-        looks.append(_look(work))
+    with control_client(_own(work).address, purpose="growth") as client:
+        looks = [_status(client)]
+        for _ in range(CONTROL_PARTS):
+            execute_unrecorded(plan, context=work.context)
+            looks.append(_status(client))
     return quiet_time_ns(looks)
 
 
@@ -247,9 +249,13 @@ def _own(work: GrowthWork) -> Deployment:
 
 def _look(work: GrowthWork) -> dict[str, int | None]:
     """The server's counters now. Raises TargetError."""
+    with control_client(_own(work).address, purpose="growth") as client:
+        return _status(client)
+
+
+def _status(client: Client) -> dict[str, int | None]:
     try:
-        with control_client(_own(work).address, purpose="growth") as client:
-            status = client.admin.command(dict(COMMAND))
+        status = client.admin.command(dict(COMMAND))
     except PyMongoError as error:
         raise TargetError("the server doesn't say how it is", hint="check that it still runs") from error
     pages = status.get("wiredTiger", {}).get("cache", {}).get("pages read into cache")
