@@ -23,8 +23,9 @@ def test_the_log_gives_back_every_value(tmp_path: Path) -> None:
         interval="500ms",
     )
     entries = list(hlog.parse((record.directory / "latency.hlog").read_text().splitlines()))
+    clocks = ("service", "response", "lag", "held_back_lag")  # eight connections are full at times
     assert {(entry.operation, entry.clock, entry.phase) for entry in entries} == {
-        ("read", clock, phase) for clock in ("service", "response", "lag") for phase in ("warmup", "measure")
+        ("read", clock, phase) for clock in clocks for phase in ("warmup", "measure")
     }
     merged: dict[str, _native.Histogram] = {}
     for entry in entries:
@@ -33,9 +34,13 @@ def test_the_log_gives_back_every_value(tmp_path: Path) -> None:
         if entry.phase == "measure":
             merged.setdefault(entry.clock, _native.Histogram()).merge(histogram)
     again = read_record(record.directory)
+    held_back = merged.pop("held_back_lag")
+    assert held_back.buckets() == again.breakdown["read", "held_back_lag"].buckets()
     for clock, histogram in merged.items():
         assert histogram.buckets() == again.histograms["read", clock].buckets()
         assert histogram.count() == 10_000
+    rows = [row for row in record.operations if row["phase"] == "measure"]
+    assert held_back.count() == sum(row["held_back"] for row in rows) > 0
     finished = sum(row["ok"] for row in record.operations if row["phase"] == "measure")
     assert finished == 10_000
     assert merged["response"].mean() >= merged["service"].mean()
