@@ -15,6 +15,7 @@ from brimline.report import Report
 from brimline.report.comparison_view import comparison_report
 from brimline.report.interference_view import interference_report
 from brimline.report.trend_view import trend_report
+from brimline.wording import message
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 
 WOBBLE = (0.0, 0.004, -0.005, 0.002, -0.001)
@@ -29,7 +30,8 @@ def regressed() -> Comparison:
 def interfered() -> Report:
     """An import beside B's runs: a fifth less throughput, and one pair of which the import ended early."""
     a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.2)
-    comparison = compare_runs(a, [b[0].with_problem("the background ended early: all documents are in"), *b[1:]])
+    early = message("the background ended early: {reason}", reason="it came to its end by itself")
+    comparison = compare_runs(a, [b[0].with_problem(early), *b[1:]])
     at_work = Coverage(
         kind="import", unit="documents", busy_share=1.0, units=900_000, units_per_s=90_000.0, problem=None
     )

@@ -44,7 +44,7 @@ def test_every_form_of_the_report_has_it() -> None:
     assert document["kind"] == "interference"
     assert document["background"]["kind"] == "import"
     assert [run["units_per_s"] for run in document["background"]["runs"]] == [None, *[90_000.0] * 4]
-    assert document["left_out"][0]["reason"] == "the background ended early: all documents are in"
+    assert document["left_out"][0]["reason"] == "the background ended early: it came to its end by itself"
     assert document["server"]["B"]["CPUs used by the server"] == 1.5
     html, markdown = render_html(report), render_markdown(report)
     printed = io.StringIO()

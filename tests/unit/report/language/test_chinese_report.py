@@ -105,6 +105,8 @@ def _english(report: Report, *names: str) -> set[str]:
 QUOTED = (
     # what the report lint calls its subjects
     "documents",
+    # a directory
+    "runs/20261122t080000z-interfere-ycsb-c-0059a198",
     # a case of a gate
     "ycsb-c fed1a150 throughput",
     # what servers said
