@@ -229,7 +229,7 @@ def test_the_database_of_an_address_is_held_to_the_rules_of_a_workload(brimline_
     with scripted_server({}) as server:
         for name in ("admin", "local", "a.b"):
             outcome = brimline_cli.run("load", "ycsb-c", "--uri", f"{server.uri}/{name}", "--records", "100")
-            outcome.check_error(2, "the connection string can't be honoured", "--uri")
+            outcome.check_error(2, "the connection string can't be honoured", "correct the address")
 
 
 def test_too_few_open_files_are_noticed_before_the_start(brimline_cli: CommandLine) -> None:

@@ -142,7 +142,9 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
         data = DataSpec.model_validate({**spec.data.model_dump(exclude_none=True), "database": database})
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise UsageError(f"the connection string can't be honoured: {reason}", hint="correct it") from None
+        raise UsageError(
+            f"the connection string can't be honoured: {reason}", hint="correct the address of the server"
+        ) from None
     return spec.model_copy(update={"target": target, "data": data})
 
 
