@@ -120,11 +120,6 @@ class Slo:
         return next((each.share_max for each in self.errors if each.operation is None), None)
 
     @property
-    def longest_limit_ns(self) -> int:
-        """The loosest limit on latency: so long an operation may be in flight."""
-        return max(each.limit_ns for each in self.latencies)
-
-    @property
     def latency_text(self) -> str:
         """`response p99 ≤ 10 ms, read response p95 ≤ 3 ms`."""
         return joined(", ", [each.text for each in self.latencies])
