@@ -21,7 +21,7 @@ GLANCE_LAPSE = 0.3
 """Probability that a window too short to contain a checkpoint passes where a long one would not."""
 PRIOR_MARGIN = 1.1
 """The threshold is looked for in the range of the rates that were tried, widened by this factor."""
-CONNECTIONS_PER_KNEE = 4
+CONNECTIONS_PER_KNEE = 2
 """Connections of an open-loop probe, in multiples of the knee."""
 
 
@@ -82,11 +82,11 @@ class SearchState:
     def open_loop_connections(self) -> int:
         """Connections of every open-loop probe: enough not to be the limit.
 
-        The knee's connections keep the server as busy as it can be; four times as many leave room for bursts. What
-        waits beyond that would wait in the server just as long, and its waiting counts in its response time.
-        More would only add threads to the server's queue for processors, where whole slices of time are lost:
-        at 14 600 ops/s on two cores, p99 was 230 to 270 ms on 300 connections, 6 to 29 ms on 64. All probes have
-        the same number, so that only the rate differs between them.
+        The knee's connections keep the server as busy as it can be; twice as many leave room for bursts. What waits
+        beyond that would wait in the server just as long, and its waiting counts in its response time. More would
+        only add threads to the server's queue for processors, where whole slices of time are lost: on two cores,
+        p99 was 230 to 270 ms on 300 connections at 14 600 ops/s, 6 and 270 ms on 128 at 15 300, 7 and 7 ms on 64 at
+        15 500. All probes have the same number, so that only the rate differs between them.
         """
         settings = self.settings
         knee = self.sweep.knee_connections or self.sweep.levels[-1].connections
