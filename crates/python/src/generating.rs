@@ -1,14 +1,11 @@
 //! A started generation of files.
 
-use std::time::Duration;
-
 use brimline_generator::{Ended, Job, JobError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::PlanError;
-use crate::run::POLL_S_MAX;
+use crate::{PlanError, wait_time};
 
 /// Handle of a generation.
 #[pyclass(module = "brimline._native", frozen)]
@@ -30,8 +27,7 @@ pub fn sample_bytes_per_row(job_json: &str) -> PyResult<f64> {
 #[pymethods]
 impl Generation {
     fn poll<'py>(&self, py: Python<'py>, timeout_s: f64) -> PyResult<Bound<'py, PyDict>> {
-        let timeout = Duration::try_from_secs_f64(timeout_s.clamp(0.0, POLL_S_MAX)).unwrap_or_default();
-        let progress = py.detach(|| self.0.poll(timeout));
+        let progress = py.detach(|| self.0.poll(wait_time(timeout_s)));
         let row = PyDict::new(py);
         row.set_item("rows", progress.rows)?;
         row.set_item("bytes", progress.bytes)?;

@@ -1,16 +1,11 @@
 //! A started import.
 
-use std::time::Duration;
-
 use brimline_importer::{Interval, plan::ImportPlan};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::histogram;
-
-/// Longest wait of a poll, so that Ctrl-C is seen soon.
-const POLL_S_MAX: f64 = 60.0;
+use crate::{histogram, wait_time};
 
 /// Handle of an import.
 #[pyclass(module = "brimline._native", frozen)]
@@ -27,8 +22,7 @@ pub fn start_import(plan_json: &str) -> PyResult<Import> {
 #[pymethods]
 impl Import {
     fn poll(&self, py: Python<'_>, timeout_s: f64) -> PyResult<String> {
-        let timeout = Duration::try_from_secs_f64(timeout_s.clamp(0.0, POLL_S_MAX)).unwrap_or_default();
-        let progress = py.detach(|| self.0.poll(timeout));
+        let progress = py.detach(|| self.0.poll(wait_time(timeout_s)));
         serde_json::to_string(&progress).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 

@@ -8,6 +8,8 @@ mod importing;
 mod query;
 mod run;
 
+use std::time::Duration;
+
 use brimline_engine::clock_probe;
 use brimline_engine::plan::Plan;
 use brimline_engine::preview;
@@ -95,6 +97,14 @@ fn probe_clock(py: Python<'_>, reads: u64) -> PyResult<Bound<'_, PyDict>> {
     row.set_item("smallest_step_ns", seen.smallest_step_ns)?;
     row.set_item("largest_step_ns", seen.largest_step_ns)?;
     Ok(row)
+}
+
+/// Longest wait of a call, so that Ctrl-C is seen soon.
+const WAIT_S_MAX: f64 = 60.0;
+
+/// How long a call that was given `timeout_s` may wait.
+fn wait_time(timeout_s: f64) -> Duration {
+    Duration::try_from_secs_f64(timeout_s.clamp(0.0, WAIT_S_MAX)).unwrap_or_default()
 }
 
 fn parse(plan_json: &str) -> PyResult<Plan> {

@@ -2,13 +2,12 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use brimline_engine::clock::NANOS_PER_S;
 use brimline_engine::query::{Command, QueryError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::TargetError;
+use crate::{TargetError, wait_time};
 
 pyo3::create_exception!(
     _native,
@@ -16,9 +15,6 @@ pyo3::create_exception!(
     PyRuntimeError,
     "The server refuses: (code, code_name, message)."
 );
-
-/// Longest turn of work, so that Ctrl-C is seen soon.
-const TURN_S_MAX: f64 = 60.0;
 
 /// A command under way; dropping it ends it.
 #[pyclass(module = "brimline._native")]
@@ -39,7 +35,7 @@ impl Query {
     }
 
     fn advance(&mut self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
-        let turn_ns = (timeout_s.clamp(0.0, TURN_S_MAX) * NANOS_PER_S as f64) as u64;
+        let turn_ns = wait_time(timeout_s).as_nanos() as u64;
         let query = &mut self.0;
         py.detach(|| query.advance(turn_ns)).map_err(|error| raised(&error))
     }

@@ -1,16 +1,11 @@
 //! A started run.
 
-use std::time::Duration;
-
 use brimline_engine::RunError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::{TargetError, convert, parse, plan_error};
-
-/// Longest wait of a poll, so that Ctrl-C is seen soon.
-pub const POLL_S_MAX: f64 = 60.0;
+use crate::{TargetError, convert, parse, plan_error, wait_time};
 
 /// Handle of a run.
 #[pyclass(module = "brimline._native", frozen)]
@@ -25,8 +20,7 @@ pub fn start(plan_json: &str) -> PyResult<Run> {
 #[pymethods]
 impl Run {
     fn poll<'py>(&self, py: Python<'py>, timeout_s: f64) -> PyResult<Bound<'py, PyDict>> {
-        let timeout = Duration::try_from_secs_f64(timeout_s.clamp(0.0, POLL_S_MAX)).unwrap_or_default();
-        let progress = py.detach(|| self.0.poll(timeout));
+        let progress = py.detach(|| self.0.poll(wait_time(timeout_s)));
         convert::progress(py, &progress)
     }
 
