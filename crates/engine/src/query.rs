@@ -6,12 +6,12 @@
 use std::net::SocketAddr;
 
 use brimline_wire::connection::{Connection, SendState};
+use brimline_wire::wait::is_ready;
 use brimline_wire::{hello, op_msg, reply};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::event::PollFlags;
 use thiserror::Error;
 
-use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
+use crate::clock::{Clock, Nanos, thread_cpu_ns};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,15 +139,7 @@ impl Query {
     fn is_ready(&self, timeout_ns: Nanos) -> Result<bool, QueryError> {
         let needs_room = self.sending || self.state == State::Connecting;
         let flags = if needs_room { PollFlags::OUT } else { PollFlags::IN };
-        let timeout = Timespec {
-            tv_sec: (timeout_ns / NANOS_PER_S) as i64,
-            tv_nsec: (timeout_ns % NANOS_PER_S) as i64,
-        };
-        match poll(&mut [PollFd::new(&self.connection, flags)], Some(&timeout)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(Errno::INTR) => Ok(false),
-            Err(error) => Err(lost(error)),
-        }
+        is_ready(&self.connection, flags, timeout_ns).map_err(lost)
     }
 
     /// Does what the ready socket allows.

@@ -2,15 +2,13 @@
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use brimline_engine::clock::{Clock, Nanos};
 use brimline_wire::connection::{Connection, ConnectionError, SendState};
 use brimline_wire::hello::{self, Hello};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use rustix::time::Timespec;
+use brimline_wire::wait::is_ready;
+use rustix::event::PollFlags;
 use thiserror::Error;
 
 /// How often a wait looks whether it is still wanted.
@@ -99,13 +97,7 @@ impl<'a> Session<'a> {
 
     fn wait(&self, wanted: PollFlags) -> Result<(), SessionError> {
         let began = self.clock.now();
-        loop {
-            let pause = Timespec { tv_sec: 0, tv_nsec: LOOK_UP_NS as i64 };
-            match poll(&mut [PollFd::from_borrowed_fd(self.connection.as_fd(), wanted)], Some(&pause)) {
-                Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => return Ok(()),
-                Err(error) => return Err(io::Error::from(error).into()),
-            }
+        while !is_ready(&self.connection, wanted, LOOK_UP_NS)? {
             if self.abandoned.load(Ordering::Relaxed) {
                 return Err(SessionError::Abandoned);
             }
@@ -113,5 +105,6 @@ impl<'a> Session<'a> {
                 return Err(SessionError::Silent(self.timeout_ns / 1_000_000_000));
             }
         }
+        Ok(())
     }
 }

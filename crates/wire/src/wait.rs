@@ -46,6 +46,18 @@ pub fn sleep(duration_ns: u64) -> io::Result<()> {
     }
 }
 
+/// Waits at most `timeout_ns` for one `socket`; whether it is ready for one of `wanted`. Not so early when a signal arrives.
+///
+/// # Errors
+/// When the kernel refuses to wait.
+pub fn is_ready(socket: &impl AsFd, wanted: PollFlags, timeout_ns: u64) -> io::Result<bool> {
+    match poll(&mut [PollFd::new(socket, wanted)], Some(&timespec(timeout_ns))) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn wait_finely<'b>(
     epoll: &impl AsFd,
     buffer: &'b mut [MaybeUninit<epoll::Event>],
