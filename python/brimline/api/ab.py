@@ -9,6 +9,7 @@ from brimline.analysis.comparison import Comparison, compare_runs, noise_floor
 from brimline.analysis.gate import GateCase, gate
 from brimline.api.gating import gate_error
 from brimline.api.options import Options
+from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same, resumption
 from brimline.api.run import interruption
@@ -106,15 +107,19 @@ def ab_loaded(
         for place, plan in ((place_a, plan_a), (place_b, plan_b)):
             place.ensure_data(plan)
         place_a.stop.raise_if_requested()
-        directory = resume or place_a.directory(plan_a, kind=AB_KIND)
         arms: dict[Arm, ArmPlan] = {
             "A": ArmPlan(plan=plan_a, context=place_a.context),
             "B": ArmPlan(plan=plan_b, context=place_b.context),
             "A2": ArmPlan(plan=plan_a, context=place_a.context),
         }
         name = " and ".join(dict.fromkeys((a.spec.name, b.spec.name)))
-        with _writer(directory, settings, arms, place_a, name=name, plan_hash=plan_hash, resume=resume) as writer:
-            _conduct(writer, arms, settings, place_a)
+        with recording(
+            place_a, plan_a, kind=AB_KIND, settings=asdict(settings), resume=resume, name=name, plan_hash=plan_hash
+        ) as writer:
+            directory = writer.directory
+            if resume is None:
+                replace_text(directory / SPEC_B_FILE, redact_text(place_b.context.spec_text))
+            _run(writer, arms, settings, seed=place_a.spec.seed)
         interrupted = interruption(place_a.stop, directory)
     try:
         result = ab_result(read_experiment(directory), limits=limits, interrupted=interrupted)
@@ -154,44 +159,10 @@ def _compared(experiment: ExperimentRecord) -> dict[Arm, list[ComparedRun]]:
     return {arm: [compared_run(record) for record in records] for arm, records in arm_records(experiment).items()}
 
 
-def _writer(
-    directory: Path,
-    settings: ABSettings,
-    arms: Mapping[Arm, ArmPlan],
-    place: Workplace,
-    *,
-    name: str,
-    plan_hash: str,
-    resume: Path | None,
-) -> ExperimentWriter:
-    """The comparison's directory, with the workloads of both arms."""
-    stored = {**asdict(settings), "seed": place.spec.seed}
-    if resume is not None:
-        return ExperimentWriter.reopen(resume, settings=stored)
-    writer = ExperimentWriter(
-        directory,
-        kind=AB_KIND,
-        name=name,
-        settings=stored,
-        spec_text=arms["A"].context.spec_text,
-        environment=place.context.environment,
-        plan_hash=plan_hash,
-    )
-    replace_text(directory / SPEC_B_FILE, redact_text(arms["B"].context.spec_text))
-    return writer
-
-
-def _conduct(writer: ExperimentWriter, arms: Mapping[Arm, ArmPlan], settings: ABSettings, place: Workplace) -> None:
-    """Makes all runs that are not there yet and seals the comparison. Raises BrimlineError; the runs are kept."""
-    seed = place.spec.seed
+def _run(writer: ExperimentWriter, arms: Mapping[Arm, ArmPlan], settings: ABSettings, *, seed: int) -> None:
+    """Makes all runs that are not there yet. Raises BrimlineError; the runs are kept."""
     done = stored_arm_trials(read_experiment(writer.directory))
-    try:
-        run_arms(AB(settings, seed), arms=arms, writer=writer, total=len(arm_order(settings, seed)), done=done)
-    except BrimlineError as error:
-        writer.seal(ended_by="error", message=error.message)
-        error.hint = error.hint or f"what was measured is kept: brimline show {writer.directory}"
-        raise
-    writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+    run_arms(AB(settings, seed), arms=arms, writer=writer, total=len(arm_order(settings, seed)), done=done)
 
 
 def _raise_if_lost(directory: Path) -> None:

@@ -1,16 +1,16 @@
 """Owns conducting an experiment: surroundings up, data in place, trials run, the experiment's record sealed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from brimline.analysis.objective import Slo
 from brimline.api.options import Options
+from brimline.api.recording import recording
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
-from brimline.api.workplace import Workplace, workplace
-from brimline.errors import BrimlineError, Interrupted
+from brimline.api.workplace import workplace
+from brimline.errors import Interrupted
 from brimline.experiments.conclusion import CapacityConclusion
 from brimline.experiments.cost import TimeEstimate
 from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
@@ -19,8 +19,8 @@ from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.experiments.stored import stored_trials
 from brimline.experiments.sweep import SweepConclusion
 from brimline.experiments.trial import Trial
-from brimline.plan import Plan, resolve
-from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_experiment, read_record
+from brimline.plan import resolve
+from brimline.record import ExperimentRecord, RunRecord, read_experiment, read_record
 from brimline.report import detail_trial
 from brimline.spec import LoadedSpec
 
@@ -56,50 +56,27 @@ def conduct(
     with workplace(loaded, options) as place:
         plan = resolve(place.spec, target=place.target)
         seed = place.spec.seed
-        stored = {**asdict(settings), "seed": seed}
         if resume is not None:
             require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
-        with _writer(resume, place, plan, kind=kind, settings=stored, spec_text=loaded.text) as writer:
+        with recording(place, plan, kind=kind, settings=asdict(settings), resume=resume) as writer:
             directory = writer.directory
-            try:
-                done = stored_trials(read_experiment(directory), slo=slo) if resume is not None else []
-                trials = run_trials(
-                    make(seed),
-                    spec=place.spec,
-                    target=place.target,
-                    writer=writer,
-                    context=place.context,
-                    slo=slo,
-                    done=done,
-                )
-            except BrimlineError as error:
-                writer.seal(ended_by="error", message=error.message)
-                error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
-                raise
-            writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+            done = stored_trials(read_experiment(directory), slo=slo) if resume is not None else []
+            trials = run_trials(
+                make(seed),
+                spec=place.spec,
+                target=place.target,
+                writer=writer,
+                context=place.context,
+                slo=slo,
+                done=done,
+            )
     return Conducted(
         experiment=read_experiment(directory),
         trials=trials,
         seed=seed,
         interrupted=interruption(place.stop, directory),
-    )
-
-
-def _writer(
-    resume: Path | None, place: Workplace, plan: Plan, *, kind: str, settings: Mapping[str, Any], spec_text: str
-) -> ExperimentWriter:
-    if resume is not None:
-        return ExperimentWriter.reopen(resume, settings=settings)
-    return ExperimentWriter(
-        place.directory(plan, kind=kind),
-        kind=kind,
-        name=place.spec.name,
-        settings=settings,
-        spec_text=spec_text,
-        environment=place.context.environment,
-        plan_hash=plan.hash8(),
     )
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from brimline.api.options import Options
+from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
@@ -18,7 +18,7 @@ from brimline.experiments.growth_cost import growth_cost, require_room
 from brimline.experiments.growth_runner import GrowthWork, run_growth, step_spec
 from brimline.experiments.growth_stored import GROWTH_KIND, stored_growth_trials
 from brimline.plan import load_plan
-from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.record import ExperimentRecord, read_experiment
 from brimline.report.growth_view import growth_report
 from brimline.spec import LoadedSpec
 
@@ -113,25 +113,18 @@ def _conduct(
     place: Workplace, settings: GrowthSettings, *, resume: Path | None
 ) -> tuple[ExperimentRecord, Sequence[GrowthTrial], Interrupted | None]:
     plan = load_plan(step_spec(place.spec, settings.to_records), target=place.target)
-    stored: dict[str, Any] = {**asdict(settings), "seed": place.spec.seed}
-    done: list[GrowthTrial] = []
     if resume is not None:
-        before = read_experiment(resume)
-        require_same(before, plan_hash=plan.hash8(), environment=place.context.environment)
-        writer = ExperimentWriter.reopen(resume, settings=stored)
-        done = stored_growth_trials(read_experiment(resume))
-    else:
-        writer = ExperimentWriter(
-            place.directory(plan, kind=GROWTH_KIND),
-            kind=GROWTH_KIND,
-            name=place.spec.name,
-            settings=stored,
-            spec_text=place.context.spec_text,
-            environment=place.context.environment,
-            plan_hash=plan.hash8(),
-        )
-    with writer:
+        require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
+    with recording(
+        place,
+        plan,
+        kind=GROWTH_KIND,
+        settings=asdict(settings),
+        resume=resume,
+        hint="go on with it: brimline grow --resume",
+    ) as writer:
         directory = writer.directory
+        done = stored_growth_trials(read_experiment(directory)) if resume is not None else []
         work = GrowthWork(
             spec=place.spec,
             target=place.target,
@@ -140,13 +133,7 @@ def _conduct(
             make_directory=lambda plan: place.directory(plan, kind="load"),
             drop=place.options.drop,
         )
-        try:
-            trials = run_growth(Growth(settings), work, done=done)
-        except BrimlineError as error:
-            writer.seal(ended_by="error", message=error.message)
-            error.hint = error.hint or f"go on with it: brimline grow --resume {directory}"
-            raise
-        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+        trials = run_growth(Growth(settings), work, done=done)
     return read_experiment(directory), trials, interruption(place.stop, directory)
 
 

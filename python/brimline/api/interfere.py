@@ -10,6 +10,7 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.observation import Observation, observe
 from brimline.api.options import Options
+from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
@@ -20,12 +21,13 @@ from brimline.experiments.interference import (
     INTERFERENCE_KIND,
     Interference,
     InterferenceSettings,
+    SideTrial,
     counting_pairs,
 )
 from brimline.experiments.interference_runner import run_sides, side_records, side_run, side_trial
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.rows import sample_row_bytes
-from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.background import read_activity
 from brimline.report.interference_view import interference_report
 from brimline.servers import control_client
@@ -89,8 +91,7 @@ def interfere_loaded(
         _check_room(other.plan, deployment.address)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
-        directory = resume or place.directory(plan, kind=INTERFERENCE_KIND)
-        _conduct(directory, plan, other, settings, place, goes_on=resume is not None)
+        directory = _conduct(place, plan, other, settings, resume=resume)
         interrupted = interruption(place.stop, directory)
     try:
         result = interference_result(read_experiment(directory), interrupted=interrupted)
@@ -146,47 +147,29 @@ def stored_interference_settings(experiment: ExperimentRecord) -> InterferenceSe
 
 
 def _conduct(
-    directory: Path,
-    plan: Plan,
-    other: Background,
-    settings: InterferenceSettings,
-    place: Workplace,
-    *,
-    goes_on: bool,
-) -> None:
-    """Runs what is left, seals the experiment and removes the background's collection. Raises BrimlineError."""
-    seed = place.spec.seed
-    stored = {**asdict(settings), "seed": seed}
-    before = [side_trial(probe, record) for probe, record in side_records(read_experiment(directory))
-              if record.complete] if goes_on else []  # fmt: skip
-    opened = (
-        ExperimentWriter.reopen(directory, settings=stored)
-        if goes_on
-        else ExperimentWriter(
-            directory,
-            kind=INTERFERENCE_KIND,
-            name=place.spec.name,
-            settings=stored,
-            spec_text=place.context.spec_text,
-            environment=place.context.environment,
-            plan_hash=plan.hash8(),
-        )
-    )
-    with opened as writer:
+    place: Workplace, plan: Plan, other: Background, settings: InterferenceSettings, *, resume: Path | None
+) -> Path:
+    """Runs what is left and removes the background's collection; returns the directory. Raises BrimlineError."""
+    before = [] if resume is None else _made_before(read_experiment(resume))
+    with recording(place, plan, kind=INTERFERENCE_KIND, settings=asdict(settings), resume=resume) as writer:
         try:
             place.context.progress.step(f"preparing the background ({other.kind})")
             other.prepare()
             run_sides(
-                Interference(settings, seed), plan=plan, context=place.context, background=other, writer=writer,
+                Interference(settings, place.spec.seed),
+                plan=plan,
+                context=place.context,
+                background=other,
+                writer=writer,
                 trials=before,
-            )  # fmt: skip
-        except BrimlineError as error:
-            writer.seal(ended_by="error", message=error.message)
-            error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
-            raise
+            )
         finally:
             other.remove()
-        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+    return writer.directory
+
+
+def _made_before(experiment: ExperimentRecord) -> list[SideTrial]:
+    return [side_trial(probe, record) for probe, record in side_records(experiment) if record.complete]
 
 
 def _background_plan(place: Workplace, rows: int) -> Plan:

@@ -8,6 +8,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
 from brimline.api.options import Options
+from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
@@ -19,7 +20,7 @@ from brimline.experiments.scan_runner import ScanPlace, run_scans
 from brimline.experiments.scan_setting import collection_size, indexes_in_place, range_bounds
 from brimline.experiments.scan_stored import stored_probes, stored_scan_trials, stored_scans
 from brimline.plan import resolve
-from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
+from brimline.record import ExperimentRecord, read_experiment
 from brimline.report.scan_view import scan_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec
@@ -144,33 +145,13 @@ def _conduct(
         )
         settings = {
             "scans": scans.model_dump(mode="json", exclude_none=True),
-            "seed": place.spec.seed,
             "document_count": size.count,
             "restarts": restarts,
             "indexes_built": built,
         }
-        writer = (
-            ExperimentWriter.reopen(resume, settings=settings)
-            if resume is not None
-            else ExperimentWriter(
-                place.directory(plan, kind=SCAN_KIND),
-                kind=SCAN_KIND,
-                name=place.spec.name,
-                settings=settings,
-                spec_text=place.context.spec_text,
-                environment=place.context.environment,
-                plan_hash=plan.hash8(),
-            )
-        )
-        with writer:
+        with recording(place, plan, kind=SCAN_KIND, settings=settings, resume=resume) as writer:
             done = set(stored_probes(read_experiment(writer.directory))) if resume is not None else set()
             rest = [probe for probe in asked if probe not in done]
             place.context.progress.note(cost_text(rest, scans, restarts=restarts))
-            try:
-                run_scans(rest, scan_place, writer)
-            except BrimlineError as error:
-                writer.seal(ended_by="error", message=error.message)
-                error.hint = error.hint or f"what was measured is kept: brimline show {writer.directory}"
-                raise
-            writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
+            run_scans(rest, scan_place, writer)
     return writer.directory

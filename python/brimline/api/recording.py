@@ -1,0 +1,51 @@
+"""Owns the record of an experiment while it is conducted: a new one or one to go on with, sealed however it ends."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from brimline.api.workplace import Workplace
+from brimline.errors import BrimlineError
+from brimline.plan import Plan
+from brimline.record import ExperimentWriter
+
+
+@contextmanager
+def recording(
+    place: Workplace,
+    plan: Plan,
+    *,
+    kind: str,
+    settings: Mapping[str, Any],
+    resume: Path | None,
+    name: str | None = None,
+    plan_hash: str | None = None,
+    hint: str = "what was measured is kept: brimline show",
+) -> Iterator[ExperimentWriter]:
+    """The record of an experiment for the length of the `with` block; `resume`: the directory of one to go on with.
+
+    `settings` are stored with the seed. `name` and `plan_hash` are those of the workload, unless it has several. A
+    BrimlineError is recorded and raised again; where it has no hint, it gets `hint` with the directory behind it.
+    """
+    stored = {**settings, "seed": place.spec.seed}
+    if resume is not None:
+        writer = ExperimentWriter.reopen(resume, settings=stored)
+    else:
+        writer = ExperimentWriter(
+            place.directory(plan, kind=kind),
+            kind=kind,
+            name=name or place.spec.name,
+            settings=stored,
+            spec_text=place.context.spec_text,
+            environment=place.context.environment,
+            plan_hash=plan_hash or plan.hash8(),
+        )
+    with writer:
+        try:
+            yield writer
+        except BrimlineError as error:
+            writer.seal(ended_by="error", message=error.message)
+            error.hint = error.hint or f"{hint} {writer.directory}"
+            raise
+        writer.seal(ended_by="interrupt" if place.stop.requested else "completed")
