@@ -11,6 +11,7 @@ from brimline.analysis.observation import Observation, observe
 from brimline.api.options import URI_VARIABLE, default_runs_directory
 from brimline.api.workload import load_workload
 from brimline.doctor import Check, Planned, ServerInUse, Status, examine, graded
+from brimline.doctor.disk import free_at_server
 from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.plan import NullTarget, resolve
 from brimline.servers import control_client, external
@@ -75,10 +76,7 @@ def _server(uri: str | None, spec: Spec | None) -> ServerInUse | None:
             stats = client["admin"].command("dbStats")
         except PyMongoError:
             stats = {}
-    free = None
-    if "fsTotalSize" in stats and "fsUsedSize" in stats:
-        free = round(stats["fsTotalSize"] - stats["fsUsedSize"])
-    return ServerInUse(deployment=deployment, free_bytes=free)
+    return ServerInUse(deployment=deployment, free_bytes=free_at_server(stats))
 
 
 def _ceiling() -> Check:

@@ -15,6 +15,7 @@ from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
+from brimline.doctor.disk import free_at_server
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
 from brimline.execution.background import Background, background
 from brimline.experiments.interference import (
@@ -186,11 +187,8 @@ def _check_room(plan: Plan, address: str) -> None:
     planned_bytes = plan.data.record_count * sample_row_bytes(plan.data, seed=plan.seed, form={"kind": "bson"})
     with control_client(address) as client:
         stats = client[plan.namespace.database].command("dbStats")
-    total_bytes, used_bytes = stats.get("fsTotalSize"), stats.get("fsUsedSize")
-    if not total_bytes or used_bytes is None:
-        return
-    free_bytes = total_bytes - used_bytes
-    if _ROOM_FACTOR * planned_bytes > free_bytes:
+    free_bytes = free_at_server(stats)
+    if free_bytes is not None and _ROOM_FACTOR * planned_bytes > free_bytes:
         raise UsageError(
             f"the background's documents take up to {format_bytes(planned_bytes)}, and the server's disk has "
             f"{format_bytes(free_bytes)} free",

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from brimline.doctor.check import Check, Status, graded, unknown
 from brimline.errors import BrimlineError
@@ -86,3 +87,9 @@ def free_below(directory: Path) -> int:
     """Bytes free where `directory` is, or would be made."""
     existing = next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())
     return shutil.disk_usage(existing).free
+
+
+def free_at_server(stats: Mapping[str, Any]) -> int | None:
+    """Bytes free on the server's disk, from its answer to `dbStats`; None where it doesn't say."""
+    total, used = stats.get("fsTotalSize"), stats.get("fsUsedSize")
+    return None if not total or used is None else round(total - used)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from brimline.doctor.check import Status
-from brimline.doctor.disk import free_below, server_disk
+from brimline.doctor.disk import free_at_server, free_below, server_disk
 from brimline.errors import UsageError
 from brimline.experiments.growth import GrowthSettings, IndexSet, Protocol
 from brimline.servers import Deployment, control_client
@@ -70,8 +70,7 @@ def require_room(cost: GrowthCost, deployment: Deployment) -> None:
     else:
         with control_client(deployment.address, purpose="growth") as client:
             stats = client.admin.command("dbStats")
-        total, used = stats.get("fsTotalSize"), stats.get("fsUsedSize")
-        free = None if total is None or used is None else int(total - used)
+        free = free_at_server(stats)
     check = server_disk(
         f"at {deployment.address}",
         free_bytes=free,
