@@ -1,5 +1,6 @@
 """Owns opening a stored record again: any analysis can be repeated, with today's code, on last year's run."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from brimline.analysis.objective import Slo
@@ -27,7 +28,7 @@ from brimline.experiments.stored import (
     stored_sweep_settings,
     stored_trials,
 )
-from brimline.record import RunRecord, list_records, read_experiment, read_record
+from brimline.record import ExperimentRecord, RunRecord, list_records, read_experiment, read_record
 from brimline.record.data_import import is_import
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
@@ -93,27 +94,43 @@ def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
 
 def _open_experiment(directory: Path) -> Result:
     experiment = read_experiment(directory)
-    if experiment.kind == AB_KIND:
-        return ab_result(experiment)
-    if experiment.kind == SCAN_KIND:
-        return scan_result(experiment)
-    if experiment.kind == GROWTH_KIND:
-        return growth_result(experiment, stored_growth_trials(experiment), stored_growth_settings(experiment))
-    if experiment.kind == INTERFERENCE_KIND:
-        return interference_result(experiment)
-    seed = stored_seed(experiment)
-    if experiment.kind == "capacity":
-        settings = stored_capacity_settings(experiment.settings)
-        trials = stored_trials(experiment, slo=settings.slo)
-        return search_result(Conducted(experiment=experiment, trials=trials, seed=seed), settings)
-    if experiment.kind == "frontier":
-        frontier = stored_frontier_settings(experiment)
-        trials = stored_trials(experiment, slo=frontier.search.slo)
-        return search_result(Conducted(experiment=experiment, trials=trials, seed=seed), frontier)
-    conducted = Conducted(experiment=experiment, trials=stored_trials(experiment), seed=seed)
-    if experiment.kind == "sweep":
-        return sweep_result(conducted, stored_sweep_settings(experiment))
-    raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")
+    opened = _BY_KIND.get(experiment.kind)
+    if opened is None:
+        raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")
+    return opened(experiment)
+
+
+def _capacity(experiment: ExperimentRecord) -> Result:
+    settings = stored_capacity_settings(experiment.settings)
+    return search_result(_conducted(experiment, settings.slo), settings)
+
+
+def _frontier(experiment: ExperimentRecord) -> Result:
+    settings = stored_frontier_settings(experiment)
+    return search_result(_conducted(experiment, settings.search.slo), settings)
+
+
+def _sweep(experiment: ExperimentRecord) -> Result:
+    return sweep_result(_conducted(experiment), stored_sweep_settings(experiment))
+
+
+def _growth(experiment: ExperimentRecord) -> Result:
+    return growth_result(experiment, stored_growth_trials(experiment), stored_growth_settings(experiment))
+
+
+def _conducted(experiment: ExperimentRecord, slo: Slo | None = None) -> Conducted:
+    return Conducted(experiment=experiment, trials=stored_trials(experiment, slo=slo), seed=stored_seed(experiment))
+
+
+_BY_KIND: Mapping[str, Callable[[ExperimentRecord], Result]] = {
+    AB_KIND: ab_result,
+    "capacity": _capacity,
+    "frontier": _frontier,
+    GROWTH_KIND: _growth,
+    INTERFERENCE_KIND: interference_result,
+    SCAN_KIND: scan_result,
+    "sweep": _sweep,
+}
 
 
 def _objective_of(record: RunRecord) -> Slo | None:
