@@ -1,8 +1,9 @@
 //! The thread that runs a plan: starts the workers together, merges what they record, and sums up.
 
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+
+use brimline_wire::address::resolve;
 
 use crate::clock::{Clock, unix_now_ns};
 use crate::collector::Collector;
@@ -51,9 +52,13 @@ pub fn direct(
     shared: &Shared,
 ) -> Result<Summary, RunError> {
     let outcome = match &plan.target {
-        TargetPlan::Wire { address, .. } => resolve(address).map_err(RunError::Target).and_then(|address| {
-            supervise(plan, workload, commands, shared, |connections| WireTarget::new(address, connections))
-        }),
+        TargetPlan::Wire { address, .. } => {
+            resolve(address.as_str()).map_err(RunError::Target).and_then(|address| {
+                supervise(plan, workload, commands, shared, |connections| {
+                    WireTarget::new(address, connections)
+                })
+            })
+        }
         TargetPlan::Null {} => supervise(plan, workload, commands, shared, NullTarget::new),
         TargetPlan::Simulated { script, generator_ns } => {
             supervise(plan, workload, commands, shared, |connections| {
@@ -63,11 +68,6 @@ pub fn direct(
     };
     shared.update(|status| status.stage = Stage::Finished);
     outcome
-}
-
-fn resolve(address: &str) -> Result<SocketAddr, String> {
-    let mut addresses = address.to_socket_addrs().map_err(|error| format!("{address}: {error}"))?;
-    addresses.next().ok_or_else(|| format!("{address}: the name has no address"))
 }
 
 fn supervise<T: Target>(

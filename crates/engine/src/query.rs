@@ -3,8 +3,10 @@
 //! For single queries that are timed as a whole. Nothing is decoded but what [`reply::scan`] reads, so that the server is
 //! what is measured: draining costs some ten ns per document, where a driver that makes objects takes about 1 µs.
 
-use std::net::SocketAddr;
+use std::fmt::Display;
+use std::net::ToSocketAddrs;
 
+use brimline_wire::address::resolve;
 use brimline_wire::connection::{Connection, SendState};
 use brimline_wire::wait::is_ready;
 use brimline_wire::{hello, op_msg, reply};
@@ -84,8 +86,9 @@ impl Query {
     /// Starts connecting to `address`.
     ///
     /// # Errors
-    /// When the system has no socket or no route.
-    pub fn start(address: SocketAddr, command: Command) -> Result<Self, QueryError> {
+    /// When the name has no address, or the system has no socket or no route.
+    pub fn start(address: impl ToSocketAddrs + Display, command: Command) -> Result<Self, QueryError> {
+        let address = resolve(address).map_err(QueryError::Lost)?;
         let connection = Connection::open(address).map_err(lost)?;
         Ok(Self {
             clock: Clock::start(),
@@ -235,7 +238,7 @@ fn elements(document: &[u8]) -> Result<&[u8], QueryError> {
     }
 }
 
-fn lost(error: impl std::fmt::Display) -> QueryError {
+fn lost(error: impl Display) -> QueryError {
     QueryError::Lost(error.to_string())
 }
 

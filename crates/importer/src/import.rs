@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use brimline_engine::clock::{Nanos, unix_now_ns};
+use brimline_wire::address::resolve;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -17,7 +18,6 @@ use crate::ledger::Ledger;
 use crate::meter::Interval;
 use crate::plan::ImportPlan;
 use crate::rejects::RejectsFile;
-use crate::session::resolve;
 use crate::shared::Shared;
 use crate::{Counts, Ending, reader, worker};
 
@@ -82,7 +82,7 @@ impl Import {
     /// # Errors
     /// When the address names no host, or the file of rejected records can't be opened.
     pub fn start(plan: ImportPlan) -> Result<Self, ImportError> {
-        let address = resolve(&plan.address).map_err(ImportError::Address)?;
+        let address = resolve(plan.address.as_str()).map_err(ImportError::Address)?;
         let from = plan.resume.unwrap_or_else(Checkpoint::at_the_start);
         let rejects = RejectsFile::open(&plan.rejected_file, from.rejected_bytes)
             .map_err(|error| ImportError::Unwritable(format!("{}: {error}", plan.rejected_file.display())))?;

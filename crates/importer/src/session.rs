@@ -1,7 +1,7 @@
 //! Owns one connection that waits: a request goes out whole, its answer is waited for.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use brimline_engine::clock::{Clock, Nanos};
@@ -32,12 +32,6 @@ pub enum SessionError {
     /// Nobody waits any more.
     #[error("the wait was given up")]
     Abandoned,
-}
-
-/// The address that `text` names. The message names it.
-pub fn resolve(text: &str) -> Result<SocketAddr, String> {
-    let mut addresses = text.to_socket_addrs().map_err(|error| format!("{text}: {error}"))?;
-    addresses.next().ok_or_else(|| format!("{text}: the name has no address"))
 }
 
 /// A connection over which one thread talks.

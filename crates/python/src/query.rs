@@ -1,7 +1,5 @@
 //! One query whose cursor is drained.
 
-use std::net::{SocketAddr, ToSocketAddrs};
-
 use brimline_engine::query::{Command, QueryError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -29,9 +27,7 @@ impl Query {
             database: database.to_owned(),
             collection: collection.to_owned(),
         };
-        brimline_engine::query::Query::start(resolved(address)?, command)
-            .map(Self)
-            .map_err(|error| raised(&error))
+        brimline_engine::query::Query::start(address, command).map(Self).map_err(|error| raised(&error))
     }
 
     fn advance(&mut self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
@@ -55,12 +51,6 @@ impl Query {
     fn answer<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.0.answer())
     }
-}
-
-fn resolved(address: &str) -> PyResult<SocketAddr> {
-    let mut addresses =
-        address.to_socket_addrs().map_err(|error| TargetError::new_err(format!("{address}: {error}")))?;
-    addresses.next().ok_or_else(|| TargetError::new_err(format!("{address} has no address")))
 }
 
 fn raised(error: &QueryError) -> PyErr {

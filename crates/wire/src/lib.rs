@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod address;
 mod arrival;
 pub mod connection;
 pub mod frame;
