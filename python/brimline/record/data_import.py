@@ -17,11 +17,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from brimline.errors import RecordError, redact_text
 from brimline.record import hlog
+from brimline.record.closing import Closing
 from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
@@ -117,7 +117,7 @@ class ImportRecord:
         return self.state.ended_by or "killed"
 
 
-class ImportWriter:
+class ImportWriter(Closing):
     """Writes the record of one import; a context manager that holds the directory for this process.
 
     Raises RecordError.
@@ -241,14 +241,6 @@ class ImportWriter:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def is_import(directory: Path) -> bool:

@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from brimline.errors import RecordError, redact_text
+from brimline.record.closing import Closing
 from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
@@ -69,7 +69,7 @@ class ExperimentRecord:
     plan_hash: str = ""
 
 
-class ExperimentWriter:
+class ExperimentWriter(Closing):
     """Writes one experiment's directory.
 
     Each trial's run writes itself into the directory that `begin_trial` gives.
@@ -182,14 +182,6 @@ class ExperimentWriter:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def read_experiment(directory: Path) -> ExperimentRecord:

@@ -10,14 +10,14 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from brimline.errors import RecordError
+from brimline.record.closing import Closing
 from brimline.record.layout import DIRECTORY_MODE, FILE_MODE, unreadable, unwritable
 
 
-class AppendOnlyFile:
+class AppendOnlyFile(Closing):
     """A file that only grows, a new one unless `goes_on`. Each `append` reaches the kernel before it returns.
 
     One that goes on is cut back to its last whole line first: a crash may have torn the rest.
@@ -63,14 +63,6 @@ class AppendOnlyFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def make_directory(directory: Path) -> None:

@@ -5,12 +5,12 @@ import io
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from brimline.errors import RecordError, redact_text
 from brimline.plan import Plan
 from brimline.record import hlog
+from brimline.record.closing import Closing
 from brimline.record.conservation import RowTotals, imbalances
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
@@ -56,7 +56,7 @@ _SEALED_FILES = (
 )
 
 
-class RecordWriter:
+class RecordWriter(Closing):
     """Writes one run directory; a context manager.
 
     The directory is made when missing and must not hold a record. `append` and friends reach the kernel
@@ -155,14 +155,6 @@ class RecordWriter:
         for file in (self._operations, self._intervals, self._latency, self._events, self._server):
             if file is not None:
                 file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _append_latency(self, rows: Iterable[SampleRow]) -> None:
         lines = [line for row in rows for line in self._latency_lines(row)]
