@@ -12,7 +12,6 @@ An import that goes on appends to the same record; its clock goes on where the p
 """
 
 import csv
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,6 +21,7 @@ from typing import Any, Self
 from brimline.errors import RecordError, redact_text
 from brimline.record import hlog
 from brimline.record.closing import Closing
+from brimline.record.csv_file import CsvFile
 from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
@@ -71,6 +71,9 @@ class ImportRow:
     input_bytes: int
     bytes_out: int
     process_cpu_ns: int
+
+
+_COLUMNS = tuple(ImportRow.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,23 +147,17 @@ class ImportWriter(Closing):
         self.directory = directory
         self.state = state
         self._lock = lock_directory(directory)
-        rows = _read_rows(directory / INTERVALS_FILE) if goes_on else []
-        self._offset_ns = rows[-1].end_ns if rows else 0
-        is_new = not (directory / INTERVALS_FILE).exists()
-        self._intervals = AppendOnlyFile(directory / INTERVALS_FILE, goes_on=goes_on)
-        if is_new:
-            self._intervals.append(_csv([ImportRow.__dataclass_fields__]))
+        self._offset_ns = _end_ns(directory) if goes_on else 0
+        self._intervals = CsvFile(directory / INTERVALS_FILE, _COLUMNS, goes_on=goes_on)
         self._latency = AppendOnlyFile(directory / LATENCY_FILE, goes_on=goes_on)
         self._latency_begun = goes_on and (directory / LATENCY_FILE).stat().st_size > 0
         self._events = EventLog(directory / EVENTS_FILE, goes_on=goes_on)
-        self._server: AppendOnlyFile | None = None
-        self._server_columns: tuple[str, ...] = ()
+        self._server: CsvFile | None = None
         self._codec = native_codec()
 
     def begin_attempt(self) -> None:
         """The clock of what is appended from now on begins where the last interval ended."""
-        rows = _read_rows(self.directory / INTERVALS_FILE)
-        self._offset_ns = rows[-1].end_ns if rows else 0
+        self._offset_ns = _end_ns(self.directory)
 
     @property
     def offset_ns(self) -> int:
@@ -173,7 +170,7 @@ class ImportWriter(Closing):
         for each in intervals:
             start_ns, end_ns = each["start_ns"] + self._offset_ns, each["end_ns"] + self._offset_ns
             placed = {**each, "start_ns": start_ns, "end_ns": end_ns}
-            rows.append([placed[name] for name in ImportRow.__dataclass_fields__])
+            rows.append(placed)
             if (text := each["service"]) is not None:
                 entry = hlog.LogLine(phase=hlog.MEASURED_PHASE, operation=_OPERATION, clock=_CLOCK,
                                      start_ns=start_ns, end_ns=end_ns, text=text)  # fmt: skip
@@ -184,19 +181,13 @@ class ImportWriter(Closing):
         if lines:
             self._latency.append("".join(lines))
         if rows:
-            self._intervals.append(_csv(rows))
+            self._intervals.append(rows)
 
     def append_server(self, row: Mapping[str, Any]) -> None:
         """Adds what the monitor saw; `row` is on the clock of the attempt."""
-        path = self.directory / SERVER_FILE
         if self._server is None:
-            is_new = not path.exists()
-            self._server = AppendOnlyFile(path, goes_on=not is_new)
-            self._server_columns = tuple(row)
-            if is_new:
-                self._server.append(_csv([self._server_columns]))
-        placed = {**row, "at_ns": row["at_ns"] + self._offset_ns}
-        self._server.append(_csv([[placed.get(name) for name in self._server_columns]]))
+            self._server = CsvFile(self.directory / SERVER_FILE, tuple(row), goes_on=True)
+        self._server.append([{**row, "at_ns": row["at_ns"] + self._offset_ns}])
 
     def server_facts(self, facts: Mapping[str, Any]) -> None:
         """Replaces what is known about the server beside its rows."""
@@ -303,7 +294,7 @@ def _read_rows(path: Path) -> list[ImportRow]:
         raise RecordError(f"{path} is damaged: {error}", hint="restore it from a copy") from error
 
 
-def _csv(rows: Iterable[Iterable[Any]]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(rows)
-    return buffer.getvalue()
+def _end_ns(directory: Path) -> int:
+    """Where the last interval ended; 0 before the first."""
+    rows = _read_rows(directory / INTERVALS_FILE)
+    return rows[-1].end_ns if rows else 0

@@ -9,12 +9,14 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from urllib.parse import quote, unquote
 
 from brimline.errors import BrimlineError, RecordError
 from brimline.record import hlog
+from brimline.record.csv_file import csv_text
 from brimline.record.files import digest, read_json, read_lines, replace_json, replace_pieces, replace_text
 from brimline.record.imported import KIND, ActiveRow, ImportedRun, IntervalTimes, Printed, Series, SourceFile, TimeRow
 from brimline.record.layout import (
@@ -128,11 +130,7 @@ def _series(state: Mapping[str, Any]) -> Series:
 
 def _csv(of: type[TimeRow] | type[ActiveRow], rows: Iterable[TimeRow | ActiveRow]) -> str:
     names = [each.name for each in fields(of)]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([getattr(row, name) for name in names] for row in rows)
-    return buffer.getvalue()
+    return csv_text(chain([names], ([getattr(row, name) for name in names] for row in rows)))
 
 
 def _rows(path: Path, of: type[_Row]) -> Sequence[_Row]:

@@ -1,7 +1,5 @@
 """Writes a run directory while the run goes on, so that a killed run keeps what it had measured."""
 
-import csv
-import io
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +10,7 @@ from brimline.plan import Plan
 from brimline.record import hlog
 from brimline.record.closing import Closing
 from brimline.record.conservation import RowTotals, imbalances
+from brimline.record.csv_file import CsvFile
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
 from brimline.record.files import AppendOnlyFile, digest, make_directory, replace_json, replace_text
@@ -84,12 +83,12 @@ class RecordWriter(Closing):
         replace_text(directory / PLAN_FILE, plan.canonical_json() + "\n")
         replace_text(directory / SPEC_FILE, redact_text(spec_text))
         replace_json(directory / ENVIRONMENT_FILE, redact(environment))
-        self._operations = _CsvFile(directory / OPERATIONS_FILE, tuple(OperationRow.__annotations__))
-        self._intervals = _CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__))
+        self._operations = CsvFile(directory / OPERATIONS_FILE, tuple(OperationRow.__annotations__))
+        self._intervals = CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__))
         self._latency = AppendOnlyFile(directory / LATENCY_FILE)
         self._latency_begun = False
         self._events = EventLog(directory / EVENTS_FILE)
-        self._server: _CsvFile | None = None
+        self._server: CsvFile | None = None
         self._server_columns: frozenset[str] = frozenset()
         self._write_state(ended_by=None, message="", summary=None, opcounters=None, problems=[], files={})
 
@@ -113,7 +112,7 @@ class RecordWriter(Closing):
         The first row decides the columns: a later one may lack some, not bring new ones.
         """
         if self._server is None:
-            self._server = _CsvFile(self.directory / SERVER_FILE, tuple(row))
+            self._server = CsvFile(self.directory / SERVER_FILE, tuple(row))
             self._server_columns = frozenset(row)
         if unknown := row.keys() - self._server_columns:
             raise ValueError(f"columns that the first server row lacked: {', '.join(sorted(unknown))}")
@@ -211,30 +210,6 @@ class RecordWriter(Closing):
         measured_s = self._measured_until_ns / 1e9
         kept = f"what was measured in the first {measured_s:.1f} s is kept in {self.directory}"
         return RecordError(error.message, hint=f"{kept}; {error.hint}" if error.hint else kept)
-
-
-class _CsvFile:
-    """An append-only file of rows under one header; None is an empty cell."""
-
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
-        self._columns = columns
-        self._file = AppendOnlyFile(path)
-        self._file.append(_csv_text([columns]))
-
-    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self._file.append(_csv_text([row.get(column) for column in self._columns] for row in rows))
-
-    def sync(self) -> None:
-        self._file.sync()
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def _csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(rows)
-    return buffer.getvalue()
 
 
 def _begin(directory: Path) -> None:

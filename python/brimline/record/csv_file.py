@@ -1,0 +1,42 @@
+"""Owns rows of comma-separated values as records hold them: under one header, lines ended by a line feed."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from brimline.record.files import AppendOnlyFile
+
+
+class CsvFile:
+    """An append-only file of rows under one header; None is an empty cell. Raises RecordError.
+
+    With `goes_on` rows are added to those of a file that is there, whose header must be the same.
+    """
+
+    def __init__(self, path: Path, columns: tuple[str, ...], *, goes_on: bool = False) -> None:
+        self._columns = columns
+        is_new = not (goes_on and path.exists())
+        self._file = AppendOnlyFile(path, goes_on=not is_new)
+        if is_new:
+            self._file.append(csv_text([columns]))
+
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Adds rows whole or not at all; what isn't among the columns is left out."""
+        self._file.append(csv_text([row.get(column) for column in self._columns] for row in rows))
+
+    def sync(self) -> None:
+        """Waits until the rows are on the disk."""
+        self._file.sync()
+
+    def close(self) -> None:
+        """Closes the file; idempotent."""
+        self._file.close()
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as text."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
