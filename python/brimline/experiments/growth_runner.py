@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from brimline.monitor import namespace_document
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.plan import Plan, TargetPlan, load_plan, resolve
 from brimline.record import ExperimentWriter, RunRecord
-from brimline.record.files import read_json, replace_json
+from brimline.record.files import read_json_if_there, replace_json
 from brimline.servers import Deployment, control_client, page_cache
 from brimline.servers.deployment import Client
 from brimline.spec import Spec
@@ -91,8 +91,7 @@ def run_growth(machine: Growth, work: GrowthWork, *, done: Sequence[GrowthTrial]
 
 def read_trial(task: GrowthTask, record: RunRecord, *, took_s: float | None = None) -> GrowthTrial:
     """What a trial shows, from its record and the facts beside it."""
-    path = record.directory / FACTS_FILE
-    facts: Mapping[str, Any] = read_json(path) if path.exists() else {}
+    facts = read_json_if_there(record.directory / FACTS_FILE) or {}
     observation = observe(record)
     if task.stage == "load":
         figures = load_figures(record, observation, facts) if record.complete else None

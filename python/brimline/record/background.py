@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from brimline.record.files import read_json, replace_json
+from brimline.record.files import read_json_if_there, replace_json
 
 BACKGROUND_FILE = "background.json"
 
@@ -43,5 +43,5 @@ def write_activity(directory: Path, activity: Activity) -> None:
 
 def read_activity(directory: Path) -> Activity | None:
     """What was stored; None where no background ran. Raises RecordError."""
-    path = directory / BACKGROUND_FILE
-    return Activity.from_json(read_json(path)) if path.exists() else None
+    values = read_json_if_there(directory / BACKGROUND_FILE)
+    return None if values is None else Activity.from_json(values)

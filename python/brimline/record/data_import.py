@@ -25,7 +25,15 @@ from brimline.record.csv_file import CsvFile
 from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
-from brimline.record.files import AppendOnlyFile, digest, make_directory, read_json, read_lines, replace_json
+from brimline.record.files import (
+    AppendOnlyFile,
+    digest,
+    make_directory,
+    read_json,
+    read_json_if_there,
+    read_lines,
+    replace_json,
+)
 from brimline.record.histograms import native_codec
 from brimline.record.layout import (
     ENVIRONMENT_FILE,
@@ -38,7 +46,7 @@ from brimline.record.layout import (
     SERVER_FILE,
 )
 from brimline.record.model import Environment, Histogram
-from brimline.record.reader import read_environment, read_state
+from brimline.record.reader import changed_files, read_environment, read_state
 from brimline.record.redaction import redact
 
 KIND = "import"
@@ -259,8 +267,6 @@ def read_import(directory: Path) -> ImportRecord:
         )
     except (KeyError, TypeError) as error:
         raise RecordError(f"{directory} is damaged: {error}", hint="restore it from a copy") from error
-    sealed = document.get("files", {})
-    changed = [name for name, sum_ in sealed.items() if not _is_same(directory / name, sum_)]
     return ImportRecord(
         directory=directory,
         state=state,
@@ -269,20 +275,15 @@ def read_import(directory: Path) -> ImportRecord:
         rows=rows,
         service=service,
         interval_p99_ns=[p99_by_start.get(row.start_ns) for row in rows],
-        server_facts=read_json(directory / SERVER_FACTS_FILE) if (directory / SERVER_FACTS_FILE).exists() else {},
+        server_facts=read_json_if_there(directory / SERVER_FACTS_FILE) or {},
         brimline_version=str(document.get("brimline_version", "unknown")),
-        files_changed=tuple(changed),
+        files_changed=changed_files(directory, document.get("files", {})),
     )
 
 
 def read_checkpoint(directory: Path) -> dict[str, Any] | None:
     """The checkpoint of an import; None before the first. Raises RecordError."""
-    path = directory / CHECKPOINT_FILE
-    return read_json(path) if path.exists() else None
-
-
-def _is_same(path: Path, sealed: str) -> bool:
-    return path.exists() and digest(path) == sealed
+    return read_json_if_there(directory / CHECKPOINT_FILE)
 
 
 def _read_rows(path: Path) -> list[ImportRow]:

@@ -146,6 +146,11 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def read_json_if_there(path: Path) -> dict[str, Any] | None:
+    """As `read_json`; None where there is no such file."""
+    return read_json(path) if path.exists() else None
+
+
 def digest(path: Path) -> str:
     """SHA-256 of a file's content, in hex. Raises RecordError."""
     try:

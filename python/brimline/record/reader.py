@@ -13,7 +13,7 @@ from brimline.plan import Plan
 from brimline.record import hlog
 from brimline.record.batches import condensed
 from brimline.record.events import read_events
-from brimline.record.files import digest, read_json, read_lines
+from brimline.record.files import digest, read_json, read_json_if_there, read_lines
 from brimline.record.histograms import native_codec
 from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.layout import (
@@ -83,7 +83,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         operations=operations,
         intervals=intervals,
         server=_read_server(directory / SERVER_FILE),
-        server_facts=_read_facts(directory / SERVER_FACTS_FILE),
+        server_facts=read_json_if_there(directory / SERVER_FACTS_FILE) or {},
         events=read_events(directory / EVENTS_FILE),
         histograms={key: merged for key, merged in measured.items() if key[1] in CLOCKS},
         breakdown={key: merged for key, merged in measured.items() if key[1] in BREAKDOWN_CLOCKS},
@@ -91,7 +91,7 @@ def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunR
         load_interval_histograms=load,
         batches=batches,
         imbalances=tuple(state.get("imbalances", ())),
-        files_changed=_changed_files(directory, state.get("files", {})),
+        files_changed=changed_files(directory, state.get("files", {})),
     )
 
 
@@ -142,11 +142,7 @@ def _read_summary(value: Any) -> Summary | None:
 
 def read_environment(path: Path) -> Mapping[str, Any]:
     """`environment.json`; empty when it isn't there. Raises RecordError."""
-    return read_json(path) if path.exists() else {}
-
-
-def _read_facts(path: Path) -> Mapping[str, Any]:
-    return read_json(path) if path.exists() else {}
+    return read_json_if_there(path) or {}
 
 
 def _read_rows(path: Path, row_type: type[_Row]) -> list[_Row]:
@@ -194,7 +190,8 @@ def _read_interval_histograms(
     )
 
 
-def _changed_files(directory: Path, digests: Mapping[str, str]) -> tuple[str, ...]:
+def changed_files(directory: Path, digests: Mapping[str, str]) -> tuple[str, ...]:
+    """The files that are gone or not as they were sealed; `digests` by name. Raises RecordError."""
     return tuple(
         name
         for name, sealed in digests.items()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brimline.record.files import read_json, replace_json
+from brimline.record.files import read_json, read_json_if_there, replace_json
 from brimline.record.layout import FORMAT_VERSION, RECORD_FILE
 from brimline.record.redaction import redact
 
@@ -33,5 +33,4 @@ def read_scan_trial(directory: Path) -> Mapping[str, Any]:
 
 def read_explanation(directory: Path) -> Mapping[str, Any] | None:
     """The answer to `explain`; None when it never came."""
-    path = directory / EXPLAIN_FILE
-    return read_json(path) if path.exists() else None
+    return read_json_if_there(directory / EXPLAIN_FILE)
