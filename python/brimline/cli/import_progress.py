@@ -1,63 +1,23 @@
-"""Owns how an import looks on stderr: a bar with rates and ETA on a terminal, a line now and then elsewhere."""
+"""Owns how an import looks on stderr: its rates, what was rejected, and the time left."""
 
-import time
+from rich.progress import TextColumn
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
-
+from brimline.cli.progress import ProgressLine
 from brimline.execution.import_progress import ImportTick
 from brimline.units import NS_PER_S, format_bytes, format_count, format_duration, format_rate
 
-_PLAIN_EVERY_S = 5.0
 
-
-class ImportTerminalProgress:
+class ImportTerminalProgress(ProgressLine):
     """Shows an import as it goes on."""
-
-    def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False)
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-        self._title = ""
-        self._said_at = 0.0
-
-    def step(self, text: str) -> None:
-        """Something short begins."""
-        self._console.print(f"[dim]{text} …[/dim]", markup=True)
 
     def begin(self, title: str) -> None:
         """Rows begin to go in."""
-        self._title, self._said_at = title, time.monotonic()
-        if self._console.is_terminal:
-            self._bar = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description}"),
-                BarColumn(bar_width=24),
-                TextColumn("{task.fields[state]}"),
-                console=self._console,
-                transient=True,
-            )
-            self._task = self._bar.add_task(title, total=1.0, state="")
-            self._bar.start()
+        self._open(title, TextColumn("{task.fields[state]}"))
 
     def tick(self, tick: ImportTick) -> None:
         """The import goes on."""
-        if self._bar is not None and self._task is not None:
-            share = _share(tick)
-            self._bar.update(self._task, completed=share or 0.0, state=_state(tick))
-        elif time.monotonic() - self._said_at >= _PLAIN_EVERY_S:
-            self._said_at = time.monotonic()
-            self._console.print(f"{self._title}: {_state(tick)}", soft_wrap=True, markup=False)
-
-    def end(self) -> None:
-        """No rows go in any more."""
-        if self._bar is not None:
-            self._bar.stop()
-        self._bar = self._task = None
-
-    def note(self, text: str) -> None:
-        """Something to be remembered."""
-        self._console.print(text, markup=False, soft_wrap=True)
+        state = _state(tick)
+        self._show(_share(tick) or 0.0, state=state, line=lambda: state)
 
 
 def _share(tick: ImportTick) -> float | None:

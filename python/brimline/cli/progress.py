@@ -1,10 +1,11 @@
 """Owns how long work looks on stderr: a bar with rate, ETA and errors on a terminal, a line now and then elsewhere."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
 from brimline.execution import Tick
 from brimline.plan import Plan
@@ -14,55 +15,84 @@ from brimline.units import NS_PER_S, format_count, format_duration, format_rate
 _PLAIN_EVERY_S = 5.0
 
 
-class TerminalProgress:
-    """Shows a run as it goes on."""
+class ProgressLine:
+    """What all work that is shown has in common, whatever it counts."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._title = ""
-        self._total_s: float | None = None
-        self._total_operations: int | None = None
-        self._documents_to_load: int | None = None
         self._said_at = 0.0
-        self._said = (0, 0, 0.0)
 
     def step(self, text: str) -> None:
         """Something short begins."""
         self._console.print(f"[dim]{text} …[/dim]", markup=True)
 
-    def begin(self, title: str, plan: Plan) -> None:
-        """A run begins."""
-        self._title = title
-        self._total_operations = plan.operation_count
-        self._documents_to_load = records_to_load(plan.work, plan.data) if isinstance(plan.work, LoadWork) else None
-        self._total_s = None if plan.duration_ns is None else (plan.warmup_ns + plan.duration_ns) / 1e9
-        self._said_at = time.monotonic()
-        self._said = (0, 0, 0.0)
+    def note(self, text: str) -> None:
+        """Something to be remembered, such as the outcome of a probe."""
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    def end(self) -> None:
+        """The work is over."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = self._task = None
+
+    def _open(self, title: str, *columns: ProgressColumn) -> None:
+        """Work begins; `columns` are shown behind the bar, with the `state` of `_show`."""
+        self._title, self._said_at = title, time.monotonic()
         if self._console.is_terminal:
             self._bar = Progress(
                 SpinnerColumn(),
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=24),
-                TextColumn("{task.percentage:>3.0f} %  {task.fields[state]}"),
-                TimeRemainingColumn(compact=True),
+                *columns,
                 console=self._console,
                 transient=True,
             )
             self._task = self._bar.add_task(title, total=1.0, state="")
             self._bar.start()
 
-    def tick(self, tick: Tick) -> None:
-        """The run goes on."""
-        share = self._share(tick)
+    def _show(self, share: float, *, state: str, line: Callable[[], str]) -> None:
+        """Work goes on: `state` beside the bar, or once in a while `line` behind the title."""
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=share, state=self._state(tick))
+            self._bar.update(self._task, completed=share, state=state)
         elif time.monotonic() - self._said_at >= _PLAIN_EVERY_S:
             self._said_at = time.monotonic()
-            tick = self._since_said(tick)
-            left = f", {format_duration(self._left_ns(tick, share))} left" if share > 0 else ""
-            self._console.print(f"{self._title}: {share * 100:.0f} %, {self._state(tick)}{left}", soft_wrap=True)
+            self._console.print(f"{self._title}: {line()}", markup=False, soft_wrap=True)
+
+
+class TerminalProgress(ProgressLine):
+    """Shows a run as it goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._total_s: float | None = None
+        self._total_operations: int | None = None
+        self._documents_to_load: int | None = None
+        self._said = (0, 0, 0.0)
+
+    def begin(self, title: str, plan: Plan) -> None:
+        """A run begins."""
+        self._total_operations = plan.operation_count
+        self._documents_to_load = records_to_load(plan.work, plan.data) if isinstance(plan.work, LoadWork) else None
+        self._total_s = None if plan.duration_ns is None else (plan.warmup_ns + plan.duration_ns) / 1e9
+        self._said = (0, 0, 0.0)
+        self._open(
+            title,
+            TextColumn("{task.percentage:>3.0f} %  {task.fields[state]}"),
+            TimeRemainingColumn(compact=True),
+        )
+
+    def tick(self, tick: Tick) -> None:
+        """The run goes on."""
+        self._show(self._share(tick), state=self._state(tick), line=lambda: self._line(self._since_said(tick)))
+
+    def _line(self, tick: Tick) -> str:
+        share = self._share(tick)
+        left = f", {format_duration(self._left_ns(tick, share))} left" if share > 0 else ""
+        return f"{share * 100:.0f} %, {self._state(tick)}{left}"
 
     def _since_said(self, tick: Tick) -> Tick:
         """`tick` with the rate since the line before, instead of since the tick before."""
@@ -74,16 +104,6 @@ class TerminalProgress:
             rate_ops_per_s=(tick.finished - finished) / since_s,
             rate_documents_per_s=(tick.documents - documents) / since_s,
         )
-
-    def end(self) -> None:
-        """The run is over."""
-        if self._bar is not None:
-            self._bar.stop()
-        self._bar = self._task = None
-
-    def note(self, text: str) -> None:
-        """The outcome of a probe."""
-        self._console.print(text, markup=False, soft_wrap=True)
 
     def _share(self, tick: Tick) -> float:
         """How much is done: by time or by operations, whichever is further; of a load by documents."""
