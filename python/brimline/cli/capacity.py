@@ -59,10 +59,7 @@ def capacity(
             show_default=False,
         ),
     ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option("--resume", metavar="DIR", help="Go on with a search that was cut short.", show_default=False),
-    ] = None,
+    resume: Annotated[str | None, opt.going_on_with("a search")] = None,
     response_p99: opt.ResponseP99 = None,
     error_rate: opt.ErrorRate = None,
     limits: opt.Limits = None,

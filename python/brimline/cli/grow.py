@@ -55,10 +55,7 @@ def grow(
     budget: Annotated[
         str | None, typer.Option("--budget", help="Stop after this time, such as 2h.", show_default=False)
     ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option("--resume", metavar="DIR", help="Go on with a growth that was cut short.", show_default=False),
-    ] = None,
+    resume: Annotated[str | None, opt.going_on_with("a growth")] = None,
     threads: opt.Threads = None,
     seed: opt.Seed = None,
     drop: opt.Drop = False,

@@ -1,6 +1,6 @@
 """Owns `brimline interfere`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
-from brimline.experiments.interference import INTERFERENCE_KIND, InterferenceSettings
+from brimline.experiments.interference import INTERFERENCE_KIND, BackgroundKind, InterferenceSettings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.spec import LoadedSpec, readers
 from brimline.units import NS_PER_S, format_count, format_duration
@@ -28,7 +28,7 @@ PAIRS_DEFAULT = 5
 def interfere(
     workload: opt.Workload = None,
     background: Annotated[
-        Literal["import", "scan", "index", "backup"],
+        BackgroundKind,
         typer.Option("--with", help="What goes on beside it: import of rows, scans, index builds, or mongodump."),
     ] = "import",
     pairs: Annotated[int, typer.Option("--pairs", help="Runs alone and with it; fewer than 2 prove nothing.")] = (
@@ -43,12 +43,7 @@ def interfere(
         ),
     ] = None,
     margin: gating.Margin = gating.MARGIN_TEXT,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume", metavar="DIR", help="Go on with an experiment that was cut short.", show_default=False
-        ),
-    ] = None,
+    resume: Annotated[str | None, opt.going_on_with("an experiment")] = None,
     uri: opt.Uri = None,
     connections: opt.Connections = None,
     rate: opt.Rate = None,
@@ -91,7 +86,7 @@ def interfere(
             records=records,
             connections=connections,
             threads=threads,
-            load=opt.load_model(rate=rate, arrivals=None, think_time=None, tlr=None),
+            load=opt.load_model(rate=rate),
             duration=duration,
             warmup=warmup,
             seed=seed,
@@ -108,7 +103,7 @@ def interfere(
 
 def _settings(
     loaded: LoadedSpec,
-    background: Literal["import", "scan", "index", "backup"],
+    background: BackgroundKind,
     pairs: int,
     rows: str | None,
     margin: float,

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -157,6 +157,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on 
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]
 
 
+def going_on_with(what: str) -> Any:
+    """The option `--resume DIR` of an experiment, which is `what` to its user."""
+    return typer.Option("--resume", metavar="DIR", help=f"Go on with {what} that was cut short.", show_default=False)
+
+
 def surroundings(
     *,
     uri: str | None,
@@ -189,7 +194,7 @@ def surroundings(
 
 
 def load_model(
-    *, rate: str | None, arrivals: str | None, think_time: str | None, tlr: str | None
+    *, rate: str | None, arrivals: str | None = None, think_time: str | None = None, tlr: str | None = None
 ) -> Mapping[str, object] | None:
     """The load model of the command line, as a spec says it; None when it says nothing. Raises UsageError."""
     words = {"--rate": rate, "--think-time": think_time, "--tlr": tlr}

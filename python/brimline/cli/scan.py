@@ -27,10 +27,7 @@ def scan(
     warm: Annotated[
         bool, typer.Option("--warm", help="Don't restart brimline's own server before each first touch.")
     ] = False,
-    resume: Annotated[
-        str | None,
-        typer.Option("--resume", metavar="DIR", help="Go on with a scan that was cut short.", show_default=False),
-    ] = None,
+    resume: Annotated[str | None, opt.going_on_with("a scan")] = None,
     records: opt.Records = None,
     seed: opt.Seed = None,
     data: opt.Data = None,

@@ -32,10 +32,7 @@ def sweep(
     ] = _DEFAULTS.repeats,
     duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Measured window of each level.")] = "10s",
     warmup: Annotated[str, typer.Option("--warmup", metavar="TIME", help="Warm-up of each level.")] = "2s",
-    resume: Annotated[
-        str | None,
-        typer.Option("--resume", metavar="DIR", help="Go on with a sweep that was cut short.", show_default=False),
-    ] = None,
+    resume: Annotated[str | None, opt.going_on_with("a sweep")] = None,
     records: opt.Records = None,
     threads: opt.Threads = None,
     seed: opt.Seed = None,
