@@ -16,10 +16,9 @@ from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.spec import readers
-from brimline.units import format_bytes, format_count, format_duration, format_percentage, parse_bytes, parse_count
+from brimline.units import format_bytes, format_count, format_duration, format_percentage, parse_bytes
 
 _SAID_EVERY_S = 2.0
-_EXAMPLES = {"--rows": "1M", "--size": "5GB", "--threads": "2"}
 
 Workload = Annotated[str, typer.Argument(help="A shipped workload (see: brimline workloads) or a YAML file.")]
 Output = Annotated[
@@ -74,12 +73,12 @@ def generate(
         workload,
         output=output,
         row_format=row_format,
-        rows=_number("--rows", rows, parse_count, 10**12),
-        size_bytes=_number("--size", size, parse_bytes, 10**15),
+        rows=opt.whole_number("--rows", rows, maximum=10**12, example="1M"),
+        size_bytes=opt.whole_number("--size", size, maximum=10**15, example="5GB", parse=parse_bytes),
         header=header,
         canonical=json_format == "canonical",
         overwrite=force,
-        threads=_number("--threads", threads, parse_count, readers.THREAD_COUNT_MAX),
+        threads=opt.whole_number("--threads", threads, maximum=readers.THREAD_COUNT_MAX, example="2"),
         overrides=opt.spec_overrides(seed=seed),
         on_progress=(lambda _: None) if quiet else _say_now_and_then(),
     )
@@ -89,16 +88,6 @@ def generate(
     elif not quiet:
         Console(stderr=True, highlight=False).print(_summary(result), markup=False, soft_wrap=True)
     return 0
-
-
-def _number(option: str, text: str | None, parse: Callable[[str], int], maximum: int) -> int | None:
-    if text is None:
-        return None
-    try:
-        return readers.whole(1, maximum, parse)(text)
-    except ValueError as error:
-        problem = str(error).partition("; write it")[0]
-        raise UsageError(f"{option}: {problem}", hint=f"write it like {option} {_EXAMPLES[option]}") from None
 
 
 def _summary(result: GenerateResult) -> str:

@@ -17,12 +17,11 @@ from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
+from brimline.experiments.ab import PAIRS_DEFAULT
 from brimline.experiments.interference import INTERFERENCE_KIND, BackgroundKind, InterferenceSettings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
-from brimline.spec import LoadedSpec, readers
+from brimline.spec import LoadedSpec
 from brimline.units import NS_PER_S, format_count, format_duration
-
-PAIRS_DEFAULT = 5
 
 
 def interfere(
@@ -108,11 +107,9 @@ def _settings(
     rows: str | None,
     margin: float,
 ) -> InterferenceSettings:
-    try:
-        count = default_rows(loaded.spec, background) if rows is None else readers.whole(1, 10**10)(rows)
-    except ValueError as error:
-        problem = str(error).partition("; write it")[0]
-        raise UsageError(f"--background-rows: {problem}", hint="write it like --background-rows 1M") from error
+    count = opt.whole_number("--background-rows", rows, maximum=10**10, example="1M")
+    if count is None:
+        count = default_rows(loaded.spec, background)
     try:
         return InterferenceSettings(background=background, pairs=pairs, rows=count, margin=margin)
     except ValueError as error:

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,8 @@ from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
 from brimline.report import wanted_language
+from brimline.spec import readers
+from brimline.units import parse_count
 
 _LIMIT = re.compile(r"(?:(?P<kind>[a-z_]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
 
@@ -217,6 +219,19 @@ def _tlr(text: str) -> Mapping[str, object]:
             f'--tlr must be threads, loops and ramp-up, but is "{text}"', hint="write them as --tlr 100,1000,10s"
         )
     return {"kind": "tlr", "threads": parts[0], "loops": parts[1], "ramp_up": parts[2]}
+
+
+def whole_number(
+    option: str, text: str | None, *, maximum: int, example: str, parse: Callable[[str], int] = parse_count
+) -> int | None:
+    """The value of `option`, from 1 to `maximum`; None when it isn't given. Raises UsageError."""
+    if text is None:
+        return None
+    try:
+        return readers.whole(1, maximum, parse)(text)
+    except ValueError as error:
+        problem = str(error).partition("; write it")[0]
+        raise UsageError(f"{option}: {problem}", hint=f"write it like {option} {example}") from None
 
 
 def spec_overrides(

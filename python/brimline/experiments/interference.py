@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimline.analysis.comparison import MARGIN
-from brimline.experiments.ab import ABSettings, arm_order
+from brimline.experiments.ab import PAIRS_DEFAULT, ABSettings, arm_order
 
 INTERFERENCE_KIND = "interfere"
 """What its record says it is."""
@@ -24,7 +24,7 @@ class InterferenceSettings:
     """`pairs`: runs of each side. `rows`: documents of the background. `margin`: share that doesn't matter."""
 
     background: BackgroundKind = "import"
-    pairs: int = 5
+    pairs: int = PAIRS_DEFAULT
     rows: int = 1_000_000
     margin: float = MARGIN
 
