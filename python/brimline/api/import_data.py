@@ -3,7 +3,7 @@
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.results import Result
-from brimline.api.workplace import environment_of
+from brimline.api.workplace import environment_of, server_in_use
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
 from brimline.execution import interruptible
 from brimline.execution.import_data import ImportContext, Namespace, prepare_collection, run_import
@@ -22,6 +22,7 @@ from brimline.execution.stop import StopToken
 from brimline.record import create_run_directory
 from brimline.record.data_import import (
     KIND,
+    REJECTED_FILE,
     ImportRecord,
     ImportState,
     ImportWriter,
@@ -30,7 +31,6 @@ from brimline.record.data_import import (
     read_import,
 )
 from brimline.report.import_view import import_report
-from brimline.servers import Deployment, bundled, external, find_mongod
 from brimline.spec.import_settings import ImportSettings, WriteConcernSettings
 from brimline.spec.target import database_of_uri, write_concern_of_uri
 from brimline.units import format_count
@@ -89,7 +89,7 @@ class ImportResult(Result):
         if oversized:
             return InvalidRun(
                 f"{format_count(oversized)} records are larger than the server stores and were rejected",
-                hint=f"they are in {self.record.directory / 'rejected.jsonl'} with their lines",
+                hint=f"they are in {self.record.directory / REJECTED_FILE} with their lines",
             )
         return None
 
@@ -147,7 +147,7 @@ def import_data(
     namespace = Namespace(
         database or (database_of_uri(uri) if uri else None) or DATABASE_DEFAULT, collection or _collection(inputs)
     )
-    with _context(uri, options, progress, wait_s) as (context, environment):
+    with _context(uri, options, progress, wait_s) as context:
         count_before = prepare_collection(namespace, settings, drop=options.drop, context=context)
         if count_before and settings.mode == "insert":
             context.progress.note(
@@ -165,7 +165,7 @@ def import_data(
         directory = create_run_directory(
             options.runs_directory, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
         )
-        with ImportWriter(directory, state, environment) as writer:
+        with ImportWriter(directory, state, context.environment) as writer:
             record = run_import(namespace, writer, context)
         return _result(record, context.stop, options)
 
@@ -197,7 +197,7 @@ def resume_import(
     if workers is not None:
         settings["workers"] = workers
     ImportSettings.from_document(settings)
-    with _context(uri, options, progress, wait_s) as (context, _):
+    with _context(uri, options, progress, wait_s) as context:
         counts = found.checkpoint.get("counts", {})
         context.progress.note(f"{format_count(counts.get('read', 0))} records are settled already: going on after them")
         with ImportWriter.reopen(directory, replace(found.state, settings=settings)) as writer:
@@ -264,26 +264,15 @@ def _collection(inputs: Sequence[InputFile]) -> str:
 
 
 @contextmanager
-def _context(
-    uri: str | None, options: Options, progress: ImportSink | None, wait_s: float
-) -> Iterator[tuple[ImportContext, Mapping[str, object]]]:
+def _context(uri: str | None, options: Options, progress: ImportSink | None, wait_s: float) -> Iterator[ImportContext]:
     """A server that answers and the request to end. Raises TargetError and UsageError."""
     progress = progress or ImportSilence()
-    with interruptible() as stop, _deployment(uri, options, progress) as deployment:
+    with interruptible() as stop, server_in_use(uri, options, step=progress.step) as deployment:
         stop.raise_if_requested()
-        environment = environment_of(deployment, options)
-        context = ImportContext(
-            deployment=deployment, environment=environment, progress=progress, stop=stop, wait_s=wait_s
+        yield ImportContext(
+            deployment=deployment,
+            environment=environment_of(deployment, options),
+            progress=progress,
+            stop=stop,
+            wait_s=wait_s,
         )
-        yield context, environment
-
-
-@contextmanager
-def _deployment(uri: str | None, options: Options, progress: ImportSink) -> Iterator[Deployment]:
-    if uri is not None:
-        yield external(uri)
-        return
-    binary = find_mongod(flag=options.mongod)
-    progress.step(f"starting {binary.path.name} ({binary.source})")
-    with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
-        yield deployment

@@ -1,7 +1,7 @@
 """Owns the surroundings of a verb while it works: the server that is up, the stop token, the environment."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -153,11 +153,21 @@ def _deployment(uri: str | None, options: Options) -> Iterator[Deployment | None
     if options.null:
         yield None
         return
+    with server_in_use(uri, options, step=options.progress.step) as deployment:
+        yield deployment
+
+
+@contextmanager
+def server_in_use(uri: str | None, options: Options, *, step: Callable[[str], None]) -> Iterator[Deployment]:
+    """The server at `uri`; without one a mongod of brimline's own for the length of the `with` block.
+
+    `step` is told that it starts. Raises UsageError and TargetError.
+    """
     if uri is not None:
         yield external(uri)
         return
     binary = find_mongod(flag=options.mongod)
-    options.progress.step(f"starting {binary.path.name} ({binary.source})")
+    step(f"starting {binary.path.name} ({binary.source})")
     with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
         yield deployment
 
