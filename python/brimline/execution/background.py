@@ -142,12 +142,8 @@ class Background(ABC):
         with self._client() as client:
             dataset.prepare(client[self.plan.namespace.database], dataset.manifest_for(self.plan))
 
-    @contextmanager
-    def _client(self) -> Iterator[Client]:
-        with control_client(
-            self._deployment.address, purpose="background", command_timeout_s=_COMMAND_TIMEOUT_S
-        ) as client:
-            yield client
+    def _client(self) -> Client:
+        return control_client(self._deployment.address, purpose="background", command_timeout_s=_COMMAND_TIMEOUT_S)
 
 
 class Import(Background):

@@ -6,8 +6,8 @@ checkpoint, in the same process when the server is waited for, in another one wi
 
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from brimline.record.data_import import (
     read_import,
 )
 from brimline.servers import Deployment, control_client, external
+from brimline.servers.deployment import Client
 from brimline.spec.import_settings import ImportSettings
 
 _POLL_S = 0.1
@@ -309,7 +310,5 @@ def _start(plan: Mapping[str, Any]) -> _native.Import:
         ) from error
 
 
-@contextmanager
-def _client(deployment: Deployment) -> Iterator[Any]:
-    with control_client(deployment.address, purpose="import", command_timeout_s=_COMMAND_TIMEOUT_S) as client:
-        yield client
+def _client(deployment: Deployment) -> Client:
+    return control_client(deployment.address, purpose="import", command_timeout_s=_COMMAND_TIMEOUT_S)
