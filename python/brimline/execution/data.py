@@ -21,7 +21,8 @@ from brimline.record import RunRecord
 from brimline.servers import Deployment, control_client
 from brimline.units import format_count
 
-_RESTORE_CHUNK = 10_000
+DELETE_CHUNK = 10_000
+"""Most records that one command deletes."""
 _COMMAND_TIMEOUT_S = 3600.0
 """Counting documents one by one takes the server half a minute for each hundred million of them."""
 _ABSENT_HINT = "load the workload first (brimline load), or give --data load or --data as-is"
@@ -201,18 +202,23 @@ def restore_data(plan: Plan, *, deployment: Deployment | None) -> None:
 def _restored(database: DataDatabase, plan: Plan, found: Inspection) -> Inspection:
     """Deletes records beyond the loaded ones, ten thousand indices at a time, until none is left."""
     wanted = dataset.manifest_for(plan)
-    collection = database[plan.namespace.collection]
     surplus = found.document_count - len(wanted.records)
     first = wanted.records.stop
     while surplus > 0:
-        keys = _native.generate_keys(plan.canonical_json(), first, _RESTORE_CHUNK)
-        with target_errors("removing the documents of an earlier run"):
-            deleted = collection.delete_many({"_id": {"$in": keys}}).deleted_count
+        records = range(first, first + DELETE_CHUNK)
+        deleted = delete_records(database, plan, records, doing="removing the documents of an earlier run")
         if deleted == 0:
             break
         surplus -= deleted
-        first += _RESTORE_CHUNK
+        first += DELETE_CHUNK
     return dataset.inspect(database, wanted)
+
+
+def delete_records(database: DataDatabase, plan: Plan, records: range, *, doing: str) -> int:
+    """Deletes records of the plan's data, at most `DELETE_CHUNK`; how many there were. Raises TargetError."""
+    keys = _native.generate_keys(plan.canonical_json(), records.start, len(records))
+    with target_errors(doing):
+        return int(database[plan.namespace.collection].delete_many({"_id": {"$in": keys}}).deleted_count)
 
 
 def _load_hint(record: RunRecord) -> str | None:

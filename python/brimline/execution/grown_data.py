@@ -6,18 +6,17 @@ size would have left.
 
 from collections.abc import Mapping, Sequence
 
-from brimline import _native, dataset
+from brimline import dataset
 from brimline.dataset.access import DataDatabase, target_errors
 from brimline.dataset.inspection import State
 from brimline.errors import UsageError
-from brimline.execution.data import MakeDirectory, database_of
+from brimline.execution.data import DELETE_CHUNK, MakeDirectory, database_of, delete_records
 from brimline.execution.execute import RunContext, execute
 from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
 
 Index = Mapping[str, int]
 """Fields of an index with their order: 1 ascending, -1 descending."""
-_CHUNK = 10_000
 
 
 def step_plan(load: Plan, *, there: int) -> Plan:
@@ -86,11 +85,9 @@ def _grew_from(found: dataset.Manifest, wanted: dataset.Manifest) -> bool:
 
 
 def _remove(database: DataDatabase, load: Plan, records: range) -> None:
-    for first in range(records.start, records.stop, _CHUNK):
-        count = min(_CHUNK, records.stop - first)
-        keys = _native.generate_keys(load.canonical_json(), first, count)
-        with target_errors("removing the documents of an unfinished step"):
-            database[load.namespace.collection].delete_many({"_id": {"$in": keys}})
+    for place in range(0, len(records), DELETE_CHUNK):
+        chunk = records[place : place + DELETE_CHUNK]
+        delete_records(database, load, chunk, doing="removing the documents of an unfinished step")
 
 
 def _index(database: DataDatabase, collection: str, indexes: Sequence[Index]) -> None:
