@@ -78,13 +78,13 @@ DEFINITIONS = (
 )
 
 
-def definitions() -> Section:
+def definitions(facts: Sequence[Fact] = DEFINITIONS) -> Section:
     """What the words of the report mean."""
     return Section(
         id="definitions",
         title="What the words mean",
         short="Definitions",
-        blocks=[Facts(title="", facts=DEFINITIONS)],
+        blocks=[Facts(title="", facts=facts)],
     )
 
 

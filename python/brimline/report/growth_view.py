@@ -15,7 +15,7 @@ from brimline.report import blocks
 from brimline.report.experiment_view import command, identity
 from brimline.report.growth_charts import disk_chart, import_chart, query_chart
 from brimline.report.growth_json import growth_document
-from brimline.report.view import Badge, Block, Cell, Column, Fact, Facts, Report, Section, Table, Text, Verdict
+from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
 from brimline.units import (
     UNKNOWN_TEXT,
     format_bytes,
@@ -44,6 +44,28 @@ _ENDS = {
     GrowthEnd.BROKEN_OFF: "the target was lost",
     GrowthEnd.INCOMPLETE: "it was not finished",
 }
+_DEFINITIONS = (
+    Fact(
+        label="Volume",
+        value="the number of records in the collection after a step; sizes in bytes stand beside it.",
+    ),
+    Fact(
+        label="Breakpoint",
+        value="the volume at which a figure leaves the course it had before, by segmented regression of its "
+        "logarithm, with the interval of the profile likelihood; none, where chance explains as much.",
+    ),
+    Fact(
+        label="Time per query",
+        value="the mean time of a query inside the server (opLatencies). For charts and breakpoints it is put "
+        "in relation to batches beside it that read one record over and over, because the speed of a "
+        "shared machine changes by more than a volume's effect; tables have the fastest batch as it was.",
+    ),
+    Fact(
+        label="Coincides",
+        value="a signal of the server that began within the breakpoint's interval, or a step beside it; "
+        "undetermined, where none did.",
+    ),
+)
 
 
 def growth_report(
@@ -68,7 +90,7 @@ def growth_report(
         Section(id="disk", title="Disk", short="Disk", blocks=_disk_blocks(sets)),
         blocks.environment(experiment.environment),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        Section(id="definitions", title="What the words mean", short="Definitions", blocks=[_definitions()]),
+        blocks.definitions(_DEFINITIONS),
     ]
     return Report(
         kind="growth",
@@ -266,31 +288,3 @@ def _load_row(volume: Volume) -> list[Cell]:
 
 def _bytes(size: float | None) -> Cell:
     return Cell(text=UNKNOWN_TEXT if size is None else format_bytes(size))
-
-
-def _definitions() -> Facts:
-    return Facts(
-        title="",
-        facts=(
-            Fact(
-                label="Volume",
-                value="the number of records in the collection after a step; sizes in bytes stand beside it.",
-            ),
-            Fact(
-                label="Breakpoint",
-                value="the volume at which a figure leaves the course it had before, by segmented regression of its "
-                "logarithm, with the interval of the profile likelihood; none, where chance explains as much.",
-            ),
-            Fact(
-                label="Time per query",
-                value="the mean time of a query inside the server (opLatencies). For charts and breakpoints it is put "
-                "in relation to batches beside it that read one record over and over, because the speed of a "
-                "shared machine changes by more than a volume's effect; tables have the fastest batch as it was.",
-            ),
-            Fact(
-                label="Coincides",
-                value="a signal of the server that began within the breakpoint's interval, or a step beside it; "
-                "undetermined, where none did.",
-            ),
-        ),
-    )

@@ -80,12 +80,7 @@ def scan_report(
         blocks.checks(findings, intro=_CHECKS_INTRO),
         blocks.environment(experiment.environment),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        Section(
-            id="definitions",
-            title="What the words mean",
-            short="Definitions",
-            blocks=[Facts(title="", facts=DEFINITIONS)],
-        ),
+        blocks.definitions(DEFINITIONS),
     ]
     documents = experiment.settings.get("document_count")
     report = Report(
