@@ -27,6 +27,7 @@ from brimline.record.data_import import (
     ImportState,
     ImportWriter,
     InputFile,
+    documents_in,
     is_import,
     read_import,
 )
@@ -111,8 +112,8 @@ def _so_far(record: ImportRecord) -> str:
     """What is certain: after the death of the server only what its journal held."""
     state = record.state
     certain = state.kept.get("counts", state.counts) if state.ending.get("kind") == "server_lost" else state.counts
-    done = sum(certain.get(name, 0) for name in ("inserted", "updated", "deleted"))
-    return f"{format_count(done)} documents are in, {format_count(certain.get('rejected', 0))} records were rejected"
+    done, rejected = documents_in(certain), certain.get("rejected", 0)
+    return f"{format_count(done)} documents are in, {format_count(rejected)} records were rejected"
 
 
 def said_so_far(record: ImportRecord) -> str:

@@ -26,6 +26,7 @@ from brimline.record.data_import import (
     ImportRecord,
     ImportState,
     ImportWriter,
+    documents_in,
     read_checkpoint,
     read_import,
 )
@@ -280,7 +281,7 @@ class _Ticks:
         since_s = elapsed_s - then_s
         if since_s < _TICK_S and not progress["is_over"]:
             return
-        documents = counts["inserted"] + counts["updated"] + counts["deleted"]
+        documents = documents_in(counts)
         bytes_read = progress["input_bytes"]
         per_s = 1 / since_s if since_s > 0 else 0.0
         self._progress.tick(

@@ -242,6 +242,11 @@ class ImportWriter(Closing):
             self._lock = -1
 
 
+def documents_in(counts: Mapping[str, int]) -> int:
+    """Documents that were inserted, updated or deleted; `counts` are the importer's."""
+    return sum(counts.get(name, 0) for name in ("inserted", "updated", "deleted"))
+
+
 def is_import(directory: Path) -> bool:
     """Whether a record directory holds an import. Raises RecordError when it can't be read."""
     path = directory / RECORD_FILE

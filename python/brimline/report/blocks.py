@@ -1,6 +1,7 @@
 """Blocks that reports of every kind share: checks, environment, definitions, how to reproduce."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
@@ -76,6 +77,11 @@ DEFINITIONS = (
         "under the same conditions.",
     ),
 )
+
+
+def instant_text(unix_ns: int) -> str:
+    """An instant as reports write it."""
+    return datetime.fromtimestamp(unix_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def definitions(facts: Sequence[Fact] = DEFINITIONS) -> Section:

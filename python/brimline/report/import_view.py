@@ -1,11 +1,10 @@
 """An import as a report: what came in and what did not, how fast, at what cost, and whether the server holds it."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from brimline.analysis.data_import import expected_count, import_findings
 from brimline.analysis.finding import Standing
-from brimline.record.data_import import ImportRecord
+from brimline.record.data_import import ImportRecord, documents_in
 from brimline.report import blocks
 from brimline.report.import_charts import chart_list
 from brimline.report.lint_section import findings_document
@@ -51,11 +50,6 @@ def import_report(record: ImportRecord) -> Report:
     )
 
 
-def documents_of(record: ImportRecord) -> int:
-    """Documents that were inserted, updated or deleted."""
-    return sum(record.state.counts.get(name, 0) for name in ("inserted", "updated", "deleted"))
-
-
 def documents_per_s(record: ImportRecord) -> float | None:
     """Documents the server acknowledged in the recorded intervals, over the time these took."""
     documents = sum(row.documents for row in record.rows)
@@ -66,8 +60,7 @@ def documents_per_s(record: ImportRecord) -> float | None:
 def _subtitle(record: ImportRecord) -> str:
     parts: list[str] = []
     if record.state.started_unix_ns is not None:
-        started = datetime.fromtimestamp(record.state.started_unix_ns / 1e9, UTC)
-        parts.append(started.strftime("%Y-%m-%d %H:%M:%S UTC"))
+        parts.append(blocks.instant_text(record.state.started_unix_ns))
     settings = ImportSettings.from_document(record.state.settings)
     parts += [
         format_duration(record.state.duration_ns),
@@ -84,7 +77,7 @@ def _verdict(record: ImportRecord) -> Verdict:
     completed = record.ended_by == "completed"
     tone: Tone = "fail" if failed else "pass"
     facts = [
-        Fact(label="Documents", value=format_count(documents_of(record))),
+        Fact(label="Documents", value=format_count(documents_in(record.state.counts))),
         Fact(
             label="Rejected",
             value=format_count(counts.get("rejected", 0)),

@@ -1,7 +1,6 @@
 """A run that another tool made, as a report: the same table, charts and checks, as far as its files go."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from brimline.analysis.finding import Finding
@@ -57,7 +56,7 @@ def imported_report(run: ImportedRun) -> Report:
 def _subtitle(run: ImportedRun) -> str:
     parts: list[str] = [format_duration(run.duration_ns)]
     if run.started_unix_ns is not None:
-        parts.insert(0, datetime.fromtimestamp(run.started_unix_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
+        parts.insert(0, blocks.instant_text(run.started_unix_ns))
     if run.printed.threads is not None:
         threads = run.printed.threads
         parts.append(message("{count} thread" if threads == 1 else "{count} threads", count=format_count(threads)))
