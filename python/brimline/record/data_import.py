@@ -155,7 +155,7 @@ class ImportWriter(Closing):
         self.directory = directory
         self.state = state
         self._lock = lock_directory(directory)
-        self._offset_ns = _end_ns(directory) if goes_on else 0
+        self._offset_ns = 0
         self._intervals = CsvFile(directory / INTERVALS_FILE, _COLUMNS, goes_on=goes_on)
         self._latency = AppendOnlyFile(directory / LATENCY_FILE, goes_on=goes_on)
         self._latency_begun = goes_on and (directory / LATENCY_FILE).stat().st_size > 0
@@ -166,11 +166,6 @@ class ImportWriter(Closing):
     def begin_attempt(self) -> None:
         """The clock of what is appended from now on begins where the last interval ended."""
         self._offset_ns = _end_ns(self.directory)
-
-    @property
-    def offset_ns(self) -> int:
-        """Where on the import's clock the attempt began."""
-        return self._offset_ns
 
     def append(self, intervals: Iterable[Mapping[str, Any]], *, started_unix_ns: int) -> None:
         """Adds intervals of the attempt that goes on."""
