@@ -27,7 +27,7 @@ from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
 from brimline.record.files import (
     AppendOnlyFile,
-    digest,
+    digests,
     make_directory,
     read_json,
     read_json_if_there,
@@ -53,6 +53,15 @@ KIND = "import"
 """`kind` of such a record in its `record.json`, and part of its directory's name."""
 CHECKPOINT_FILE = "checkpoint.json"
 REJECTED_FILE = "rejected.jsonl"
+_SEALED_FILES = (
+    ENVIRONMENT_FILE,
+    INTERVALS_FILE,
+    LATENCY_FILE,
+    SERVER_FILE,
+    EVENTS_FILE,
+    REJECTED_FILE,
+    CHECKPOINT_FILE,
+)
 _OPERATION, _CLOCK = "import", "service"
 
 
@@ -203,19 +212,8 @@ class ImportWriter(Closing):
     def save(self, state: ImportState, *, sealed: bool = False) -> None:
         """Replaces `record.json`; `sealed` puts the digests of the other files into it."""
         self.state = state
-        names = (
-            ENVIRONMENT_FILE,
-            INTERVALS_FILE,
-            LATENCY_FILE,
-            SERVER_FILE,
-            EVENTS_FILE,
-            REJECTED_FILE,
-            CHECKPOINT_FILE,
-        )
-        files = {}
         if sealed:
             self._events.sync()
-            files = {name: digest(self.directory / name) for name in names if (self.directory / name).exists()}
         document = {
             "format_version": FORMAT_VERSION,
             "brimline_version": brimline_version(),
@@ -223,7 +221,7 @@ class ImportWriter(Closing):
             **asdict(state),
             "message": redact_text(state.message),
             "summary": {"started_unix_ns": state.started_unix_ns},
-            "files": files,
+            "files": digests(self.directory, _SEALED_FILES) if sealed else {},
         }
         replace_json(self.directory / RECORD_FILE, document)
 

@@ -160,6 +160,11 @@ def digest(path: Path) -> str:
         raise unreadable(path, error) from error
 
 
+def digests(directory: Path, names: Iterable[str]) -> dict[str, str]:
+    """SHA-256 of each of the files that is there, by name. Raises RecordError."""
+    return {name: digest(directory / name) for name in names if (directory / name).exists()}
+
+
 def _sync_directory(directory: Path) -> None:
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:

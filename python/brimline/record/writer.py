@@ -13,7 +13,7 @@ from brimline.record.conservation import RowTotals, imbalances
 from brimline.record.csv_file import CsvFile
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
-from brimline.record.files import AppendOnlyFile, digest, make_directory, replace_json, replace_text
+from brimline.record.files import AppendOnlyFile, digests, make_directory, replace_json, replace_text
 from brimline.record.histograms import native_codec
 from brimline.record.layout import (
     ENVIRONMENT_FILE,
@@ -145,7 +145,7 @@ class RecordWriter(Closing):
             summary=summary,
             opcounters=opcounters,
             problems=problems,
-            files=_digests(self.directory),
+            files=digests(self.directory, _SEALED_FILES),
         )
         return problems
 
@@ -218,13 +218,3 @@ def _begin(directory: Path) -> None:
         raise RecordError(
             f"{directory} already holds a run", hint="records are never written twice: choose a new directory"
         )
-
-
-def _digests(directory: Path) -> dict[str, str]:
-    """SHA-256 of every file of the record that is there, by name."""
-    digests = {}
-    for name in _SEALED_FILES:
-        path = directory / name
-        if path.exists():
-            digests[name] = digest(path)
-    return digests
