@@ -3,7 +3,7 @@
 //! Each histogram is made when first needed: most runs need none.
 
 use crate::clock::Nanos;
-use crate::recorder::{Ending, TimeHistogram, new_histogram, record};
+use crate::recorder::{Ending, IntervalHistogram, clear, merge, new_interval_histogram, record};
 
 /// The part of an operation that a time belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ const CLOCKS: [&str; 2] = ["service", "response"];
 const SERVICE: usize = 0;
 const RESPONSE: usize = 1;
 
-type Slot = Option<Box<TimeHistogram>>;
+type Slot = Option<Box<IntervalHistogram>>;
 
 const OTHERS: [&str; 2] = ["service_per_document", "held_back_lag"];
 const PER_DOCUMENT: usize = 0;
@@ -58,7 +58,7 @@ impl Breakdown {
     }
 
     /// The histograms that hold anything, by name: `miss_service`, `read_ok_response`, `service_per_document`.
-    pub fn non_empty(&self) -> impl Iterator<Item = (String, &TimeHistogram)> {
+    pub fn non_empty(&self) -> impl Iterator<Item = (String, &IntervalHistogram)> {
         let names = PARTS.iter().flat_map(|(_, part)| {
             ENDINGS.iter().flat_map(move |(_, ending)| {
                 CLOCKS.iter().map(move |clock| format!("{part}{ending}_{clock}"))
@@ -73,16 +73,14 @@ impl Breakdown {
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.slots_mut().zip(other.slots()) {
             if let Some(theirs) = theirs {
-                let mine = mine.get_or_insert_with(|| Box::new(new_histogram()));
-                mine.add(theirs.as_ref())
-                    .unwrap_or_else(|_| unreachable!("a histogram that grows takes any value"));
+                merge(mine.get_or_insert_with(|| Box::new(new_interval_histogram())), theirs);
             }
         }
     }
 
     /// Empties all histograms and keeps their memory.
     pub fn clear(&mut self) {
-        self.slots_mut().flatten().for_each(|histogram| histogram.reset());
+        self.slots_mut().flatten().for_each(|histogram| clear(histogram));
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {
@@ -95,7 +93,7 @@ impl Breakdown {
 }
 
 fn add(slot: &mut Slot, time_ns: Nanos) {
-    record(slot.get_or_insert_with(|| Box::new(new_histogram())), time_ns);
+    record(slot.get_or_insert_with(|| Box::new(new_interval_histogram())), time_ns);
 }
 
 #[cfg(test)]

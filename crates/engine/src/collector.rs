@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use crate::clock::{Nanos, process_cpu_ns};
 use crate::mission::WorkerInterval;
+use crate::packed::{PackedTallies, Packer};
 use crate::recorder::{Phase, Tallies};
 
-/// One interval of a run, all workers merged.
-pub struct Interval {
+/// One interval of a run, all workers merged; its tallies are packed once it is complete.
+pub struct Interval<T = PackedTallies> {
     /// Phase at the interval's start.
     pub phase: Phase,
     /// Start.
@@ -29,13 +30,13 @@ pub struct Interval {
     /// CPU time of the whole process since the interval before was merged.
     pub process_cpu_ns: Nanos,
     /// Counts and times.
-    pub tallies: Tallies,
+    pub tallies: T,
 }
 
 /// Collects the parts of intervals.
 pub struct Collector {
     /// Intervals that miss a part, oldest first.
-    pending: VecDeque<Interval>,
+    pending: VecDeque<Interval<Tallies>>,
     /// How many intervals have been handed on.
     handed_on: usize,
     /// How many parts each worker has delivered; `None` once it is done.
@@ -72,7 +73,7 @@ impl Collector {
     }
 
     /// The next interval that is complete.
-    pub fn next_complete(&mut self) -> Option<Interval> {
+    pub fn next_complete(&mut self) -> Option<Interval<Tallies>> {
         let is_complete = self.delivered.iter().flatten().all(|&delivered| delivered > self.handed_on);
         if !is_complete {
             return None;
@@ -86,7 +87,7 @@ impl Collector {
     }
 }
 
-impl From<WorkerInterval> for Interval {
+impl From<WorkerInterval> for Interval<Tallies> {
     fn from(part: WorkerInterval) -> Self {
         Self {
             phase: part.phase,
@@ -104,7 +105,26 @@ impl From<WorkerInterval> for Interval {
     }
 }
 
-impl Interval {
+impl Interval<Tallies> {
+    /// Packs the tallies, and returns them as well: they can be used again.
+    pub fn pack(self, packer: &mut Packer) -> (Interval, Tallies) {
+        let Self { tallies, .. } = self;
+        let complete = Interval {
+            phase: self.phase,
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            in_flight: self.in_flight,
+            connections_up: self.connections_up,
+            backlog: self.backlog,
+            workers_active: self.workers_active,
+            engine_cpu_ns: self.engine_cpu_ns,
+            busiest_thread_cpu_ns: self.busiest_thread_cpu_ns,
+            process_cpu_ns: self.process_cpu_ns,
+            tallies: packer.pack(&tallies),
+        };
+        (complete, tallies)
+    }
+
     /// Adds the part of another worker. Workers cut at the same instants until they run out of operations, which each
     /// does at its own time: then the interval goes on as long as one of them is at work, in the earliest phase.
     fn merge(&mut self, part: &WorkerInterval) {

@@ -11,6 +11,7 @@ use crate::commands::Commands;
 use crate::intervals::Intervals;
 use crate::mission::{Mission, Places, Sink, WorkerInterval};
 use crate::pacer::Pacer;
+use crate::packed::Packer;
 use crate::plan::{Plan, TargetPlan};
 use crate::recorder::Tallies;
 use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
@@ -93,10 +94,11 @@ fn supervise<T: Target>(
         progress: &shared.workers,
     };
     let start_line = StartLine::default();
+    let spares = Spares::default();
     let (sender, messages) = channel();
     thread::scope(|scope| {
         for worker in 0..thread_count {
-            let sink = ToDirector { worker, messages: sender.clone(), spares: &shared.spares };
+            let sink = ToDirector { worker, messages: sender.clone(), spares: &spares };
             let messages = sender.clone();
             let (mission, start_line, make_target) = (&mission, &start_line, &make_target);
             let connections = share(plan.connections as usize, worker, thread_count);
@@ -128,7 +130,7 @@ fn supervise<T: Target>(
             status.clock = (!virtual_clock).then_some(clock);
         });
         start_line.release(Start::Go(clock));
-        let totals = collect(&messages, thread_count, shared)?;
+        let totals = collect(&messages, thread_count, &spares, shared)?;
         Ok(summarise(totals, shared, plan, started_unix_ns, virtual_clock))
     })
 }
@@ -184,16 +186,18 @@ fn await_connections(messages: &Receiver<Message>, worker_count: usize) -> Resul
 fn collect(
     messages: &Receiver<Message>,
     worker_count: usize,
+    spares: &Spares,
     shared: &Shared,
 ) -> Result<WorkerSummary, RunError> {
     let mut collector = Collector::new(worker_count);
+    let mut packer = Packer::default();
     let mut totals = WorkerSummary::default();
     let mut failure = None;
     while let Ok(message) = messages.recv() {
         match message {
             Message::Interval(worker, part) => {
                 if let Some(tallies) = collector.add(worker, part) {
-                    shared.spares.give(tallies);
+                    spares.give(tallies);
                 }
             }
             Message::Finished(worker, outcome) => {
@@ -209,6 +213,8 @@ fn collect(
             Message::Connected | Message::Refused(_) => {}
         }
         while let Some(interval) = collector.next_complete() {
+            let (interval, tallies) = interval.pack(&mut packer);
+            spares.give(tallies);
             shared.update(|status| {
                 status.merged_until_ns = interval.end_ns;
                 status.intervals.push(interval);

@@ -21,6 +21,7 @@ pub mod mission;
 pub mod operation;
 mod pace;
 pub mod pacer;
+pub mod packed;
 pub mod plan;
 mod poller;
 pub mod preview;

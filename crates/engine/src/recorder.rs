@@ -1,7 +1,7 @@
 //! What one worker records: counts and histograms per operation kind, cut into intervals. Each worker has its own, so
 //! that nothing is shared while recording; the collector merges what is cut.
 
-use hdrhistogram::Histogram;
+use hdrhistogram::{Counter, Histogram};
 
 use crate::breakdown::{Breakdown, Part};
 use crate::clock::Nanos;
@@ -87,8 +87,20 @@ pub fn new_histogram() -> TimeHistogram {
     Histogram::new(HISTOGRAM_DIGITS).unwrap_or_else(|_| unreachable!("three digits are valid"))
 }
 
-/// Counts and times of one kind of operation in one phase and interval.
-pub struct Tally {
+/// Histogram of the times of one interval. It has room for every time from the start, so that neither a stall nor the
+/// length of a run makes it larger. Four bytes a counter: an interval lasts an hour at most, and more than 2³² operations
+/// of the same duration in it would be 1.2 million per second.
+pub type IntervalHistogram = Histogram<u32>;
+
+/// An empty histogram for an interval.
+pub fn new_interval_histogram() -> IntervalHistogram {
+    Histogram::new_with_max(TIME_NS_MAX, HISTOGRAM_DIGITS)
+        .unwrap_or_else(|_| unreachable!("three digits up to an hour are valid"))
+}
+
+/// Counts of one kind of operation in one phase and interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
     /// Operations sent in the interval.
     pub sent: u64,
     /// Operations that were due while every connection was busy.
@@ -107,35 +119,9 @@ pub struct Tally {
     pub bytes_in: u64,
     /// Sum of done − sent over finished operations.
     pub in_flight_ns: u64,
-    /// done − sent.
-    pub service: TimeHistogram,
-    /// done − due; stays empty in a closed loop.
-    pub response: TimeHistogram,
-    /// sent − due, of sent operations; stays empty in a closed loop.
-    pub lag: TimeHistogram,
-    /// What these times consist of, where there is more to say.
-    pub breakdown: Breakdown,
 }
 
-impl Tally {
-    fn new() -> Self {
-        Self {
-            sent: 0,
-            held_back: 0,
-            ok: 0,
-            miss: 0,
-            failed: 0,
-            documents: 0,
-            bytes_out: 0,
-            bytes_in: 0,
-            in_flight_ns: 0,
-            service: new_histogram(),
-            response: new_histogram(),
-            lag: new_histogram(),
-            breakdown: Breakdown::default(),
-        }
-    }
-
+impl Counts {
     /// Whether nothing was sent or finished.
     pub fn is_empty(&self) -> bool {
         self.sent == 0 && self.finished() == 0
@@ -146,8 +132,8 @@ impl Tally {
         self.ok + self.miss + self.failed
     }
 
-    /// Adds what another worker recorded in the same interval.
-    pub fn merge(&mut self, other: &Self) {
+    /// Adds what another worker counted in the same interval.
+    fn merge(&mut self, other: &Self) {
         self.sent += other.sent;
         self.held_back += other.held_back;
         self.ok += other.ok;
@@ -157,32 +143,49 @@ impl Tally {
         self.bytes_out += other.bytes_out;
         self.bytes_in += other.bytes_in;
         self.in_flight_ns += other.in_flight_ns;
-        for (mine, theirs) in [
-            (&mut self.service, &other.service),
-            (&mut self.response, &other.response),
-            (&mut self.lag, &other.lag),
-        ] {
-            mine.add(theirs).unwrap_or_else(|_| unreachable!("a histogram that grows takes any value"));
+    }
+}
+
+/// Counts and times of one kind of operation in one phase and interval.
+pub struct Tally {
+    /// How many, and how much.
+    pub counts: Counts,
+    /// done − sent.
+    pub service: IntervalHistogram,
+    /// done − due; stays empty in a closed loop.
+    pub response: IntervalHistogram,
+    /// sent − due, of sent operations; stays empty in a closed loop.
+    pub lag: IntervalHistogram,
+    /// What these times consist of, where there is more to say.
+    pub breakdown: Breakdown,
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            counts: Counts::default(),
+            service: new_interval_histogram(),
+            response: new_interval_histogram(),
+            lag: new_interval_histogram(),
+            breakdown: Breakdown::default(),
         }
+    }
+
+    /// Adds what another worker recorded in the same interval.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.merge(&other.counts);
+        merge(&mut self.service, &other.service);
+        merge(&mut self.response, &other.response);
+        merge(&mut self.lag, &other.lag);
         self.breakdown.merge(&other.breakdown);
     }
 
     fn clear(&mut self) {
-        let mut histograms = [&mut self.service, &mut self.response, &mut self.lag];
-        histograms
-            .iter_mut()
-            .filter(|histogram| !histogram.is_empty())
-            .for_each(|histogram| histogram.reset());
+        self.counts = Counts::default();
+        for histogram in [&mut self.service, &mut self.response, &mut self.lag] {
+            clear(histogram);
+        }
         self.breakdown.clear();
-        self.sent = 0;
-        self.held_back = 0;
-        self.ok = 0;
-        self.miss = 0;
-        self.failed = 0;
-        self.documents = 0;
-        self.bytes_out = 0;
-        self.bytes_in = 0;
-        self.in_flight_ns = 0;
     }
 }
 
@@ -203,7 +206,7 @@ impl Tallies {
         Phase::OFFERING.into_iter().flat_map(move |phase| {
             OperationKind::ALL.into_iter().filter_map(move |kind| {
                 let tally = self.tallies[phase as usize][kind as usize].as_deref()?;
-                (!tally.is_empty()).then_some((phase, kind, tally))
+                (!tally.counts.is_empty()).then_some((phase, kind, tally))
             })
         })
     }
@@ -239,8 +242,8 @@ impl Recorder {
         held_back: bool,
     ) {
         let tally = self.current.of(phase, kind);
-        tally.sent += 1;
-        tally.held_back += u64::from(held_back);
+        tally.counts.sent += 1;
+        tally.counts.held_back += u64::from(held_back);
         if let Some(due) = due {
             record(&mut tally.lag, sent.saturating_sub(due));
             if held_back {
@@ -254,15 +257,16 @@ impl Recorder {
     pub fn finished(&mut self, phase: Phase, kind: OperationKind, finished: &Finished) {
         let tally = self.current.of(phase, kind);
         let service_ns = finished.done.saturating_sub(finished.sent);
+        let counts = &mut tally.counts;
         match finished.ending {
-            Ending::Ok => tally.ok += 1,
-            Ending::Miss => tally.miss += 1,
-            Ending::Failed => tally.failed += 1,
+            Ending::Ok => counts.ok += 1,
+            Ending::Miss => counts.miss += 1,
+            Ending::Failed => counts.failed += 1,
         }
-        tally.documents += finished.documents;
-        tally.bytes_out += finished.bytes_out;
-        tally.bytes_in += finished.bytes_in;
-        tally.in_flight_ns += service_ns;
+        counts.documents += finished.documents;
+        counts.bytes_out += finished.bytes_out;
+        counts.bytes_in += finished.bytes_in;
+        counts.in_flight_ns += service_ns;
         record(&mut tally.service, service_ns);
         if let Some(due) = finished.due {
             record(&mut tally.response, finished.done.saturating_sub(due));
@@ -293,8 +297,21 @@ fn break_down(breakdown: &mut Breakdown, kind: OperationKind, finished: &Finishe
 }
 
 /// Adds a time to a histogram; what is longer than it tells apart counts as the longest.
-pub fn record(histogram: &mut TimeHistogram, time_ns: Nanos) {
+pub fn record<T: Counter>(histogram: &mut Histogram<T>, time_ns: Nanos) {
     histogram
         .record(time_ns.min(TIME_NS_MAX))
-        .unwrap_or_else(|_| unreachable!("a histogram that grows takes any value"));
+        .unwrap_or_else(|_| unreachable!("a histogram takes any time up to the longest"));
+}
+
+/// Adds the times of another worker.
+pub fn merge(mine: &mut IntervalHistogram, theirs: &IntervalHistogram) {
+    mine.add(theirs).unwrap_or_else(|_| unreachable!("all histograms of intervals have the same room"));
+}
+
+/// Empties a histogram and keeps its memory. One that holds nothing isn't touched: memory that was never written to
+/// takes none.
+pub fn clear(histogram: &mut IntervalHistogram) {
+    if !histogram.is_empty() {
+        histogram.reset();
+    }
 }

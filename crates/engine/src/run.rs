@@ -15,7 +15,6 @@ use crate::failure::FailureCount;
 use crate::operation::OperationKind;
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
-use crate::spares::Spares;
 use crate::totals::{InsertTotals, Totals};
 use crate::workload::Workload;
 
@@ -123,7 +122,6 @@ pub struct Run {
 pub(crate) struct Shared {
     pub control: Control,
     pub workers: Vec<WorkerProgress>,
-    pub spares: Spares,
     status: Mutex<Status>,
     changed: Condvar,
 }
@@ -173,15 +171,6 @@ impl Run {
     /// Hands out the intervals that were completed since the last call.
     pub fn take_intervals(&self) -> Vec<Interval> {
         std::mem::take(&mut lock(&self.shared.status).intervals)
-    }
-
-    /// Takes intervals back that are done with. Their memory is used again, so that a run whose intervals come back
-    /// takes no new memory for each: what is taken and freed every second in different sizes by different threads leaves
-    /// holes that grow for hours.
-    pub fn give_back(&self, intervals: Vec<Interval>) {
-        for interval in intervals {
-            self.shared.spares.give(interval.tallies);
-        }
     }
 
     /// Nothing more is sent; operations in flight come to their end.

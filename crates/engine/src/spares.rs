@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use crate::recorder::Tallies;
 use crate::shared::lock;
 
-/// A pool of empty tallies. It holds at most as many as were ever out at once.
+/// A pool of empty tallies. It holds at most as many as were ever out at once: what workers record into, and what is on its
+/// way to be merged. All are of the same size, however long the times in them were.
 #[derive(Default)]
 pub struct Spares(Mutex<Vec<Tallies>>);
 

@@ -31,8 +31,8 @@ fn faulty(kind: FaultKind) -> Server {
 
 /// Documents of the samples, which progress bars and rates are made of.
 fn documents_of_samples(outcome: &Outcome) -> u64 {
-    let tallies = outcome.intervals.iter().flat_map(|interval| interval.tallies.non_empty());
-    tallies.map(|(_, _, tally)| tally.documents).sum()
+    let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies);
+    tallies.map(|(_, _, tally)| tally.counts.documents).sum()
 }
 
 /// Code and count of each kind of refused document.

@@ -4,7 +4,8 @@ use brimline_engine::clock::Nanos;
 use brimline_engine::commands::Opcounter;
 use brimline_engine::failure::FailureCount;
 use brimline_engine::operation::OperationKind;
-use brimline_engine::recorder::{Phase, Tally, TimeHistogram};
+use brimline_engine::packed::{PackedHistogram, PackedTally};
+use brimline_engine::recorder::Phase;
 use brimline_engine::totals::InsertTotals;
 use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary};
 use pyo3::prelude::*;
@@ -35,8 +36,8 @@ pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'
     let operation_rows = PyList::empty(py);
     let interval_rows = PyList::empty(py);
     for interval in intervals {
-        for (phase, kind, tally) in interval.tallies.non_empty() {
-            operation_rows.append(sample(py, interval, phase, kind, tally)?)?;
+        for (phase, kind, tally) in &interval.tallies {
+            operation_rows.append(sample(py, interval, *phase, *kind, tally)?)?;
         }
         let row = PyDict::new(py);
         span(&row, interval.phase, interval.start_ns, interval.end_ns)?;
@@ -60,28 +61,29 @@ fn sample<'py>(
     interval: &Interval,
     phase: Phase,
     kind: OperationKind,
-    tally: &Tally,
+    tally: &PackedTally,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let PackedTally { counts, service, response, lag, breakdown } = tally;
     let row = PyDict::new(py);
     span(&row, phase, interval.start_ns, interval.end_ns)?;
     row.set_item("operation", kind.name())?;
-    row.set_item("sent", tally.sent)?;
-    row.set_item("ok", tally.ok)?;
-    row.set_item("miss", tally.miss)?;
-    row.set_item("failed", tally.failed)?;
-    row.set_item("held_back", tally.held_back)?;
-    row.set_item("documents", tally.documents)?;
-    row.set_item("bytes_out", tally.bytes_out)?;
-    row.set_item("bytes_in", tally.bytes_in)?;
-    row.set_item("in_flight_ns", tally.in_flight_ns)?;
-    row.set_item("service", histogram(&tally.service)?)?;
-    row.set_item("response", histogram(&tally.response)?)?;
-    row.set_item("lag", histogram(&tally.lag)?)?;
-    let breakdown = PyDict::new(py);
-    for (name, times) in tally.breakdown.non_empty() {
-        breakdown.set_item(name, encode(times)?)?;
+    row.set_item("sent", counts.sent)?;
+    row.set_item("ok", counts.ok)?;
+    row.set_item("miss", counts.miss)?;
+    row.set_item("failed", counts.failed)?;
+    row.set_item("held_back", counts.held_back)?;
+    row.set_item("documents", counts.documents)?;
+    row.set_item("bytes_out", counts.bytes_out)?;
+    row.set_item("bytes_in", counts.bytes_in)?;
+    row.set_item("in_flight_ns", counts.in_flight_ns)?;
+    row.set_item("service", histogram(service)?)?;
+    row.set_item("response", histogram(response)?)?;
+    row.set_item("lag", histogram(lag)?)?;
+    let parts = PyDict::new(py);
+    for (name, times) in breakdown {
+        parts.set_item(name, histogram(times)?)?;
     }
-    row.set_item("breakdown", breakdown)?;
+    row.set_item("breakdown", parts)?;
     Ok(row)
 }
 
@@ -91,8 +93,8 @@ fn span(row: &Bound<'_, PyDict>, phase: Phase, start_ns: Nanos, end_ns: Nanos) -
     row.set_item("end_ns", end_ns)
 }
 
-fn histogram(histogram: &TimeHistogram) -> PyResult<Option<String>> {
-    if histogram.is_empty() { Ok(None) } else { encode(histogram).map(Some) }
+fn histogram(histogram: &PackedHistogram) -> PyResult<Option<String>> {
+    if histogram.is_empty() { Ok(None) } else { encode(&histogram.unpack()).map(Some) }
 }
 
 pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {

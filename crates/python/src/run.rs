@@ -26,9 +26,7 @@ impl Run {
 
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let intervals = py.detach(|| self.0.take_intervals());
-        let samples = convert::samples(py, &intervals);
-        self.0.give_back(intervals);
-        samples
+        convert::samples(py, &intervals)
     }
 
     fn stop(&self) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec};
 use brimline_engine::plan::{Namespace, PacerPlan, Plan, Proportions, TargetPlan, Work};
-use brimline_engine::recorder::{Tally, TimeHistogram, new_histogram};
+use brimline_engine::recorder::{TimeHistogram, new_histogram};
 use brimline_engine::{Interval, Run, Stage, Summary};
 use brimline_testserver::Script;
 
@@ -97,10 +97,10 @@ pub fn execute(plan: &Plan) -> Outcome {
 
 pub fn merge(summary: Summary, intervals: Vec<Interval>) -> Outcome {
     let [mut service, mut response, mut lag] = [new_histogram(), new_histogram(), new_histogram()];
-    for (_, _, tally) in intervals.iter().flat_map(|interval| interval.tallies.non_empty()) {
-        service.add(&tally.service).expect("histograms grow");
-        response.add(&tally.response).expect("histograms grow");
-        lag.add(&tally.lag).expect("histograms grow");
+    for (_, _, tally) in intervals.iter().flat_map(|interval| &interval.tallies) {
+        service.add(tally.service.unpack()).expect("histograms grow");
+        response.add(tally.response.unpack()).expect("histograms grow");
+        lag.add(tally.lag.unpack()).expect("histograms grow");
     }
     Outcome { summary, intervals, service, response, lag }
 }
@@ -113,11 +113,10 @@ pub fn assert_conserved(outcome: &Outcome) {
     for totals in summary.kinds {
         assert_eq!(totals.sent, totals.ok + totals.miss + totals.failed + totals.unfinished);
     }
-    let tallies =
-        || intervals.iter().flat_map(|interval| interval.tallies.non_empty()).map(|(_, _, tally)| tally);
-    assert_eq!(tallies().map(|tally| tally.sent).sum::<u64>(), sent);
+    let tallies = || intervals.iter().flat_map(|interval| &interval.tallies).map(|(_, _, tally)| tally);
+    assert_eq!(tallies().map(|tally| tally.counts.sent).sum::<u64>(), sent);
     let unfinished: u64 = summary.kinds.iter().map(|totals| totals.unfinished).sum();
-    assert_eq!(tallies().map(Tally::finished).sum::<u64>(), sent - unfinished);
+    assert_eq!(tallies().map(|tally| tally.counts.finished()).sum::<u64>(), sent - unfinished);
     assert_eq!(outcome.service.len(), sent - unfinished);
     let inserts = summary.inserts;
     assert_eq!(inserts.sent, inserts.inserted + inserts.failed + inserts.skipped + inserts.unknown);
