@@ -8,7 +8,7 @@ from brimline.api.results import Result, RunResult
 from brimline.errors import UsageError
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
 from brimline.report import in_language, render_html, render_json
-from brimline.report.csv_export import probes_csv, statistics_csv
+from brimline.report.csv_export import probes_csv, scans_csv, statistics_csv
 from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
 
@@ -41,7 +41,9 @@ def exported(result: Result, format: Format, *, language: str = "en") -> Iterato
 
 def formats_of(result: Result) -> tuple[Format, ...]:
     """The formats that `result` can be written in."""
-    missing = set() if isinstance(result, RunResult) else {"jtl"} if _has_probes(result) else {"jtl", "csv"}
+    if isinstance(result, RunResult):
+        return FORMATS
+    missing = {"jtl"} if _has_probes(result) or _is_scan(result) else {"jtl", "csv"}
     return tuple(each for each in FORMATS if each not in missing)
 
 
@@ -49,11 +51,17 @@ def _has_probes(result: Result) -> bool:
     return "probes" in result.report.data
 
 
+def _is_scan(result: Result) -> bool:
+    return result.report.kind == "scan"
+
+
 def _csv(result: Result) -> str:
     if isinstance(result, RunResult):
         return statistics_csv(result.record)
     if _has_probes(result):
         return probes_csv(result.report.data)
+    if _is_scan(result):
+        return scans_csv(result.report.data)
     raise UsageError(
         f"a report of kind {result.report.kind} has no CSV", hint="its figures are in --format json, its tables in md"
     )

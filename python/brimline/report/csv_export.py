@@ -50,6 +50,25 @@ PROBE_COLUMNS = (
     "server_cpu_percent",
     "reasons",
 )
+SCAN_COLUMNS = (
+    "scenario",
+    "width",
+    "plan",
+    "keys_examined",
+    "documents_examined",
+    "documents_returned",
+    "steady_ms",
+    "steady_low_ms",
+    "steady_high_ms",
+    "first_touch_ms",
+    "first_touch",
+    "entries_per_s",
+    "documents_examined_per_s",
+    "examined_mb_per_s",
+    "received_mb_per_s",
+    "client_limited",
+    "problems",
+)
 
 
 def statistics_csv(record: RunRecord) -> str:
@@ -61,6 +80,11 @@ def statistics_csv(record: RunRecord) -> str:
 def probes_csv(data: Mapping[str, Any]) -> str:
     """One row per probe of an experiment; `data` is its report's JSON."""
     return _text(PROBE_COLUMNS, (_probe_row(probe) for probe in data["probes"]))
+
+
+def scans_csv(data: Mapping[str, Any]) -> str:
+    """One row per query of a scan; `data` is its report's JSON. Steady times are medians with their intervals."""
+    return _text(SCAN_COLUMNS, (_scan_row(each) for each in data["scenarios"]))
 
 
 def _statistics_row(row: OperationStatistics, clock: str) -> list[Any]:
@@ -105,6 +129,26 @@ def _probe_row(probe: Mapping[str, Any]) -> list[Any]:
     ]
 
 
+def _scan_row(scenario: Mapping[str, Any]) -> list[Any]:
+    low_ns, high_ns = scenario["steady_time_interval_ns"] or (None, None)
+    refusal = scenario["refusal"]
+    problems = [*scenario["broken"], *([refusal["text"]] if refusal else [])]
+    return [
+        scenario["scenario"],
+        scenario["width"],
+        scenario["plan"],
+        scenario["keys_examined"],
+        scenario["documents_examined"],
+        scenario["documents_returned"],
+        *(_ms(each) for each in (scenario["steady_time_ns"], low_ns, high_ns, scenario["first_time_ns"])),
+        scenario["first_touch"],
+        *(_rounded(scenario[name]) for name in ("entries_per_s", "documents_examined_per_s")),
+        *(_rounded(scenario[name], per=1e6) for name in ("bytes_examined_per_s", "bytes_received_per_s")),
+        "yes" if scenario["client_limited"] else "no",
+        "; ".join(problems),
+    ]
+
+
 def _text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
@@ -124,6 +168,10 @@ def _quantile_ms(quantile: QuantileInterval | None) -> float | None:
 
 def _ms(time_ns: float | None) -> float | None:
     return None if time_ns is None else round(time_ns / NS_PER_MS, 6)
+
+
+def _rounded(value: float | None, *, per: float = 1.0) -> float | None:
+    return None if value is None else round(value / per, 3)
 
 
 def _percent(share: float) -> float:

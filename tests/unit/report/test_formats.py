@@ -13,16 +13,18 @@ from brimline.analysis.verdict import Slo
 from brimline.api.export import FILE_NAMES, FORMATS, exported, formats_of
 from brimline.api.results import RunResult, SweepResult
 from brimline.api.run import run_result
+from brimline.api.scan import scan_result
 from brimline.cli.report import report as report_verb
 from brimline.errors import UsageError
 from brimline.record import read_record
 from brimline.record.importing import import_files
 from brimline.report import in_language
-from brimline.report.csv_export import PROBE_COLUMNS, RUN_COLUMNS, probes_csv, statistics_csv
+from brimline.report.csv_export import PROBE_COLUMNS, RUN_COLUMNS, SCAN_COLUMNS, probes_csv, statistics_csv
 from brimline.report.jtl import COLUMNS, jtl_lines
 from brimline.report.markdown import render_markdown
 from brimline.report.statistics import operation_statistics
 from tests.unit.report.report_samples import SPEC, Reports, script, simulated_plan, write_run
+from tests.unit.report.scan_samples import make_scan
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,22 @@ def test_a_spreadsheet_runs_no_formula_of_ours() -> None:
     }  # fmt: skip
     row = _rows(probes_csv({"probes": [probe]}))[0]
     assert (row["stage"], row["reasons"], row["result"], row["p99_ms"]) == ("'=cmd()", "'@x", "", "")
+
+
+def test_a_scan_has_a_row_for_each_query(tmp_path: Path) -> None:
+    result = scan_result(make_scan(tmp_path / "scan"))
+    rows = _rows("".join(exported(result, "csv")))
+    assert tuple(rows[0]) == SCAN_COLUMNS
+    assert [(row["scenario"], row["width"]) for row in rows[2:]] == [("A", "1000000"), ("B", ""), ("C", "")]
+    largest, broken, refused = rows[2:]
+    assert float(largest["steady_ms"]) == pytest.approx(1002)
+    assert float(largest["steady_low_ms"]) <= 1002 <= float(largest["steady_high_ms"])
+    assert float(largest["first_touch_ms"]) == pytest.approx(5010)
+    assert float(largest["examined_mb_per_s"]) == pytest.approx(500 / 1.002, abs=1e-3)
+    assert (largest["documents_examined"], largest["client_limited"], largest["problems"]) == ("1000000", "no", "")
+    assert "which is not IXSCAN {level: 1}" in broken["problems"]
+    assert (refused["steady_ms"], refused["problems"]) == ("", "unknown operator: $foo")
+    assert formats_of(result) == ("html", "md", "csv", "json")
 
 
 # --- JTL
