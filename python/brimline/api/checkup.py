@@ -9,6 +9,7 @@ from pymongo.errors import PyMongoError
 
 from brimline.analysis.observation import Observation, observe
 from brimline.api.options import URI_VARIABLE, default_runs_directory
+from brimline.api.own_server import refuse_version
 from brimline.api.workload import load_workload
 from brimline.doctor import Check, Planned, ServerInUse, Status, examine, graded
 from brimline.doctor.disk import free_at_server
@@ -35,6 +36,7 @@ def checkup(
     overrides: Mapping[str, object] | None = None,
     uri: str | None = None,
     mongod: Path | None = None,
+    server_version: str | None = None,
     runs_directory: Path | None = None,
 ) -> Iterator[Check]:
     """Every check of this machine, one by one, the generator's own last.
@@ -48,11 +50,15 @@ def checkup(
     changed = any(value is not None for value in (overrides or {}).values())
     if workload is not None or property_files or properties or changed:
         spec = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides).spec
+    server = _server(uri, spec)
+    if server is not None:
+        refuse_version(server_version)
     return examine(
         mongod=mongod,
+        server_version=server_version,
         runs_directory=runs_directory or default_runs_directory(),
         planned=None if spec is None else _planned(spec),
-        server=_server(uri, spec),
+        server=server,
         extra=[("generator_ceiling", _ceiling), ("generator_lag", _lag)],
     )
 

@@ -268,7 +268,7 @@ def _collection(inputs: Sequence[InputFile]) -> str:
 def _context(uri: str | None, options: Options, progress: ImportSink | None, wait_s: float) -> Iterator[ImportContext]:
     """A server that answers and the request to end. Raises TargetError and UsageError."""
     progress = progress or ImportSilence()
-    with interruptible() as stop, server_in_use(uri, options, step=progress.step) as deployment:
+    with interruptible() as stop, server_in_use(uri, options, say=progress.step, stop=stop) as deployment:
         stop.raise_if_requested()
         yield ImportContext(
             deployment=deployment,

@@ -24,15 +24,16 @@ class Options:
     """Surroundings of a run.
 
     `uri`: the server to use; None: the spec's, the environment's (BRIMLINE_URI), else the bundled mongod. `mongod`: the
-    binary to start instead of the bundled one. `data`: what to do about missing data; None: `load` on a server that
-    brimline starts, `check` on any other. `drop`: replace documents that brimline did not load. `resume`: a
-    load goes on where one of the same data ended. `null`: no server at
-    all, which shows the generator's own ceiling. `command`: the command line, for the record. `language`: of the
-    report, "en" or "zh"; BRIMLINE_LANG, else English.
+    binary to start instead of the bundled one; `server_version`: the version to start, such as "4.4", fetched once.
+    `data`: what to do about missing data; None: `load` on a server that brimline starts, `check` on any other. `drop`:
+    replace documents that brimline did not load. `resume`: a load goes on where one of the same data ended. `null`: no
+    server at all, which shows the generator's own ceiling. `command`: the command line, for the record. `language`: of
+    the report, "en" or "zh"; BRIMLINE_LANG, else English.
     """
 
     uri: str | None = None
     mongod: Path | None = None
+    server_version: str | None = None
     cache_gb: float = CACHE_GB_DEFAULT
     data: DataPolicy | Literal["check", "load", "as-is"] | None = None
     drop: bool = False

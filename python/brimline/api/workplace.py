@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.own_server import own_server, refuse_version
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
     DataPolicy,
@@ -24,10 +25,8 @@ from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.servers import (
     BUNDLED_LICENCE,
     Deployment,
-    bundled,
     control_client,
     external,
-    find_mongod,
     server_documents,
 )
 from brimline.spec import LoadedSpec, Spec
@@ -101,7 +100,7 @@ class Workplace:
 def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
     """Brings the target up for the length of the `with` block. Raises UsageError and TargetError."""
     uri = _uri(loaded.spec, options)
-    with interruptible() as stop, _deployment(uri, options) as deployment:
+    with interruptible() as stop, _deployment(uri, options, stop) as deployment:
         stop.raise_if_requested()
         spec = loaded.spec if uri is None else _with_uri(loaded.spec, uri)
         target: TargetPlan = NullTarget()
@@ -149,26 +148,28 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
 
 
 @contextmanager
-def _deployment(uri: str | None, options: Options) -> Iterator[Deployment | None]:
+def _deployment(uri: str | None, options: Options, stop: StopToken) -> Iterator[Deployment | None]:
     if options.null:
+        refuse_version(options.server_version)
         yield None
         return
-    with server_in_use(uri, options, step=options.progress.step) as deployment:
+    with server_in_use(uri, options, say=options.progress.step, stop=stop) as deployment:
         yield deployment
 
 
 @contextmanager
-def server_in_use(uri: str | None, options: Options, *, step: Callable[[str], None]) -> Iterator[Deployment]:
+def server_in_use(
+    uri: str | None, options: Options, *, say: Callable[[str], None], stop: StopToken
+) -> Iterator[Deployment]:
     """The server at `uri`; without one a mongod of brimline's own for the length of the `with` block.
 
-    `step` is told that it starts. Raises UsageError and TargetError.
+    `say` is told what is fetched and started. Raises UsageError and TargetError.
     """
     if uri is not None:
+        refuse_version(options.server_version)
         yield external(uri)
         return
-    binary = find_mongod(flag=options.mongod)
-    step(f"starting {binary.path.name} ({binary.source})")
-    with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
+    with own_server(options, say=say, stop=stop) as deployment:
         yield deployment
 
 
@@ -179,15 +180,17 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
     if deployment is not None:
         uri = deployment.uri_redacted
         with control_client(deployment.address) as client:
-            server = {
-                "engine": deployment.engine,
-                "kind": deployment.kind,
-                "version": deployment.version,
-                "git_version": deployment.git_version,
-                "same_host": deployment.local,
-                "started_by_brimline": deployment.binary is not None,
-                **server_documents(client),
-            }
-        if deployment.binary is not None and deployment.binary.source == "bundled":
+            documents = server_documents(client)
+        server = {
+            "engine": deployment.engine,
+            "kind": deployment.kind,
+            "version": deployment.version,
+            "git_version": deployment.git_version,
+            "openssl": documents.get("buildInfo", {}).get("openssl", {}).get("running"),
+            "same_host": deployment.local,
+            "started_by_brimline": deployment.binary is not None,
+            **documents,
+        }
+        if deployment.binary is not None and deployment.binary.licence is not None:
             server = {**server, "licence": BUNDLED_LICENCE}
     return capture_environment(uri=uri, server=server, command=options.command)

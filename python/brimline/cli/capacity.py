@@ -70,6 +70,7 @@ def capacity(
     drop: opt.Drop = False,
     null: opt.Null = False,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     junit: gating.OutcomeJunit = None,
@@ -81,6 +82,7 @@ def capacity(
     options = opt.surroundings(
         uri=uri,
         mongod=mongod,
+        server_version=server_version,
         cache_gb=cache_gb,
         data=data,
         drop=drop,

@@ -22,6 +22,7 @@ def doctor(
     properties: opt.Properties = None,
     uri: opt.Uri = None,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     records: opt.Records = None,
     connections: opt.Connections = None,
     threads: opt.Threads = None,
@@ -37,6 +38,7 @@ def doctor(
             overrides=opt.spec_overrides(records=records, connections=connections, threads=threads),
             uri=uri,
             mongod=mongod,
+            server_version=server_version,
             runs_directory=runs_dir,
         )
     )

@@ -60,6 +60,7 @@ def grow(
     seed: opt.Seed = None,
     drop: opt.Drop = False,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
@@ -68,7 +69,14 @@ def grow(
 ) -> int:
     """Grow a collection step by step: import rate, sizes and query time over the volume, and where they break."""
     options = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, drop=drop, runs_dir=runs_dir, quiet=quiet, lang=lang
+        uri=uri,
+        mongod=mongod,
+        server_version=server_version,
+        cache_gb=cache_gb,
+        drop=drop,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
     )
     budget_s = None if budget is None else _read(budget, parse_duration, "--budget") / NS_PER_S
     if resume is not None:

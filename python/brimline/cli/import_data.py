@@ -146,6 +146,7 @@ def import_data(
         typer.Option("--throw-away", help="Into a mongod of brimline's own that is gone afterwards: a measurement."),
     ] = False,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
@@ -155,7 +156,14 @@ def import_data(
     """Import CSV, TSV, JSON or BSON into a collection, and have the server count it."""
     named = [*(files or ()), *([file] if file is not None else ())]
     surroundings = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, drop=drop, runs_dir=runs_dir, quiet=True, lang=lang
+        uri=uri,
+        mongod=mongod,
+        server_version=server_version,
+        cache_gb=cache_gb,
+        drop=drop,
+        runs_dir=runs_dir,
+        quiet=True,
+        lang=lang,
     )
     progress = ImportSilence() if quiet else ImportTerminalProgress()
     wait_s = 0.0 if wait_for_server is None else _seconds(wait_for_server)

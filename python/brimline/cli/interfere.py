@@ -54,6 +54,7 @@ def interfere(
     data: opt.Data = None,
     drop: opt.Drop = False,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
@@ -64,6 +65,7 @@ def interfere(
     options = opt.surroundings(
         uri=uri,
         mongod=mongod,
+        server_version=server_version,
         cache_gb=cache_gb,
         data=data,
         drop=drop,

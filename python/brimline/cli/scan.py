@@ -33,6 +33,7 @@ def scan(
     data: opt.Data = None,
     drop: opt.Drop = False,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
@@ -41,7 +42,15 @@ def scan(
 ) -> int:
     """Measure single queries: plan, entries, time cold and warm, and how many entries fit a time to answer."""
     options = opt.surroundings(
-        uri=uri, mongod=mongod, cache_gb=cache_gb, data=data, drop=drop, runs_dir=runs_dir, quiet=quiet, lang=lang
+        uri=uri,
+        mongod=mongod,
+        server_version=server_version,
+        cache_gb=cache_gb,
+        data=data,
+        drop=drop,
+        runs_dir=runs_dir,
+        quiet=quiet,
+        lang=lang,
     )
     overrides = {**opt.spec_overrides(records=records, seed=seed), "scans.answer_within": within}
     if resume is None:

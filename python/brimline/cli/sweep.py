@@ -40,6 +40,7 @@ def sweep(
     drop: opt.Drop = False,
     null: opt.Null = False,
     mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
@@ -50,6 +51,7 @@ def sweep(
     options = opt.surroundings(
         uri=uri,
         mongod=mongod,
+        server_version=server_version,
         cache_gb=cache_gb,
         data=data,
         drop=drop,

@@ -32,6 +32,7 @@ class ServerInUse:
 def examine(
     *,
     mongod: Path | None = None,
+    server_version: str | None = None,
     directory: Path | None = None,
     runs_directory: Path = Path("runs"),
     planned: Planned | None = None,
@@ -40,12 +41,12 @@ def examine(
 ) -> Iterator[Check]:
     """Runs the checks one after the other and hands out each as it is done.
 
-    `mongod` and `directory` are what the user chose for the bundled server; None: the defaults. `server` is the one
-    that is used instead, `planned` what the workload will need. `extra` are checks by name that other parts add, such
-    as the generator's ceiling; they come last.
+    `mongod`, `server_version` and `directory` are what the user chose for a server of our own; None: the defaults.
+    `server` is the one that is used instead, `planned` what the workload will need. `extra` are checks by name that
+    other parts add, such as the generator's ceiling; they come last.
     """
     place = directory or servers_directory()
-    about_server = _own_server(mongod, place, planned) if server is None else _other(server, planned)
+    about_server = _own_server(mongod, server_version, place, planned) if server is None else _other(server, planned)
     checks = [
         *_machine(planned),
         *about_server,
@@ -74,10 +75,13 @@ def _machine(planned: Planned | None) -> list[tuple[str, CheckFunction]]:
     ]
 
 
-def _own_server(mongod: Path | None, place: Path, planned: Planned | None) -> list[tuple[str, CheckFunction]]:
+def _own_server(
+    mongod: Path | None, server_version: str | None, place: Path, planned: Planned | None
+) -> list[tuple[str, CheckFunction]]:
     planned_bytes = None if planned is None else planned.data_bytes
     return [
-        ("mongod", lambda: disk.mongod(flag=mongod)),
+        ("mongod", lambda: disk.mongod(flag=mongod, server_version=server_version)),
+        ("server_versions", disk.server_versions),
         ("shared_host", lambda: neighbours.shared_host(None)),
         ("session_scheduling", lambda: neighbours.session(None)),
         ("data_directory", lambda: disk.data_directory(place)),

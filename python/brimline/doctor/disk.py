@@ -10,6 +10,8 @@ from typing import Any
 from brimline.doctor.check import Check, Status, graded, unknown
 from brimline.errors import BrimlineError
 from brimline.servers.binary import find_mongod, version_text
+from brimline.servers.catalogue import offered
+from brimline.servers.versions import binaries_directory, cached_versions
 from brimline.units import format_bytes
 
 SERVER_BYTES_MIN = 1 << 30
@@ -21,16 +23,30 @@ COMFORT = 2.0
 """How many times the planned data should fit: indexes, journal, checkpoints, and what a run inserts."""
 
 
-def mongod(*, flag: Path | None = None, environ: Mapping[str, str] = os.environ) -> Check:
-    """A mongod is found and can be executed here."""
+def mongod(
+    *, flag: Path | None = None, server_version: str | None = None, environ: Mapping[str, str] = os.environ
+) -> Check:
+    """A mongod is found and can be executed here; a version that was asked for is fetched."""
     try:
-        binary = find_mongod(flag=flag, environ=environ)
-        version = version_text(binary.path)
+        binary = find_mongod(flag=flag, server_version=server_version, environ=environ)
+        version = version_text(binary.path, libraries=binary.libraries)
     except BrimlineError as error:
         return Check(name="mongod", status=Status.FAIL, evidence=error.message, hint=error.hint)
     licence = f", licence {binary.licence}" if binary.licence else ""
     evidence = f"{version}, found by {binary.source}: {binary.path}{licence}"
     return graded("mongod", evidence, hint="", figures={"version": version, "path": str(binary.path)})
+
+
+def server_versions(*, environ: Mapping[str, str] = os.environ) -> Check:
+    """Which versions `--server-version` can start, and which of them need no network any more. Fetches nothing."""
+    here = cached_versions(directory=binaries_directory(environ))
+    kept = ", ".join(here) if here else "none yet"
+    return graded(
+        "server_versions",
+        f"--server-version {offered()}; fetched already: {kept}",
+        hint="",
+        figures={"fetched": ", ".join(here)},
+    )
 
 
 def data_directory(directory: Path) -> Check:

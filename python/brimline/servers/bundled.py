@@ -13,11 +13,8 @@ Settings of the server, all else is its default:
 - diagnosticDataCollection stays on as on any real server: it was measured at 0.1 % of one core.
 """
 
-import os
-import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,6 +28,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.servers.binary import ServerBinary, find_mongod
 from brimline.servers.deployment import Deployment, control_client, inspect_deployment
 from brimline.servers.failure import StartFailure, start_error, start_failure
+from brimline.servers.launch import Guardian, end, launch
 from brimline.servers.processes import identify, kill
 from brimline.servers.state import create_directory, read_server, servers_directory, sweep
 
@@ -40,10 +38,8 @@ CACHE_GB_MIN = 0.25
 CACHE_GB_MAX = 10_000.0
 """WiredTiger's own upper bound."""
 
-_GUARDIAN = Path(__file__).with_name("guardian.py")
 _START_ATTEMPTS = 4
 _START_DEADLINE_S = 60.0
-_STOP_DEADLINE_S = 15.0
 _SHUTDOWN_DEADLINE_S = 120.0
 _POLL_INTERVAL_S = 0.02
 _PING_TIMEOUT_S = 2.0
@@ -53,7 +49,7 @@ _PING_TIMEOUT_S = 2.0
 class _Server:
     """A server that was started and may not answer yet."""
 
-    guardian: subprocess.Popen[bytes]
+    guardian: Guardian
     directory: Path
     port: int
 
@@ -130,9 +126,7 @@ class _Handle:
     def restart(self, *, meanwhile: Callable[[], None]) -> Deployment:
         _shut_down(self._server)
         meanwhile()
-        self._server = _spawn_in(
-            self._server.directory, self._binary.path, cache_gb=self._cache_gb, port=self._server.port
-        )
+        self._server = _spawn_in(self._server.directory, self._binary, cache_gb=self._cache_gb, port=self._server.port)
         if not _wait_until_it_answers(self._server, self._deadline_s):
             raise start_error(self._server.failure(), binary=self._binary.path, waited_s=self._deadline_s)
         return self.deployment()
@@ -165,7 +159,7 @@ def free_port() -> int:
 
 def _start(binary: ServerBinary, *, cache_gb: float, parent: Path, deadline_s: float) -> _Server:
     for attempt in range(1, _START_ATTEMPTS + 1):
-        server = _spawn(binary.path, cache_gb=cache_gb, parent=parent, port=free_port())
+        server = _spawn(binary, cache_gb=cache_gb, parent=parent, port=free_port())
         try:
             if _wait_until_it_answers(server, deadline_s):
                 return server
@@ -179,7 +173,7 @@ def _start(binary: ServerBinary, *, cache_gb: float, parent: Path, deadline_s: f
     raise start_error(failure, binary=binary.path, waited_s=deadline_s)
 
 
-def _spawn(binary: Path, *, cache_gb: float, parent: Path, port: int) -> _Server:
+def _spawn(binary: ServerBinary, *, cache_gb: float, parent: Path, port: int) -> _Server:
     directory = create_directory(parent)
     try:
         (directory / "data").mkdir(mode=0o700)
@@ -189,23 +183,11 @@ def _spawn(binary: Path, *, cache_gb: float, parent: Path, port: int) -> _Server
     return _spawn_in(directory, binary, cache_gb=cache_gb, port=port)
 
 
-def _spawn_in(directory: Path, binary: Path, *, cache_gb: float, port: int) -> _Server:
+def _spawn_in(directory: Path, binary: ServerBinary, *, cache_gb: float, port: int) -> _Server:
     """Starts the server on what its directory holds; when it can't be started, nothing of it is left."""
     try:
-        command = server_command(binary, directory=directory, port=port, cache_gb=cache_gb)
-        with (directory / "stderr").open("wb") as stderr:
-            # A process group of its own, so that Ctrl-C in the terminal reaches brimline alone, which then
-            # stops the server. Not a session of its own: Linux schedules sessions as groups (autogroup), and
-            # a generator in another group than the server it shares cores with is switched to after nearly
-            # every reply, which cost 12 µs per operation and a third of the throughput.
-            guardian = subprocess.Popen(  # noqa: S603 (the user's own binary, no shell)
-                [sys.executable, "-I", "-S", str(_GUARDIAN), str(directory), *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-                cwd=directory,
-                process_group=0,
-            )
+        command = server_command(binary.path, directory=directory, port=port, cache_gb=cache_gb)
+        guardian = launch(command, directory=directory, libraries=binary.libraries)
     except OSError as error:
         rmtree(directory, ignore_errors=True)
         raise _cannot_start(error, directory.parent) from error
@@ -267,18 +249,7 @@ def _is_ours(server: _Server) -> bool:
 
 def _stop(server: _Server) -> None:
     """Ends the server and removes its directory, whatever state they are in; its data is thrown away."""
-    guardian = server.guardian
-    if guardian.stdin is not None:
-        try:
-            guardian.stdin.write(b"stop")  # also heard when a forked child of ours still holds the pipe open
-            guardian.stdin.close()
-        except OSError:
-            pass  # it has ended already
-    try:
-        guardian.wait(_STOP_DEADLINE_S)
-    except subprocess.TimeoutExpired:
-        os.kill(guardian.pid, signal.SIGKILL)
-        guardian.wait()
+    end(server.guardian)
     process = read_server(server.directory)
     if process is not None and identify(process.pid) == process:
         kill(process)

@@ -1,10 +1,14 @@
 """Owns the life of one server process: runs as a program of its own between brimline and the server.
 
-    python -I -S guardian.py DIRECTORY COMMAND [ARGUMENT ...]
+    python -I -S guardian.py OPTIONS DIRECTORY COMMAND [ARGUMENT ...]
+
+OPTIONS is a JSON object. `libraries`: a directory that the server alone looks for shared libraries in first; `cpus`:
+the processors that it may run on.
 
 The server lives until the guardian's standard input ends: brimline closes it to stop the server, and the
 kernel closes it when brimline dies, however that happens. The guardian then kills the server and removes
-DIRECTORY. When the guardian itself is killed, the kernel kills the server (PR_SET_PDEATHSIG).
+DIRECTORY. The word "keep" on standard input instead lets the server outlive brimline: from then on the guardian waits
+for the server's own end. When the guardian itself is killed, the kernel kills the server (PR_SET_PDEATHSIG).
 
 Why a process: PR_SET_PDEATHSIG fires when the *thread* that forked ends, and brimline may be called from any
 thread; the guardian has one thread. `preexec_fn` would run Python between fork and exec of a process with
@@ -17,7 +21,7 @@ be executed.
 """
 
 # pathlib would double the time to start.
-# ruff: noqa: PTH104, PTH118, PTH123
+# ruff: noqa: PTH104, PTH115, PTH118, PTH123
 
 import ctypes
 import json
@@ -31,9 +35,10 @@ from typing import NoReturn
 _PR_SET_PDEATHSIG = 1
 _EXEC_FAILED = 127
 _STANDARD_INPUT = 0
+_KEEP = b"keep"
 
 
-def main(directory: str, command: list[str]) -> int:
+def main(options: dict[str, object], directory: str, command: list[str]) -> int:
     """Starts `command`, waits for the end of standard input or of the server; see the module."""
     # Loaded before the fork, so that the child does nothing that could fail or block.
     libc = ctypes.CDLL(None, use_errno=True)
@@ -42,7 +47,7 @@ def main(directory: str, command: list[str]) -> int:
     server = os.fork()
     if server == 0:
         os.close(allow_start)
-        _become_server(libc, guardian, may_start, command)
+        _become_server(libc, guardian, may_start, command, options)
     os.close(may_start)
     # Written before the server executes anything, so that there is no instant in which a server runs
     # unrecorded.
@@ -56,7 +61,9 @@ def main(directory: str, command: list[str]) -> int:
     return 0
 
 
-def _become_server(libc: ctypes.CDLL, guardian: int, may_start: int, command: list[str]) -> NoReturn:
+def _become_server(
+    libc: ctypes.CDLL, guardian: int, may_start: int, command: list[str], options: dict[str, object]
+) -> NoReturn:
     try:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.read(may_start, 1)  # until the guardian has written the state
@@ -64,7 +71,12 @@ def _become_server(libc: ctypes.CDLL, guardian: int, may_start: int, command: li
         if os.getppid() == guardian:
             no_input = os.open(os.devnull, os.O_RDONLY)
             os.dup2(no_input, _STANDARD_INPUT)
-            os.execv(command[0], command)  # noqa: S606 (no shell is meant)
+            if options.get("cpus"):
+                os.sched_setaffinity(0, options["cpus"])  # type: ignore[arg-type]
+            environment = dict(os.environ)
+            if options.get("libraries"):
+                environment["LD_LIBRARY_PATH"] = str(options["libraries"])
+            os.execve(command[0], command, environment)  # noqa: S606 (no shell is meant)
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode(errors="replace"))
     finally:
@@ -77,6 +89,9 @@ def _server_ended_first(server: int) -> bool:
     poller.register(_STANDARD_INPUT, select.POLLIN)
     poller.register(ended, select.POLLIN)
     ready = {descriptor for descriptor, _ in poller.poll()}
+    if _STANDARD_INPUT in ready and os.read(_STANDARD_INPUT, len(_KEEP)) == _KEEP:
+        poller.unregister(_STANDARD_INPUT)
+        ready = {descriptor for descriptor, _ in poller.poll()}
     os.close(ended)
     return _STANDARD_INPUT not in ready
 
@@ -87,14 +102,25 @@ def _wait(server: int) -> int:
 
 
 def _write_state(directory: str, server: int, executable: str) -> None:
-    with open(f"/proc/{server}/stat", encoding="utf-8", errors="replace") as file:
-        start_ticks = int(file.read().rpartition(")")[2].split()[19])
-    state = {"process": {"pid": server, "start_ticks": start_ticks, "executable": executable}}
+    guardian = os.getpid()
+    state = {
+        "process": {"pid": server, "start_ticks": _start_ticks(server), "executable": executable},
+        "guardian": {
+            "pid": guardian,
+            "start_ticks": _start_ticks(guardian),
+            "executable": os.readlink(f"/proc/{guardian}/exe"),
+        },
+    }
     path = os.path.join(directory, "server.json")
     with open(path + ".new", "w", encoding="utf-8") as file:
         json.dump(state, file)
     os.rename(path + ".new", path)
 
 
+def _start_ticks(pid: int) -> int:
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return int(file.read().rpartition(")")[2].split()[19])
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(json.loads(sys.argv[1]), sys.argv[2], sys.argv[3:]))

