@@ -103,9 +103,14 @@ def clock_of(kind: LoadKind) -> Literal["service", "response"]:
     return "response" if kind == "open loop" else "service"
 
 
-def compared_run(record: RunRecord, *, not_asked: frozenset[str] = frozenset()) -> ComparedRun:
-    """What a comparison takes from `record`. `not_asked`: names of checks that can't hold here."""
-    observation = observe(record)
+def compared_run(
+    record: RunRecord, *, not_asked: frozenset[str] = frozenset(), observation: Observation | None = None
+) -> ComparedRun:
+    """What a comparison takes from `record`. `not_asked`: names of checks that can't hold here.
+
+    `observation` is that of the record, where it was made already.
+    """
+    observation = observe(record) if observation is None else observation
     kind = _kind(record)
     clock = clock_of(kind)
     histograms = [each.buckets() for (_, of), each in record.histograms.items() if of == clock]

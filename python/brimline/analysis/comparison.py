@@ -272,16 +272,17 @@ def _judged(
         b_runs=b,
         change=change,
         adjusted_p=adjusted_p,
-        verdict=_verdict(metric, change, adjusted_p, margin=margin, floor=floor or 0.0),
+        verdict=change_verdict(metric, change, adjusted_p, margin=margin, floor=floor or 0.0),
         margin=margin,
         floor=floor,
         of_every_run=of_every_run,
     )
 
 
-def _verdict(
-    metric: Metric, change: Change | None, adjusted_p: float | None, *, margin: float, floor: float
+def change_verdict(
+    metric: Metric, change: Change | None, adjusted_p: float | None, *, margin: float, floor: float = 0.0
 ) -> ChangeVerdict:
+    """What is said of one change whose p value was adjusted for all that are tested beside it."""
     if change is None or adjusted_p is None:
         return ChangeVerdict.NO_CLAIM
     if change.within(margin):

@@ -1,0 +1,184 @@
+"""Owns what runs of crossed factors show: the mean of each combination, and what each level differs by from the first.
+
+The unit is the run: a block has one of each combination. A difference *everywhere* takes from each block the mean
+logarithm over the combinations of the other factors, so that it is a ratio of geometric means and no combination weighs
+more than another; a difference *at* one combination compares that alone. Intervals are Welch's over blocks, as in
+`comparison.py`, p values are Holm's over all differences of the same kind.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from brimline.analysis.compared_run import Metric
+from brimline.analysis.comparison import ChangeVerdict, change_verdict
+from brimline.stats.batch_means import mean_interval
+from brimline.stats.change import RUNS_MIN, Change, geometric_mean, relative_change
+from brimline.stats.estimate import Estimate
+from brimline.stats.multiple import holm
+
+Levels = tuple[str, ...]
+Design = Mapping[str, tuple[str, ...]]
+"""The levels of each factor, in the order of the factors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorRun:
+    """A run that counts: its level of each factor, its block, its figures by metric key."""
+
+    levels: Levels
+    block: int
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """The mean of a figure over the runs of one combination; `estimate` is None below two runs."""
+
+    value: float
+    run_count: int
+    estimate: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelDifference:
+    """What `level` of a factor has more of a metric than `base`, the first level.
+
+    `at`: level of each other factor by name where the comparison is within one combination; else only those that are
+    never averaged over. `a` and `b` are geometric means of base and level. `averaged_over` counts the combinations that
+    both levels have in common.
+    """
+
+    factor: str
+    level: str
+    base: str
+    at: Mapping[str, str]
+    everywhere: bool
+    metric: Metric
+    a: float
+    b: float
+    change: Change | None
+    adjusted_p: float | None
+    verdict: ChangeVerdict
+    averaged_over: int = 1
+
+
+def mean_of(runs: Sequence[FactorRun], metric: Metric) -> Mean | None:
+    """The mean over `runs` with Student's interval; None where no run has the figure."""
+    values = [run.figures[metric.key] for run in runs if metric.key in run.figures]
+    if not values:
+        return None
+    mean = sum(values) / len(values)
+    if len(values) < RUNS_MIN:
+        return Mean(value=mean, run_count=len(values), estimate=None)
+    found = mean_interval(values, unit=metric.unit, independent=True)
+    bounded = Estimate(value=found.value, low=max(found.low, 0.0), high=found.high, unit=metric.unit)
+    return Mean(value=mean, run_count=len(values), estimate=bounded)
+
+
+def differences(
+    runs: Sequence[FactorRun],
+    design: Design,
+    metrics: Sequence[Metric],
+    *,
+    margin: float,
+    strata: Sequence[str] = (),
+    within: bool = False,
+) -> tuple[LevelDifference, ...]:
+    """The difference of each level from the first of its factor, in each metric.
+
+    Over all combinations of the other factors, or `within` each of them; never over those of `strata`, which have no
+    differences of their own.
+    """
+    found = list(_differences(runs, design, metrics, strata, within=within))
+    tested = [
+        each for each in found if each.change is not None and not (each.change.value == 0 == 1 - each.change.p_value)
+    ]
+    adjusted = holm([each.change.p_value for each in tested if each.change is not None])
+    by_id = {id(each): p_value for each, p_value in zip(tested, adjusted, strict=True)}
+    return tuple(_judged(each, by_id.get(id(each), 1.0), margin) for each in found)
+
+
+def _judged(each: LevelDifference, adjusted_p: float, margin: float) -> LevelDifference:
+    if each.change is None:
+        return each
+    verdict = change_verdict(each.metric, each.change, adjusted_p, margin=margin)
+    return replace(each, adjusted_p=adjusted_p, verdict=verdict)
+
+
+def _differences(
+    runs: Sequence[FactorRun], design: Design, metrics: Sequence[Metric], strata: Sequence[str], *, within: bool
+) -> Iterator[LevelDifference]:
+    names = list(design)
+    for factor, (base, *others) in ((name, levels) for name, levels in design.items() if name not in strata):
+        fixed = [name for name in names if name != factor and (within or name in strata)]
+        for at in _combinations(design, fixed):
+            for level, metric in itertools.product(others, metrics):
+                sides = _sides(runs, design, factor, (base, level), at, metric)
+                if sides is None:
+                    continue
+                a, b, count = sides
+                enough = min(len(a), len(b)) >= RUNS_MIN
+                yield LevelDifference(
+                    factor=factor,
+                    level=level,
+                    base=base,
+                    at=at,
+                    everywhere=not within,
+                    metric=metric,
+                    a=geometric_mean(a),
+                    b=geometric_mean(b),
+                    change=relative_change(a, b) if enough and min(*a, *b) > 0 else None,
+                    adjusted_p=None,
+                    verdict=ChangeVerdict.NO_CLAIM,
+                    averaged_over=count,
+                )
+
+
+def _combinations(design: Design, names: Sequence[str]) -> Iterator[dict[str, str]]:
+    for levels in itertools.product(*(design[name] for name in names)):
+        yield dict(zip(names, levels, strict=True))
+
+
+def _sides(
+    runs: Sequence[FactorRun],
+    design: Design,
+    factor: str,
+    levels: tuple[str, str],
+    at: Mapping[str, str],
+    metric: Metric,
+) -> tuple[list[float], list[float], int] | None:
+    """One value a block for either level, over the combinations that both have; None without any.
+
+    A combination that lacks runs would take its blocks with it: then those that have a run in every block count alone.
+    """
+    names = list(design)
+    place = names.index(factor)
+    tables: list[dict[Levels, dict[int, float]]] = [{}, {}]
+    for run in runs:
+        fits = all(run.levels[names.index(name)] == level for name, level in at.items())
+        if fits and run.levels[place] in levels and metric.key in run.figures:
+            rest = run.levels[:place] + run.levels[place + 1 :]
+            tables[levels.index(run.levels[place])].setdefault(rest, {})[run.block] = run.figures[metric.key]
+    common = [rest for rest in tables[0] if rest in tables[1]]
+    if not common:
+        return None
+    sides = [_block_values(table, common) for table in tables]
+    if min(map(len, sides)) < RUNS_MIN:
+        most = max(len(table[rest]) for table in tables for rest in common)
+        whole = [rest for rest in common if all(len(table[rest]) == most for table in tables)]
+        common = whole or common
+        sides = [_block_values(table, common) for table in tables]
+    return None if not all(sides) else (sides[0], sides[1], len(common))
+
+
+def _block_values(table: Mapping[Levels, Mapping[int, float]], wanted: Sequence[Levels]) -> list[float]:
+    """The geometric mean over `wanted` of each block that has all of them."""
+    blocks = set.intersection(*(set(table[rest]) for rest in wanted))
+    return [
+        0.0
+        if min(table[rest][block] for rest in wanted) <= 0
+        else math.exp(sum(math.log(table[rest][block]) for rest in wanted) / len(wanted))
+        for block in sorted(blocks)
+    ]

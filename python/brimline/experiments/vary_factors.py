@@ -1,0 +1,226 @@
+"""Owns what can be varied: the names of factors, how their levels are written, and what each level changes."""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from brimline.errors import UsageError
+from brimline.experiments.growth import IndexSet
+from brimline.spec.readers import CONNECTION_COUNT_MAX
+from brimline.units import count_text, parse_bytes, parse_count
+
+WORKLOAD = "workload"
+CONNECTIONS = "connections"
+INDEXES = "indexes"
+WRITE_CONCERN = "write-concern"
+JOURNAL = "journal"
+SERVER_VERSION = "server-version"
+MONGOD = "mongod"
+CACHE = "cache-gb"
+LEVELS_MAX = 32
+_GB = 10**9
+_KEYS = ("uniform", "sequential", "zipfian", "latest", "hotspot", "exponential")
+_VERSION = re.compile(r"\d{1,2}(\.\d{1,3}){1,2}")
+_INDEX = re.compile(r"[\w.]+(\+[\w.]+)*")
+_WRITTEN = "write it like --vary connections=1,8,64"
+
+
+class Scope(StrEnum):
+    """What another level needs: another run, other data, or another server."""
+
+    RUN = "run"
+    DATA = "data"
+    SERVER = "server"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorKind:
+    """Something that can be varied. `read` gives the one spelling of a level, or raises ValueError.
+
+    `path` is where the level stands in a spec, "" where it stands elsewhere. `missing` says why it can't be varied.
+    """
+
+    name: str
+    scope: Scope
+    what: str
+    read: Callable[[str], str]
+    path: str = ""
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """A factor and its levels, at least two; the first is what the others are compared with."""
+
+    name: str
+    levels: tuple[str, ...]
+
+    @property
+    def kind(self) -> FactorKind:
+        """What it is."""
+        return KINDS[self.name]
+
+
+def parse_factors(texts: Iterable[str]) -> tuple[Factor, ...]:
+    """`connections=1,8` and others like it, in the order given. Raises UsageError, also for a factor given twice."""
+    factors = tuple(parse_factor(text) for text in texts)
+    for place, factor in enumerate(factors):
+        if factor.name in {each.name for each in factors[:place]}:
+            raise UsageError(f"--vary {factor.name} is given twice", hint=f"give all its levels at once: {_WRITTEN}")
+    return factors
+
+
+def parse_factor(text: str) -> Factor:
+    """One factor. Raises UsageError for an unknown one, and for levels that can't be or aren't two that differ."""
+    name, separator, values = text.partition("=")
+    kind = _kind_named(name.strip())
+    if not separator:
+        raise UsageError(f"--vary {name.strip()} has no levels", hint=_WRITTEN)
+    if kind.missing:
+        raise UsageError(f"--vary {kind.name} can't be had yet: {kind.missing}", hint="vary something else")
+    levels = tuple(_level(kind, each.strip()) for each in values.split(","))
+    twice = next((level for place, level in enumerate(levels) if level in levels[:place]), None)
+    if twice is not None:
+        raise UsageError(f"--vary {kind.name} has the level {twice} twice", hint="give each level once")
+    if len(levels) < 2:
+        raise UsageError(
+            f"--vary {kind.name} has one level, {levels[0]}, and nothing to compare it with", hint=_WRITTEN
+        )
+    if len(levels) > LEVELS_MAX:
+        raise UsageError(f"--vary {kind.name} has {len(levels)} levels", hint=f"give {LEVELS_MAX} at most")
+    return Factor(name=kind.name, levels=levels)
+
+
+def _kind_named(name: str) -> FactorKind:
+    wanted = _ALIASES.get(name.lower().replace("_", "-"), name.lower().replace("_", "-"))
+    if wanted in KINDS:
+        return KINDS[wanted]
+    near = difflib.get_close_matches(wanted, KINDS, n=1)
+    meant = f'did you mean "{near[0]}"? ' if near else ""
+    named = ", ".join(each.name for each in KINDS.values() if not each.missing)
+    raise UsageError(f'--vary: there is no factor "{name}"', hint=f"{meant}factors are {named}")
+
+
+def _level(kind: FactorKind, text: str) -> str:
+    if not text:
+        raise UsageError(f"--vary {kind.name} has an empty level", hint=_WRITTEN)
+    try:
+        return kind.read(text)
+    except ValueError as error:
+        raise UsageError(f"--vary {kind.name}: {error}", hint=kind.what) from error
+
+
+def index_sets(level: str, field_names: Sequence[str]) -> list[str]:
+    """The fields of the secondary index that a level of `indexes` asks for; none for `primary`.
+
+    Raises ValueError for fields that the documents don't have.
+    """
+    if level in set(IndexSet):
+        wanted = {IndexSet.PRIMARY: 0, IndexSet.SINGLE: 1, IndexSet.COMPOUND: 2}[IndexSet(level)]
+        if len(field_names) < wanted:
+            raise ValueError(f"a {level} index needs {wanted} field(s), and the documents have {len(field_names)}")
+        return list(field_names[:wanted])
+    names = level.split("+")
+    unknown = next((name for name in names if name not in field_names), None)
+    if unknown is not None:
+        raise ValueError(f'the documents have no field "{unknown}"; they have {", ".join(field_names)}')
+    return names
+
+
+def _count(text: str) -> str:
+    count = parse_count(text)
+    if count < 1:
+        raise ValueError("must be at least 1")
+    return count_text(count)
+
+
+def _connections(text: str) -> str:
+    count = parse_count(text)
+    if not 1 <= count <= CONNECTION_COUNT_MAX:
+        raise ValueError(f"must be 1 to {CONNECTION_COUNT_MAX}, not {text}")
+    return str(count)
+
+
+def _cache(text: str) -> str:
+    """Decimal GB as `--cache-gb` takes them; `512MB` is read too."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = parse_bytes(text) / _GB
+    if not 0.25 <= share <= 10_000:
+        raise ValueError(f"the server's cache can't be {text} GB; it is 0.25 to 10000")
+    return f"{share:g}"
+
+
+def _acknowledgement(text: str) -> str:
+    if text.isdigit() and int(text) == 0:
+        raise ValueError("must not be 0: an unacknowledged write has no answer that could be timed")
+    return str(int(text)) if text.isdigit() else text
+
+
+def _journal(text: str) -> str:
+    if text not in ("true", "false"):
+        raise ValueError(f"must be true or false, not {text}")
+    return text
+
+
+def _version(text: str) -> str:
+    if not _VERSION.fullmatch(text):
+        raise ValueError(f"{text} is no version; write it like 4.4 or 6.0.27")
+    return text
+
+
+def _indexes(text: str) -> str:
+    if text == "none":
+        return IndexSet.PRIMARY.value
+    if not _INDEX.fullmatch(text) or len(set(text.split("+"))) < len(text.split("+")):
+        raise ValueError(f'"{text}" is no index; write primary, single, compound, or fields such as customer+created')
+    return text
+
+
+def _keys(text: str) -> str:
+    if text not in _KEYS:
+        raise ValueError(f"must be one of {', '.join(_KEYS)}, not {text}")
+    return text
+
+
+_NOT_OF_THE_TARGET = "brimline speaks to one server as it finds it"
+_ALL = (
+    FactorKind(name=WORKLOAD, scope=Scope.RUN, what="workloads, shipped ones or YAML files", read=str),
+    FactorKind(
+        name=CONNECTIONS, scope=Scope.RUN, what="numbers of connections", read=_connections, path="connections"
+    ),
+    FactorKind(name=WRITE_CONCERN, scope=Scope.RUN, what='members, "majority" or a tag', read=_acknowledgement),
+    FactorKind(name=JOURNAL, scope=Scope.RUN, what="whether writes wait for the journal: true, false", read=_journal),
+    FactorKind(name="keys", scope=Scope.RUN, what="which records are taken: uniform, zipfian …", read=_keys,
+               path="keys"),
+    FactorKind(name="threads", scope=Scope.RUN, what="threads of the generator", read=_connections, path="threads"),
+    FactorKind(name=INDEXES, scope=Scope.DATA, what="primary, single, compound, or fields such as a+b", read=_indexes),
+    FactorKind(name="records", scope=Scope.DATA, what="numbers of records", read=_count, path="data.records"),
+    FactorKind(name="fields", scope=Scope.DATA, what="fields of a document", read=_count, path="data.fields"),
+    FactorKind(name="field-length", scope=Scope.DATA, what="bytes of a field", read=_count, path="data.field_length"),
+    FactorKind(name="batch-size", scope=Scope.SERVER, what="documents per insert command of the load", read=_count,
+               path="data.batch_size"),
+    FactorKind(name=SERVER_VERSION, scope=Scope.SERVER, what="versions of MongoDB", read=_version),
+    FactorKind(name=MONGOD, scope=Scope.SERVER, what="paths of mongod binaries", read=str),
+    FactorKind(name=CACHE, scope=Scope.SERVER, what="cache of the server in GB", read=_cache),
+    FactorKind(name="topology", scope=Scope.SERVER, what="deployments", read=str, missing=_NOT_OF_THE_TARGET),
+    FactorKind(name="read-preference", scope=Scope.RUN, what="read preferences", read=str,
+               missing=_NOT_OF_THE_TARGET),
+    FactorKind(name="compression", scope=Scope.RUN, what="compressors", read=str,
+               missing="brimline sends messages as they are"),
+)  # fmt: skip
+KINDS: Mapping[str, FactorKind] = {kind.name: kind for kind in _ALL}
+"""Every factor by its name."""
+_ALIASES = {
+    "w": WRITE_CONCERN,
+    "j": JOURNAL,
+    "cache": CACHE,
+    "cache-size": CACHE,
+    "index": INDEXES,
+    "index-set": INDEXES,
+    "version": SERVER_VERSION,
+    "connection": CONNECTIONS,
+}

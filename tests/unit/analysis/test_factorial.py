@@ -1,0 +1,126 @@
+"""What crossed runs show: a known difference is found with its interval, equal levels make no claim."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from brimline.analysis.compared_run import metrics
+from brimline.analysis.comparison import ChangeVerdict
+from brimline.analysis.factorial import FactorRun, LevelDifference, differences, mean_of
+from brimline.experiments.vary import VaryTrial
+from tests.unit.experiments.vary_simulator import NOISE, Law, Machine, settings_of
+
+METRICS = [each for each in metrics("closed loop") if each.key in ("throughput", "p95", "p99")]
+FACTORS = ("mongod=A,B", "connections=1,8,64")
+BY_CONNECTIONS = {"1": 300.0, "8": 1500.0, "64": 2000.0}
+
+
+def faster_b(levels: Mapping[str, str]) -> float:
+    return BY_CONNECTIONS[levels["connections"]] * (1.2 if levels["mongod"] == "B" else 1.0)
+
+
+def equal(levels: Mapping[str, str]) -> float:
+    return BY_CONNECTIONS[levels["connections"]]
+
+
+def runs_of(trials: list[VaryTrial]) -> list[FactorRun]:
+    return [
+        FactorRun(levels=trial.probe.levels, block=trial.probe.block, figures=trial.figures)
+        for trial in trials
+        if trial.counts
+    ]
+
+
+def found(
+    law: Law, seed: int, *, within: bool = False, noise: float = NOISE, drift: float = 0.0
+) -> list[LevelDifference]:
+    machine = Machine(settings_of(*FACTORS), law, seed=seed, noise=noise, drift=drift)
+    design = {factor.name: factor.levels for factor in machine.settings.factors}
+    return list(differences(runs_of(machine.all()), design, METRICS, margin=0.03, within=within))
+
+
+def of(all_: list[LevelDifference], factor: str, key: str) -> list[LevelDifference]:
+    return [each for each in all_ if each.factor == factor and each.metric.key == key]
+
+
+def test_a_fifth_more_is_found_with_its_interval() -> None:
+    covered = 0
+    for seed in range(40):
+        (version,) = of(found(faster_b, seed), "mongod", "throughput")
+        assert version.verdict is ChangeVerdict.IMPROVED
+        assert version.averaged_over == 3
+        assert version.change is not None
+        assert version.change.value == pytest.approx(0.2, abs=0.04)
+        covered += version.change.low <= 0.2 <= version.change.high
+    assert covered >= 35, "an interval of 95 % holds the truth about 38 times of 40"
+
+
+def test_a_difference_is_found_in_every_combination() -> None:
+    intervals = []
+    for seed in range(20):
+        at = of(found(faster_b, seed, within=True), "mongod", "throughput")
+        assert [each.at for each in at] == [{"connections": count} for count in ("1", "8", "64")]
+        assert not any(each.everywhere for each in at)
+        intervals += [each.change for each in at if each.change is not None]
+    assert len(intervals) == 60
+    assert sum(each.low <= 0.2 <= each.high for each in intervals) >= 52
+
+
+def test_less_is_better_for_times() -> None:
+    (p99,) = of(found(faster_b, 1), "mongod", "p99")
+    assert p99.verdict is ChangeVerdict.IMPROVED
+    assert p99.change is not None
+    assert p99.change.value < 0
+
+
+def test_equal_levels_make_no_claim() -> None:
+    claims = {ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED}
+    wrong = 0
+    for seed in range(100):
+        everywhere = of(found(equal, seed), "mongod", "throughput")
+        within = of(found(equal, seed, within=True), "mongod", "throughput")
+        wrong += any(each.verdict in claims for each in (*everywhere, *within))
+    assert wrong <= 5, "Holm holds what is claimed of nothing to 5 %"
+
+
+def test_drift_of_the_machine_is_no_difference() -> None:
+    """A machine that becomes half a percent faster from run to run: in mirrored blocks both levels meet it alike."""
+    for seed in range(20):
+        (version,) = of(found(equal, seed, drift=0.005, noise=0.001), "mongod", "throughput")
+        assert version.verdict not in (ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED)
+
+
+def test_what_may_not_be_averaged_over_is_compared_apart() -> None:
+    machine = Machine(
+        settings_of("workload=x,y", "mongod=A,B"),
+        lambda levels: 1000 * (1.2 if levels == {"workload": "y", "mongod": "B"} else 1),
+        seed=1,
+        noise=0.005,
+    )
+    design = {factor.name: factor.levels for factor in machine.settings.factors}
+    all_ = list(differences(runs_of(machine.all()), design, METRICS[:1], margin=0.03, strata=("workload",)))
+    assert [(each.factor, each.at) for each in all_] == [("mongod", {"workload": "x"}), ("mongod", {"workload": "y"})]
+    assert [each.verdict for each in all_] == [ChangeVerdict.EQUIVALENT, ChangeVerdict.IMPROVED]
+
+
+def test_one_run_shows_no_spread() -> None:
+    machine = Machine(settings_of(*FACTORS, blocks=1, blocks_max=1), faster_b, seed=1)
+    design = {factor.name: factor.levels for factor in machine.settings.factors}
+    runs = runs_of(machine.all())
+    assert {each.verdict for each in differences(runs, design, METRICS, margin=0.03)} == {ChangeVerdict.NO_CLAIM}
+    mean = mean_of(runs[:1], METRICS[0])
+    assert mean is not None
+    assert mean.estimate is None
+
+
+def test_a_combination_without_runs_leaves_the_others_comparable() -> None:
+    machine = Machine(settings_of(*FACTORS), faster_b, seed=1)
+    design = {factor.name: factor.levels for factor in machine.settings.factors}
+    runs = [run for run in runs_of(machine.all()) if run.levels != ("B", "64")]
+    (version,) = of(list(differences(runs, design, METRICS, margin=0.03)), "mongod", "throughput")
+    assert version.averaged_over == 2
+    assert version.verdict is ChangeVerdict.IMPROVED
+    one_left = [run for run in runs_of(machine.all()) if run.levels != ("B", "64") or run.block == 1]
+    (version,) = of(list(differences(one_left, design, METRICS, margin=0.03)), "mongod", "throughput")
+    assert version.averaged_over == 2
+    assert version.verdict is ChangeVerdict.IMPROVED

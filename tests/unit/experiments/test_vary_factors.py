@@ -1,0 +1,77 @@
+"""How factors are written, and what is refused before anything starts."""
+
+import pytest
+
+from brimline.errors import UsageError
+from brimline.experiments.vary_factors import KINDS, Scope, index_sets, parse_factor, parse_factors
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "levels"),
+    [
+        ("connections=1,8,1k", "connections", ("1", "8", "1000")),
+        ("w=1,majority", "write-concern", ("1", "majority")),
+        ("j=true, false", "journal", ("true", "false")),
+        ("cache=0.25,512MB,1", "cache-gb", ("0.25", "0.512", "1")),
+        ("server_version=4.4,6.0.27", "server-version", ("4.4", "6.0.27")),
+        ("records=100k,1M", "records", ("100k", "1M")),
+        ("indexes=none,single,compound,customer+created", "indexes",
+         ("primary", "single", "compound", "customer+created")),
+        ("workload=ycsb-a,ycsb-b", "workload", ("ycsb-a", "ycsb-b")),
+        ("batch-size=100,1000", "batch-size", ("100", "1k")),
+    ],
+)  # fmt: skip
+def test_levels_have_one_spelling(text: str, name: str, levels: tuple[str, ...]) -> None:
+    factor = parse_factor(text)
+    assert (factor.name, factor.levels) == (name, levels)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("conections=1,2", 'no factor "conections"', 'did you mean "connections"?'),
+        ("colour=red,green", 'no factor "colour"', "factors are workload, connections"),
+        ("connections", "has no levels", "--vary connections=1,8,64"),
+        ("connections=8", "one level, 8", "--vary connections=1,8,64"),
+        ("connections=8,,9", "empty level", ""),
+        ("connections=8,9,8", "the level 8 twice", "once"),
+        ("connections=1000,1k", "the level 1000 twice", "once"),
+        ("connections=0,8", "connections", "numbers of connections"),
+        ("connections=many,8", "connections", ""),
+        ("cache-gb=0.1,1", "0.25 to 10000", ""),
+        ("write-concern=0,1", "unacknowledged", ""),
+        ("journal=yes,no", "true or false", ""),
+        ("server-version=4,latest", "no version", ""),
+        ("indexes=a+a,b", "no index", "compound"),
+        ("topology=1,2", "can't be had yet", ""),
+        ("read-preference=primary,secondary", "can't be had yet", ""),
+        ("compression=none,zstd", "can't be had yet", ""),
+    ],
+)
+def test_what_can_t_be_is_one_clear_error(text: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_factor(text)
+    assert message in caught.value.message
+    assert hint in (caught.value.hint or "")
+
+
+def test_a_factor_is_given_once_under_whatever_name() -> None:
+    with pytest.raises(UsageError, match="write-concern is given twice"):
+        parse_factors(["w=1,majority", "write-concern=1,2"])
+
+
+def test_what_another_level_needs() -> None:
+    assert {name for name, kind in KINDS.items() if kind.scope is Scope.SERVER and not kind.missing} == {
+        "server-version", "mongod", "cache-gb", "batch-size",
+    }  # fmt: skip
+
+
+def test_index_sets_are_those_of_growth_or_fields() -> None:
+    names = ["field0", "field1"]
+    assert index_sets("primary", names) == []
+    assert index_sets("single", names) == ["field0"]
+    assert index_sets("compound", names) == ["field0", "field1"]
+    assert index_sets("field1+field0", names) == ["field1", "field0"]
+    for level, seen in (("compound", ["field0"]), ("field9", names)):
+        with pytest.raises(ValueError, match="documents have"):
+            index_sets(level, seen)
