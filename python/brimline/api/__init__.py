@@ -27,6 +27,7 @@ from brimline.api.scan import ScanResult, scan
 from brimline.api.stat import stat
 from brimline.api.sweep import sweep
 from brimline.api.trend import TrendResult, trend
+from brimline.api.vary import VaryResult, vary
 from brimline.api.ycsb import ycsb
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "ScanResult",
     "SweepResult",
     "TrendResult",
+    "VaryResult",
     "ab",
     "capacity",
     "checkup",
@@ -69,5 +71,6 @@ __all__ = [
     "stat",
     "sweep",
     "trend",
+    "vary",
     "ycsb",
 ]

@@ -15,6 +15,7 @@ from brimline.api.results import Result
 from brimline.api.run import run_result
 from brimline.api.scan import scan_result
 from brimline.api.sweep import sweep_result
+from brimline.api.vary import vary_result
 from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
 from brimline.experiments.ab import AB_KIND
@@ -28,6 +29,7 @@ from brimline.experiments.stored import (
     stored_sweep_settings,
     stored_trials,
 )
+from brimline.experiments.vary import VARY_KIND
 from brimline.record import ExperimentRecord, RunRecord, list_records, read_experiment, read_record
 from brimline.record.data_import import is_import
 from brimline.record.imported_files import is_imported
@@ -130,6 +132,7 @@ _BY_KIND: Mapping[str, Callable[[ExperimentRecord], Result]] = {
     INTERFERENCE_KIND: interference_result,
     SCAN_KIND: scan_result,
     "sweep": _sweep,
+    VARY_KIND: vary_result,
 }
 
 

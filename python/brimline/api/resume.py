@@ -24,7 +24,7 @@ _IDENTITY = (
 """What of `environment.json`'s server must be the same for trials to be put together."""
 
 
-_VERBS = {"frontier": "capacity"}
+_VERBS = {"frontier": "capacity", "vary": "sweep"}
 """The verb of an experiment, where it has another name."""
 
 
@@ -63,13 +63,17 @@ def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: M
             f"the workload of {experiment.directory} now makes another plan: {plan_hash}, not {experiment.plan_hash}",
             hint="its spec.yaml was changed, or another version of brimline wrote it; begin a new search",
         )
-    before, now = experiment.environment.get("server") or {}, environment.get("server") or {}
+    require_same_server(experiment.directory, experiment.environment, environment)
+
+
+def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuses to go on in `directory` on another server; both are environments of records. Raises UsageError."""
+    server_before, server_now = before.get("server") or {}, now.get("server") or {}
     for path in _IDENTITY:
-        was, is_ = _at(before, path), _at(now, path)
+        was, is_ = _at(server_before, path), _at(server_now, path)
         if was != is_:
             raise UsageError(
-                f"this is not the server that {experiment.directory} was measured on: "
-                f"{'.'.join(path)} is {is_}, and was {was}",
+                f"this is not the server that {directory} was measured on: {'.'.join(path)} is {is_}, and was {was}",
                 hint="give the same server with --uri or --mongod, or begin a new search",
             )
 

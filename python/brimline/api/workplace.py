@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution import (
     DataPolicy,
     LoadReport,
+    MakeDirectory,
     RunContext,
     StopToken,
     ensure_data,
@@ -67,8 +68,11 @@ class Workplace:
         """A new directory for a record of `plan`."""
         return create_run_directory(self.options.runs_directory, name=self.spec.name, plan_hash=plan.hash8(), kind=kind)
 
-    def ensure_data(self, plan: Plan) -> LoadReport | None:
-        """Sees to it that the data of `plan` is there; see `run.ensure_data`. Raises Interrupted, TargetError."""
+    def ensure_data(self, plan: Plan, *, make_directory: MakeDirectory | None = None) -> LoadReport | None:
+        """Sees to it that the data of `plan` is there; see `run.ensure_data`. Raises Interrupted, TargetError.
+
+        `make_directory` says where the record of a load goes, unless beside those of other verbs.
+        """
         if self.context.deployment is None:
             return None
         self.context.progress.step("looking for the data")
@@ -77,7 +81,7 @@ class Workplace:
             plan,
             load,
             policy=self.policy,
-            make_directory=lambda load: self.directory(load, kind="load"),
+            make_directory=make_directory or (lambda load: self.directory(load, kind="load")),
             context=self.context,
             drop=self.options.drop,
         )
@@ -97,10 +101,14 @@ class Workplace:
 
 
 @contextmanager
-def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
-    """Brings the target up for the length of the `with` block. Raises UsageError and TargetError."""
-    uri = _uri(loaded.spec, options)
-    with interruptible() as stop, _deployment(uri, options, stop) as deployment:
+def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = None) -> Iterator[Workplace]:
+    """Brings the target up for the length of the `with` block. Raises UsageError and TargetError.
+
+    `stop`: the request to end of a verb that has several targets one after the other, and listens to signals itself.
+    """
+    uri = given_uri(loaded.spec, options)
+    listening = interruptible() if stop is None else nullcontext(stop)
+    with listening as stop, _deployment(uri, options, stop) as deployment:
         stop.raise_if_requested()
         spec = loaded.spec if uri is None else _with_uri(loaded.spec, uri)
         target: TargetPlan = NullTarget()
@@ -123,7 +131,7 @@ def workplace(loaded: LoadedSpec, options: Options) -> Iterator[Workplace]:
         )
 
 
-def _uri(spec: Spec, options: Options) -> str | None:
+def given_uri(spec: Spec, options: Options) -> str | None:
     """The connection string that was given, the nearest first: option, spec, environment."""
     if options.null:
         if options.uri is not None:

@@ -72,7 +72,7 @@ _IN_THE_LIST = {
     "capacity": "Find the highest load that meets an objective.",
     "run": "Run a workload once and report it.",
     "load": "Load a workload's records into a server.",
-    "sweep": "Measure throughput over 1, 2, 4 … connections.",
+    "sweep": "Measure throughput over connections, or over other factors.",
     "ab": "Run two workloads in turns; say what differs.",
     "compare": "Compare runs: what changed, and how sure that is.",
     "trend": "Find where the figures of many runs changed.",

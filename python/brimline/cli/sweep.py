@@ -8,15 +8,19 @@ from brimline import api
 from brimline.api.reopen import find_record
 from brimline.api.resume import resumption
 from brimline.api.sweep import sweep_loaded
+from brimline.api.vary import resumed_vary
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import stored_sweep_settings
+from brimline.experiments.vary import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, VARY_KIND
+from brimline.experiments.vary_factors import KINDS
 from brimline.servers.bundled import CACHE_GB_DEFAULT
-from brimline.units import NS_PER_S, parse_duration
+from brimline.units import NS_PER_S, parse_duration, parse_percentage
 
 _DEFAULTS = SweepSettings()
+_FACTORS = ", ".join(kind.name for kind in KINDS.values() if not kind.missing)
 
 
 def sweep(
@@ -24,12 +28,59 @@ def sweep(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.Uri = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="NAME=V1,V2",
+            help="Vary this instead of a ladder of connections; repeatable, every combination runs. "
+            f"Factors: {_FACTORS}.",
+            show_default=False,
+        ),
+    ] = None,
     connections_max: Annotated[
-        int, typer.Option("--connections-max", metavar="COUNT", help="Most connections to try.")
-    ] = _DEFAULTS.connections_max,
+        int | None,
+        typer.Option(
+            "--connections-max",
+            metavar="COUNT",
+            help=f"Most connections to try; default {_DEFAULTS.connections_max}.",
+            show_default=False,
+        ),
+    ] = None,
     repeats: Annotated[
-        int, typer.Option("--repeats", metavar="COUNT", help="How often each level is measured.")
-    ] = _DEFAULTS.repeats,
+        int | None,
+        typer.Option(
+            "--repeats",
+            metavar="COUNT",
+            help=f"How often each level is measured, with --vary at least; default {_DEFAULTS.repeats}, "
+            f"with --vary {BLOCKS_DEFAULT}.",
+            show_default=False,
+        ),
+    ] = None,
+    repeats_max: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats-max",
+            metavar="COUNT",
+            help=f"With --vary: how often at most; default {BLOCKS_MAX_DEFAULT}.",
+            show_default=False,
+        ),
+    ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            "--precision",
+            metavar="SHARE",
+            help="With --vary: repeat until each mean throughput is known within this; default 5%.",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget", metavar="TIME", help="With --vary: begin no block that it doesn't take.", show_default=False
+        ),
+    ] = None,
     duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Measured window of each level.")] = "10s",
     warmup: Annotated[str, typer.Option("--warmup", metavar="TIME", help="Warm-up of each level.")] = "2s",
     resume: Annotated[str | None, opt.going_on_with("a sweep")] = None,
@@ -47,7 +98,7 @@ def sweep(
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
-    """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising."""
+    """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising; or vary other factors."""
     options = opt.surroundings(
         uri=uri,
         mongod=mongod,
@@ -63,16 +114,45 @@ def sweep(
     if resume is not None:
         if workload is not None or property_files or properties:
             raise UsageError("--resume goes on with the sweep as it was begun", hint="leave the workload out")
-        found = resumption(find_record(resume, runs_directory=options.runs_directory), kinds=("sweep",))
+        if vary:
+            raise UsageError("--resume goes on with the sweep as it was begun", hint="leave --vary out")
+        directory = find_record(resume, runs_directory=options.runs_directory)
+        found = resumption(directory, kinds=("sweep", VARY_KIND))
+        if found.experiment.kind == VARY_KIND:
+            return show_result(resumed_vary(directory, options), as_json=as_json, lang=lang, full=True)
         settings = stored_sweep_settings(found.experiment)
         resumed = sweep_loaded(found.loaded, settings, options, resume=found.experiment.directory)
         return show_result(resumed, as_json=as_json, lang=lang, full=True)
+    overrides = opt.spec_overrides(records=records, threads=threads, seed=seed)
+    if vary:
+        if connections_max is not None:
+            raise UsageError(
+                "--connections-max belongs to the ladder of connections", hint="--vary connections=1,8,64 names them"
+            )
+        varied = api.vary(
+            workload,
+            factors=vary,
+            settings=_vary_settings(repeats, repeats_max, precision, budget, duration, warmup),
+            property_files=property_files or (),
+            properties=properties or (),
+            overrides=overrides,
+            options=options,
+        )
+        return show_result(varied, as_json=as_json, lang=lang, full=True)
+    for name, value in (("--repeats-max", repeats_max), ("--precision", precision), ("--budget", budget)):
+        if value is not None:
+            raise UsageError(f"{name} has no effect without --vary", hint="name a factor, or leave it out")
     result = api.sweep(
         workload,
-        settings=_settings(connections_max, repeats, duration, warmup),
+        settings=_settings(
+            _DEFAULTS.connections_max if connections_max is None else connections_max,
+            _DEFAULTS.repeats if repeats is None else repeats,
+            duration,
+            warmup,
+        ),
         property_files=property_files or (),
         properties=properties or (),
-        overrides=opt.spec_overrides(records=records, threads=threads, seed=seed),
+        overrides=overrides,
         options=options,
     )
     return show_result(result, as_json=as_json, lang=lang, full=True)
@@ -88,4 +168,28 @@ def _settings(connections_max: int, repeats: int, duration: str, warmup: str) ->
         )
     except ValueError as error:
         hint = "write them like --connections-max 256 --repeats 3 --duration 10s --warmup 3s"
+        raise UsageError(str(error), hint=hint) from error
+
+
+def _vary_settings(
+    repeats: int | None,
+    repeats_max: int | None,
+    precision: str | None,
+    budget: str | None,
+    duration: str,
+    warmup: str,
+) -> dict[str, int | float]:
+    """Settings of a factor sweep, as far as they are given. Raises UsageError."""
+    blocks = BLOCKS_DEFAULT if repeats is None else repeats
+    try:
+        return {
+            "blocks": blocks,
+            "blocks_max": max(BLOCKS_MAX_DEFAULT, blocks) if repeats_max is None else repeats_max,
+            "duration_s": parse_duration(duration) / NS_PER_S,
+            "warmup_s": parse_duration(warmup) / NS_PER_S,
+            **({} if precision is None else {"precision": parse_percentage(precision)}),
+            **({} if budget is None else {"budget_s": parse_duration(budget) / NS_PER_S}),
+        }
+    except ValueError as error:
+        hint = "write them like --repeats 3 --precision 5% --budget 30m --duration 10s"
         raise UsageError(str(error), hint=hint) from error

@@ -78,8 +78,14 @@ def statistics_csv(record: RunRecord) -> str:
 
 
 def probes_csv(data: Mapping[str, Any]) -> str:
-    """One row per probe of an experiment; `data` is its report's JSON."""
-    return _text(PROBE_COLUMNS, (_probe_row(probe) for probe in data["probes"]))
+    """One row per probe of an experiment; `data` is its report's JSON. Of a factor sweep its levels come last."""
+    names = [factor["name"] for factor in data.get("factors", ())]
+    columns = (*PROBE_COLUMNS, *(("block", "server", *names) if names else ()))
+    return _text(columns, ([*_probe_row(probe), *_level_values(probe, names)] for probe in data["probes"]))
+
+
+def _level_values(probe: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    return [probe["block"], probe["server"], *(probe["levels"][name] for name in names)] if names else []
 
 
 def scans_csv(data: Mapping[str, Any]) -> str:

@@ -108,7 +108,7 @@ def log2_axis(title: str, values: Sequence[int], **more: Any) -> dict[str, Any]:
     )
 
 
-def line(name: str, x: Sequence[float], y: Sequence[float | None], color: str, **more: Any) -> dict[str, Any]:
+def line(name: str, x: Sequence[float | str], y: Sequence[float | None], color: str, **more: Any) -> dict[str, Any]:
     """A line with gaps where there is no value."""
     style = {"color": color, "width": 1.8} | more.pop("line", {})
     return {

@@ -21,6 +21,7 @@ _SHOWN_SECTIONS = (
     "configuration", "warnings", "gate", "changes", "distribution", "probes", "documents", "operations", "accounting",
     "errors", "validity", "bottleneck",
     "rule", "scenarios",
+    "level-differences", "best-connections", "combinations", "loading",
 )  # fmt: skip
 
 

@@ -1,0 +1,196 @@
+"""Owns what each combination of levels comes to: its workload, its collection, its index, the server it needs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from brimline.api.options import Options
+from brimline.api.workplace import given_uri
+from brimline.errors import UsageError
+from brimline.execution import DataPolicy
+from brimline.experiments.runner import probe_plan
+from brimline.experiments.trial import Probe
+from brimline.experiments.vary import Levels, VarySettings
+from brimline.experiments.vary_factors import (
+    CACHE,
+    INDEXES,
+    JOURNAL,
+    MONGOD,
+    SERVER_VERSION,
+    WORKLOAD,
+    WRITE_CONCERN,
+    Factor,
+    Scope,
+    index_sets,
+)
+from brimline.plan import NullTarget, Plan, TargetPlan, resolve
+from brimline.servers import find_mongod
+from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.spec import LoadedSpec, Spec
+
+LoadSpec = Callable[[Mapping[str, object]], LoadedSpec]
+"""Reads a workload with these changes by spec path."""
+Workloads = Mapping[str, LoadSpec]
+"""By their names; one, unless the workload is a factor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One combination. `index`: fields of its secondary index; None where indexes are no factor."""
+
+    loaded: LoadedSpec
+    options: Options
+    index: tuple[str, ...] | None
+
+
+def placed(
+    settings: VarySettings, workloads: Workloads, options: Options
+) -> tuple[VarySettings, dict[Levels, Variant]]:
+    """What is loaded apart, what needs servers apart, and every combination. Raises UsageError and SpecError."""
+    variants = {levels: _variant(settings, levels, workloads, options) for levels in settings.combinations}
+    uri = next((uri for each in variants.values() if (uri := given_uri(each.loaded.spec, options))), None)
+    _check_surroundings(settings.factors, options, uri)
+    loads = tuple(
+        factor.name
+        for factor in settings.factors
+        if factor.kind.scope is not Scope.RUN or (factor.name == WORKLOAD and _data_differs(settings, variants))
+    )
+    loads_of_factors = tuple(name for name in loads if name != WORKLOAD)
+    apart = loads_of_factors if uri is None and not options.null else ()
+    return replace(settings, apart=apart, loads=loads), _with_collections(variants)
+
+
+def run_plan(spec: Spec, settings: VarySettings, target: TargetPlan) -> Plan:
+    """The plan of one run: the workload in a closed loop over its connections."""
+    probe = Probe(
+        stage="sweep",
+        label="",
+        target="null" if isinstance(target, NullTarget) else "server",
+        connections=spec.effective_connections,
+        rate_ops_per_s=None,
+        warmup_s=settings.warmup_s,
+        duration_s=settings.duration_s,
+    )
+    return probe_plan(probe, spec=spec, target=target)
+
+
+def check_overrides(factors: Sequence[Factor], overrides: Mapping[str, object]) -> None:
+    """A factor's levels leave no place for an option that says the same. Raises UsageError."""
+    for factor in factors:
+        path = factor.kind.path
+        if path and overrides.get(path) is not None:
+            raise UsageError(
+                f"--vary {factor.name} and an option that sets {path} contradict each other", hint="give one of them"
+            )
+
+
+def with_server_version(options: Options, version: str) -> Options:
+    """`options` for servers of this version. Raises UsageError where brimline can't fetch versions."""
+    if "server_version" not in {each.name for each in fields(options)}:
+        raise UsageError(
+            "this brimline starts no version but its own", hint="name binaries instead: --vary mongod=FILE,FILE"
+        )
+    changes: dict[str, Any] = {"server_version": version}
+    return replace(options, **changes)
+
+
+def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, options: Options) -> Variant:
+    named = settings.named(levels)
+    load = workloads[named.get(WORKLOAD, next(iter(workloads)))]
+    loaded = load(_changes(settings.factors, named, load))
+    index: tuple[str, ...] | None = None
+    if INDEXES in named:
+        try:
+            index = tuple(index_sets(named[INDEXES], loaded.spec.data.field_names))
+        except ValueError as error:
+            raise UsageError(f"--vary indexes: {error}", hint="name fields of the workload's documents") from error
+    return Variant(loaded=loaded, options=_options(named, options), index=index)
+
+
+def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec) -> dict[str, object]:
+    """What the levels change of the workload, by spec path."""
+    changes: dict[str, object] = {each.kind.path: named[each.name] for each in factors if each.kind.path}
+    if WRITE_CONCERN in named or JOURNAL in named:
+        stands = load({}).spec.target.effective_write_concern
+        journal = None if stands is None else stands.journal
+        changes["target.write_concern"] = {
+            "w": named.get(WRITE_CONCERN, 1 if stands is None else stands.w),
+            "journal": named[JOURNAL] == "true" if JOURNAL in named else journal,
+        }
+    return changes
+
+
+def _options(named: Mapping[str, str], options: Options) -> Options:
+    if CACHE in named:
+        options = replace(options, cache_gb=float(named[CACHE]))
+    if MONGOD in named:
+        options = replace(options, mongod=Path(named[MONGOD]))
+    return with_server_version(options, named[SERVER_VERSION]) if SERVER_VERSION in named else options
+
+
+def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | None) -> None:
+    """What the factors need is what the options leave them. Raises UsageError."""
+    names = {factor.name for factor in factors}
+    own = [factor.name for factor in factors if factor.kind.scope is Scope.SERVER]
+    if own and (uri is not None or options.null):
+        other = "the null target is none" if options.null else "an address names another server"
+        raise UsageError(f"--vary {own[0]} needs servers that brimline starts, and {other}",
+                         hint="leave --null out" if options.null else
+                         "leave --uri, BRIMLINE_URI and target.uri out, or vary something else")  # fmt: skip
+    if INDEXES in names and options.null:
+        raise UsageError("--vary indexes needs a server, and the null target is none", hint="leave --null out")
+    if any(factor.kind.scope is Scope.DATA for factor in factors) and options.data is DataPolicy.AS_IS:
+        raise UsageError("--data as-is takes what is there, and the factors need other data",
+                         hint="give --data load, or vary something else")  # fmt: skip
+    version = getattr(options, "server_version", None)
+    clashes = [
+        (MONGOD in names and SERVER_VERSION in names, "--vary mongod and --vary server-version"),
+        (MONGOD in names and options.mongod is not None, "--vary mongod and --mongod"),
+        (MONGOD in names and version is not None, "--vary mongod and --server-version"),
+        (SERVER_VERSION in names and options.mongod is not None, "--vary server-version and --mongod"),
+        (SERVER_VERSION in names and version is not None, "--vary server-version and --server-version"),
+        (CACHE in names and options.cache_gb != CACHE_GB_DEFAULT, "--vary cache-gb and --cache-gb"),
+    ]
+    for clash, what in clashes:
+        if clash:
+            raise UsageError(f"{what} contradict each other", hint="give one of them")
+    for factor in factors:
+        if factor.name == MONGOD:
+            for level in factor.levels:
+                find_mongod(flag=Path(level))
+
+
+def _data_differs(settings: VarySettings, variants: Mapping[Levels, Variant]) -> bool:
+    """Whether workloads have data of their own."""
+    seen: dict[Levels, set[str]] = {}
+    for levels, variant in variants.items():
+        rest = tuple(level for factor, level in zip(settings.factors, levels, strict=True) if factor.name != WORKLOAD)
+        seen.setdefault(rest, set()).add(_identity(variant))
+    return any(len(each) > 1 for each in seen.values())
+
+
+def _with_collections(variants: Mapping[Levels, Variant]) -> dict[Levels, Variant]:
+    """Data that differs goes into collections that differ; the first keeps the workload's."""
+    taken: dict[tuple[str, str], list[str]] = {}
+    found = {}
+    for levels, variant in variants.items():
+        data = variant.loaded.spec.data
+        identities = taken.setdefault((data.database, data.collection), [])
+        identity = _identity(variant)
+        if identity not in identities:
+            identities.append(identity)
+        number = identities.index(identity) + 1
+        suffix = f"_by_{'_'.join(variant.index)}" if variant.index else ""
+        suffix += f"_{number}" if number > 1 else ""
+        spec = variant.loaded.spec.model_copy(
+            update={"data": data.model_copy(update={"collection": f"{data.collection}{suffix}"})}
+        )
+        found[levels] = replace(variant, loaded=replace(variant.loaded, spec=spec))
+    return found
+
+
+def _identity(variant: Variant) -> str:
+    """The same for the same documents under the same index."""
+    plan = resolve(variant.loaded.spec, target=NullTarget())
+    return f"{plan.namespace} {plan.seed} {plan.data.model_dump_json()} {variant.index or ()}"

@@ -1,0 +1,305 @@
+"""Owns the factor sweep behind the verb `sweep`: crossed factors in blocks, and what each level changes."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from brimline.api.options import Options
+from brimline.api.results import Result
+from brimline.api.resume import require_same_server, resumption
+from brimline.api.run import interruption
+from brimline.api.variants import Variant, Workloads, check_overrides, placed, run_plan
+from brimline.api.workload import load_workload
+from brimline.api.workplace import Workplace, environment_of, workplace
+from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
+from brimline.execution import MakeDirectory, StopToken, interruptible
+from brimline.execution.indexed_data import ensure_indexed_data
+from brimline.experiments.stored import stored_seed
+from brimline.experiments.vary import VARY_KIND, Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial
+from brimline.experiments.vary_conclusion import VaryConclusion, conclude_vary
+from brimline.experiments.vary_cost import vary_cost_text
+from brimline.experiments.vary_factors import WORKLOAD, parse_factors
+from brimline.experiments.vary_runner import LOAD_STAGE, Setup, VaryWork, run_vary
+from brimline.experiments.vary_stored import (
+    servers_started,
+    settings_document,
+    stored_vary_loads,
+    stored_vary_settings,
+    stored_vary_trials,
+)
+from brimline.plan import NullTarget, load_plan
+from brimline.record import ExperimentRecord, ExperimentWriter, create_run_directory, read_experiment, read_record
+from brimline.record.experiment import TrialEntry
+from brimline.record.files import make_directory, replace_text
+from brimline.record.layout import slug
+from brimline.record.model import Environment
+from brimline.report.vary_view import vary_report
+from brimline.spec import LoadedSpec
+from brimline.spec.document import dump_document
+
+WORKLOADS_DIRECTORY = "workloads"
+"""Below the sweep's directory: each workload as it was before a level changed it, by its name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaryResult(Result):
+    """One factor sweep. Levels that don't differ are an answer too."""
+
+    experiment: ExperimentRecord
+    trials: Sequence[VaryTrial]
+    loads: Sequence[VaryLoad]
+    settings: VarySettings
+    conclusion: VaryConclusion
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, target lost, or no run that counts."""
+        if self.interrupted is not None:
+            return self.interrupted
+        if self.conclusion.ended_by is VaryEnd.BROKEN_OFF:
+            return TargetError(
+                f"the sweep broke off: {self.trials[-1].ended_by.replace('_', ' ')}",
+                hint=f"go on with it: brimline sweep --resume {self.directory}",
+            )
+        if not any(trial.counts for trial in self.trials):
+            reasons = next((trial.reasons for trial in self.trials if trial.reasons), ("nothing was measured",))
+            return InvalidRun(f"no run counts: {'; '.join(reasons)}", hint=self.where_to_look)
+        return None
+
+
+def vary(
+    workload: str | Path | None = None,
+    *,
+    factors: Sequence[str],
+    settings: Mapping[str, Any] | None = None,
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+    overrides: Mapping[str, object] | None = None,
+    options: Options | None = None,
+) -> VaryResult:
+    """Runs every combination of the levels of `factors`, such as "connections=1,8", in interleaved blocks.
+
+    `settings` are fields of `VarySettings` besides the factors. Without `workload` it is itself a factor, or comes from
+    YCSB properties. Raises BrimlineError, before anything starts where a factor can't be.
+    """
+    options = options or Options()
+    changes = overrides or {}
+    parsed = parse_factors(factors)
+    check_overrides(parsed, changes)
+    named = next((factor.levels for factor in parsed if factor.name == WORKLOAD), None)
+    if named is not None:
+        if workload is not None or property_files or properties:
+            raise UsageError("the workload is given, and varied as well", hint=f"leave {workload or '-P and -p'} out")
+        workloads: Workloads = {name: partial(_load, name, changes=changes) for name in named}
+        if len({slug(Path(name).stem) for name in named}) < len(named):
+            raise UsageError("two of the workloads have the same name", hint="name their files differently")
+    else:
+        load = partial(_load, workload, changes=changes, property_files=property_files, properties=properties)
+        workloads = {load({}).spec.name: load}
+    try:
+        wanted = VarySettings(factors=parsed, **(settings or {}))
+    except ValueError as error:
+        raise UsageError(str(error), hint="see brimline sweep --help") from error
+    wanted, variants = placed(wanted, workloads, options)
+    return _conduct(wanted, variants, workloads, options)
+
+
+def resumed_vary(directory: Path, options: Options) -> VaryResult:
+    """Goes on with the sweep in `directory`. Raises UsageError where it can't be."""
+    experiment = resumption(directory, kinds=(VARY_KIND,)).experiment
+    stored = stored_vary_settings(experiment)
+    names: Sequence[str] = experiment.settings.get("workloads", ())
+    workloads: Workloads = {name: partial(_load, _stored_path(directory, name), changes={}) for name in names}
+    settings, variants = placed(stored, workloads, options)
+    if settings != stored:
+        raise UsageError(
+            f"{directory} was measured on {'servers of its own' if stored.apart else 'one server'}",
+            hint="give the same options as at first, or begin anew",
+        )
+    return _conduct(settings, variants, workloads, options, resume=experiment)
+
+
+def vary_result(
+    experiment: ExperimentRecord,
+    *,
+    trials: Sequence[VaryTrial] | None = None,
+    interrupted: Interrupted | None = None,
+) -> VaryResult:
+    """What the runs show, now or years later."""
+    settings = stored_vary_settings(experiment)
+    runs = stored_vary_trials(experiment) if trials is None else trials
+    loads = stored_vary_loads(experiment)
+    conclusion = conclude_vary(settings, runs, loads, seed=stored_seed(experiment))
+    return VaryResult(
+        report=vary_report(experiment, runs, loads, conclusion, settings, environment=_first_environment(experiment)),
+        directory=experiment.directory,
+        interrupted=interrupted,
+        experiment=experiment,
+        trials=runs,
+        loads=loads,
+        settings=settings,
+        conclusion=conclusion,
+    )
+
+
+def _load(
+    workload: str | Path | None,
+    levels: Mapping[str, object],
+    *,
+    changes: Mapping[str, object],
+    property_files: Sequence[str | Path] = (),
+    properties: Sequence[str] = (),
+) -> LoadedSpec:
+    return load_workload(
+        workload, property_files=property_files, properties=properties, overrides={**changes, **levels}
+    )
+
+
+def _conduct(
+    settings: VarySettings,
+    variants: Mapping[Levels, Variant],
+    workloads: Workloads,
+    options: Options,
+    *,
+    resume: ExperimentRecord | None = None,
+) -> VaryResult:
+    """Makes the runs that are not there yet. Raises BrimlineError; what was measured is kept."""
+    first = variants[settings.combinations[0]].loaded.spec
+    plan_hash = _plan_hash(settings, variants)
+    if resume is None:
+        options.progress.note(vary_cost_text(settings, own_server=bool(settings.apart)))
+    elif resume.plan_hash != plan_hash:
+        raise UsageError(
+            f"the workloads of {resume.directory} now make other plans",
+            hint="they were changed, or another version of brimline wrote them; begin anew",
+        )
+    stored = {**settings_document(settings), "seed": first.seed, "workloads": list(workloads)}
+    if resume is None:
+        directory = create_run_directory(options.runs_directory, name=first.name, plan_hash=plan_hash, kind=VARY_KIND)
+        writer = _new_writer(directory, stored, workloads, options, plan_hash=plan_hash, name=first.name)
+    else:
+        directory, writer = resume.directory, ExperimentWriter.reopen(resume.directory, settings=stored)
+    with writer, interruptible() as stop:
+        before = read_experiment(directory)
+        work = VaryWork(
+            settings=settings,
+            writer=writer,
+            open_place=partial(_open_place, settings, variants, stop, before),
+            progress=options.progress,
+            stop=stop,
+        )
+        try:
+            trials = run_vary(
+                Vary(settings, first.seed),
+                work,
+                done=stored_vary_trials(before),
+                servers_before=servers_started(before),
+            )
+        except BrimlineError as error:
+            writer.seal(ended_by="interrupt" if stop.requested else "error", message=error.message)
+            _keep_or_remove(directory, error)
+            raise
+        writer.seal(ended_by="interrupt" if stop.requested else "completed")
+        interrupted = interruption(stop, directory)
+    result = vary_result(read_experiment(directory), trials=trials, interrupted=interrupted)
+    result.write(options.language)
+    return result
+
+
+@contextmanager
+def _open_place(
+    settings: VarySettings,
+    variants: Mapping[Levels, Variant],
+    stop: StopToken,
+    before: ExperimentRecord,
+    levels: Levels,
+) -> Iterator["_Place"]:
+    variant = variants[levels]
+    with workplace(variant.loaded, variant.options, stop=stop) as place:
+        wanted = settings.server_levels(levels)
+        earlier = next((each for each in before.trials if _served(each, settings) == wanted), None)
+        if earlier is not None:
+            was = read_record(earlier.directory).environment
+            require_same_server(before.directory, was, place.context.environment)
+        yield _Place(place, settings, variants)
+
+
+class _Place:
+    """A server that is up; see `vary_runner.Place`."""
+
+    def __init__(self, place: Workplace, settings: VarySettings, variants: Mapping[Levels, Variant]) -> None:
+        self._place = place
+        self._settings = settings
+        self._variants = variants
+
+    def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
+        variant = self._variants[levels]
+        place = self._place.beside(variant.loaded)
+        plan = run_plan(place.spec, self._settings, place.target)
+        if variant.index and place.context.deployment is not None:
+            record = ensure_indexed_data(
+                load_plan(place.spec, target=place.target),
+                fields=variant.index,
+                policy=place.policy,
+                make_directory=make_directory,
+                context=place.context,
+                drop=place.options.drop,
+            )
+            place.stop.raise_if_requested()
+            if record is not None and not record.complete:
+                raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
+        else:
+            place.ensure_data(plan, make_directory=make_directory)
+        return Setup(plan=plan, context=place.context)
+
+
+def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:
+    """What decided the server of a run; None of a load, which says less."""
+    return None if entry.probe.get("stage") == LOAD_STAGE else settings.server_levels(tuple(entry.probe["levels"]))
+
+
+def _new_writer(
+    directory: Path, stored: Mapping[str, Any], workloads: Workloads, options: Options, *, plan_hash: str, name: str
+) -> ExperimentWriter:
+    loaded = {name: load({}) for name, load in workloads.items()}
+    writer = ExperimentWriter(
+        directory,
+        kind=VARY_KIND,
+        name=name,
+        settings=stored,
+        spec_text=next(iter(loaded.values())).text,
+        environment=environment_of(None, options),
+        plan_hash=plan_hash,
+    )
+    make_directory(directory / WORKLOADS_DIRECTORY)
+    for named, each in loaded.items():
+        replace_text(_stored_path(directory, named), redact_text(dump_document(each.spec.to_document())))
+    return writer
+
+
+def _stored_path(directory: Path, name: str) -> Path:
+    return directory / WORKLOADS_DIRECTORY / f"{slug(Path(name).stem)}.yaml"
+
+
+def _plan_hash(settings: VarySettings, variants: Mapping[Levels, Variant]) -> str:
+    """8 hex digits over the plans of all combinations."""
+    plans = (run_plan(each.loaded.spec, settings, NullTarget()).hash8() for each in variants.values())
+    return hashlib.sha256(" ".join(plans).encode()).hexdigest()[:8]
+
+
+def _keep_or_remove(directory: Path, error: BrimlineError) -> None:
+    """A sweep that failed before its first run or load leaves nothing behind."""
+    if read_experiment(directory).trials:
+        error.hint = error.hint or f"what was measured is kept: brimline show {directory}"
+    else:
+        rmtree(directory, ignore_errors=True)
+
+
+def _first_environment(experiment: ExperimentRecord) -> Environment:
+    """Where it happened, of the first run; the sweep's own says nothing of servers that it started later."""
+    return read_record(experiment.trials[0].directory).environment if experiment.trials else experiment.environment

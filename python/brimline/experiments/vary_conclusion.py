@@ -1,0 +1,259 @@
+"""Owns what a factor sweep shows: each combination, each factor's differences, each curve over the connections."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from brimline.analysis.compared_run import LoadKind, Metric, metrics
+from brimline.analysis.comparison import ChangeVerdict
+from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of
+from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
+from brimline.experiments.settings import SweepSettings
+from brimline.experiments.vary import Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
+from brimline.experiments.vary_factors import CONNECTIONS, WORKLOAD, Factor
+from brimline.units import format_count
+from brimline.wording import Message, joined, message
+
+METRIC_KEYS = ("throughput", "p95", "p99")
+CURVE_LEVELS_MIN = 3
+"""Numbers of connections below which nothing is said about where throughput stops rising."""
+_CLAIMS = (ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One combination, or one load: means by metric key over the runs that count.
+
+    `left_out` are the blocks that gave it no value, each with the reason. `precise`: the mean throughput is known as
+    well as was asked for.
+    """
+
+    levels: Levels
+    means: Mapping[str, Mean]
+    left_out: tuple[str, ...]
+    precise: bool
+
+    @property
+    def throughput(self) -> Mean | None:
+        """The mean throughput, None where no run counts."""
+        return self.means.get("throughput")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Throughput over the connections at one combination of the other factors.
+
+    `knee` and `band` are None where throughput rose up to the most connections, or too few were tried; see `reason`.
+    """
+
+    at: Mapping[str, str]
+    cells: tuple[Cell, ...]
+    best: Cell | None
+    knee: Knee | None
+    band: Band | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaryConclusion:
+    """All of it. `everywhere`: differences over all combinations of the other factors; `within`: at each of them."""
+
+    ended_by: VaryEnd
+    blocks: int
+    metrics: tuple[Metric, ...]
+    cells: tuple[Cell, ...]
+    everywhere: tuple[LevelDifference, ...]
+    within: tuple[LevelDifference, ...]
+    curves: tuple[Curve, ...]
+    loads: tuple[Cell, ...]
+    load_metrics: tuple[Metric, ...]
+    load_differences: tuple[LevelDifference, ...]
+    text: str
+
+    @property
+    def claims(self) -> tuple[LevelDifference, ...]:
+        """Differences of throughput over all combinations that are shown."""
+        return tuple(each for each in self.everywhere if each.metric.key == "throughput" and each.verdict in _CLAIMS)
+
+
+def conclude_vary(
+    settings: VarySettings, trials: Sequence[VaryTrial], loads: Sequence[VaryLoad], *, seed: int
+) -> VaryConclusion:
+    """What the runs and loads so far show; also of a sweep that was broken off."""
+    kinds = _metrics("closed loop")
+    runs = [FactorRun(levels=each.probe.levels, block=each.probe.block, figures=each.figures)
+            for each in trials if each.counts]  # fmt: skip
+    design = {factor.name: factor.levels for factor in settings.factors}
+    strata = (WORKLOAD,) if WORKLOAD in design else ()
+    others = {name for name in design if name not in (*strata, CONNECTIONS)}
+    everywhere = differences(runs, design, kinds, margin=settings.margin, strata=strata)
+    crossed = len(design) - len(strata) > 1
+    within = differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True) if crossed else ()
+    cells = tuple(_cell(settings, levels, trials, runs, kinds) for levels in settings.combinations)
+    return VaryConclusion(
+        ended_by=Vary(settings, seed).ended_by(trials),
+        blocks=max((each.probe.block for each in trials), default=0),
+        metrics=kinds,
+        cells=cells,
+        everywhere=everywhere,
+        within=tuple(each for each in within if each.factor in others),
+        curves=tuple(_curves(settings, cells, trials, seed)),
+        loads=tuple(_load_cells(settings, loads)),
+        load_metrics=_metrics("load"),
+        load_differences=_load_differences(settings, loads),
+        text=_text(settings, everywhere, bool(runs)),
+    )
+
+
+def _metrics(kind: LoadKind) -> tuple[Metric, ...]:
+    return tuple(each for each in metrics(kind) if each.key in METRIC_KEYS)
+
+
+def _cell(
+    settings: VarySettings,
+    levels: Levels,
+    trials: Sequence[VaryTrial],
+    runs: Sequence[FactorRun],
+    kinds: Sequence[Metric],
+) -> Cell:
+    own = [run for run in runs if run.levels == levels]
+    made = [trial for trial in trials if trial.probe.levels == levels and trial.ended_by == "completed"]
+    counting = {run.block for run in own}
+    last = {trial.probe.block: trial for trial in made if trial.probe.block not in counting}
+    return Cell(
+        levels=levels,
+        means={each.key: mean for each in kinds if (mean := mean_of(own, each)) is not None},
+        left_out=tuple(
+            message(
+                "block {block}, {outcome}: {reason}",
+                block=format_count(block),
+                outcome=trial.outcome.value.replace("_", " "),
+                reason=joined("; ", trial.reasons),
+            )
+            for block, trial in sorted(last.items())
+        ),
+        precise=narrow([run.figures["throughput"] for run in own], settings.precision),
+    )
+
+
+def _curves(settings: VarySettings, cells: Sequence[Cell], trials: Sequence[VaryTrial], seed: int) -> Iterator[Curve]:
+    """One for each combination of the factors beside the connections; none where these aren't varied."""
+    names = [factor.name for factor in settings.factors]
+    if CONNECTIONS not in names:
+        return
+    place = names.index(CONNECTIONS)
+    rests = dict.fromkeys(levels[:place] + levels[place + 1 :] for levels in settings.combinations)
+    for rest in rests:
+        own = sorted(
+            (cell for cell in cells if cell.levels[:place] + cell.levels[place + 1 :] == rest),
+            key=lambda cell: int(cell.levels[place]),
+        )
+        at = dict(zip([name for name in names if name != CONNECTIONS], rest, strict=True))
+        yield _curve(at, own, place, trials, seed)
+
+
+def _curve(at: Mapping[str, str], cells: Sequence[Cell], place: int, trials: Sequence[VaryTrial], seed: int) -> Curve:
+    known = [(cell, mean.value) for cell in cells if (mean := cell.throughput) is not None]
+    best = max(known, key=lambda each: each[1], default=(None, 0.0))[0]
+    reason = _no_plateau([value for _, value in known], cells)
+    knee = band = None
+    if not reason:
+        levels = [_level(cell, int(cell.levels[place]), value, trials) for cell, value in known]
+        knee = find_knee(levels, seed=seed)
+        band = None if knee is None else recommended_band(levels, knee)
+    return Curve(at=at, cells=tuple(cells), best=best, knee=knee, band=band, reason=reason)
+
+
+def _no_plateau(values: Sequence[float], cells: Sequence[Cell]) -> str:
+    """Why nothing is said of the best number of connections; "" where throughput stopped rising."""
+    if len(cells) < CURVE_LEVELS_MIN:
+        return message("fewer than {count} numbers of connections", count=format_count(CURVE_LEVELS_MIN))
+    if len(values) < len(cells):
+        return "not every number of connections has a run that counts"
+    if values[-1] > (1 + SweepSettings().gain_min) * max(values[:-1]):
+        return "throughput still rises at the most connections"
+    return ""
+
+
+def _level(cell: Cell, connections: int, throughput: float, trials: Sequence[VaryTrial]) -> Level:
+    p99 = cell.means.get("p99")
+    return Level(
+        connections=connections,
+        runs=[
+            trial.observation
+            for trial in trials
+            if trial.probe.levels == cell.levels and trial.counts and trial.observation is not None
+        ],
+        throughput_ops_per_s=throughput,
+        service_p99_ns=None if p99 is None else round(p99.value),
+        usable=not cell.left_out,
+    )
+
+
+def _load_cells(settings: VarySettings, loads: Sequence[VaryLoad]) -> Iterator[Cell]:
+    kinds = _metrics("load")
+    for levels in dict.fromkeys(settings.load_levels(each) for each in settings.combinations):
+        own = [each for each in loads if each.levels == levels]
+        runs = [FactorRun(levels=levels, block=each.block, figures=each.figures) for each in own if each.figures]
+        if own:
+            yield Cell(
+                levels=levels,
+                means={each.key: mean for each in kinds if (mean := mean_of(runs, each)) is not None},
+                left_out=tuple(
+                    message(
+                        "block {block}: {reason}", block=format_count(each.block), reason=joined("; ", each.reasons)
+                    )
+                    for each in own
+                    if not each.figures
+                ),
+                precise=narrow([run.figures["throughput"] for run in runs], settings.precision),
+            )
+
+
+def _load_differences(settings: VarySettings, loads: Sequence[VaryLoad]) -> tuple[LevelDifference, ...]:
+    design = {factor.name: factor.levels for factor in load_factors(settings)}
+    if not design:
+        return ()
+    runs = [FactorRun(levels=each.levels, block=each.block, figures=each.figures) for each in loads if each.figures]
+    strata = (WORKLOAD,) if WORKLOAD in design else ()
+    return differences(runs, design, _metrics("load")[:1], margin=settings.margin, strata=strata)
+
+
+def load_factors(settings: VarySettings) -> tuple[Factor, ...]:
+    """The factors that make a load another one."""
+    return tuple(factor for factor in settings.factors if factor.name in settings.loads)
+
+
+def at_text(at: Mapping[str, str]) -> str:
+    """`workload ycsb-a, connections 8`; "" where nothing is fixed."""
+    return joined(", ", [message("{factor} {level}", factor=name, level=level) for name, level in at.items()])
+
+
+def difference_name(each: LevelDifference) -> Message:
+    """`server-version 6.0 against 4.4, workload ycsb-a`."""
+    name = message("{factor} {level} against {base}", factor=each.factor, level=each.level, base=each.base)
+    return joined(", ", [name, at_text(each.at)]) if each.at else name
+
+
+def _text(settings: VarySettings, everywhere: Sequence[LevelDifference], any_counts: bool) -> str:
+    """The differences of throughput that are shown, in words."""
+    if not any_counts:
+        return "no run counts"
+    compared = [each for each in everywhere if each.metric.key == "throughput"]
+    if not compared:
+        return message("{count} combinations measured", count=format_count(len(settings.combinations)))
+    shown = [each for each in compared if each.verdict in _CLAIMS]
+    if not shown:
+        equal = all(each.verdict is ChangeVerdict.EQUIVALENT for each in compared)
+        return (
+            "every difference of throughput is surely too small to matter"
+            if equal
+            else ("no difference of throughput is shown")
+        )
+    return joined(
+        "; ",
+        [
+            message("throughput is higher with {what}" if each.b > each.a else "throughput is lower with {what}",
+                    what=difference_name(each))
+            for each in shown
+        ],
+    )  # fmt: skip

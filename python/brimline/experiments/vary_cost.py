@@ -1,0 +1,27 @@
+"""Owns what a factor sweep costs in time, to be said before it starts."""
+
+from brimline.experiments.vary import VarySettings
+from brimline.units import NS_PER_S, format_count, format_duration
+from brimline.wording import joined, message
+
+
+def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
+    """`estimate: about 6 min, 30 runs (10 combinations, 3 blocks); at most 20 min, without 6 starts and loads …`."""
+    least_s, most_s = settings.blocks * settings.block_s, settings.blocks_max * settings.block_s
+    if settings.budget_s is not None:
+        least_s, most_s = min(least_s, settings.budget_s), min(most_s, settings.budget_s)
+    count = len(settings.combinations)
+    parts = [
+        message(
+            "estimate: about {typical}, {runs} runs ({combinations} combinations, {blocks} blocks)",
+            typical=format_duration(least_s * NS_PER_S),
+            runs=format_count(settings.blocks * count),
+            combinations=format_count(count),
+            blocks=format_count(settings.blocks),
+        ),
+        message("at most {most}, without loading", most=format_duration(most_s * NS_PER_S)),
+    ]
+    if own_server and settings.apart:
+        servers = len(settings.groups)
+        parts.append(message("a server is started and loaded {count} times a block", count=format_count(servers)))
+    return joined("; ", parts)

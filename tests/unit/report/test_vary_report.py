@@ -1,0 +1,123 @@
+"""The report of a factor sweep whose answers are known, in English, in Chinese, for spreadsheets and for machines."""
+
+import csv
+import io
+import json
+
+from brimline.report import Report, in_language, render_html, render_json
+from brimline.report.csv_export import probes_csv
+from brimline.report.markdown import render_markdown
+from brimline.report.view import Chart, Table
+from tests.unit.report.language.test_chinese_report import QUOTED, _english
+from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, trials_of, varied
+
+
+def tables(report: Report, section: str) -> list[Table]:
+    return [
+        block for each in report.sections if each.id == section for block in each.blocks if isinstance(block, Table)
+    ]
+
+
+def charts(report: Report) -> dict[str, Chart]:
+    return {block.id: block for section in report.sections for block in section.blocks if isinstance(block, Chart)}
+
+
+def rows(table: Table) -> list[dict[str, str]]:
+    return [dict(zip([column.label for column in table.columns], (cell.text for cell in row), strict=True))
+            for row in table.rows]  # fmt: skip
+
+
+def test_the_difference_is_told_with_interval_and_verdict() -> None:
+    report = varied()
+    (table,) = tables(report, "level-differences")
+    (version,) = (row for row in rows(table) if row["Factor"] == "server-version" and row["Metric"] == "Throughput")
+    assert (version["Level"], version["Against"], version["Verdict"]) == ("6.0", "4.4", "improved")
+    assert version["95 % CI"].startswith("+")
+    assert "throughput is higher with server-version 6.0 against 4.4" in str(report.data["text"])
+    assert "hroughput is higher with server-version 6.0 against 4.4" in report.verdict.sentence
+
+
+def test_equal_levels_make_no_claim() -> None:
+    (table,) = tables(varied(equal=True, spoilt=False), "level-differences")
+    verdicts = {row["Verdict"] for row in rows(table) if row["Factor"] == "server-version"}
+    assert verdicts <= {"equivalent", "inconclusive"}
+
+
+def test_each_version_has_its_load_rate_its_highest_throughput_and_its_best_connections() -> None:
+    """S3's table: versions down, what loading and running came to across."""
+    (table,) = tables(varied(spoilt=False), "best-connections")
+    old, new = rows(table)
+    assert (old["server-version"], new["server-version"]) == ("4.4", "6.0")
+    assert old["Load rate"].startswith("40 400") and new["Load rate"].startswith("44 440")
+    assert old["Highest throughput"].startswith(("1 9", "2 0"))
+    assert new["Highest throughput"].startswith(("2 3", "2 4"))
+    for row in (old, new):
+        assert row["Recommended"] in ("4 connections", "4 to 16 connections")
+        assert row["Service p95"].endswith("ms") and row["Service p99"].endswith("ms")
+
+
+def test_what_was_client_limited_is_said_and_is_no_number() -> None:
+    report = varied()
+    (combinations, _) = tables(report, "combinations")
+    spoilt = next(row for row in rows(combinations) if (row["server-version"], row["connections"]) == ("4.4", "32"))
+    assert spoilt["Left out"].startswith("block 1, client limited: busiest generator thread 97 % of a CPU")
+    assert int(spoilt["Runs"]) == len({trial.probe.block for trial in trials_of()}) - 1
+    whole = next(row for row in rows(combinations) if (row["server-version"], row["connections"]) == ("6.0", "32"))
+    assert whole["Left out"] == ""
+
+
+def test_a_combination_without_any_run_that_counts_has_a_dash() -> None:
+    only_spoilt = [number for number, trial in enumerate(trials_of(), start=1) if trial.probe.levels == ("4.4", "32")]
+    report = varied(first=only_spoilt[1])
+    combinations, *_ = tables(report, "combinations")
+    spoilt = next(row for row in rows(combinations) if (row["server-version"], row["connections"]) == ("4.4", "32"))
+    assert spoilt["Runs"] == "0"
+    assert spoilt["Throughput"] == "—"
+    assert "combinations without a run that counts" in [badge.text for badge in report.verdict.badges]
+
+
+def test_servers_tell_which_runs_they_had() -> None:
+    (table,) = tables(varied(spoilt=False), "servers")
+    found = rows(table)
+    assert [row["Server"] for row in found[:2]] == ["1", "2"]
+    assert {row["Version"] for row in found} == {"4.4.1", "6.0.1"}
+    assert [row["Runs"] for row in found[:2]] == ["1–4", "5–8"]
+
+
+def test_charts_have_a_line_for_each_combination_of_the_others() -> None:
+    found = charts(varied())
+    assert set(found) == {
+        "connections-throughput", "connections-latency", "server-version-throughput", "server-version-latency",
+    }  # fmt: skip
+    curves = found["connections-throughput"].figure["data"]
+    assert [trace["x"] for trace in curves] == [[1, 4, 16, 32], [1, 4, 16, 32]]
+    assert all(trace["error_y"]["array"][0] > 0 for trace in curves)
+    assert len(found["connections-latency"].figure["data"]) == 4
+
+
+def test_the_figures_fit_each_other() -> None:
+    findings = varied().data["lint"]
+    assert findings
+    assert [each for each in findings if each["result"] == "fail"] == []
+
+
+def test_machines_and_spreadsheets_get_every_run_with_its_levels() -> None:
+    report = varied()
+    document = json.loads(render_json(report))
+    assert document["kind"] == "vary"
+    assert document["factors"][0] == {"name": "server-version", "levels": ["4.4", "6.0"]}
+    assert len(document["combinations"]) == len(SETTINGS.combinations)
+    assert len(document["probes"]) == len(trials_of())
+    table = list(csv.DictReader(io.StringIO(probes_csv(document))))
+    assert len(table) == len(trials_of())
+    assert {(row["server-version"], row["connections"]) for row in table} == {
+        tuple(each) for each in SETTINGS.combinations
+    }
+    assert {row["result"] for row in table} == {"counts", "client_limited"}
+    assert "| 6.0 | 4.4 |" in render_markdown(report)
+
+
+def test_it_is_said_in_chinese() -> None:
+    report = in_language(varied(), "zh")
+    assert _english(report, *QUOTED, DIRECTORY) == set()
+    assert "服务器版本 6.0 相对 4.4" in render_html(report)
