@@ -1,6 +1,7 @@
 """The boundary: the compiled module is what `_native.pyi` and the row types of the record say, in both directions."""
 
 import ast
+import base64
 import inspect
 from pathlib import Path
 
@@ -94,3 +95,32 @@ def test_errors_carry_what_the_stub_says() -> None:
     assert (path, "missing field" in message) == ("plan", True)
     with pytest.raises(ValueError, match=r"histogram|base64|invalid"):
         _native.Histogram.decode("not a histogram")
+
+
+@pytest.mark.parametrize(
+    "values", [[], [0], [1, 1, 2047, 2048, 4097], [3_600_000_000_000, 5], list(range(1, 10**7, 997))]
+)
+def test_a_decoded_histogram_is_the_one_that_was_encoded(values: list[int]) -> None:
+    """Merged, asked at once, or encoded again: counts of one byte and of several, runs of zeros, the whole range."""
+    original = _native.Histogram()
+    for value in values:
+        original.record(value, 1 + value % 1_000_003)
+    decode = _native.Histogram.decode
+    merged = decode(original.encode())
+    merged.merge(decode(original.encode()))
+    assert merged.buckets() == [(value, 2 * count) for value, count in original.buckets()]
+    for quantile in (0.0, 0.5, 0.999, 1.0):
+        assert decode(original.encode()).quantile(quantile) == original.quantile(quantile)
+    figures = ("count", "mean", "stddev", "min", "max", "buckets")
+    for name in figures:
+        assert getattr(decode(original.encode()), name)() == getattr(original, name)()
+    assert decode(decode(original.encode()).encode()).buckets() == original.buckets()
+
+
+def test_a_damaged_histogram_is_refused() -> None:
+    original = _native.Histogram()
+    original.record(5_000_000, 300)
+    whole = base64.b64decode(original.encode())
+    for cut in (0, 3, 9, len(whole) // 2):
+        with pytest.raises(ValueError, match="histogram"):
+            _native.Histogram.decode(base64.b64encode(whole[:cut]).decode())

@@ -7,82 +7,118 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::histogram_text;
+
 /// A histogram of nanoseconds.
 #[pyclass(module = "brimline._native")]
-pub struct Histogram(TimeHistogram);
+pub struct Histogram {
+    counted: TimeHistogram,
+    /// What was decoded and is not counted yet, ascending: most of it goes straight into another one.
+    decoded: Vec<(u64, u64)>,
+}
+
+impl Histogram {
+    fn of(counted: TimeHistogram) -> Self {
+        Self { counted, decoded: Vec::new() }
+    }
+
+    fn whole(&mut self) -> PyResult<&TimeHistogram> {
+        let decoded = std::mem::take(&mut self.decoded);
+        self.count_all(&decoded)?;
+        Ok(&self.counted)
+    }
+
+    /// From the highest down: the range grows once.
+    fn count_all(&mut self, ascending: &[(u64, u64)]) -> PyResult<()> {
+        ascending
+            .iter()
+            .rev()
+            .try_for_each(|&(value_ns, count)| self.counted.record_n(value_ns, count))
+            .map_err(|error| invalid(&error))
+    }
+}
 
 #[pymethods]
 impl Histogram {
     #[new]
     fn new() -> Self {
-        Self(new_histogram())
+        Self::of(new_histogram())
     }
 
     #[staticmethod]
     fn decode(text: &str) -> PyResult<Self> {
         let bytes = STANDARD.decode(text).map_err(|error| invalid(&error))?;
+        if let Some(decoded) = histogram_text::counts(&bytes) {
+            return Ok(Self { counted: new_histogram(), decoded });
+        }
         let decoded: TimeHistogram =
             Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| invalid(&error))?;
         // A decoded histogram has a fixed range; adding it to one that grows gives one that can be merged into.
         let mut histogram = new_histogram();
         histogram.add(&decoded).map_err(|error| invalid(&error))?;
-        Ok(Self(histogram))
+        Ok(Self::of(histogram))
     }
 
-    fn encode(&self) -> PyResult<String> {
-        encode(&self.0)
+    fn encode(&mut self) -> PyResult<String> {
+        encode(self.whole()?)
     }
 
     fn merge(&mut self, other: &Self) -> PyResult<()> {
-        self.0.add(&other.0).map_err(|error| invalid(&error))
+        self.whole()?;
+        self.counted.add(&other.counted).map_err(|error| invalid(&error))?;
+        self.count_all(&other.decoded)
     }
 
     #[pyo3(signature = (value_ns, count = 1))]
     fn record(&mut self, value_ns: u64, count: u64) -> PyResult<()> {
-        self.0.record_n(value_ns.min(TIME_NS_MAX), count).map_err(|error| invalid(&error))
+        self.whole()?;
+        self.counted.record_n(value_ns.min(TIME_NS_MAX), count).map_err(|error| invalid(&error))
     }
 
-    fn quantile(&self, quantile: f64) -> PyResult<u64> {
+    fn quantile(&mut self, quantile: f64) -> PyResult<u64> {
         if !(0.0..=1.0).contains(&quantile) {
             return Err(PyValueError::new_err(format!("a quantile is in [0, 1], got: {quantile}")));
         }
-        Ok(self.0.value_at_quantile(quantile))
+        Ok(self.whole()?.value_at_quantile(quantile))
     }
 
-    fn count(&self) -> u64 {
-        self.0.len()
+    fn count(&mut self) -> PyResult<u64> {
+        Ok(self.whole()?.len())
     }
 
-    fn count_above(&self, value_ns: u64) -> u64 {
-        let limit = self.0.highest_equivalent(value_ns);
-        self.0
+    fn count_above(&mut self, value_ns: u64) -> PyResult<u64> {
+        let whole = self.whole()?;
+        let limit = whole.highest_equivalent(value_ns);
+        Ok(whole
             .iter_recorded()
             .filter(|step| step.value_iterated_to() > limit)
             .map(|step| step.count_at_value())
-            .sum()
+            .sum())
     }
 
-    fn mean(&self) -> f64 {
-        self.0.mean()
+    fn mean(&mut self) -> PyResult<f64> {
+        Ok(self.whole()?.mean())
     }
 
-    fn stddev(&self) -> f64 {
-        self.0.stdev()
+    fn stddev(&mut self) -> PyResult<f64> {
+        Ok(self.whole()?.stdev())
     }
 
-    fn min(&self) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.min() }
+    fn min(&mut self) -> PyResult<u64> {
+        let whole = self.whole()?;
+        Ok(if whole.is_empty() { 0 } else { whole.min() })
     }
 
-    fn max(&self) -> u64 {
-        self.0.max()
+    fn max(&mut self) -> PyResult<u64> {
+        Ok(self.whole()?.max())
     }
 
-    fn buckets(&self) -> Vec<(u64, u64)> {
-        self.0
+    fn buckets(&mut self) -> PyResult<Vec<(u64, u64)>> {
+        let whole = self.whole()?;
+        Ok(whole
             .iter_recorded()
-            .map(|step| (self.0.highest_equivalent(step.value_iterated_to()), step.count_at_value()))
-            .collect()
+            .map(|step| (whole.highest_equivalent(step.value_iterated_to()), step.count_at_value()))
+            .collect())
     }
 }
 

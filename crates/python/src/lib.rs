@@ -4,6 +4,7 @@
 mod convert;
 mod generating;
 mod histogram;
+mod histogram_text;
 mod importing;
 mod query;
 mod run;
