@@ -7,7 +7,6 @@ Columns of a monitor row that are read here, all optional: `at_ns` (the run's cl
 from collections.abc import Sequence
 
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.server_column import number
 from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import ServerRow
 from brimline.stats.stationarity import VALUE_COUNT_MIN, slope_change
@@ -28,14 +27,14 @@ def server_checks(rows: Sequence[ServerRow], *, start_ns: int, end_ns: int) -> l
 
     A trend is looked for between `start_ns` and `end_ns`, checkpoints from the start of the run on.
     """
-    window = ServerWindow.of(rows, start_ns=start_ns, end_ns=end_ns).rows
-    whole_run = ServerWindow.of(rows, start_ns=0, end_ns=end_ns).rows
+    window = ServerWindow.of(rows, start_ns=start_ns, end_ns=end_ns)
+    whole_run = ServerWindow.of(rows, start_ns=0, end_ns=end_ns)
     found = [_cache_fill(window), _dirty_share(window), _checkpoints(whole_run)]
     return [finding for finding in found if finding is not None]
 
 
-def _cache_fill(rows: Sequence[ServerRow]) -> Finding | None:
-    shares = _shares(rows, "cache_bytes_used")
+def _cache_fill(window: ServerWindow) -> Finding | None:
+    shares = window.shares("cache_bytes_used", "cache_bytes_max")
     if len(shares) < VALUE_COUNT_MIN:
         return None
     growing = _grows(shares) and shares[-1] < CACHE_FULL_SHARE
@@ -50,8 +49,8 @@ def _cache_fill(rows: Sequence[ServerRow]) -> Finding | None:
     return Finding("cache_fill", Standing.WARN, evidence)
 
 
-def _dirty_share(rows: Sequence[ServerRow]) -> Finding | None:
-    shares = _shares(rows, "cache_bytes_dirty")
+def _dirty_share(window: ServerWindow) -> Finding | None:
+    shares = window.shares("cache_bytes_dirty", "cache_bytes_max")
     if len(shares) < VALUE_COUNT_MIN:
         return None
     if not _grows(shares):
@@ -65,8 +64,8 @@ def _dirty_share(rows: Sequence[ServerRow]) -> Finding | None:
     return Finding("cache_dirty", Standing.WARN, evidence)
 
 
-def _checkpoints(rows: Sequence[ServerRow]) -> Finding | None:
-    counts = [count for row in rows if (count := number(row, "checkpoints")) is not None]
+def _checkpoints(window: ServerWindow) -> Finding | None:
+    counts = window.values("checkpoints")
     if len(counts) < 2 or counts[-1] < counts[0]:
         return None
     passed = int(counts[-1] - counts[0])
@@ -79,9 +78,3 @@ def _checkpoints(rows: Sequence[ServerRow]) -> Finding | None:
 def _grows(shares: Sequence[float]) -> bool:
     slope = slope_change(shares)
     return slope.p_value < ALPHA and slope.amount >= CACHE_GROWTH_MIN
-
-
-def _shares(rows: Sequence[ServerRow], column: str) -> list[float]:
-    """`column` as a share of the cache, row by row."""
-    pairs = [(number(row, column), number(row, "cache_bytes_max")) for row in rows]
-    return [part / whole for part, whole in pairs if part is not None and whole]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from brimline.analysis.server_window import ServerWindow
-from brimline.record.model import IntervalRow, RunRecord, ServerRow
+from brimline.record.model import IntervalRow, RunRecord
 from brimline.report.panels import Line, Marked, Point, panel
 from brimline.report.server_series import cpu_share, gauge, grown_between, rate, ratio_of_growth, share
 from brimline.report.time_axis import TimeSpan
@@ -19,27 +19,27 @@ _SHARE_OF_MS = 0.1
 
 def server_charts(record: RunRecord, span: TimeSpan) -> list[Chart]:
     """One chart for each thing that the monitor saw; none for what it didn't see."""
-    rows = ServerWindow.of(record.server, start_ns=0, end_ns=round(span.end_s * NS_PER_S)).rows
+    window = ServerWindow.of(record.server, start_ns=0, end_ns=round(span.end_s * NS_PER_S))
     charts = [
-        _cpu(rows, record.intervals, span),
-        _own_latency(rows, span),
-        _cache(rows, span),
-        _admission(rows, span),
-        _connections(rows, span),
-        _operations(rows, span),
-        _disk_busy(rows, span),
-        _disk_traffic(rows, span),
-        _network(rows, span),
-        _replication(rows, span),
+        _cpu(window, record.intervals, span),
+        _own_latency(window, span),
+        _cache(window, span),
+        _admission(window, span),
+        _connections(window, span),
+        _operations(window, span),
+        _disk_busy(window, span),
+        _disk_traffic(window, span),
+        _network(window, span),
+        _replication(window, span),
     ]
     return [chart for chart in charts if chart is not None]
 
 
-def _cpu(rows: Sequence[ServerRow], intervals: Sequence[IntervalRow], span: TimeSpan) -> Chart | None:
+def _cpu(window: ServerWindow, intervals: Sequence[IntervalRow], span: TimeSpan) -> Chart | None:
     lines = [
-        Line("server", BLUE, cpu_share(rows, "server_cpu_ns", "server_cpu_count")),
-        Line("host, all programs", GREY, cpu_share(rows, "host_busy_ns", "host_cpu_count"), dashed=True),
-        Line("host, waiting for disk", RED, cpu_share(rows, "host_iowait_ns", "host_cpu_count")),
+        Line("server", BLUE, cpu_share(window, "server_cpu_ns", "server_cpu_count")),
+        Line("host, all programs", GREY, cpu_share(window, "host_busy_ns", "host_cpu_count"), dashed=True),
+        Line("host, waiting for disk", RED, cpu_share(window, "host_iowait_ns", "host_cpu_count")),
     ]
     generator = Line("busiest generator thread", AMBER, _busiest_thread(intervals, span))
     return panel(
@@ -64,14 +64,14 @@ def _busiest_thread(intervals: Sequence[IntervalRow], span: TimeSpan) -> list[Po
     ]
 
 
-def _own_latency(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _own_latency(window: ServerWindow, span: TimeSpan) -> Chart | None:
     kinds = (("reads", BLUE), ("writes", GREEN), ("commands", AMBER))
     return panel(
         "server-latency",
         "Latency inside the server",
         "mean time inside the server, ms",
         [
-            Line(kind, color, ratio_of_growth(rows, f"{kind}_latency_us", f"{kind}_ops", scale=_MS_PER_US))
+            Line(kind, color, ratio_of_growth(window, f"{kind}_latency_us", f"{kind}_ops", scale=_MS_PER_US))
             for kind, color in kinds
         ],
         span,
@@ -81,33 +81,33 @@ def _own_latency(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
     )
 
 
-def _cache(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _cache(window: ServerWindow, span: TimeSpan) -> Chart | None:
     return panel(
         "cache",
         "WiredTiger cache and checkpoints",
         "% of the cache",
         [
-            Line("used", BLUE, share(rows, "cache_bytes_used", "cache_bytes_max", scale=100.0)),
-            Line("dirty", RED, share(rows, "cache_bytes_dirty", "cache_bytes_max", scale=100.0)),
+            Line("used", BLUE, share(window, "cache_bytes_used", "cache_bytes_max", scale=100.0)),
+            Line("dirty", RED, share(window, "cache_bytes_dirty", "cache_bytes_max", scale=100.0)),
         ],
         span,
         unit="%",
-        marked=Marked("checkpoint", grown_between(rows, "checkpoints", while_gauge="checkpoint_running")),
+        marked=Marked("checkpoint", grown_between(window, "checkpoints", while_gauge="checkpoint_running")),
         caption="From 80 % used or 5 % dirty on the server evicts in the background; from 95 % used or 20 % dirty on "
         "operations themselves have to evict. Those are WiredTiger's defaults.",
     )
 
 
-def _admission(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _admission(window: ServerWindow, span: TimeSpan) -> Chart | None:
     return panel(
         "tickets",
         "Tickets and queues",
         "operations",
         [
-            Line("reads at work", BLUE, gauge(rows, "read_tickets_out")),
-            Line("writes at work", GREEN, gauge(rows, "write_tickets_out")),
-            Line("reads waiting", AMBER, gauge(rows, "read_queue"), dashed=True),
-            Line("writes waiting", RED, gauge(rows, "write_queue"), dashed=True),
+            Line("reads at work", BLUE, gauge(window, "read_tickets_out")),
+            Line("writes at work", GREEN, gauge(window, "write_tickets_out")),
+            Line("reads waiting", AMBER, gauge(window, "read_queue"), dashed=True),
+            Line("writes waiting", RED, gauge(window, "write_queue"), dashed=True),
         ],
         span,
         caption="Operations that hold a ticket of the storage engine, and those that wait for one, at each look: "
@@ -115,21 +115,21 @@ def _admission(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
     )
 
 
-def _connections(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _connections(window: ServerWindow, span: TimeSpan) -> Chart | None:
     return panel(
         "server-connections",
         "Connections of the server",
         "connections",
         [
-            Line("open", BLUE, gauge(rows, "connections")),
-            Line("at work", AMBER, gauge(rows, "connections_active")),
+            Line("open", BLUE, gauge(window, "connections")),
+            Line("at work", AMBER, gauge(window, "connections_active")),
         ],
         span,
         caption="All clients together, the monitor's own connection included.",
     )
 
 
-def _operations(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _operations(window: ServerWindow, span: TimeSpan) -> Chart | None:
     kinds = (
         ("query", BLUE),
         ("insert", GREEN),
@@ -138,7 +138,7 @@ def _operations(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
         ("getmore", VIOLET),
         ("command", GREY),
     )
-    lines = [Line(kind, color, rate(rows, kind)) for kind, color in kinds]
+    lines = [Line(kind, color, rate(window, kind)) for kind, color in kinds]
     return panel(
         "opcounters",
         "Operations that the server counted",
@@ -150,12 +150,12 @@ def _operations(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
     )
 
 
-def _disk_busy(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _disk_busy(window: ServerWindow, span: TimeSpan) -> Chart | None:
     return panel(
         "disk-busy",
         "Disk of the server's data: busy",
         "% of the time",
-        [Line("busy", BLUE, rate(rows, "disk_busy_ms", scale=_SHARE_OF_MS))],
+        [Line("busy", BLUE, rate(window, "disk_busy_ms", scale=_SHARE_OF_MS))],
         span,
         unit="%",
         caption="Time with at least one request in flight. A disk that serves many at once can be busy all the time "
@@ -163,14 +163,14 @@ def _disk_busy(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
     )
 
 
-def _disk_traffic(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _disk_traffic(window: ServerWindow, span: TimeSpan) -> Chart | None:
     return panel(
         "disk-traffic",
         "Disk of the server's data: traffic",
         "MB/s",
         [
-            Line("read", BLUE, rate(rows, "disk_bytes_read", scale=_MEGABYTES)),
-            Line("written", GREEN, rate(rows, "disk_bytes_written", scale=_MEGABYTES)),
+            Line("read", BLUE, rate(window, "disk_bytes_read", scale=_MEGABYTES)),
+            Line("written", GREEN, rate(window, "disk_bytes_written", scale=_MEGABYTES)),
         ],
         span,
         unit="MB/s",
@@ -178,14 +178,14 @@ def _disk_traffic(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
     )
 
 
-def _network(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _network(window: ServerWindow, span: TimeSpan) -> Chart | None:
     return panel(
         "network",
         "Network traffic of the server",
         "MB/s",
         [
-            Line("received", BLUE, rate(rows, "network_bytes_in", scale=_MEGABYTES)),
-            Line("sent", GREEN, rate(rows, "network_bytes_out", scale=_MEGABYTES)),
+            Line("received", BLUE, rate(window, "network_bytes_in", scale=_MEGABYTES)),
+            Line("sent", GREEN, rate(window, "network_bytes_out", scale=_MEGABYTES)),
         ],
         span,
         unit="MB/s",
@@ -193,10 +193,10 @@ def _network(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
     )
 
 
-def _replication(rows: Sequence[ServerRow], span: TimeSpan) -> Chart | None:
+def _replication(window: ServerWindow, span: TimeSpan) -> Chart | None:
     lines = [
-        Line("slowest member", RED, gauge(rows, "replication_lag_slowest_ms", scale=1e-3)),
-        Line("majority", BLUE, gauge(rows, "replication_lag_majority_ms", scale=1e-3)),
+        Line("slowest member", RED, gauge(window, "replication_lag_slowest_ms", scale=1e-3)),
+        Line("majority", BLUE, gauge(window, "replication_lag_majority_ms", scale=1e-3)),
     ]
     return panel(
         "replication",

@@ -1,55 +1,45 @@
 """Owns what the monitor's rows say over time: gauges as they are, counters as rates, gaps where nothing was seen."""
 
-from collections.abc import Sequence
-from itertools import pairwise
+import numpy as np
 
-from brimline.analysis.server_column import number
-from brimline.record.model import ServerRow
+from brimline.analysis.server_window import Column, ServerWindow, quotients
 from brimline.report.panels import Point
 from brimline.units import NS_PER_S
 
 
-def gauge(rows: Sequence[ServerRow], column: str, *, scale: float = 1.0) -> list[Point]:
+def gauge(window: ServerWindow, column: str, *, scale: float = 1.0) -> list[Point]:
     """The column's value at each look, times `scale`."""
-    return [(_time_s(row), _times(number(row, column), scale)) for row in rows]
+    return _points(window.times_s, window.column(column) * scale)
 
 
-def share(rows: Sequence[ServerRow], part: str, whole: str, *, scale: float = 1.0) -> list[Point]:
+def share(window: ServerWindow, part: str, whole: str, *, scale: float = 1.0) -> list[Point]:
     """One gauge as a part of another one at each look, times `scale`."""
-    return [(_time_s(row), _times(_ratio(number(row, part), number(row, whole)), scale)) for row in rows]
+    return _points(window.times_s, quotients(window.column(part), window.column(whole)) * scale)
 
 
-def rate(rows: Sequence[ServerRow], column: str, *, scale: float = 1.0) -> list[Point]:
+def rate(window: ServerWindow, column: str, *, scale: float = 1.0) -> list[Point]:
     """A counter's growth per second between looks, times `scale`; drawn in the middle between them."""
-    return ratio_of_growth(rows, column, "at_ns", scale=scale * NS_PER_S)
+    return ratio_of_growth(window, column, "at_ns", scale=scale * NS_PER_S)
 
 
-def cpu_share(rows: Sequence[ServerRow], busy: str, cpu_count: str) -> list[Point]:
+def cpu_share(window: ServerWindow, busy: str, cpu_count: str) -> list[Point]:
     """CPU time in ns that was used between looks, in per cent of what that many CPUs have."""
-    return [
-        (time_s, _times(_ratio(cpus, number(after, cpu_count)), 100.0))
-        for (time_s, cpus), (_, after) in zip(ratio_of_growth(rows, busy, "at_ns"), pairwise(rows), strict=True)
-    ]
+    cpus = quotients(_growth(window, busy), _growth(window, "at_ns"))
+    return _points(_middles_s(window), quotients(cpus, window.column(cpu_count)[1:]) * 100.0)
 
 
-def ratio_of_growth(rows: Sequence[ServerRow], part: str, whole: str, *, scale: float = 1.0) -> list[Point]:
+def ratio_of_growth(window: ServerWindow, part: str, whole: str, *, scale: float = 1.0) -> list[Point]:
     """Growth of one counter per growth of another between looks, times `scale`; a gap where either fell or stood."""
-    return [
-        (
-            (_time_s(before) + _time_s(after)) / 2,
-            _times(_ratio(_growth(before, after, part), _growth(before, after, whole)), scale),
-        )
-        for before, after in pairwise(rows)
-    ]
+    return _points(_middles_s(window), quotients(_growth(window, part), _growth(window, whole)) * scale)
 
 
-def grown_between(rows: Sequence[ServerRow], column: str, *, while_gauge: str) -> list[tuple[float, float]]:
+def grown_between(window: ServerWindow, column: str, *, while_gauge: str) -> list[tuple[float, float]]:
     """Spans between looks in which a counter grew or `while_gauge` was not 0, neighbouring ones joined."""
+    times_s = window.times_s.tolist()
+    at_work = (_growth(window, column) > 0) | (np.nan_to_num(window.column(while_gauge)[1:]) != 0)
     spans: list[tuple[float, float]] = []
-    for before, after in pairwise(rows):
-        if not (_growth(before, after, column) or number(after, while_gauge)):
-            continue
-        start, end = _time_s(before), _time_s(after)
+    for place in np.flatnonzero(at_work):
+        start, end = times_s[place], times_s[place + 1]
         if spans and spans[-1][1] >= start:
             spans[-1] = (spans[-1][0], end)
         else:
@@ -57,19 +47,19 @@ def grown_between(rows: Sequence[ServerRow], column: str, *, while_gauge: str) -
     return spans
 
 
-def _time_s(row: ServerRow) -> float:
-    return (number(row, "at_ns") or 0.0) / NS_PER_S
+def _middles_s(window: ServerWindow) -> Column:
+    times_s = window.times_s
+    middles: Column = (times_s[:-1] + times_s[1:]) / 2
+    return middles
 
 
-def _growth(before: ServerRow, after: ServerRow, column: str) -> float | None:
-    """None also where it fell: the server was started again."""
-    first, last = number(before, column), number(after, column)
-    return None if first is None or last is None or last < first else last - first
+def _growth(window: ServerWindow, column: str) -> Column:
+    """Between neighbouring looks; NaN also where it fell: the server was started again."""
+    grown = np.diff(window.column(column))
+    grown[grown < 0] = np.nan
+    return grown
 
 
-def _ratio(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
-
-
-def _times(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
+def _points(times_s: Column, values: Column) -> list[Point]:
+    known = [None if missing else value for value, missing in zip(values.tolist(), np.isnan(values), strict=True)]
+    return list(zip(times_s.tolist(), known, strict=True))

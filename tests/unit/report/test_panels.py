@@ -2,7 +2,7 @@
 
 import pytest
 
-from brimline.record.model import ServerRow
+from brimline.analysis.server_window import ServerWindow
 from brimline.report.panels import Line, panel, thinned
 from brimline.report.server_series import cpu_share, gauge, grown_between, rate, ratio_of_growth, share
 from brimline.report.time_axis import TimeSpan
@@ -12,42 +12,44 @@ SPAN = TimeSpan(10.0, ((0.0, 2.0),))
 SECOND_NS = 1_000_000_000
 
 
-def _rows(**columns: list[int | None]) -> list[ServerRow]:
+def _seen(**columns: list[int | str | None]) -> ServerWindow:
     """One row a second."""
     count = len(next(iter(columns.values())))
-    return [
-        {"at_ns": index * SECOND_NS} | {name: values[index] for name, values in columns.items()}
-        for index in range(count)
-    ]
+    return ServerWindow(
+        [
+            {"at_ns": index * SECOND_NS} | {name: values[index] for name, values in columns.items()}
+            for index in range(count)
+        ]
+    )
 
 
 def test_a_counter_is_drawn_as_its_growth_in_the_middle_between_looks() -> None:
-    rows = _rows(query=[100, 300, 350])
-    assert rate(rows, "query") == [(0.5, 200.0), (1.5, 50.0)]
+    seen = _seen(query=[100, 300, 350])
+    assert rate(seen, "query") == [(0.5, 200.0), (1.5, 50.0)]
 
 
 def test_what_was_not_seen_is_a_gap_and_no_zero() -> None:
-    rows = _rows(query=[100, None, 350, 20, 40], connections=[5, None, 7, 8, 9])
-    assert [value for _, value in rate(rows, "query")] == [None, None, None, 20.0]  # it fell: a restart
-    assert gauge(rows, "connections")[1] == (1.0, None)
-    assert gauge(rows, "no such column")[0] == (0.0, None)
+    seen = _seen(query=[100, None, 350, 20, 40], connections=[5, None, 7, 8, 9])
+    assert [value for _, value in rate(seen, "query")] == [None, None, None, 20.0]  # it fell: a restart
+    assert gauge(seen, "connections")[1] == (1.0, None)
+    assert gauge(seen, "no such column")[0] == (0.0, None)
 
 
 def test_shares_are_of_what_there_is() -> None:
-    rows = _rows(used=[25, 50], most=[100, 100], busy_ns=[0, SECOND_NS], cpus=[4, 4])
-    assert share(rows, "used", "most", scale=100.0) == [(0.0, 25.0), (1.0, 50.0)]
-    assert cpu_share(rows, "busy_ns", "cpus") == [(0.5, 25.0)]
-    assert share(_rows(used=[1], most=[0]), "used", "most") == [(0.0, None)]
+    seen = _seen(used=[25, 50], most=[100, 100], busy_ns=[0, SECOND_NS], cpus=[4, 4])
+    assert share(seen, "used", "most", scale=100.0) == [(0.0, 25.0), (1.0, 50.0)]
+    assert cpu_share(seen, "busy_ns", "cpus") == [(0.5, 25.0)]
+    assert share(_seen(used=[1], most=[0]), "used", "most") == [(0.0, None)]
 
 
 def test_the_mean_of_a_time_is_per_operation() -> None:
-    rows = _rows(reads_latency_us=[0, 9_000, 9_000], reads_ops=[0, 3, 3])
-    assert ratio_of_growth(rows, "reads_latency_us", "reads_ops", scale=1e-3) == [(0.5, 3.0), (1.5, None)]
+    seen = _seen(reads_latency_us=[0, 9_000, 9_000], reads_ops=[0, 3, 3])
+    assert ratio_of_growth(seen, "reads_latency_us", "reads_ops", scale=1e-3) == [(0.5, 3.0), (1.5, None)]
 
 
 def test_a_checkpoint_is_marked_from_the_look_before_it_to_the_look_after_it() -> None:
-    rows = _rows(checkpoints=[4, 4, 5, 5, 5], checkpoint_running=[0, 0, 0, 0, 1])
-    assert grown_between(rows, "checkpoints", while_gauge="checkpoint_running") == [(1.0, 2.0), (3.0, 4.0)]
+    seen = _seen(checkpoints=[4, 4, 5, 5, 5], checkpoint_running=[0, 0, 0, 0, 1])
+    assert grown_between(seen, "checkpoints", while_gauge="checkpoint_running") == [(1.0, 2.0), (3.0, 4.0)]
 
 
 @pytest.mark.parametrize("peak", [0, 1, 777, 3_598, 3_599])
