@@ -95,13 +95,14 @@ def observe(
     *,
     null_ceiling_ops_per_s: float | None = None,
     objectives: Sequence[LatencyObjective] = (),
+    steady: SteadyState | None = None,
 ) -> Observation:
     """What `record` shows. `null_ceiling_ops_per_s`: throughput of the null target on this host, if known.
 
     `objectives` say which quantiles are needed besides the p99 of all operations. Warm-up that was
-    found beyond the planned one is not in the measured window.
+    found beyond the planned one is not in the measured window. `steady`: what was found, by who knows already.
     """
-    steady = steady_state(record)
+    steady = steady or steady_state(record)
     record = counted(record, steady)
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     due_operations = [row for row in record.operations if row["phase"] == "measure"]

@@ -141,14 +141,17 @@ def steady_state(record: RunRecord) -> SteadyState | None:
 
 
 def counted(record: RunRecord, steady: SteadyState | None) -> RunRecord:
-    """`record` with the warm-up that was found told apart as the planned one is; itself where none was found.
+    """`record` with the warm-up that was found told apart as the planned one is; itself where there is none to tell.
 
     An operation belongs to the interval in which it ended: of those that are in flight at the border, some thousandths
-    of a window, it isn't known when they were due.
+    of a window, it isn't known when they were due. Every histogram is read anew for this, but only once: of a record
+    that this made, nothing is left to tell apart.
     """
     if steady is None or steady.warmup_end_ns is None:
         return record
     end_ns = steady.warmup_end_ns
+    if all(row["start_ns"] >= end_ns for row in record.intervals if row["phase"] == "measure"):
+        return record
     load = partial(_relabelled, record, end_ns)
     operations: list[OperationRow] = [
         {**row, "phase": "warmup"} if row["start_ns"] < end_ns else row for row in record.operations

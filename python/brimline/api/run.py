@@ -5,6 +5,7 @@ from pathlib import Path
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
+from brimline.analysis.steady import counted, steady_state
 from brimline.analysis.verdict import judge
 from brimline.api.options import Options
 from brimline.api.results import RunResult
@@ -73,10 +74,12 @@ def run_result(
     apdex: ApdexThresholds = JMETER_THRESHOLDS,
 ) -> RunResult:
     """What a record shows, now or years later."""
-    observation = observe(record, objectives=slo.latencies if slo else ())
+    steady = steady_state(record)
+    told_apart = counted(record, steady)  # here, so that observation and report don't each do it
+    observation = observe(told_apart, objectives=slo.latencies if slo else (), steady=steady)
     judgement = judge(observation, slo) if slo is not None and not observation.closed_loop else None
     return RunResult(
-        report=run_report(record, observation, slo=slo, judgement=judgement, apdex=apdex),
+        report=run_report(told_apart, observation, slo=slo, judgement=judgement, apdex=apdex),
         directory=record.directory,
         interrupted=interrupted,
         record=record,

@@ -167,6 +167,8 @@ def test_a_found_warmup_becomes_warmup_in_every_part_of_the_record() -> None:
     rest = counted(slow_start, found)
     assert [row["phase"] for row in rest.intervals] == ["warmup"] * 10 + ["measure"] * 50
     assert [row["phase"] for row in rest.operations] == ["warmup"] * 10 + ["measure"] * 50
+    assert counted(rest, found) is rest  # nothing is read a second time
+    assert observe(rest, steady=found).steady is found
     assert rest.histograms["read", "service"].count() == 5000
     assert rest.histograms["read", "service"].max() == pytest.approx(MS, rel=0.01)
     assert {each.phase for each in rest.interval_histograms("service") if each.start_ns < 10 * S} == {"warmup"}
