@@ -4,6 +4,7 @@ The imports take most of a second, in which nothing is started and nothing can b
 takes the signals over while it works (`brimline.execution.stop`).
 """
 
+import gc
 import os
 import signal
 import sys
@@ -16,8 +17,14 @@ def main() -> None:
         signal.signal(number, _leave)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as under `nohup`
         signal.signal(signal.SIGHUP, _leave)
+    # numpy's BLAS has a thread for each processor, which spin while they wait: CPU time that a load needs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What imports make is there to stay: neither they nor what follows need it looked through for garbage.
+    gc.disable()
     from brimline.cli import main as command_line
 
+    gc.freeze()
+    gc.enable()
     command_line()
 
 

@@ -1,5 +1,6 @@
 """The words of any verb: whatever a password looks like, no output and no record holds it."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -106,3 +107,18 @@ def test_a_full_disk_keeps_no_record_of_what_measured_nothing(verb: str, tmp_pat
         )  # fmt: skip
     assert ended.returncode == 1
     assert ended.stderr == "error: can't print the result: no space left on device\n"
+
+
+def test_the_program_starts_no_threads_for_linear_algebra() -> None:
+    """They spin while they wait, beside a load. On a machine with one processor there are none anyway."""
+    code = (
+        "import os, sys, brimline.__main__ as program; sys.argv = ['brimline', '--version']\n"
+        "try: program.main()\n"
+        "finally:\n"
+        " import numpy; numpy.ones((300, 300)) @ numpy.ones((300, 300)); print(len(os.listdir('/proc/self/task')))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60, check=True
+    )
+    assert ended.stdout.splitlines()[-1] == "1"
