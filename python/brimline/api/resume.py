@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from brimline.errors import UsageError
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.layout import EXPERIMENT_FILE, SPEC_FILE
-from brimline.spec import LoadedSpec, load_spec
+from brimline.record.redaction import REDACTED
+from brimline.spec import LoadedSpec, Spec, load_spec
 
 _IDENTITY = (
     ("engine",),
@@ -49,7 +52,21 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
             hint=f"brimline {_VERBS.get(experiment.kind, experiment.kind)} --resume {directory}",
         )
     loaded = load_spec(directory / SPEC_FILE)
-    return Resumption(experiment=experiment, loaded=LoadedSpec(loaded.spec, experiment.spec_text, loaded.source))
+    spec = _on_its_server(loaded.spec, experiment.environment)
+    return Resumption(experiment=experiment, loaded=LoadedSpec(spec, experiment.spec_text, loaded.source))
+
+
+def _on_its_server(spec: Spec, environment: Mapping[str, Any]) -> Spec:
+    """`spec` with the address that was given beside it, where it is somebody else's server and was stored whole.
+
+    An address that held a secret was not: it has to be given again.
+    """
+    uri, server = environment.get("uri"), environment.get("server") or {}
+    if spec.target.uri is not None or not isinstance(uri, str) or REDACTED in uri:
+        return spec
+    if server.get("started_by_brimline") is not False:
+        return spec
+    return spec.model_copy(update={"target": spec.target.model_copy(update={"uri": SecretStr(uri)})})
 
 
 def _named(kind: str) -> str:
