@@ -106,7 +106,7 @@ def test_load_then_run_as_the_words_promise(brimline_cli: CommandLine, uri: str)
     text = brimline_cli.run("show", record)
     assert text.exit_code == 0
     assert "Throughput" in text.stdout and "read" in text.stdout
-    listed = brimline_cli.run("list", "--json").json()
+    listed = brimline_cli.run("list", "--json").json()["records"]
     assert [(entry["name"], entry["ended_by"], entry["problem"]) for entry in listed] == [
         ("ycsb-c", "completed", "")
     ] * 2
@@ -193,7 +193,7 @@ def test_a_sweep_on_the_command_line(brimline_cli: CommandLine, uri: str) -> Non
     assert len(document["probes"]) == 3
     shown = brimline_cli.run("show", "latest", "--json")
     assert shown.json() == document
-    assert "1 connections, closed loop" in outcome.stderr
+    assert "1 connection, closed loop" in outcome.stderr
 
 
 def test_a_capacity_on_real_time(tmp_path: Path) -> None:
@@ -258,9 +258,9 @@ def test_latest_is_what_began_last(tmp_path: Path) -> None:
 
 def test_the_verbs_that_only_look(brimline_cli: CommandLine) -> None:
     workloads = brimline_cli.run("workloads", "--json")
-    assert [entry["name"] for entry in workloads.json()] == shipped_workloads()
+    assert [entry["name"] for entry in workloads.json()["workloads"]] == shipped_workloads()
     assert brimline_cli.run("list").stdout.strip() == "no runs yet"
-    assert brimline_cli.run("list", "--json").json() == []
+    assert brimline_cli.run("list", "--json").json() == {"format_version": 1, "kind": "list", "records": []}
     version = brimline_cli.run("--version")
     assert re.fullmatch(r"brimline \S+\n", version.stdout)
     missing = brimline_cli.run("show")

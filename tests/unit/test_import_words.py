@@ -30,6 +30,17 @@ def test_import_show_report_list(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert code == 0 and out.strip() == str(html) and html.exists()
     code, out, _ = brimline(["list", "--runs-dir", runs], capsys)
     assert code == 0 and "imported" in out and "orders" in out
+    code, out, _ = brimline(["list", "--json", "--runs-dir", runs], capsys)
+    document = json.loads(out)
+    assert code == 0 and (document["format_version"], document["kind"]) == (1, "list")
+    assert [entry["kind"] for entry in document["records"]] == ["imported"]
+
+
+def test_the_shipped_workloads_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = brimline(["workloads", "--json"], capsys)
+    document = json.loads(out)
+    assert code == 0 and (document["format_version"], document["kind"]) == (1, "workloads")
+    assert "ycsb-a" in [entry["name"] for entry in document["workloads"]]
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,7 @@ from brimline.experiments.capacity import Capacity
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.frontier import Frontier, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
+from brimline.plan.pacing import plural
 from brimline.report import capacity_report
 from brimline.report.frontier_view import frontier_report
 from brimline.spec import LoadedSpec
@@ -87,7 +88,7 @@ def resume_search(
     options = options or Options()
     found = resumption(Path(directory), kinds=("capacity", "frontier"))
     finished = sum(trial.took_s is not None for trial in found.experiment.trials)
-    options.progress.note(f"going on with {directory}: {finished} probes are there")
+    options.progress.note(f"going on with {directory}, in which {plural(finished, 'probe')} ended")
     settings = resumed_settings(found.experiment, budget_s)
     return search_loaded(found.loaded, settings, options, resume=Path(directory))
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 
 from rich.table import Table
 
@@ -9,6 +10,7 @@ from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.record import RecordEntry, list_records
+from brimline.report.run_json import FORMAT_VERSION
 
 
 def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
@@ -16,7 +18,7 @@ def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
     entries = list_records(runs_dir or default_runs_directory())
     if as_json:
         with printing():
-            sys.stdout.write(json.dumps([_document(entry) for entry in entries], indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(_document(entries), indent=2, ensure_ascii=False) + "\n")
         return 0
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("Started (UTC)", "Kind", "Name", "Ended", "Directory"):
@@ -29,7 +31,11 @@ def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
     return 0
 
 
-def _document(entry: RecordEntry) -> dict[str, str | None]:
+def _document(entries: Sequence[RecordEntry]) -> dict[str, object]:
+    return {"format_version": FORMAT_VERSION, "kind": "list", "records": [_record(entry) for entry in entries]}
+
+
+def _record(entry: RecordEntry) -> dict[str, str | None]:
     return {
         "directory": str(entry.directory),
         "kind": entry.kind,

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
+from brimline.report.run_json import FORMAT_VERSION
 from brimline.spec import load_spec, shipped_workloads
 
 
@@ -15,8 +16,9 @@ def workloads(as_json: opt.Json = False) -> int:
     specs = [load_spec(name).spec for name in shipped_workloads()]
     if as_json:
         rows = [{"name": spec.name, "description": spec.description} for spec in specs]
+        document = {"format_version": FORMAT_VERSION, "kind": "workloads", "workloads": rows}
         with printing():
-            sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         return 0
     table = Table(box=None, pad_edge=False, show_header=False)
     for spec in specs:

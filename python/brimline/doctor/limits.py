@@ -3,6 +3,7 @@
 import resource
 
 from brimline.doctor.check import Check, graded
+from brimline.plan.pacing import connections_text
 from brimline.units import format_count
 
 OPEN_FILES_MIN = 4096
@@ -24,7 +25,7 @@ def open_files(*, connections: int | None = None, limit: int | None = None) -> C
     if limit == _UNLIMITED:
         return graded("open_files", "no limit", hint="", figures={"limit_files": None})
     needed = None if connections is None else connections + OPEN_FILES_BESIDE
-    planned = "" if needed is None else f"; the workload's {format_count(connections or 0)} connections need {needed}"
+    planned = "" if needed is None else f"; the workload's {connections_text(connections or 0)} need {needed}"
     return graded(
         "open_files",
         f"at most {format_count(limit)} open files{planned}",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.experiments.trial import Probe
+from brimline.plan.pacing import connections_text
 from brimline.stats.estimate import Estimate
 from brimline.units import format_count, format_number, format_rate, round_significant
 from brimline.wording import message
@@ -73,7 +74,7 @@ class Axis:
             return format_rate(load, digits=digits)
         if self.on is On.THREADS:
             return message("T = {count}", count=format_count(round(load)))
-        return message("{count} connections", count=format_count(round(load)))
+        return connections_text(round(load))
 
     def number(self, load: float) -> str:
         """The load without its unit, as it was offered."""

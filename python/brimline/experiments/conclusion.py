@@ -140,7 +140,12 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
     if broken is not None:
         return _broken_off(broken)
     if not finished:
-        ended = message("ended after {count} probes, before it was done", count=len(trials))
+        ended = message(
+            "ended after {count} probe, before it was done"
+            if len(trials) == 1
+            else "ended after {count} probes, before it was done",
+            count=len(trials),
+        )
         return ConclusionKind.INCOMPLETE, ended
     if state.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
         limited = state.sweep.ended_by is SweepEnd.CLIENT_LIMITED

@@ -10,6 +10,7 @@ from enum import StrEnum
 from statistics import median
 
 from brimline.experiments.growth_figures import LoadFigures, QueryFigures
+from brimline.plan.pacing import connections_text
 from brimline.units import format_count, format_duration, format_percentage, format_rate
 from brimline.wording import message
 
@@ -258,7 +259,7 @@ def describe_task(task: GrowthTask) -> str:
     records = format_count(task.records)
     if task.stage == "load":
         return f"load: {format_count(task.there)} to {records} records"
-    return f"query: {format_count(task.queries)} at {records} records over {task.connections} connection(s)"
+    return f"query: {format_count(task.queries)} at {records} records over {connections_text(task.connections)}"
 
 
 def describe_outcome(trial: GrowthTrial) -> str:

@@ -13,6 +13,7 @@ from brimline.experiments.growth import (
 )
 from brimline.experiments.growth_cause import Cause, coincident_causes
 from brimline.experiments.growth_figures import LoadFigures, QueryFigures, Signals
+from brimline.plan.pacing import connections_text
 from brimline.stats.segmented import Direction, Segmented, find_break
 from brimline.units import format_count, format_number
 from brimline.wording import joined, message
@@ -213,11 +214,6 @@ def _query_break(volumes: Sequence[Volume], connections: int, settings: GrowthSe
         result=result,
         causes=_causes(result, volumes, signals, importing=False),
     )
-
-
-def connections_text(count: int) -> str:
-    """`1 connection`, `8 connections`."""
-    return "1 connection" if count == 1 else message("{count} connections", count=count)
 
 
 def adjusted_times(volumes: Sequence[Volume], connections: int) -> list[tuple[Volume, float]]:

@@ -4,8 +4,9 @@ from brimline.analysis.bottleneck import Bottleneck, BottleneckKind
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion
+from brimline.plan.pacing import connections_text
 from brimline.stats.estimate import Estimate
-from brimline.units import format_count, format_number, format_percentage, format_rate
+from brimline.units import format_number, format_percentage, format_rate
 from brimline.wording import joined, message
 
 
@@ -77,7 +78,7 @@ def headline(
     figure, interval = sustained_parts(sustained, settings.axis)
     parts: list[str] = [_figure_text(figure, interval, sustained, settings)]
     if sweep.knee_connections is not None:
-        parts.append(message("knee at {knee} connections", knee=format_count(sweep.knee_connections)))
+        parts.append(message("knee at {connections}", connections=connections_text(sweep.knee_connections)))
     if limit is not None:
         undetermined = limit.kind is BottleneckKind.UNDETERMINED
         parts.append("bottleneck undetermined" if undetermined else message("stopped by {limit}", limit=limit.text))

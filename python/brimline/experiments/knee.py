@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brimline.analysis.observation import Observation
+from brimline.plan.pacing import connections_text
 from brimline.stats.estimate import CONFIDENCE
 from brimline.units import format_count
 from brimline.wording import message
@@ -71,7 +72,7 @@ class Band:
     def text(self) -> str:
         """`8 to 16 connections`."""
         if self.low == self.high:
-            return message("{count} connections", count=format_count(self.low))
+            return connections_text(self.low)
         return message("{low} to {high} connections", low=format_count(self.low), high=format_count(self.high))
 
 

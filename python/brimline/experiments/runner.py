@@ -12,6 +12,7 @@ from brimline.execution import RunContext, execute, restore_data
 from brimline.experiments.cooldown import cool_down, cool_down_limit_s
 from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
+from brimline.plan.pacing import connections_text
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.spec import Spec
 from brimline.spec.load_models import ClosedLoad, ConstantLoad, Load, TlrLoad
@@ -144,7 +145,7 @@ def describe_probe(probe: Probe) -> str:
     if probe.loops is not None:
         return f"{probe.stage}: {probe.connections} threads, {probe.loops} loops, started over {probe.ramp_up_s:g} s"
     if probe.rate_ops_per_s is None:
-        return f"{probe.stage}: {probe.connections} connections, closed loop"
+        return f"{probe.stage}: {connections_text(probe.connections)}, closed loop"
     return f"{probe.stage}: {format_rate(probe.rate_ops_per_s)} offered"
 
 

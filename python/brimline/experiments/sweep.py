@@ -12,9 +12,10 @@ from brimline.analysis.observation import Observation
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.trial import TARGET_LOST, Probe, Trial, broken_off, of_stage
+from brimline.plan.pacing import connections_text
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
-from brimline.units import format_count, format_percentage, format_rate
+from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message
 
 ERROR_RATE_STOP = 0.05
@@ -117,8 +118,8 @@ class Sweep:
             limited = limit is not None and limit.kind is BottleneckKind.GENERATOR
             ended_by = SweepEnd.CLIENT_LIMITED if limited else SweepEnd.INVALID
             reason = message(
-                "with {connections} connections: {problems}",
-                connections=format_count(best.connections),
+                "with {connections}: {problems}",
+                connections=connections_text(best.connections),
                 problems=joined("; ", best.problems),
             )
         reached = ended_by is SweepEnd.PLATEAU
@@ -284,9 +285,9 @@ def _found_text(ceiling: float | None, rate: float, saturation: Estimate | None,
         return ""
     figure = joined(", ", [format_rate(rate), runs_text([knee])]) if saturation is None else saturation.text
     return message(
-        "saturation throughput {figure}; knee at {connections} connections",
+        "saturation throughput {figure}; knee at {connections}",
         figure=figure,
-        connections=format_count(knee.connections),
+        connections=connections_text(knee.connections),
     )
 
 
@@ -298,14 +299,14 @@ def _no_figure_text(ended_by: SweepEnd, reason: str, levels: Sequence[SweepLevel
     if ended_by is SweepEnd.INVALID:
         return message("no saturation throughput: the runs are invalid {reason}", reason=reason)
     if ended_by is SweepEnd.CONNECTIONS_MAX:
-        reached = format_count(levels[-1].connections)
-        return message("no plateau up to {connections} connections{most}", connections=reached, most=most)
+        reached = connections_text(levels[-1].connections)
+        return message("no plateau up to {connections}{most}", connections=reached, most=most)
     if ended_by is SweepEnd.ERRORS:
         failing = levels[-1]
         return message(
-            "{share} of the operations failed with {connections} connections{most}",
+            "{share} of the operations failed with {connections}{most}",
             share=format_percentage(failing.error_rate),
-            connections=format_count(failing.connections),
+            connections=connections_text(failing.connections),
             most=most,
         )
     return message("the sweep did not finish{most}", most=most)

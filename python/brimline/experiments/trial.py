@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimline.analysis.observation import Observation
+from brimline.plan.pacing import connections_text
 from brimline.units import format_count, format_rate
 from brimline.wording import message
 
@@ -45,8 +46,9 @@ class Probe:
                 stage=self.stage,
                 load=message("T = {count}", count=format_count(self.connections)),
             )
-        connections = message("{count} connections", count=format_count(self.connections))
-        return message("the {stage} probe with {connections}", stage=self.stage, connections=connections)
+        return message(
+            "the {stage} probe with {connections}", stage=self.stage, connections=connections_text(self.connections)
+        )
 
     @property
     def cost_s(self) -> float:

@@ -131,6 +131,11 @@ def _offered_before(stages: tuple[model.Stage, ...], at_ns: int) -> float:
     return operations + stages[-1].to_ops_per_s * max(at_ns - start_ns, 0) / units.NS_PER_S
 
 
+def connections_text(count: int) -> str:
+    """`1 connection`, `8 connections`."""
+    return "1 connection" if count == 1 else message("{count} connections", count=units.format_count(count))
+
+
 def plural(count: int, noun: str) -> str:
     """`count` and its noun, in the plural unless it is one."""
     return f"{units.format_count(count)} {noun}{'' if count == 1 else 's'}"

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from brimline.experiments.growth_conclusion import Breakpoint, IndexSetGrowth, Volume, connections_text
+from brimline.experiments.growth_conclusion import Breakpoint, IndexSetGrowth, Volume
+from brimline.plan.pacing import connections_text
 from brimline.report import figures
 from brimline.report.view import Chart, Key
 from brimline.units import format_bytes, format_count, format_duration, format_number

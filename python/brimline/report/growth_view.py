@@ -8,8 +8,8 @@ from brimline.experiments.growth_conclusion import (
     GrowthConclusion,
     IndexSetGrowth,
     Volume,
-    connections_text,
 )
+from brimline.plan.pacing import connections_text
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
 from brimline.report.experiment_view import command, identity

@@ -1,8 +1,8 @@
 """What a sweep says about connections, as facts beside a verdict: the knee, and the numbers to use."""
 
 from brimline.experiments.sweep import SweepConclusion
+from brimline.plan.pacing import connections_text
 from brimline.report.view import Fact
-from brimline.units import format_count
 from brimline.wording import message
 
 
@@ -13,7 +13,7 @@ def plateau_facts(sweep: SweepConclusion) -> list[Fact]:
     return [
         Fact(
             label="Knee",
-            value=message("{count} connections", count=format_count(sweep.knee.connections)),
+            value=connections_text(sweep.knee.connections),
             note=message("95 % of the plateau; {interval}", interval=sweep.knee.interval_text),
         ),
         Fact(

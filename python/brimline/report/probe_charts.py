@@ -8,6 +8,7 @@ from typing import Any
 
 from brimline.analysis.objective import LatencyObjective
 from brimline.experiments.axis import Axis, On
+from brimline.plan.pacing import connections_text
 from brimline.report import figures
 from brimline.report.view import Chart, Key, Mark
 from brimline.stats.estimate import Estimate
@@ -318,8 +319,8 @@ def _point_text(point: ProbePoint, axis: Axis) -> str:
 
 def _level_text(point: ProbePoint) -> str:
     return message(
-        "{connections:g} connections: {rate}, service p99 {p99}",
-        connections=point.load,
+        "{connections}: {rate}, service p99 {p99}",
+        connections=connections_text(round(point.load)),
         rate=format_rate(point.throughput_ops_per_s),
         p99=point.p99_text,
     )

@@ -63,7 +63,11 @@ def _worst(name: str, found: Sequence[tuple[Finding, str]]) -> Finding:
     worst, where = min(found, key=lambda each: _RANK[each[0].verdict])
     same = sum(1 for finding, _ in found if finding.verdict is worst.verdict)
     if worst.verdict is Standing.PASS:
-        return Finding(name, worst.verdict, message("in all {count} probes", count=len(found)))
+        return Finding(
+            name,
+            worst.verdict,
+            message("in the only probe" if len(found) == 1 else "in all {count} probes", count=len(found)),
+        )
     evidence = message(
         "in {same} of {count} probes; {where}: {evidence}",
         same=same,

@@ -10,6 +10,7 @@ from brimline.experiments.axis import Axis, On
 from brimline.experiments.outcome import judge_trial
 from brimline.experiments.sweep import CEILING_TEXT
 from brimline.experiments.trial import SEARCH_STAGES, Trial
+from brimline.plan.pacing import connections_text
 from brimline.report.probe_charts import ProbePoint
 from brimline.report.view import Cell, Column, Table, Tone
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage
@@ -147,9 +148,9 @@ def _point(row: ProbeRow, *, load: float, limit: LatencyObjective | None = None)
         limited_ns=None if judged is None else judged.value_ns,
         verdict=row.outcome,
         label=message(
-            "Probe {number}, {stage}, {connections} connections",
+            "Probe {number}, {stage}, {connections}",
             number=row.number,
             stage=probe.stage,
-            connections=probe.connections,
+            connections=connections_text(probe.connections),
         ),
     )

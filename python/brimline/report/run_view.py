@@ -8,7 +8,7 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.steady import Steadiness, counted
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
-from brimline.plan.pacing import short_load
+from brimline.plan.pacing import connections_text, short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks, load_sections, objective_sections, run_sections
@@ -77,7 +77,7 @@ def run_report(
 
 def _subtitle(record: RunRecord) -> str:
     namespace = f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
-    connections = message("{count} connections", count=format_count(record.plan.connections))
+    connections = connections_text(record.plan.connections)
     return joined(" · ", [short_load(record.plan), connections, namespace])
 
 

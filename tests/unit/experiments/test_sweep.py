@@ -143,7 +143,7 @@ def test_errors_end_the_sweep() -> None:
     trials, conclusion = run(Sweep(SweepSettings(), 1), lambda connections: 1000.0 * connections, error_rate=0.5)
     assert len(trials) == 1
     assert conclusion.ended_by is SweepEnd.ERRORS
-    assert "50 % of the operations failed with 1 connections" in conclusion.text
+    assert "50 % of the operations failed with 1 connection" in conclusion.text
 
 
 def test_a_lost_target_ends_the_sweep() -> None:

@@ -66,7 +66,7 @@ def test_the_largest_number_of_connections(largest: int) -> None:
 def test_one_connection_too_many_is_no_number() -> None:
     conclusion = play(on_connections(), 0)[1]
     assert conclusion.kind is ConclusionKind.SLO_UNREACHABLE
-    assert conclusion.reason.startswith("at 1 connections already: service p99")
+    assert conclusion.reason.startswith("at 1 connection already: service p99")
 
 
 def test_the_only_number_that_holds_is_one() -> None:

@@ -7,6 +7,7 @@ from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Full
 from brimline.analysis.bottleneck.server_cpu import SERVER_CPU_SHARE_NEAR
 from brimline.analysis.observation import Observation
 from brimline.analysis.validity import HOST_BUSY_SHARE
+from brimline.plan.pacing import connections_text
 from brimline.units import format_count, format_percentage
 from brimline.wording import message
 
@@ -82,7 +83,7 @@ def _server_has_room(observation: Observation, waits: Collection[Evidence]) -> b
 
 def _in_flight(observation: Observation) -> str:
     return message(
-        "{mean:.1f} operations in flight over {count} connections",
+        "{mean:.1f} operations in flight over {connections}",
         mean=observation.mean_in_flight,
-        count=format_count(observation.connections),
+        connections=connections_text(observation.connections),
     )
