@@ -30,6 +30,8 @@ from brimline.record.data_import import (
     read_checkpoint,
     read_import,
 )
+from brimline.record.files import read_json_if_there
+from brimline.record.layout import SERVER_FACTS_FILE
 from brimline.servers import Deployment, control_client, external
 from brimline.servers.deployment import Client
 from brimline.spec.import_settings import ImportSettings
@@ -237,8 +239,7 @@ class _Attempts:
 
     def _note_sizes(self, instant: str) -> None:
         """How large the data is, `before` or `after` the import; unknown when the server doesn't say."""
-        path = self._writer.directory / "server.json"
-        facts = json.loads(path.read_text()) if path.exists() else {}
+        facts = read_json_if_there(self._writer.directory / SERVER_FACTS_FILE) or {}
         if instant == "before" and instant in facts:
             return
         with _client(self._deployment) as client:
