@@ -112,11 +112,14 @@ def find_break(
     if problem.squares < _NO_SPREAD:
         return Segmented(found=None, p_value=1.0, volumes=tuple(levels), fitted=problem.course(sign))
     p_value = problem.chance(np.random.default_rng(seed))
+    without = Segmented(found=None, p_value=p_value, volumes=tuple(levels), fitted=problem.course(sign))
+    if p_value > alpha:
+        return without
     fits = problem.fits()
     best = min(fits, key=lambda fit: fit.squares)
     ratio = problem.factor(best) ** sign
-    if p_value > alpha or problem.factor(best) < ratio_min:
-        return Segmented(found=None, p_value=p_value, volumes=tuple(levels), fitted=problem.course(sign))
+    if problem.factor(best) < ratio_min:
+        return without
     low, high = problem.interval(fits)
     estimate = Estimate(value=best.position, low=min(low, best.position), high=max(high, best.position), unit=unit)
     return Segmented(
