@@ -1,8 +1,10 @@
 """Owns the measurement of `brimline generate`: rows to a file beside a plain write of the same bytes, in one run.
 
-    .venv/bin/python -m benchmarks.generate [--rows 1M] [--rounds 3] [--directory DIR]
+    python -m benchmarks.generate [--rows 1M] [--rounds 3] [--directory DIR] [--threads N] [--cpu-only]
 
 Each round writes the rows, then the same number of bytes with `dd conv=fdatasync`; both end when the disk has them.
+`--cpu-only` writes to /dev/null instead: what making rows costs, whatever the disk and whoever else uses it. Two
+versions are compared by running it in both, one after the other.
 """
 
 import argparse
@@ -28,13 +30,32 @@ def plain_write(path: Path, size_bytes: int) -> float:
     return size_bytes / (time.monotonic() - begun)
 
 
+def cpu_only(rows: int, rounds: int, threads: int | None) -> None:
+    """Prints the CPU time of making rows, by workload and format: the least of the rounds, as others only add."""
+    null = Path("/dev/null")
+    for workload in _WORKLOADS:
+        for row_format in _FORMATS:
+            results = [
+                api.generate(workload, output=null, row_format=row_format, rows=rows, threads=threads)
+                for _ in range(rounds)
+            ]
+            least = min(results, key=lambda result: result.cpu_ns)
+            per_mb = f"{least.cpu_ns / least.bytes:6.2f} ms of CPU per MB"
+            print(f"{workload:14} {row_format:5} {per_mb}, {format_duration(least.cpu_ns / rows)} per row", flush=True)
+
+
 def main() -> None:
     """Prints a line for each workload and format: medians over the rounds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=parse_count, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--directory", type=Path, default=None, help="on the disk that is meant")
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--cpu-only", action="store_true")
     arguments = parser.parse_args()
+    if arguments.cpu_only:
+        cpu_only(arguments.rows, arguments.rounds, arguments.threads)
+        return
     print(f"{format_count(arguments.rows)} rows, medians of {arguments.rounds} rounds")
     with tempfile.TemporaryDirectory(dir=arguments.directory) as directory:
         path = Path(directory) / "rows"
@@ -42,7 +63,11 @@ def main() -> None:
             for row_format in _FORMATS:
                 results, plain = [], []
                 for _ in range(arguments.rounds):
-                    results.append(api.generate(workload, output=path, row_format=row_format, rows=arguments.rows))
+                    results.append(
+                        api.generate(
+                            workload, output=path, row_format=row_format, rows=arguments.rows, threads=arguments.threads
+                        )
+                    )
                     path.unlink()
                     plain.append(plain_write(path, results[-1].bytes))
                     path.unlink()

@@ -4,8 +4,9 @@ use brimline_bson::Writer;
 
 use crate::key::{KeyElement, Keys};
 use crate::rng::RngStream;
+use crate::sink::{BsonSink, OwnName};
 use crate::template::Template;
-use crate::{DocumentSpec, LengthChooser, OpRng, SpecError, stream, value};
+use crate::{DocumentSpec, LengthChooser, OpRng, Sink, SpecError, stream, value};
 
 /// Fields drawn to estimate the size of a document.
 const ESTIMATE_DRAWS: u64 = 4096;
@@ -20,6 +21,7 @@ const SUBTYPE_BYTES: usize = 1;
 #[derive(Clone, Debug)]
 struct Field {
     name: String,
+    own_name: OwnName,
     /// Up to the value; where all values have one length, with a blank value.
     element: Box<[u8]>,
     /// Bytes of `element` before the value.
@@ -32,7 +34,8 @@ impl Field {
         let mut element = Vec::new();
         let length = length.constant().unwrap_or(0) as usize;
         Writer::new(&mut element).binary(&name, &vec![0; length]);
-        Self { name, head_bytes: element.len() - length, element: element.into(), updates }
+        let own_name = OwnName::new(&name);
+        Self { name, own_name, head_bytes: element.len() - length, element: element.into(), updates }
     }
 }
 
@@ -47,6 +50,7 @@ pub struct Documents {
     records: RngStream,
     keys: Keys,
     id: KeyElement,
+    id_name: OwnName,
     fields: Vec<Field>,
     /// The elements of all fields, where all values have one length: copied at once and filled.
     blank_fields: Option<Box<[u8]>>,
@@ -76,6 +80,7 @@ impl Documents {
             seed,
             records: RngStream::new(seed, stream::DOCUMENT),
             id: keys.element("_id"),
+            id_name: OwnName::new("_id"),
             keys,
             blank_fields: field_length.constant().map(|_| blank(&fields)),
             fields,
@@ -107,11 +112,24 @@ impl Documents {
         let document = Writer::new(out).begin_document();
         self.append_key(&self.id, record, out);
         match (&self.template, &self.blank_fields) {
-            (Some(template), _) => template.append(record, &mut rng, out),
+            (Some(template), _) => template.put(record, &mut rng, &mut BsonSink(out)),
             (None, Some(blank)) => self.fill_blank(blank, &mut rng, out),
             (None, None) => self.fields.iter().for_each(|field| self.append_value(field, &mut rng, out)),
         }
         Writer::new(out).end_document(document);
+    }
+
+    /// Puts the values of the document of `record`, the key first: the same as [`Self::append_document`] appends.
+    pub fn put_document<S: Sink>(&self, record: u64, sink: &mut S) {
+        let mut rng = self.records.at(record);
+        sink.string(self.id_name.borrow(), |out| self.write_key(record, out));
+        if let Some(template) = &self.template {
+            return template.put(record, &mut rng, sink);
+        }
+        for field in &self.fields {
+            let length = self.field_length.draw(&mut rng);
+            sink.binary(field.own_name.borrow(), length, |bytes| value::fill(bytes, &mut rng));
+        }
     }
 
     /// Appends `field` with the fresh value that operation `operation` gives it. Where a template's value follows from an
@@ -123,7 +141,7 @@ impl Documents {
     pub fn append_field(&self, field: u32, operation: u64, out: &mut Vec<u8>) {
         if let Some(template) = &self.template {
             let mut rng = OpRng::new(self.seed, stream::UPDATE + u64::from(field), operation);
-            return template.append_field(field, operation, &mut rng, out);
+            return template.put_field(field, operation, &mut rng, &mut BsonSink(out));
         }
         let field = &self.fields[field as usize];
         self.append_value(field, &mut field.updates.at(operation), out);

@@ -91,6 +91,12 @@ fn hash(record: u64) -> i64 {
     (record.to_le_bytes().into_iter().fold(OFFSET_BASIS, step) as i64).wrapping_abs()
 }
 
+/// Appends a decimal number.
+#[inline]
+pub fn append_number(number: i64, out: &mut Vec<u8>) {
+    out.extend_from_slice(Number::signed(number).as_bytes());
+}
+
 /// A decimal number as text on the stack, with a NUL behind it.
 struct Number {
     text: [u8; DIGITS_MAX + 1],

@@ -6,6 +6,7 @@
 //! - [`OpRng`]: random numbers of one operation; [`Permutation`]: a seeded shuffle that needs no table
 //! - [`KeyChooser`]: which record, one popularity law per file; [`LengthChooser`]: how long
 //! - [`Documents`]: YCSB's keys and documents, or documents from templates ([`ValueSpec`]), as BSON bytes
+//!   or value by value into a [`Sink`]
 //!
 //! Compatible with the core workload of YCSB (Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", `SoCC` 2010)
 //! in key text, document shape and laws; where YCSB approximates a law, the law itself is drawn from.
@@ -19,6 +20,7 @@ mod key;
 mod length;
 mod permutation;
 mod rng;
+mod sink;
 mod spec_error;
 mod template;
 mod value;
@@ -30,6 +32,7 @@ pub use key::KeyElement;
 pub use length::{HISTOGRAM_ENTRIES_MAX, LENGTH_MAX, LengthChooser, LengthSpec};
 pub use permutation::Permutation;
 pub use rng::{OpRng, RngStream};
+pub use sink::{Name, NameKind, Sink};
 pub use spec_error::SpecError;
 pub use template::{
     ALPHABET_CHARACTERS_MAX, CHOICES_MAX, DECIMALS_MAX, DEPTH_MAX, FieldSpec, Scalar, TEMPLATE_FIELDS_MAX,

@@ -243,7 +243,7 @@ fn make(
     made: &SyncSender<Made>,
     emptied: &Receiver<Vec<u8>>,
 ) {
-    let mut maker = match Maker::new(job) {
+    let maker = match Maker::new(job) {
         Ok(maker) => maker,
         Err(error) => {
             _ = made.send(Err(error.to_string()));
@@ -256,8 +256,8 @@ fn make(
         }
         let mut bytes = emptied.try_recv().unwrap_or_default();
         bytes.clear();
-        let result = maker.append(records, &mut bytes).map(|()| bytes);
-        if made.send(result).is_err() {
+        maker.append(records, &mut bytes);
+        if made.send(Ok(bytes)).is_err() {
             return;
         }
     }
@@ -271,12 +271,12 @@ fn write_some(
     output: &mut Output,
     rows: &mut u64,
 ) -> Result<(), Failure> {
-    let mut maker = Maker::new(job).map_err(|error| Failure::Made(error.to_string()))?;
+    let maker = Maker::new(job).map_err(|error| Failure::Made(error.to_string()))?;
     let mut bytes = Vec::new();
     let mut count = 0;
     for record in records {
         let before = bytes.len();
-        maker.append(record..record + 1, &mut bytes).map_err(Failure::Made)?;
+        maker.append(record..record + 1, &mut bytes);
         if output.whole_bytes() + bytes.len() as u64 > bytes_max {
             bytes.truncate(before);
             break;

@@ -1,13 +1,16 @@
 //! Writes the documents of a data spec to a file or to standard output: the same documents that a load inserts.
 //!
-//! A few threads make stretches of rows, one writes them in order; memory stays at a few megabytes whatever the size. Knows
+//! A few threads make stretches of rows, one writes them in order, one has the disk take them meanwhile; memory stays at a few megabytes whatever the size. Knows
 //! no server and no time.
 
 #![forbid(unsafe_code)]
 
 mod columns;
+mod csv_row;
+mod flusher;
 mod generation;
 mod job;
+mod json_row;
 mod maker;
 mod output;
 

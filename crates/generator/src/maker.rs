@@ -1,11 +1,13 @@
-//! Owns making rows: a document from its index, then its text.
+//! Owns making rows: the values of a document straight into its text.
 
 use std::ops::Range;
 
 use brimline_datagen::{Documents, RECORD_INDEX_MAX};
-use brimline_formats::write::{CsvWriter, RecordWriter};
+use brimline_formats::write::csv;
 
 use crate::columns::{Column, columns};
+use crate::csv_row::CsvRow;
+use crate::json_row::JsonRow;
 use crate::{Format, Header, Job, JobError};
 
 /// Bytes of a stretch, about: large enough that threads rarely meet, small enough for a processor's cache.
@@ -16,8 +18,7 @@ const SAMPLE_ROWS: u64 = 1000;
 /// Makes rows of a job. Each thread has its own.
 pub struct Maker {
     documents: Documents,
-    writer: RecordWriter,
-    document: Vec<u8>,
+    format: Format,
 }
 
 impl Maker {
@@ -25,28 +26,21 @@ impl Maker {
         job.validate()?;
         let documents = Documents::new(&job.data, job.seed)
             .map_err(|error| JobError { path: format!("data.{}", error.path), message: error.message })?;
-        let writer = match job.format {
-            Format::Csv { .. } => {
-                CsvWriter::new(columns(&job.data).iter().map(|column| column.path.as_str())).into()
-            }
-            Format::Json { canonical } => RecordWriter::Json { canonical },
-            Format::Bson {} => RecordWriter::Bson,
-        };
-        Ok(Self { documents, writer, document: Vec::new() })
+        Ok(Self { documents, format: job.format })
     }
 
     /// Appends the rows of these records.
-    pub fn append(&mut self, records: Range<u64>, out: &mut Vec<u8>) -> Result<(), String> {
-        for record in records {
-            if matches!(self.writer, RecordWriter::Bson) {
-                self.documents.append_document(record, out);
-                continue;
+    pub fn append(&self, records: Range<u64>, out: &mut Vec<u8>) {
+        let documents = &self.documents;
+        match self.format {
+            Format::Csv { .. } => {
+                records.for_each(|record| CsvRow { out }.line(|row| documents.put_document(record, row)));
             }
-            self.document.clear();
-            self.documents.append_document(record, &mut self.document);
-            self.writer.append(&self.document, out).map_err(|error| format!("record {record}: {error}"))?;
+            Format::Json { canonical } => records.for_each(|record| {
+                JsonRow { out, canonical }.line(|row| documents.put_document(record, row))
+            }),
+            Format::Bson {} => records.for_each(|record| documents.append_document(record, out)),
         }
-        Ok(())
     }
 }
 
@@ -60,7 +54,7 @@ pub fn header(job: &Job) -> Vec<u8> {
         Format::Csv { header: Header::Types } => columns(&job.data).iter().map(Column::typed).collect(),
         Format::Csv { header: Header::None } | Format::Json { .. } | Format::Bson {} => return line,
     };
-    CsvWriter::append_header(cells.iter().map(String::as_str), &mut line);
+    csv::append_header(cells.iter().map(String::as_str), &mut line);
     line
 }
 
@@ -69,14 +63,12 @@ pub fn header(job: &Job) -> Vec<u8> {
 /// # Errors
 /// When the job is out of bounds.
 pub fn sample_bytes_per_row(job: &Job) -> Result<f64, JobError> {
-    let mut maker = Maker::new(job)?;
+    let maker = Maker::new(job)?;
     let mut rows = Vec::new();
     let first = job.data.insert_start;
     let document_bytes = maker.documents.document_bytes_estimate().max(1);
     let count = SAMPLE_ROWS.min(STRETCH_BYTES / document_bytes).min(RECORD_INDEX_MAX - first).max(1);
-    maker
-        .append(first..first + count, &mut rows)
-        .map_err(|message| JobError { path: "data".to_owned(), message })?;
+    maker.append(first..first + count, &mut rows);
     Ok(rows.len() as f64 / count as f64)
 }
 

@@ -5,12 +5,20 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 
 use crate::Job;
+use crate::flusher::Flusher;
+
+/// What is written before the disk is asked to take it: enough to keep it busy, little enough that it begins early.
+const FLUSH_BYTES: u64 = 32 << 20;
 
 /// Takes whole stretches of rows; knows how many bytes of whole stretches there are.
 pub struct Output {
     file: File,
     is_own: bool,
     whole_bytes: u64,
+    /// Of `whole_bytes`, what the flusher was told of.
+    flushed_bytes: u64,
+    /// Begins with the first `FLUSH_BYTES` of a file.
+    flusher: Option<Flusher>,
 }
 
 impl Output {
@@ -26,7 +34,7 @@ impl Output {
             None => File::from(io::stdout().as_fd().try_clone_to_owned()?),
         };
         let is_own = job.path.is_some() && file.metadata()?.is_file();
-        Ok(Self { file, is_own, whole_bytes: 0 })
+        Ok(Self { file, is_own, whole_bytes: 0, flushed_bytes: 0, flusher: None })
     }
 
     /// Bytes that were written as whole stretches.
@@ -38,11 +46,21 @@ impl Output {
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.whole_bytes += bytes.len() as u64;
+        if self.is_own && self.whole_bytes - self.flushed_bytes >= FLUSH_BYTES {
+            self.flushed_bytes = self.whole_bytes;
+            match &mut self.flusher {
+                Some(flusher) => flusher.wake(),
+                None => self.flusher = Some(Flusher::start(self.file.try_clone()?)),
+            }
+        }
         Ok(())
     }
 
     /// Has the disk take everything, so that an error of the disk is seen here. A pipe has nothing to wait for.
-    pub fn sync(&self) -> io::Result<()> {
+    pub fn sync(&mut self) -> io::Result<()> {
+        if let Some(flusher) = self.flusher.take() {
+            flusher.end()?;
+        }
         if self.is_own { self.file.sync_data() } else { Ok(()) }
     }
 

@@ -107,7 +107,7 @@ def generate(
         seed=plan.seed,
         form=words,
         limit=limit,
-        threads=threads or max(1, len(os.sched_getaffinity(0)) - 1),
+        threads=threads or len(os.sched_getaffinity(0)),
         path=output,
         overwrite=overwrite or not _is_plain_or_new(output),
     )

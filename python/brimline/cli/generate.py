@@ -48,7 +48,7 @@ JsonFormat = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 Threads = Annotated[
     str | None,
-    typer.Option("--threads", help="Threads that make rows; default: processors less one.", show_default=False),
+    typer.Option("--threads", help="Threads that make rows; default: one per processor.", show_default=False),
 ]
 
 

@@ -6,11 +6,17 @@ use crate::OpRng;
 /// likelier than another by more than one part in 2^16.
 const SPARE_BITS: u32 = 16;
 
+/// The pairs of so many characters take 8 KiB.
+const PAIRED_CHARACTERS_MAX: usize = 64;
+const EIGHT: usize = 8;
+
 /// Characters that strings are made of.
 #[derive(Clone, Debug)]
 pub(super) struct Characters {
     /// Each of one byte, or else `wide`.
     ascii: Box<[u8]>,
+    /// Two at a time in the order of their digits; none of a large alphabet, which wouldn't fit a processor's nearest cache.
+    pairs: Box<[[u8; 2]]>,
     wide: Box<[char]>,
     /// Characters made of one random number.
     per_draw: usize,
@@ -20,10 +26,10 @@ impl Characters {
     /// Prepares the characters of `alphabet`, at least one.
     pub(super) fn new(alphabet: &str) -> Self {
         let wide: Box<[char]> = alphabet.chars().collect();
-        let ascii = if alphabet.is_ascii() { alphabet.as_bytes().into() } else { Box::default() };
+        let ascii: Box<[u8]> = if alphabet.is_ascii() { alphabet.as_bytes().into() } else { Box::default() };
         let bits_per_character = usize::BITS - (wide.len() - 1).leading_zeros();
         let per_draw = (u64::BITS - SPARE_BITS) / bits_per_character.max(1);
-        Self { ascii, wide, per_draw: per_draw as usize }
+        Self { pairs: pairs(&ascii), ascii, wide, per_draw: per_draw as usize }
     }
 
     /// Appends `length` characters.
@@ -33,11 +39,45 @@ impl Characters {
         }
         let start = out.len();
         out.resize(start + length as usize, 0);
-        for characters in out[start..].chunks_mut(self.per_draw) {
+        let text = &mut out[start..];
+        if self.pairs.is_empty() {
+            self.fill_singly(text, rng);
+        } else if self.per_draw == EIGHT {
+            self.fill_eights(text, rng);
+        } else {
+            text.chunks_mut(self.per_draw).for_each(|text| self.fill_in_pairs(text, rng.next_u64()));
+        }
+    }
+
+    fn fill_singly(&self, text: &mut [u8], rng: &mut OpRng) {
+        for characters in text.chunks_mut(self.per_draw) {
             let mut fraction = rng.next_u64();
             for character in characters {
                 *character = self.ascii[next_digit(&mut fraction, self.ascii.len())];
             }
+        }
+    }
+
+    /// As [`Self::fill_singly`] of alphabets of 33 to 64 characters, the usual ones, whose loop has a known length.
+    fn fill_eights(&self, text: &mut [u8], rng: &mut OpRng) {
+        let (eights, rest) = text.as_chunks_mut::<EIGHT>();
+        for text in eights {
+            self.fill_in_pairs(text, rng.next_u64());
+        }
+        if !rest.is_empty() {
+            self.fill_in_pairs(rest, rng.next_u64());
+        }
+    }
+
+    /// Two digits to `base` are one digit to its square.
+    #[inline]
+    fn fill_in_pairs(&self, text: &mut [u8], mut fraction: u64) {
+        let (pairs, rest) = text.as_chunks_mut();
+        for pair in pairs {
+            *pair = self.pairs[next_digit(&mut fraction, self.pairs.len())];
+        }
+        if let [last] = rest {
+            *last = self.ascii[next_digit(&mut fraction, self.ascii.len())];
         }
     }
 
@@ -53,6 +93,13 @@ impl Characters {
             left -= count;
         }
     }
+}
+
+fn pairs(ascii: &[u8]) -> Box<[[u8; 2]]> {
+    if ascii.len() > PAIRED_CHARACTERS_MAX {
+        return Box::default();
+    }
+    ascii.iter().flat_map(|&first| ascii.iter().map(move |&second| [first, second])).collect()
 }
 
 /// The first digit to `base` of a fraction of 2^64; the rest is left in it.

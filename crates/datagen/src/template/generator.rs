@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use brimline_bson::{ElementType, Writer};
-
 use super::Template;
 use super::characters::Characters;
 use super::spec::{Scalar, ValueSpec};
-use crate::{LengthChooser, OpRng, SpecError, value};
+use crate::key::append_number;
+use crate::sink::ItemName;
+use crate::{LengthChooser, Name, OpRng, Sink, SpecError, value};
 
-const NANOS_PER_MS: u128 = 1_000_000;
+const NANOS_PER_MS: u64 = 1_000_000;
 
 /// Makes the values of one field.
 #[derive(Clone, Debug)]
@@ -24,18 +24,27 @@ pub(super) enum Generator {
     String { length: LengthChooser, characters: Characters },
     Binary { length: LengthChooser },
     Text(Vec<Generator>),
-    Constant(Encoded),
-    Choice { values: Vec<Encoded>, cumulative: Vec<f64> },
+    Constant(Written),
+    Choice { values: Vec<Written>, cumulative: Vec<f64> },
     Document(Template),
     Array { length: LengthChooser, of: Box<Generator> },
 }
 
-/// A value that is written down in the template.
+/// A value that is written down in the template, and what it is within a text.
 #[derive(Clone, Debug)]
-pub(super) struct Encoded {
-    element_type: ElementType,
-    value: Box<[u8]>,
+pub(super) struct Written {
+    value: Fixed,
     text: Box<[u8]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Fixed {
+    Null,
+    Boolean(bool),
+    Int32(i32),
+    Int64(i64),
+    Double(f64),
+    Text,
 }
 
 impl Generator {
@@ -61,7 +70,7 @@ impl Generator {
             }
             ValueSpec::Binary { length: lengths } => Self::Binary { length: length(lengths)? },
             ValueSpec::Text { parts } => Self::Text(parts.iter().map(Self::new).collect::<Result<_, _>>()?),
-            ValueSpec::Constant { value } => Self::Constant(Encoded::new(value)),
+            ValueSpec::Constant { value } => Self::Constant(Written::new(value)),
             ValueSpec::Choice { values } => choice(values),
             ValueSpec::Document { fields } => Self::Document(Template::new(fields)?),
             ValueSpec::Array { length: lengths, of } => {
@@ -70,97 +79,53 @@ impl Generator {
         })
     }
 
-    /// Appends a value as the element `name`. The type of a choice is known with its value, so types are set afterwards.
-    pub(super) fn append_element(&self, name: &str, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
-        let type_at = out.len();
-        out.push(0);
-        out.extend_from_slice(name.as_bytes());
-        out.push(0);
-        out[type_at] = self.append_value(index, rng, out) as u8;
-    }
-
-    fn append_value(&self, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) -> ElementType {
+    /// Puts a value called `name`.
+    pub(super) fn put<S: Sink>(&self, name: Name<'_>, index: u64, rng: &mut OpRng, sink: &mut S) {
         match self {
-            Self::Int { min, count } => {
-                out.extend_from_slice(&int(*min, *count, rng).to_le_bytes());
-                ElementType::Int32
-            }
-            Self::Long { min, distance } => {
-                out.extend_from_slice(&long(*min, *distance, rng).to_le_bytes());
-                ElementType::Int64
-            }
-            Self::Sequence { start, step } => {
-                out.extend_from_slice(&sequence(*start, *step, index).to_le_bytes());
-                ElementType::Int64
-            }
-            Self::Double { min, range, scale } => {
-                out.extend_from_slice(&double(*min, *range, *scale, rng).to_le_bytes());
-                ElementType::Double
-            }
-            Self::Boolean { true_share } => {
-                out.push(u8::from(rng.next_f64() < *true_share));
-                ElementType::Boolean
-            }
+            Self::Int { min, count } => sink.int32(name, int(*min, *count, rng)),
+            Self::Long { min, distance } => sink.int64(name, long(*min, *distance, rng)),
+            Self::Sequence { start, step } => sink.int64(name, sequence(*start, *step, index)),
+            Self::Double { min, range, scale } => sink.double(name, double(*min, *range, *scale, rng)),
+            Self::Boolean { true_share } => sink.boolean(name, rng.next_f64() < *true_share),
             Self::Date { from_unix_ms, distance } => {
-                out.extend_from_slice(&long(*from_unix_ms, *distance, rng).to_le_bytes());
-                ElementType::DateTime
+                sink.date_time(name, long(*from_unix_ms, *distance, rng));
             }
             Self::Clock { start_unix_ms, every_ns } => {
-                let passed_ms = u128::from(index) * u128::from(*every_ns) / NANOS_PER_MS;
-                let passed_ms = i64::try_from(passed_ms).unwrap_or(i64::MAX);
-                out.extend_from_slice(&start_unix_ms.saturating_add(passed_ms).to_le_bytes());
-                ElementType::DateTime
+                sink.date_time(name, clock(*start_unix_ms, *every_ns, index));
             }
-            Self::String { .. } | Self::Text(_) => {
-                self.append_string(index, rng, out);
-                ElementType::String
+            Self::String { length, characters } => {
+                sink.string(name, |out| characters.append(length.draw(rng), rng, out));
             }
+            Self::Text(parts) => sink.string(name, |out| append_parts(parts, index, rng, out)),
             Self::Binary { length } => {
-                append_binary(length.draw(rng), rng, out);
-                ElementType::Binary
+                let length = length.draw(rng);
+                sink.binary(name, length, |bytes| value::fill(bytes, rng));
             }
-            Self::Constant(encoded) => encoded.append(out),
-            Self::Choice { values, cumulative } => chosen(values, cumulative, rng).append(out),
-            Self::Document(template) => {
-                let open = Writer::new(out).begin_document();
-                template.append(index, rng, out);
-                Writer::new(out).end_document(open);
-                ElementType::Document
-            }
-            Self::Array { length, of } => {
-                let open = Writer::new(out).begin_document();
+            Self::Constant(written) => written.put(name, sink),
+            Self::Choice { values, cumulative } => chosen(values, cumulative, rng).put(name, sink),
+            Self::Document(template) => sink.document(name, |sink| template.put(index, rng, sink)),
+            Self::Array { length, of } => sink.array(name, |items| {
                 let mut name = ItemName::default();
                 for item in 0..length.draw(rng) {
-                    of.append_element(name.of(item), index, rng, out);
+                    of.put(name.of(item), index, rng, items);
                 }
-                Writer::new(out).end_document(open);
-                ElementType::Array
-            }
+            }),
         }
-    }
-
-    fn append_string(&self, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
-        let length_at = out.len();
-        out.extend_from_slice(&[0; 4]);
-        self.append_text(index, rng, out);
-        out.push(0);
-        let length = (out.len() - length_at - 4) as u32;
-        out[length_at..length_at + 4].copy_from_slice(&length.to_le_bytes());
     }
 
     fn append_text(&self, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
         // Writing to a Vec can't fail.
         match self {
-            Self::Int { min, count } => _ = write!(out, "{}", int(*min, *count, rng)),
-            Self::Long { min, distance } => _ = write!(out, "{}", long(*min, *distance, rng)),
-            Self::Sequence { start, step } => _ = write!(out, "{}", sequence(*start, *step, index)),
+            Self::Int { min, count } => append_number(i64::from(int(*min, *count, rng)), out),
+            Self::Long { min, distance } => append_number(long(*min, *distance, rng), out),
+            Self::Sequence { start, step } => append_number(sequence(*start, *step, index), out),
             Self::Double { min, range, scale } => {
                 _ = write!(out, "{}", double(*min, *range, *scale, rng));
             }
             Self::Boolean { true_share } => _ = write!(out, "{}", rng.next_f64() < *true_share),
             Self::String { length, characters } => characters.append(length.draw(rng), rng, out),
-            Self::Text(parts) => parts.iter().for_each(|part| part.append_text(index, rng, out)),
-            Self::Constant(encoded) => out.extend_from_slice(&encoded.text),
+            Self::Text(parts) => append_parts(parts, index, rng, out),
+            Self::Constant(written) => out.extend_from_slice(&written.text),
             Self::Choice { values, cumulative } => {
                 out.extend_from_slice(&chosen(values, cumulative, rng).text);
             }
@@ -175,49 +140,29 @@ impl Generator {
     }
 }
 
-impl Encoded {
-    fn new(value: &Scalar) -> Self {
-        let (element_type, value, text) = match value {
-            Scalar::Null => (ElementType::Null, Vec::new(), "null".to_owned()),
-            Scalar::Boolean(value) => (ElementType::Boolean, vec![u8::from(*value)], value.to_string()),
-            Scalar::Integer(value) => match i32::try_from(*value) {
-                Ok(small) => (ElementType::Int32, small.to_le_bytes().to_vec(), value.to_string()),
-                Err(_) => (ElementType::Int64, value.to_le_bytes().to_vec(), value.to_string()),
-            },
-            Scalar::Double(value) => (ElementType::Double, value.to_le_bytes().to_vec(), value.to_string()),
-            Scalar::Text(text) => {
-                let length = (text.len() as u32 + 1).to_le_bytes();
-                (ElementType::String, [&length, text.as_bytes(), &[0]].concat(), text.clone())
+impl Written {
+    fn new(scalar: &Scalar) -> Self {
+        let (value, text) = match scalar {
+            Scalar::Null => (Fixed::Null, "null".to_owned()),
+            Scalar::Boolean(value) => (Fixed::Boolean(*value), value.to_string()),
+            Scalar::Integer(value) => {
+                (i32::try_from(*value).map_or(Fixed::Int64(*value), Fixed::Int32), value.to_string())
             }
+            Scalar::Double(value) => (Fixed::Double(*value), value.to_string()),
+            Scalar::Text(text) => (Fixed::Text, text.clone()),
         };
-        Self { element_type, value: value.into(), text: text.into_bytes().into() }
+        Self { value, text: text.into_bytes().into() }
     }
 
-    fn append(&self, out: &mut Vec<u8>) -> ElementType {
-        out.extend_from_slice(&self.value);
-        self.element_type
-    }
-}
-
-/// Names of array items, "0", "1" …, without allocating.
-#[derive(Default)]
-struct ItemName {
-    text: [u8; 10],
-}
-
-impl ItemName {
-    fn of(&mut self, item: u32) -> &str {
-        let mut start = self.text.len();
-        let mut rest = item;
-        loop {
-            start -= 1;
-            self.text[start] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
+    fn put<S: Sink>(&self, name: Name<'_>, sink: &mut S) {
+        match self.value {
+            Fixed::Null => sink.null(name),
+            Fixed::Boolean(value) => sink.boolean(name, value),
+            Fixed::Int32(value) => sink.int32(name, value),
+            Fixed::Int64(value) => sink.int64(name, value),
+            Fixed::Double(value) => sink.double(name, value),
+            Fixed::Text => sink.string(name, |out| out.extend_from_slice(&self.text)),
         }
-        std::str::from_utf8(&self.text[start..]).unwrap_or_default()
     }
 }
 
@@ -226,13 +171,13 @@ fn choice(values: &[(Scalar, f64)]) -> Generator {
     let mut sum = 0.0;
     let cumulate = |(value, weight): &(Scalar, f64)| {
         sum += weight;
-        (Encoded::new(value), sum)
+        (Written::new(value), sum)
     };
     let (values, cumulative) = possible.map(cumulate).unzip();
     Generator::Choice { values, cumulative }
 }
 
-fn chosen<'a>(values: &'a [Encoded], cumulative: &[f64], rng: &mut OpRng) -> &'a Encoded {
+fn chosen<'a>(values: &'a [Written], cumulative: &[f64], rng: &mut OpRng) -> &'a Written {
     let at = rng.next_f64() * cumulative[cumulative.len() - 1];
     &values[cumulative.partition_point(|&sum| sum <= at).min(values.len() - 1)]
 }
@@ -258,10 +203,16 @@ fn double(min: f64, range: f64, scale: Option<f64>, rng: &mut OpRng) -> f64 {
     scale.map_or(value, |scale| (value * scale).round() / scale)
 }
 
-fn append_binary(length: u32, rng: &mut OpRng, out: &mut Vec<u8>) {
-    out.extend_from_slice(&length.to_le_bytes());
-    out.push(0);
-    let start = out.len();
-    out.resize(start + length as usize, 0);
-    value::fill(&mut out[start..], rng);
+fn clock(start_unix_ms: i64, every_ns: u64, index: u64) -> i64 {
+    // The usual product fits 64 bits, where dividing is many times cheaper.
+    let passed_ms = match index.checked_mul(every_ns) {
+        Some(passed_ns) => (passed_ns / NANOS_PER_MS) as i64,
+        None => i64::try_from(u128::from(index) * u128::from(every_ns) / u128::from(NANOS_PER_MS))
+            .unwrap_or(i64::MAX),
+    };
+    start_unix_ms.saturating_add(passed_ms)
+}
+
+fn append_parts(parts: &[Generator], index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
+    parts.iter().for_each(|part| part.append_text(index, rng, out));
 }

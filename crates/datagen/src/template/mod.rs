@@ -12,7 +12,8 @@ pub(crate) use spec::{fields_bytes_max, validate_fields};
 
 use generator::Generator;
 
-use crate::{OpRng, SpecError};
+use crate::sink::OwnName;
+use crate::{OpRng, Sink, SpecError};
 
 /// The fields of a document, prepared.
 #[derive(Clone, Debug)]
@@ -20,10 +21,11 @@ pub(crate) struct Template {
     fields: Vec<Field>,
 }
 
-/// A field: its element up to the value, and its values.
+/// A field: its name, and its values.
 #[derive(Clone, Debug)]
 struct Field {
-    name: Box<str>,
+    text: Box<str>,
+    name: OwnName,
     generator: Generator,
 }
 
@@ -32,26 +34,26 @@ impl Template {
     pub(crate) fn new(fields: &[FieldSpec]) -> Result<Self, SpecError> {
         let field = |field: &FieldSpec| {
             let generator = Generator::new(&field.value).map_err(|error| error.within(&field.name))?;
-            Ok(Field { name: field.name.as_str().into(), generator })
+            Ok(Field { text: field.name.as_str().into(), name: OwnName::new(&field.name), generator })
         };
         Ok(Self { fields: fields.iter().map(field).collect::<Result<_, _>>()? })
     }
 
-    /// Appends all fields as elements.
-    pub(crate) fn append(&self, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
+    /// Puts all fields.
+    pub(crate) fn put<S: Sink>(&self, index: u64, rng: &mut OpRng, sink: &mut S) {
         for field in &self.fields {
-            field.generator.append_element(&field.name, index, rng, out);
+            field.generator.put(field.name.borrow(), index, rng, sink);
         }
     }
 
-    /// Appends one field as an element.
-    pub(crate) fn append_field(&self, field: u32, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
+    /// Puts one field.
+    pub(crate) fn put_field<S: Sink>(&self, field: u32, index: u64, rng: &mut OpRng, sink: &mut S) {
         let field = &self.fields[field as usize];
-        field.generator.append_element(&field.name, index, rng, out);
+        field.generator.put(field.name.borrow(), index, rng, sink);
     }
 
     pub(crate) fn field_name(&self, field: u32) -> &str {
-        &self.fields[field as usize].name
+        &self.fields[field as usize].text
     }
 
     pub(crate) fn field_count(&self) -> u32 {
