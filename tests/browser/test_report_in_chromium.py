@@ -27,6 +27,10 @@ PLOTS = {
     "comparison": 2,
     "trend": 2,
     "imported": 3,
+    "import": 2,
+    "growth": 5,
+    "interference": 3,
+    "scan": 3,
 }
 """How many charts each kind of report has."""
 KINDS = (*PLOTS, *(f"{kind}-zh" for kind in PLOTS))

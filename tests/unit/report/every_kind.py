@@ -7,19 +7,31 @@ import numpy as np
 from brimline.analysis.comparison import compare_runs, noise_floor
 from brimline.analysis.gate import gate
 from brimline.analysis.observation import observe
+from brimline.api.scan import scan_result
 from brimline.experiments.ab import AB_KIND
 from brimline.record import ExperimentWriter, read_experiment
 from brimline.record.importing import import_files
 from brimline.report import Report, run_report
 from brimline.report.comparison_view import comparison_report
+from brimline.report.import_view import import_report
 from brimline.report.imported_view import imported_report
 from tests.support.run_sets import run_sets
+from tests.unit.experiments.growth_simulator import GrowingServer
 from tests.unit.record.importing.jtl import uniform, write
-from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
+from tests.unit.report.comparison_samples import dropped, interfered, regressed, report_of, trend_of
+from tests.unit.report.import_samples import an_import
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC, Reports, frontier, write_run
+from tests.unit.report.scan_samples import make_scan
+from tests.unit.report.test_growth_report import CACHE_RECORDS
+from tests.unit.report.test_growth_report import report_of as grown
 from tests.unit.report.test_load_report import THREE_REFUSED, _plan
 
-KINDS = ("run", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported")
+KINDS = (
+    *("run", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported"),
+    *("import", "growth", "interference", "scan"),
+)
+CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth"))
+"""Those that recompute what they claim."""
 FRONTIER_LIMITS_MS = (5, 3)
 
 
@@ -36,6 +48,10 @@ def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report
         "comparison": report_of(regressed()),
         "trend": trend_of(dropped()),
         "imported": imported_report(import_files([write(directory / "r.jtl", uniform(2000))])),
+        "import": import_report(an_import()),
+        "growth": grown(GrowingServer(cache_records=CACHE_RECORDS, import_break_records=250_000.0)),
+        "interference": interfered(),
+        "scan": scan_result(make_scan(directory / "scan")).report,
     }
 
 

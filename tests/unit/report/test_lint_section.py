@@ -18,7 +18,7 @@ from brimline.report.own_claims import probe_claims, run_claims
 from brimline.report.printed import printed_figure, printed_quantity
 from brimline.report.view import Cell, Table
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
-from tests.unit.report.every_kind import KINDS
+from tests.unit.report.every_kind import CLAIMING
 from tests.unit.report.report_samples import Reports
 
 
@@ -26,7 +26,7 @@ def found_in_run(report: Report, reports: Reports) -> tuple[Finding, ...]:
     return contradictions(lint(run_claims(report, reports.record)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CLAIMING)
 def test_a_sound_report_of_every_kind_holds_and_shows_it(every_kind: Mapping[str, Report], kind: str) -> None:
     report = every_kind[kind]
     section = next(each for each in report.sections if each.id == SECTION_ID)
