@@ -31,15 +31,14 @@ impl Maker {
 
     /// Appends the rows of these records.
     pub fn append(&self, records: Range<u64>, out: &mut Vec<u8>) {
-        let documents = &self.documents;
-        match self.format {
-            Format::Csv { .. } => {
-                records.for_each(|record| CsvRow { out }.line(|row| documents.put_document(record, row)));
+        for record in records {
+            match self.format {
+                Format::Csv { .. } => CsvRow { out }.line(|row| self.documents.put_document(record, row)),
+                Format::Json { canonical } => {
+                    JsonRow { out, canonical }.line(|row| self.documents.put_document(record, row));
+                }
+                Format::Bson {} => self.documents.append_document(record, out),
             }
-            Format::Json { canonical } => records.for_each(|record| {
-                JsonRow { out, canonical }.line(|row| documents.put_document(record, row))
-            }),
-            Format::Bson {} => records.for_each(|record| documents.append_document(record, out)),
         }
     }
 }

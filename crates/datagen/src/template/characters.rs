@@ -45,7 +45,9 @@ impl Characters {
         } else if self.per_draw == EIGHT {
             self.fill_eights(text, rng);
         } else {
-            text.chunks_mut(self.per_draw).for_each(|text| self.fill_in_pairs(text, rng.next_u64()));
+            for text in text.chunks_mut(self.per_draw) {
+                self.fill_in_pairs(text, rng.next_u64());
+            }
         }
     }
 

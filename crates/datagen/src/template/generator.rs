@@ -214,5 +214,7 @@ fn clock(start_unix_ms: i64, every_ns: u64, index: u64) -> i64 {
 }
 
 fn append_parts(parts: &[Generator], index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
-    parts.iter().for_each(|part| part.append_text(index, rng, out));
+    for part in parts {
+        part.append_text(index, rng, out);
+    }
 }

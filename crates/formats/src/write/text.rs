@@ -42,7 +42,7 @@ fn append_short_decimal(value: f64, point: bool, out: &mut Vec<u8>) -> bool {
         return false;
     }
     let nearest = (scaled + 0.5) as u64;
-    if nearest as f64 / SCALE != value.abs() {
+    if (nearest as f64 / SCALE).to_bits() != value.abs().to_bits() {
         return false;
     }
     if value < 0.0 {
