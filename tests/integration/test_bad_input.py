@@ -1,8 +1,6 @@
 """What users get wrong and what goes wrong around them: one error, one hint, the right exit code, no secret kept."""
 
-import os
 import resource
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from brimline.servers import Deployment
 from brimline.servers.bundled import free_port
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.scripted_server import scripted_server
+from tests.support.small_disk import small_disk
 
 SECRET = "hunter2-S3cr3t"
 SPEC = """\
@@ -147,17 +146,8 @@ def test_a_file_that_can_not_grow_ends_the_run_and_keeps_what_was_measured(
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 300 kB."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small file system")
-    place = tmp_path / "small-disk"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300k", "brimline-test", str(place)], capture_output=True, text=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    with small_disk(tmp_path / "small-disk", "300k") as place:
+        yield place
 
 
 def test_a_full_disk_ends_the_run_and_keeps_what_was_measured(

@@ -15,6 +15,8 @@ use crate::shared::Shared;
 use crate::statement;
 use crate::work::{DUPLICATE_KEY, Work, is_ignorable};
 
+/// `OutOfDiskSpace`.
+const NO_ROOM: i32 = 14_031;
 /// What a server says that goes away: it shuts down, steps down, or is no primary any more.
 const LEAVING_CODES: [i32; 6] = [91, 189, 10_107, 11_600, 11_602, 13_435];
 
@@ -208,6 +210,11 @@ impl<'a> Worker<'a> {
             }
             if ends_with.is_none() && (ends_at_first || !is_ignorable(error.code)) {
                 ends_with = Some((work.documents.rows[row as usize].line, error.clone()));
+            }
+            if error.code == NO_ROOM {
+                // It says nothing about the document: who makes room and goes on sends it again.
+                work.is_broken_off = true;
+                continue;
             }
             let was_last = self.shared.plan.maintain_order && index + 1 < batch.rows.len();
             work.is_broken_off |= was_last;

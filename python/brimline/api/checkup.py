@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pymongo.errors import PyMongoError
-
 from brimline.analysis.observation import Observation, observe
 from brimline.api.options import URI_VARIABLE, default_runs_directory
 from brimline.api.own_server import refuse_version
@@ -78,11 +76,8 @@ def _server(uri: str | None, spec: Spec | None) -> ServerInUse | None:
         return None
     deployment = external(named)
     with control_client(deployment.address) as client:
-        try:
-            stats = client["admin"].command("dbStats")
-        except PyMongoError:
-            stats = {}
-    return ServerInUse(deployment=deployment, free_bytes=free_at_server(stats))
+        free = free_at_server(client)
+    return ServerInUse(deployment=deployment, free_bytes=free)
 
 
 def _ceiling() -> Check:

@@ -13,6 +13,8 @@ from brimline.analysis.finding import Standing
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.results import Result
 from brimline.api.workplace import environment_of, server_in_use
+from brimline.doctor.check import Status
+from brimline.doctor.disk import free_at_server, server_disk
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
 from brimline.execution import interruptible
 from brimline.execution.import_data import ImportContext, Namespace, prepare_collection, run_import
@@ -32,6 +34,7 @@ from brimline.record.data_import import (
     read_import,
 )
 from brimline.report.import_view import import_report
+from brimline.servers import control_client
 from brimline.spec.import_settings import ImportSettings, WriteConcernSettings
 from brimline.spec.target import database_of_uri, write_concern_of_uri
 from brimline.units import format_count
@@ -56,7 +59,7 @@ class ImportResult(Result):
         if self.interrupted is not None:
             return self.interrupted
         state = self.record.state
-        said = message("{done}: {reason}", done=_so_far(self.record), reason=state.message)
+        said = message("{done}: {reason}", done=_so_far(self.record.state), reason=state.message)
         match state.ending.get("kind"):
             case "completed" | None:
                 return self._unproven
@@ -68,7 +71,11 @@ class ImportResult(Result):
                 return InvalidRun(
                     f"the input can't be read on: {self._place}{state.message}", hint=said_so_far(self.record)
                 )
-            case "refused" if state.ending.get("line") is None or state.ending["code"] == _DISK_FULL:
+            case "refused" if state.ending["code"] == _DISK_FULL:
+                return TargetError(
+                    f"the server's disk is full: {state.message}", hint=f"{self._resume_hint}, once there is room"
+                )
+            case "refused" if state.ending.get("line") is None:
                 return TargetError(f"the server refuses: {state.message}", hint=said_so_far(self.record))
             case "refused":
                 return InvalidRun(f"the import stopped at {self._place}{state.message}", hint=said_so_far(self.record))
@@ -108,9 +115,38 @@ class ImportResult(Result):
         return f"{said_so_far(self.record)}; {_RESUME_HINT.format(directory=self.record.directory)}"
 
 
-def _so_far(record: ImportRecord) -> str:
+@contextmanager
+def _telling_what_was_done(writer: ImportWriter) -> Iterator[None]:
+    """A record that can't be written, as on a full disk, has the import end with what is done and how it goes on."""
+    try:
+        yield
+    except RecordError as error:
+        directory = writer.directory
+        resume = _RESUME_HINT.format(directory=directory)
+        error.hint = f"so far {_so_far(writer.state)}; make room where {directory} is, then {resume}"
+        raise
+
+
+def _warn_of_little_room(context: ImportContext, inputs: Sequence[InputFile]) -> None:
+    """Says when the server's disk may not hold what is to come; what comes from a pipe isn't known."""
+    planned_bytes = sum(each.size_bytes or 0 for each in inputs)
+    with control_client(context.deployment.address) as client:
+        free_bytes = free_at_server(client)
+    if not planned_bytes or free_bytes is None:
+        return
+    check = server_disk(
+        f"at {context.deployment.address}",
+        free_bytes=free_bytes,
+        planned_bytes=planned_bytes,
+        own_server=False,
+        planned="the files to import have",
+    )
+    if check.status is not Status.PASS:
+        context.progress.note(f"the server's disk may be too small: {check.evidence}")
+
+
+def _so_far(state: ImportState) -> str:
     """What is certain: after the death of the server only what its journal held."""
-    state = record.state
     certain = state.kept.get("counts", state.counts) if state.ending.get("kind") == "server_lost" else state.counts
     done, rejected = documents_in(certain), certain.get("rejected", 0)
     return f"{format_count(done)} documents are in, {format_count(rejected)} records were rejected"
@@ -118,7 +154,7 @@ def _so_far(record: ImportRecord) -> str:
 
 def said_so_far(record: ImportRecord) -> str:
     """What was done, for hints."""
-    return f"so far {_so_far(record)}"
+    return f"so far {_so_far(record.state)}"
 
 
 def import_data(
@@ -163,10 +199,11 @@ def import_data(
             object_ids={"unix_s": int(time.time()), "number": secrets.randbits(_NUMBER_BITS)},
             count_before=count_before,
         )
+        _warn_of_little_room(context, inputs)
         directory = create_run_directory(
             options.runs_directory, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
         )
-        with ImportWriter(directory, state, context.environment) as writer:
+        with ImportWriter(directory, state, context.environment) as writer, _telling_what_was_done(writer):
             record = run_import(namespace, writer, context)
         return _result(record, context.stop, options)
 
@@ -201,7 +238,8 @@ def resume_import(
     with _context(uri, options, progress, wait_s) as context:
         counts = found.checkpoint.get("counts", {})
         context.progress.note(f"{format_count(counts.get('read', 0))} records are settled already: going on after them")
-        with ImportWriter.reopen(directory, replace(found.state, settings=settings)) as writer:
+        goes_on = ImportWriter.reopen(directory, replace(found.state, settings=settings))
+        with goes_on as writer, _telling_what_was_done(writer):
             record = run_import(Namespace(database, collection), writer, context)
         return _result(record, context.stop, options)
 

@@ -186,8 +186,7 @@ def _check_room(plan: Plan, address: str) -> None:
     """The server's disk can take the background's documents, as far as it tells. Raises UsageError."""
     planned_bytes = plan.data.record_count * sample_row_bytes(plan.data, seed=plan.seed, form={"kind": "bson"})
     with control_client(address) as client:
-        stats = client[plan.namespace.database].command("dbStats")
-    free_bytes = free_at_server(stats)
+        free_bytes = free_at_server(client)
     if free_bytes is not None and _ROOM_FACTOR * planned_bytes > free_bytes:
         raise UsageError(
             f"the background's documents take up to {format_bytes(planned_bytes)}, and the server's disk has "

@@ -5,12 +5,14 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from pymongo.errors import PyMongoError
 
 from brimline.doctor.check import Check, Status, graded, unknown
 from brimline.errors import BrimlineError
 from brimline.servers.binary import find_mongod, version_text
 from brimline.servers.catalogue import offered
+from brimline.servers.deployment import Client
 from brimline.servers.versions import binaries_directory, cached_versions
 from brimline.units import format_bytes
 
@@ -65,20 +67,38 @@ def data_directory(directory: Path) -> Check:
     return graded("data_directory", f"{directory} can be written", hint="")
 
 
+def free_at_server(client: Client) -> int | None:
+    """Bytes free on the disk of the server's data; None when it doesn't say."""
+    try:
+        stats = client["admin"].command("dbStats")
+    except PyMongoError:
+        return None
+    total_bytes, used_bytes = stats.get("fsTotalSize"), stats.get("fsUsedSize")
+    return round(total_bytes - used_bytes) if total_bytes and used_bytes is not None else None
+
+
 def server_disk(
-    where: str, *, free_bytes: int | None, planned_bytes: int | None = None, own_server: bool = True
+    where: str,
+    *,
+    free_bytes: int | None,
+    planned_bytes: int | None = None,
+    own_server: bool = True,
+    planned: str = "the workload's data take up to",
 ) -> Check:
-    """Room for the data: `planned_bytes` when there is a workload. `where` names the place; None: it can't be seen."""
+    """Room for the data: `planned_bytes` when it is known what will come, in words `planned`.
+
+    `where` names the place. Without `free_bytes` it can't be seen.
+    """
     if free_bytes is None:
         return unknown("server_disk", f"the server doesn't say how much room there is ({where})")
     journal_bytes = SERVER_BYTES_MIN if own_server else 0
     needed = journal_bytes + (planned_bytes or 0)
     comfortable = SERVER_BYTES_COMFORTABLE if planned_bytes is None else journal_bytes + COMFORT * planned_bytes
-    planned = "" if planned_bytes is None else f"; the workload's data take up to {format_bytes(planned_bytes)}"
+    wanted = "" if planned_bytes is None else f"; {planned} {format_bytes(planned_bytes)}"
     place = "set XDG_CACHE_HOME to a directory on another disk" if own_server else "give the server a larger disk"
     return graded(
         "server_disk",
-        f"{format_bytes(free_bytes)} free {where}{planned}",
+        f"{format_bytes(free_bytes)} free {where}{wanted}",
         warn=free_bytes < comfortable,
         fail=free_bytes < needed,
         hint=f"free some, load fewer records, or {place}",
@@ -103,9 +123,3 @@ def free_below(directory: Path) -> int:
     """Bytes free where `directory` is, or would be made."""
     existing = next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())
     return shutil.disk_usage(existing).free
-
-
-def free_at_server(stats: Mapping[str, Any]) -> int | None:
-    """Bytes free on the server's disk, from its answer to `dbStats`; None where it doesn't say."""
-    total, used = stats.get("fsTotalSize"), stats.get("fsUsedSize")
-    return None if not total or used is None else round(total - used)

@@ -94,7 +94,8 @@ def run_import(namespace: Namespace, writer: ImportWriter, context: ImportContex
     try:
         run.all()
     except BrimlineError as error:
-        writer.save(replace(writer.state, ended_by="error", message=error.message))
+        with suppress(RecordError):  # where there is no room, the first error is the one to report
+            writer.save(replace(writer.state, ended_by="error", message=error.message))
         raise
     return read_import(writer.directory)
 
@@ -147,7 +148,8 @@ class _Attempts:
             finally:
                 handle.abort()
                 context.progress.end()
-            summary: dict[str, Any] = json.loads(handle.join())
+                summary: dict[str, Any] = json.loads(handle.join())
+                writer.state = replace(writer.state, counts=summary["counts"], kept=summary["checkpoint"])
             self._record(handle, sampler, started_unix_ns)
         for row in sampler.take_rows():
             writer.append_server(row.columns())

@@ -69,8 +69,7 @@ def require_room(cost: GrowthCost, deployment: Deployment) -> None:
         free = free_below(deployment.own.data_directory)
     else:
         with control_client(deployment.address, purpose="growth") as client:
-            stats = client.admin.command("dbStats")
-        free = free_at_server(stats)
+            free = free_at_server(client)
     check = server_disk(
         f"at {deployment.address}",
         free_bytes=free,
