@@ -87,6 +87,32 @@ def test_one_that_was_interrupted_goes_on(uri: str, mongod: Deployment, brimline
     brimline_cli.run("interfere", "ycsb-c", "--resume", str(directory)).check_error(2, "--resume goes on with")
 
 
+def test_what_one_that_was_killed_left_is_removed_by_the_next(
+    uri: str, mongod: Deployment, brimline_cli: CommandLine
+) -> None:
+    """By its mark: a collection of the same name that belongs to somebody else stays."""
+    rows = ("--with", "scan", "--background-rows", "20k", *SHORT, "--data", "load")
+    with control_client(mongod.address) as client:
+        client["somebody_else"]["brimline_background"].insert_one({"_id": 1})
+        client["somebody_else"]["brimline_manifest"].insert_one({"_id": "brimline_background"})
+    running = brimline_cli.start("interfere", "ycsb-c", *rows, "--pairs", "20", "--uri", uri)
+    brimline_cli.wait_for_samples("ycsb-c", kind="interfere-")
+    in_use = brimline_cli.run("interfere", "ycsb-c", *rows, "--pairs", "1", "--uri", uri)
+    in_use.check_error(2, "brimline_background belongs to the brimline of process", "wait until it has ended")
+    running.send(signal.SIGKILL)
+    running.end()
+    assert "brimline_background" in collections(mongod)
+    # From another database, whose own background it is not.
+    elsewhere = uri.replace(DATABASE, "brimline_elsewhere")
+    outcome = brimline_cli.run("interfere", "ycsb-c", *rows, "--pairs", "1", "--uri", elsewhere)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert f"removed {DATABASE}.brimline_background, left by process {running.process.pid}" in outcome.stderr
+    assert "brimline_background" not in collections(mongod)
+    with control_client(mongod.address) as client:
+        assert client["somebody_else"]["brimline_background"].count_documents({}) == 1
+        client.drop_database("somebody_else")
+
+
 def trials(directory: Path) -> set[str]:
     """Names of the trials that went to their end."""
     return {

@@ -17,7 +17,8 @@ from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
 from brimline.doctor.disk import free_at_server
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
-from brimline.execution.background import Background, background
+from brimline.execution.background import BACKGROUND_COLLECTION, Background, background
+from brimline.execution.leftovers import remove_leftovers
 from brimline.experiments.interference import (
     INTERFERENCE_KIND,
     Interference,
@@ -39,7 +40,6 @@ ROWS_PER_S = 300_000
 """Rows of `bulk-rows` that the fastest server seen takes in a second; an import must not run out of them."""
 STANDING_ROWS = 500_000
 """Documents that a scan, an index build or a backup works on."""
-_COLLECTION = "brimline_background"
 _PARTNER_PROBLEM = "the other run of its pair doesn't count"
 _CONNECTIONS = 4
 _BESIDE_WINDOW_S = 5.0
@@ -89,6 +89,8 @@ def interfere_loaded(
         other = background(settings.background, _background_plan(place, settings.rows), deployment)
         if resume is not None:
             require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
+        for left in remove_leftovers(deployment, database=other.plan.namespace.database):
+            place.context.progress.note(f"removed {left.namespace}, left by process {left.pid}, which was killed")
         _check_room(other.plan, deployment.address)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
@@ -177,7 +179,7 @@ def _background_plan(place: Workplace, rows: int) -> Plan:
     """The load of the background's documents: rows of `bulk-rows`, in the workload's database."""
     rows_spec = load_spec("bulk-rows", overrides={"connections": _CONNECTIONS}).spec
     data = rows_spec.data.model_copy(
-        update={"records": rows, "database": place.spec.data.database, "collection": _COLLECTION}
+        update={"records": rows, "database": place.spec.data.database, "collection": BACKGROUND_COLLECTION}
     )
     return load_plan(rows_spec.model_copy(update={"data": data}), target=place.target)
 

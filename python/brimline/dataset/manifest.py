@@ -38,7 +38,8 @@ class Manifest:
     """What a collection holds, or is being loaded with.
 
     `data` is what the documents are a function of: the seed and the fields of the plan's `DocumentPlan`.
-    `count` is the proven number of documents, None while loading. Times are ISO 8601 in UTC.
+    `count` is the proven number of documents, None while loading. Times are ISO 8601 in UTC. `owner` is the process
+    that removes the collection when it has ended, None for data that stay.
     """
 
     collection: str
@@ -47,6 +48,7 @@ class Manifest:
     count: int | None
     loaded_at: str | None
     brimline_version: str
+    owner: dict[str, Any] | None = None
 
     @property
     def seed(self) -> int:
@@ -65,7 +67,7 @@ class Manifest:
 
     def to_document(self) -> dict[str, Any]:
         """The document that is stored."""
-        return {
+        document: dict[str, Any] = {
             "_id": self.collection,
             "format_version": _FORMAT_VERSION,
             "state": self.state,
@@ -74,6 +76,7 @@ class Manifest:
             "loaded_at": self.loaded_at,
             "brimline_version": self.brimline_version,
         }
+        return document if self.owner is None else {**document, "owner": self.owner}
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Self | None:
@@ -89,6 +92,7 @@ class Manifest:
                 count=document["count"],
                 loaded_at=document["loaded_at"],
                 brimline_version=document["brimline_version"],
+                owner=document.get("owner"),
             )
         except (KeyError, TypeError, ValueError):
             return None

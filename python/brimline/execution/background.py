@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -22,7 +23,9 @@ from brimline.plan import Plan
 from brimline.record.background import Activity
 from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
+from brimline.servers.owner import Owner
 
+BACKGROUND_COLLECTION = "brimline_background"
 _LOOK_S = 0.1
 _BEGIN_WITHIN_S = 60.0
 _COMMAND_TIMEOUT_S = 3600.0
@@ -140,7 +143,8 @@ class Background(ABC):
 
     def _make_collection(self) -> None:
         with self._client() as client:
-            dataset.prepare(client[self.plan.namespace.database], dataset.manifest_for(self.plan))
+            manifest = replace(dataset.manifest_for(self.plan), owner=Owner.current().to_document())
+            dataset.prepare(client[self.plan.namespace.database], manifest)
 
     def _client(self) -> Client:
         return control_client(self._deployment.address, purpose="background", command_timeout_s=_COMMAND_TIMEOUT_S)

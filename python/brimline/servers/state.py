@@ -8,41 +8,23 @@ exec.
 import json
 import os
 import shutil
-import socket
 import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from brimline.errors import TargetError
-from brimline.servers.processes import ProcessIdentity, identify, is_alive, kill
+from brimline.servers.owner import Owner, Scope, process_of
+from brimline.servers.processes import ProcessIdentity, is_alive, kill
 
 OWNER_FILE = "owner.json"
 SERVER_FILE = "server.json"
 _PREFIX = "mongod-"
 _UNREADABLE_AGE_S = 3600.0
 """A directory whose owner can't be read is only swept at this age: a new one is unreadable for an instant."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Where a pid means something: one boot of one host and one pid namespace."""
-
-    host: str
-    boot_id: str
-    pid_namespace: str
-
-    @classmethod
-    def current(cls) -> "Scope":
-        """The scope of this process."""
-        return cls(
-            host=socket.gethostname(),
-            boot_id=Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
-            pid_namespace=str(Path("/proc/self/ns/pid").readlink()),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +60,7 @@ def create_directory(parent: Path) -> Path:
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        owner = identify(os.getpid())
-        if owner is None:
-            raise OSError("/proc does not show this process")
-        write_json(directory / OWNER_FILE, {"scope": asdict(Scope.current()), "process": asdict(owner)})
+        write_json(directory / OWNER_FILE, Owner.current().to_document())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise TargetError(
@@ -93,7 +72,7 @@ def create_directory(parent: Path) -> Path:
 
 def read_server(directory: Path) -> ProcessIdentity | None:
     """The server process that was started in this directory; None as long as there is none."""
-    return _read_process(directory / SERVER_FILE)
+    return process_of(read_json(directory / SERVER_FILE))
 
 
 def sweep(parent: Path) -> Swept:
@@ -111,7 +90,8 @@ def sweep(parent: Path) -> Swept:
             if directory.is_symlink() or not _is_abandoned(directory, here):
                 continue
             server = read_server(directory)
-            if server is not None and _scope(directory) == here and is_alive(server):
+            owner = _owner(directory)
+            if server is not None and owner is not None and owner.scope == here and is_alive(server):
                 if not kill(server):
                     continue
                 killed.append(server.pid)
@@ -122,16 +102,8 @@ def sweep(parent: Path) -> Swept:
 
 
 def _is_abandoned(directory: Path, here: Scope) -> bool:
-    owner, scope = _read_process(directory / OWNER_FILE), _scope(directory)
-    if owner is None or scope is None:
-        return _age_s(directory) > _UNREADABLE_AGE_S
-    if scope.host != here.host:
-        return False  # a cache directory shared over a network: that host sweeps its own
-    if scope.boot_id != here.boot_id:
-        return True  # the machine was started again since
-    if scope.pid_namespace != here.pid_namespace:
-        return False  # a container that shares the cache: its processes can't be seen from here
-    return not is_alive(owner)
+    owner = _owner(directory)
+    return _age_s(directory) > _UNREADABLE_AGE_S if owner is None else owner.is_gone(here)
 
 
 def _age_s(directory: Path) -> float:
@@ -141,21 +113,8 @@ def _age_s(directory: Path) -> float:
         return 0.0
 
 
-def _scope(directory: Path) -> Scope | None:
-    document = read_json(directory / OWNER_FILE)
-    try:
-        return Scope(**document["scope"])
-    except (KeyError, TypeError):
-        return None
-
-
-def _read_process(path: Path) -> ProcessIdentity | None:
-    document = read_json(path)
-    try:
-        process = ProcessIdentity(**document["process"])
-    except (KeyError, TypeError):
-        return None
-    return process if isinstance(process.pid, int) and process.pid > 1 else None
+def _owner(directory: Path) -> Owner | None:
+    return Owner.from_document(read_json(directory / OWNER_FILE))
 
 
 def read_json(path: Path) -> dict[str, Any]:

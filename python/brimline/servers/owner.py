@@ -1,0 +1,77 @@
+"""Owns the word of which brimline process something belongs to: what was left behind is told from what is in use."""
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from brimline.servers.processes import ProcessIdentity, identify, is_alive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Where a pid means something: one boot of one host and one pid namespace."""
+
+    host: str
+    boot_id: str
+    pid_namespace: str
+
+    @classmethod
+    def current(cls) -> "Scope":
+        """The scope of this process."""
+        return cls(
+            host=socket.gethostname(),
+            boot_id=Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+            pid_namespace=str(Path("/proc/self/ns/pid").readlink()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """A process, and where its pid means something."""
+
+    scope: Scope
+    process: ProcessIdentity
+
+    @classmethod
+    def current(cls) -> "Owner":
+        """The one that asks. Raises OSError where /proc doesn't show it."""
+        process = identify(os.getpid())
+        if process is None:
+            raise OSError("/proc does not show this process")
+        return cls(scope=Scope.current(), process=process)
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "Owner | None":
+        """Reads what `to_document` made; None when it is damaged."""
+        process = process_of(document)
+        try:
+            scope = Scope(**document["scope"])
+        except (KeyError, TypeError):
+            return None
+        return None if process is None else cls(scope=scope, process=process)
+
+    def to_document(self) -> dict[str, Any]:
+        """Plain values, for JSON and BSON."""
+        return {"scope": asdict(self.scope), "process": asdict(self.process)}
+
+    def is_gone(self, here: Scope) -> bool:
+        """Whether it is known to have ended. `here`: where this process is."""
+        if self.scope.host != here.host:
+            return False  # its processes can't be seen from here
+        if self.scope.boot_id != here.boot_id:
+            return True  # the machine was started again since
+        if self.scope.pid_namespace != here.pid_namespace:
+            return False  # a container on the same host: its processes can't be seen either
+        return not is_alive(self.process)
+
+
+def process_of(document: Mapping[str, Any]) -> ProcessIdentity | None:
+    """The process that a document names; None when it names none that can be told apart."""
+    try:
+        process = ProcessIdentity(**document["process"])
+    except (KeyError, TypeError):
+        return None
+    return process if isinstance(process.pid, int) and process.pid > 1 else None
