@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from brimline.api.ab import ABResult, ab
     from brimline.api.capacity import capacity, frontier, resume_search
     from brimline.api.comparison import ComparisonResult, compare
+    from brimline.api.lab import lab
     from brimline.api.load import load
     from brimline.api.options import Options
     from brimline.api.reopen import open_result
@@ -41,6 +42,7 @@ __all__ = [
     "capacity",
     "compare",
     "frontier",
+    "lab",
     "load",
     "open_result",
     "resume_search",

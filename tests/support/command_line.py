@@ -125,8 +125,17 @@ class CommandLine:
         before_exec: Callable[[], None] | None = None,
     ) -> Running:
         """Starts brimline as a job of its own."""
+        return self._start(["-m", "brimline", *map(str, arguments)], environment, before_exec)
+
+    def start_python(self, script: Path) -> Running:
+        """Starts a program that uses brimline as a library, with the same surroundings."""
+        return self._start([str(script)], None, None)
+
+    def _start(
+        self, words: list[str], environment: Mapping[str, str] | None, before_exec: Callable[[], None] | None
+    ) -> Running:
         process = subprocess.Popen(
-            [sys.executable, "-m", "brimline", *map(str, arguments)],
+            [sys.executable, *words],
             cwd=self.directory,
             env={
                 **os.environ,

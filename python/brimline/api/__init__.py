@@ -9,6 +9,7 @@ from brimline.api.grow import GrowthResult, grow
 from brimline.api.import_data import ImportResult, import_data, resume_import
 from brimline.api.import_results import ImportedResult, import_results
 from brimline.api.interfere import InterferenceResult, interfere_loaded
+from brimline.api.lab import lab, lab_down, lab_status, lab_up, labs
 from brimline.api.lint import LintResult, lint
 from brimline.api.load import load
 from brimline.api.options import Options
@@ -61,6 +62,11 @@ __all__ = [
     "import_data",
     "import_results",
     "interfere_loaded",
+    "lab",
+    "lab_down",
+    "lab_status",
+    "lab_up",
+    "labs",
     "lint",
     "load",
     "open_result",

@@ -17,6 +17,7 @@ from brimline.cli import (
     import_data,
     import_results,
     interfere,
+    lab,
     lint,
     list_,
     load,
@@ -85,6 +86,7 @@ _IN_THE_LIST = {
 """One line each where all verbs are listed, short enough for 80 columns; the others' first sentences are."""
 for _name, _verb in _VERBS.items():
     app.command(_name, short_help=_IN_THE_LIST.get(_name))(_verb)
+app.add_typer(lab.app, name="lab")
 app.command("ycsb", context_settings=ycsb.SETTINGS, short_help=_IN_THE_LIST["ycsb"])(ycsb.ycsb)
 
 

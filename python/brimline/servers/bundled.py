@@ -28,6 +28,7 @@ from brimline.errors import TargetError, UsageError
 from brimline.servers.binary import ServerBinary, find_mongod
 from brimline.servers.deployment import Deployment, control_client, inspect_deployment
 from brimline.servers.failure import StartFailure, start_error, start_failure
+from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.launch import Guardian, end, launch
 from brimline.servers.processes import identify, kill
 from brimline.servers.state import create_directory, read_server, servers_directory, sweep
@@ -94,6 +95,8 @@ def bundled(
     binary = binary or find_mongod()
     parent = directory or servers_directory()
     sweep(parent)
+    if directory is None:
+        sweep_labs()
     server = _start(binary, cache_gb=cache_gb, parent=parent, deadline_s=start_deadline_s)
     handle = _Handle(server, binary, cache_gb=cache_gb, start_deadline_s=start_deadline_s)
     try:

@@ -1,0 +1,168 @@
+"""Owns the verb `lab`: servers of a topology on this machine, for experiments, tests and examples."""
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from brimline.errors import UsageError
+from brimline.execution import interruptible
+from brimline.servers.binary import find_mongod, find_mongos
+from brimline.servers.lab.leftovers import sweep_labs
+from brimline.servers.lab.lifecycle import DEADLINE_S, Raised, ServerLook, bring_up, find_lab, look_at, take_down
+from brimline.servers.lab.spec import (
+    CACHE_GB_DEFAULT,
+    ELECTION_TIMEOUT_MS_DEFAULT,
+    NAME_DEFAULT,
+    SHARDS_MAX,
+    LabSpec,
+    MemberSpec,
+    members_of,
+)
+from brimline.servers.lab.state import Lab, labs_directory, stored_labs
+
+__all__ = ["LabWords", "lab", "lab_down", "lab_spec", "lab_status", "lab_up", "labs"]
+
+Say = Callable[[str], None]
+
+
+class LabWords(TypedDict, total=False):
+    """What can be said about a lab; what isn't said is its default.
+
+    `replica_set`: members with data, of the set or of each shard. `shards`: of a cluster with mongos. `client_routed`:
+    independent servers, or sets, among which the client routes. `priorities`: of the first members. `hidden` and
+    `delays_s`: members by number, from 1. `cpus`: processors that the servers may run on. `small`: small journal files,
+    for tests of behaviour. `deadline_s`: until when it must be up.
+    """
+
+    replica_set: int | None
+    shards: int | None
+    client_routed: int | None
+    priorities: tuple[float, ...]
+    hidden: tuple[int, ...]
+    delays_s: dict[int, int]
+    arbiter: bool
+    auth: bool
+    tls: bool
+    cache_gb: float
+    cpus: tuple[int, ...]
+    small: bool
+    election_timeout_ms: int
+    mongod: Path | None
+    mongos: Path | None
+    server_version: str | None
+    deadline_s: float
+
+
+@contextmanager
+def lab(*, say: Say = lambda _: None, **words: Unpack[LabWords]) -> Iterator[Lab]:
+    """A lab for the length of the `with` block: complete when the block begins, gone when it ends in any way.
+
+        with brimline.lab(replica_set=3, auth=True) as lab:
+            print(lab.uris, lab.password_file)
+
+    Raises UsageError and TargetError.
+    """
+    spec = replace(lab_spec(words), name=f"{NAME_DEFAULT}-{secrets.token_hex(4)}")
+    raised = _brought_up(spec, words, outlives=False, say=say)
+    try:
+        yield raised.lab
+    finally:
+        raised.take_down()
+
+
+def lab_up(name: str = NAME_DEFAULT, *, say: Say = lambda _: None, **words: Unpack[LabWords]) -> Lab:
+    """Brings up a lab that stays when this process ends. Raises UsageError, TargetError and Interrupted."""
+    return _brought_up(replace(lab_spec(words), name=name), words, outlives=True, say=say).lab
+
+
+def lab_down(name: str = NAME_DEFAULT) -> None:
+    """Takes a lab down; nothing of it is left. Raises UsageError where there is none, TargetError."""
+    if name not in sweep_labs():
+        take_down(name)
+
+
+def lab_status(name: str = NAME_DEFAULT) -> tuple[Lab, list[ServerLook]]:
+    """A lab and what each of its servers is now. Raises UsageError where there is none."""
+    sweep_labs()
+    found = find_lab(name)
+    return found, look_at(found)
+
+
+def labs() -> list[Lab]:
+    """All labs on this machine, also those that are being brought up or taken down."""
+    sweep_labs()
+    return stored_labs(labs_directory())
+
+
+def lab_spec(words: LabWords) -> LabSpec:
+    """What the words ask for. Raises UsageError."""
+    shards, routed = words.get("shards"), words.get("client_routed")
+    if shards is not None and routed is not None:
+        raise UsageError("a lab has shards behind a mongos or client-routed ones", hint="give one of the two")
+    count = routed if shards is None else shards
+    if count is not None and not 1 <= count <= SHARDS_MAX:
+        raise UsageError(f"a lab can't have {count} shards", hint=f"give 1 to {SHARDS_MAX}")
+    members = _members(words)
+    if unknown := set(words.get("cpus", ())) - (allowed := os.sched_getaffinity(0)):
+        raise UsageError(f"there is no processor {min(unknown)} for the servers", hint=f"there are {sorted(allowed)}")
+    if shards is not None:
+        members = members or (MemberSpec(),)  # a shard is always a replica set
+    return LabSpec(
+        topology=(
+            "sharded cluster"
+            if shards is not None
+            else "client-routed shards"
+            if routed is not None
+            else "replica set"
+            if members
+            else "standalone"
+        ),
+        members=members,
+        shard_count=count or 0,
+        auth=words.get("auth", False),
+        tls=words.get("tls", False),
+        cache_gb=words.get("cache_gb", CACHE_GB_DEFAULT),
+        cpus=words.get("cpus", ()),
+        small=words.get("small", False),
+        election_timeout_ms=words.get("election_timeout_ms", ELECTION_TIMEOUT_MS_DEFAULT),
+    )
+
+
+def _members(words: LabWords) -> tuple[MemberSpec, ...]:
+    count = words.get("replica_set")
+    if count is not None:
+        return members_of(
+            count,
+            priorities=words.get("priorities", ()),
+            hidden=words.get("hidden", ()),
+            delays_s=words.get("delays_s", {}),
+            arbiter=words.get("arbiter", False),
+        )
+    if any(words.get(word) for word in ("priorities", "hidden", "delays_s", "arbiter")):
+        raise UsageError(
+            "priorities, hidden and delayed members and arbiters belong to a replica set", hint="add --replica-set N"
+        )
+    return ()
+
+
+def _brought_up(spec: LabSpec, words: LabWords, *, outlives: bool, say: Say) -> Raised:
+    with interruptible() as stop:
+        mongod = find_mongod(
+            flag=words.get("mongod"),
+            server_version=words.get("server_version"),
+            say=say,
+            meanwhile=stop.raise_if_requested,
+        )
+        return bring_up(
+            spec,
+            mongod=mongod,
+            mongos=find_mongos(flag=words.get("mongos")) if spec.topology == "sharded cluster" else None,
+            outlives=outlives,
+            deadline_s=words.get("deadline_s", DEADLINE_S),
+            say=say,
+            meanwhile=stop.raise_if_requested,
+        )

@@ -1,0 +1,245 @@
+"""Owns `brimline lab`: servers of a topology on this machine, up until they are taken down."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from brimline import api
+from brimline.api.lab import lab_down, lab_status, lab_up, labs
+from brimline.cli import options as opt
+from brimline.cli.output import console, printing
+from brimline.errors import UsageError
+from brimline.report.run_json import FORMAT_VERSION
+from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
+from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT
+from brimline.servers.lab.state import Lab
+from brimline.units import parse_duration
+
+EXIT_INCOMPLETE = 5
+
+app = typer.Typer(help="Start servers of a topology on this machine.", rich_markup_mode=None, no_args_is_help=True)
+
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="What the lab is called.")]
+
+
+@app.command()
+def up(
+    name: _Name = NAME_DEFAULT,
+    replica_set: Annotated[
+        int | None,
+        typer.Option("--replica-set", metavar="N", help="Members with data, of the set or of each shard."),
+    ] = None,
+    shards: Annotated[
+        int | None, typer.Option("--shards", metavar="N", help="A sharded cluster of N shards; needs a mongos.")
+    ] = None,
+    client_routed: Annotated[
+        int | None,
+        typer.Option("--client-routed", metavar="N", help="N independent servers, or sets, without a router."),
+    ] = None,
+    priorities: Annotated[
+        str | None, typer.Option("--priorities", metavar="P,P,…", help="Of the members, the first first: 2,1,1.")
+    ] = None,
+    hidden: Annotated[
+        list[int] | None, typer.Option("--hidden", metavar="MEMBER", help="A member by number, from 1; repeatable.")
+    ] = None,
+    delayed: Annotated[
+        list[str] | None,
+        typer.Option("--delayed", metavar="MEMBER=TIME", help="It is behind by that: 3=60s; hidden too; repeatable."),
+    ] = None,
+    arbiter: Annotated[bool, typer.Option("--arbiter", help="An arbiter after the members.")] = False,
+    auth: Annotated[
+        bool, typer.Option("--auth", help="Access control: a user, its password in a private file.")
+    ] = False,
+    tls: Annotated[bool, typer.Option("--tls", help="TLS, with certificates of the lab's own.")] = False,
+    mongod: opt.Mongod = None,
+    server_version: opt.ServerVersion = None,
+    mongos: Annotated[
+        Path | None, typer.Option("--mongos", metavar="FILE", help="The router of --shards; default: PATH's.")
+    ] = None,
+    cache_gb: Annotated[
+        float, typer.Option("--cache-gb", metavar="GB", help="Cache of each server.")
+    ] = CACHE_GB_DEFAULT,
+    cpus: Annotated[
+        str | None, typer.Option("--cpus", metavar="LIST", help="Processors the servers may run on: 0,1 or 0-3.")
+    ] = None,
+    small: Annotated[
+        bool, typer.Option("--small", help="Small journal files: for tests of behaviour, not for measurements.")
+    ] = False,
+    election_timeout: Annotated[
+        str, typer.Option("--election-timeout", metavar="TIME", help="How long a primary may be silent.")
+    ] = "10s",
+    deadline: Annotated[
+        str, typer.Option("--deadline", metavar="TIME", help="When it must be up.")
+    ] = f"{DEADLINE_S:.0f}s",
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Bring up a lab, and wait until it is complete."""
+    lab = lab_up(
+        name,
+        say=(lambda _: None) if quiet else _talk,
+        replica_set=replica_set,
+        shards=shards,
+        client_routed=client_routed,
+        priorities=_numbers(priorities),
+        hidden=tuple(hidden or ()),
+        delays_s=dict(_delay(each) for each in delayed or ()),
+        arbiter=arbiter,
+        auth=auth,
+        tls=tls,
+        mongod=mongod,
+        server_version=server_version,
+        mongos=mongos,
+        cache_gb=cache_gb,
+        cpus=_processors(cpus),
+        small=small,
+        election_timeout_ms=round(_seconds("--election-timeout", election_timeout) * 1000),
+        deadline_s=_seconds("--deadline", deadline),
+    )
+    return _show(*api.lab_status(lab.name), as_json=as_json)
+
+
+@app.command()
+def down(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one.", show_default=False)] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+) -> int:
+    """Take a lab down: its servers end, its data and secrets are removed."""
+    if every and name is not None:
+        raise UsageError("--all and a name say two things", hint="give one of them")
+    for each in [lab.name for lab in labs()] if every else [name or NAME_DEFAULT]:
+        lab_down(each)
+        _talk(f"{each} is down")
+    return 0
+
+
+@app.command()
+def status(name: _Name = NAME_DEFAULT, as_json: opt.Json = False) -> int:
+    """Show what each server of a lab is now. Exits with 5 when the lab is not complete."""
+    lab, looks = lab_status(name)
+    _show(lab, looks, as_json=as_json)
+    return 0 if lab.phase == "up" and is_complete(looks) else EXIT_INCOMPLETE
+
+
+@app.command("list")
+def list_labs(as_json: opt.Json = False) -> int:
+    """List the labs on this machine."""
+    found = labs()
+    with printing():
+        if as_json:
+            sys.stdout.write(json.dumps([_document(lab, ()) for lab in found], indent=2) + "\n")
+            return 0
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for column in ("Name", "Topology", "State", "Servers", "Version", "Since"):
+            table.add_column(column, overflow="fold")
+        for lab in found:
+            table.add_row(lab.name, lab.topology, lab.phase, str(len(lab.servers)), lab.version or "", lab.created)
+        console().print(table if found else "no labs")
+    return 0
+
+
+def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
+    with printing():
+        if as_json:
+            sys.stdout.write(json.dumps(_document(lab, looks), indent=2) + "\n")
+            return 0
+        out = console()
+        out.print(f"{lab.name}: {lab.topology}, mongod {lab.version}, {lab.phase}")
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for column in ("Server", "Role", "Set", "State", "Pid"):
+            table.add_column(column, overflow="fold")
+        for look in looks:
+            server = look.server
+            aside = [f"delayed by {server.delay_s} s"] if server.delay_s else ["hidden"] if server.hidden else []
+            role = ", ".join([server.role, *aside])
+            table.add_row(server.address, role, server.set_name or "", look.state, str(look.pid or ""))
+        out.print(table)
+        for uri in lab.uris:
+            out.print(uri, soft_wrap=True)
+        if lab.user is not None:
+            out.print(
+                f"password: in {lab.password_file}; with it in the connection string: {lab.uri_file}", soft_wrap=True
+            )
+        if lab.tls:
+            out.print(f"certificates: {lab.ca_file}, {lab.client_certificate_file}", soft_wrap=True)
+    return 0
+
+
+def _document(lab: Lab, looks: Sequence[ServerLook]) -> dict[str, Any]:
+    by_address = {look.server.address: look for look in looks}
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "lab",
+        "name": lab.name,
+        "topology": lab.topology,
+        "phase": lab.phase,
+        "created": lab.created,
+        "version": lab.version,
+        **lab.settings,
+        "uri": lab.uris[0] if len(lab.uris) == 1 else None,
+        "uris": list(lab.uris),
+        "uri_file": _text(lab.uri_file),
+        "user": lab.user,
+        "password_file": _text(lab.password_file),
+        "ca_file": _text(lab.ca_file),
+        "client_certificate_file": _text(lab.client_certificate_file),
+        "servers": [
+            {
+                "address": server.address,
+                "role": server.role,
+                "set": server.set_name,
+                "priority": server.priority,
+                "hidden": server.hidden,
+                "delay_s": server.delay_s,
+                "directory": str(lab.directory_of(server)),
+                **({"pid": look.pid, "state": look.state} if (look := by_address.get(server.address)) else {}),
+            }
+            for server in lab.servers
+        ],
+    }
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _numbers(text: str | None) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in (text or "").split(",") if part.strip())
+    except ValueError:
+        raise UsageError(f'--priorities must be numbers, but is "{text}"', hint="write them as 2,1,1") from None
+
+
+def _delay(text: str) -> tuple[int, int]:
+    member, _, time = text.partition("=")
+    if not member.isdecimal() or not time:
+        raise UsageError(f'--delayed must be a member and a time, but is "{text}"', hint="write it as 3=60s")
+    return int(member), round(_seconds("--delayed", time))
+
+
+def _processors(text: str | None) -> tuple[int, ...]:
+    found: list[int] = []
+    for part in (text or "").split(","):
+        first, dash, last = part.strip().partition("-")
+        if not part.strip():
+            continue
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise UsageError(f'--cpus must be processors, but is "{text}"', hint="write them as 0,1 or 0-3")
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        return parse_duration(text) / 1e9
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}", hint="write a time such as 30s or 5m") from error
+
+
+def _talk(text: str) -> None:
+    sys.stderr.write(f"{text}\n")

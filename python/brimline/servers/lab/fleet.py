@@ -1,0 +1,127 @@
+"""Owns starting the server processes of a lab, side by side, and waiting until each listens on its port."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from brimline.errors import TargetError
+from brimline.servers.binary import ServerBinary
+from brimline.servers.bundled import free_port, server_command
+from brimline.servers.deployment import split_address
+from brimline.servers.failure import StartFailure, start_error, start_failure
+from brimline.servers.lab.access import server_options
+from brimline.servers.lab.spec import LabSpec, MemberSpec
+from brimline.servers.lab.state import Lab, LabServer, Role, server_process
+from brimline.servers.launch import Guardian, launch
+from brimline.servers.listening import listens
+
+_ATTEMPTS = 4
+_LOOK_S = 0.05
+_SMALL_JOURNAL = ("--wiredTigerEngineConfigString", "log=(prealloc=false,file_max=10MB)")
+_SMALL_OPLOG = ("--oplogSize", "64")
+_CLUSTER_ROLES = {"config server": "--configsvr", "shard": "--shardsvr"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A server that is wanted. `configdb` is a mongos's."""
+
+    role: Role
+    set_name: str | None = None
+    member: MemberSpec | None = None
+    cluster_role: Role | None = None
+    configdb: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Fleet:
+    """The servers of a lab that is being brought up. `guardians` holds every one that was started, dead ones too."""
+
+    lab: Lab
+    spec: LabSpec
+    mongod: ServerBinary
+    mongos: Path | None
+    until: float
+    meanwhile: Callable[[], None]
+    guardians: list[Guardian] = field(default_factory=list)
+    servers: list[LabServer] = field(default_factory=list)
+
+    def start(self, wishes: Sequence[Wish]) -> list[LabServer]:
+        """Starts servers side by side; all listen when it returns. One whose port is taken gets another.
+
+        Raises TargetError when one ends or the deadline passes, with its last words; OSError.
+        """
+        pending = [(wish, *self._launch(wish)) for wish in wishes]
+        started = []
+        for wish, server, guardian in pending:
+            for attempt in range(1, _ATTEMPTS + 1):
+                failure = self._await_port(server, guardian)
+                if failure is None:
+                    break
+                if not failure.port_was_taken or attempt == _ATTEMPTS:
+                    raise start_error(failure, binary=self._program(wish), waited_s=0.0)
+                server, guardian = self._launch(wish)
+            started.append(server)
+        self.servers += started
+        return started
+
+    def _launch(self, wish: Wish) -> tuple[LabServer, Guardian]:
+        port = free_port()
+        member = wish.member
+        server = LabServer(
+            address=f"127.0.0.1:{port}",
+            role=wish.role,
+            set_name=wish.set_name,
+            priority=None if member is None else member.priority,
+            hidden=member is not None and member.hidden,
+            delay_s=0 if member is None else member.delay_s,
+        )
+        directory = self.lab.directory_of(server)
+        directory.mkdir(mode=0o700)
+        (directory / "data").mkdir(mode=0o700)
+        guardian = launch(
+            self._command(wish, directory, port),
+            directory=directory,
+            libraries=None if wish.role == "mongos" else self.mongod.libraries,
+            cpus=self.spec.cpus,
+        )
+        self.guardians.append(guardian)
+        return server, guardian
+
+    def _command(self, wish: Wish, directory: Path, port: int) -> list[str]:
+        if wish.role == "mongos":
+            where = ["--configdb", str(wish.configdb), "--port", str(port), "--bind_ip", "127.0.0.1"]
+            quiet = ["--logpath", str(directory / "mongod.log"), "--nounixsocket", "--quiet"]
+            return [str(self.mongos), *where, *quiet, *server_options(self.lab)]
+        command = server_command(self.mongod.path, directory=directory, port=port, cache_gb=self.spec.cache_gb)
+        if wish.set_name is not None:
+            command += ["--replSet", wish.set_name]
+        if wish.cluster_role is not None:
+            command.append(_CLUSTER_ROLES[wish.cluster_role])
+        if self.spec.small:
+            command += [*_SMALL_JOURNAL, *(_SMALL_OPLOG if wish.set_name else ())]
+        return [*command, *server_options(self.lab)]
+
+    def _program(self, wish: Wish) -> Path:
+        return self.mongos if wish.role == "mongos" and self.mongos is not None else self.mongod.path
+
+    def _await_port(self, server: LabServer, guardian: Guardian) -> StartFailure | None:
+        """None when the process that was started listens; else why it ended."""
+        port = split_address(server.address)[1]
+        while True:
+            process = server_process(self.lab, server)
+            if process is not None and listens(process.pid, port):
+                return None
+            self.meanwhile()
+            if guardian.poll() is not None:
+                directory = self.lab.directory_of(server)
+                return start_failure(
+                    exit_code=guardian.returncode, log=directory / "mongod.log", stderr=directory / "stderr"
+                )
+            if time.monotonic() > self.until:
+                raise TargetError(
+                    f"the {server.role} at {server.address} doesn't listen in time",
+                    hint="the machine may be busy: give a longer --deadline",
+                )
+            time.sleep(_LOOK_S)

@@ -1,0 +1,79 @@
+"""Owns taking labs away: those that are to go, and those whose owner died on the way or whose servers are all gone.
+
+Imported by what starts any server, so it imports nothing that starts one.
+"""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from brimline.servers.lab.state import UNFINISHED_PREFIX, Lab, labs_directory, processes_of, read_lab
+from brimline.servers.processes import is_alive, kill
+from brimline.servers.state import Scope
+
+
+def sweep_labs(parent: Path | None = None) -> tuple[str, ...]:
+    """Takes away every lab that nobody can use any more; gives their names. Never raises.
+
+    These are: a lab whose set-up or end was cut short, one that was not to outlive a process that is gone, one of which
+    no server runs any more, and all of an earlier boot of this machine.
+    """
+    parent = parent or labs_directory()
+    swept = []
+    with suppress(OSError):
+        here = Scope.current()
+        for directory in sorted(parent.glob("*")):
+            lab = None if directory.is_symlink() else read_lab(directory)
+            if lab is not None and _is_abandoned(lab, here) and remove(lab, here=here):
+                swept.append(lab.name)
+        for directory in parent.glob(f"{UNFINISHED_PREFIX}*"):
+            _sweep_unfinished(directory, here)
+    return tuple(swept)
+
+
+def remove(lab: Lab, *, here: Scope | None = None) -> bool:
+    """Ends all processes of a lab and removes its directory, whatever state they are in; whether nothing is left.
+
+    Guardians go first: the kernel then ends their servers. No process is touched unless pid, start time and executable
+    are those that were written down, in this boot and this pid namespace.
+    """
+    gone = True
+    if lab.scope == (here or Scope.current()):
+        # Looked at once more after the first round: a guardian that was just starting may have written its state since.
+        for _ in range(2):
+            ended = [kill(process) for process in processes_of(lab.directory)]
+            gone = all(ended)
+    if gone:
+        shutil.rmtree(lab.directory, ignore_errors=True)
+    return gone and not lab.directory.exists()
+
+
+def _is_abandoned(lab: Lab, here: Scope) -> bool:
+    if lab.scope.host != here.host:
+        return False  # a cache directory shared over a network: that host sweeps its own
+    if lab.scope.boot_id != here.boot_id:
+        return True
+    if lab.scope.pid_namespace != here.pid_namespace:
+        return False
+    if lab.phase != "up" or not lab.outlives:
+        return not is_alive(lab.owner)
+    return not any(is_alive(process) for process in processes_of(lab.directory))
+
+
+def _sweep_unfinished(directory: Path, here: Scope) -> None:
+    """A directory that never got its name: nothing was started in it yet."""
+    lab = read_lab(directory)
+    pid, _, ticks = directory.name.removeprefix(UNFINISHED_PREFIX).partition("-")
+    if lab is not None and (lab.scope != here or is_alive(lab.owner)):
+        return
+    if lab is None and _runs(pid, ticks.partition("-")[0]):
+        return
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _runs(pid: str, start_ticks: str) -> bool:
+    try:
+        fields = (Path("/proc") / pid / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[19] == start_ticks

@@ -1,0 +1,132 @@
+"""Owns making a replica set of running servers, and knowing when it is complete."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pymongo.errors import OperationFailure, PyMongoError
+
+from brimline.errors import TargetError
+from brimline.servers.lab.access import create_first_user, lab_client
+from brimline.servers.lab.spec import LabSpec, MemberSpec
+from brimline.servers.lab.state import Lab
+
+_LOOK_S = 0.2
+_HEARTBEAT_MS_MAX = 2000
+_ALREADY_INITIALIZED = 23
+_NAMES_OF_STATES = {1: "PRIMARY", 2: "SECONDARY", 7: "ARBITER"}
+Meanwhile = Callable[[], None]
+
+
+def set_configuration(
+    spec: LabSpec, members: Sequence[MemberSpec], addresses: Sequence[str], *, set_name: str, version: str
+) -> dict[str, Any]:
+    """The configuration that `replSetInitiate` is given. 4.4 calls a member's delay by its older name."""
+    delay = "slaveDelay" if version.startswith("4.") else "secondaryDelaySecs"
+    documents = []
+    for number, (member, address) in enumerate(zip(members, addresses, strict=True)):
+        document: dict[str, Any] = {"_id": number, "host": address, "priority": member.priority}
+        if member.arbiter:
+            document["arbiterOnly"] = True
+        if member.hidden:
+            document["hidden"] = True
+        if member.delay_s:
+            document[delay] = member.delay_s
+        documents.append(document)
+    timeout_ms = spec.election_timeout_ms
+    settings = {
+        "electionTimeoutMillis": timeout_ms,
+        "heartbeatIntervalMillis": min(_HEARTBEAT_MS_MAX, max(50, timeout_ms // 4)),
+    }
+    return {"_id": set_name, "members": documents, "settings": settings}
+
+
+def initiate(
+    lab: Lab,
+    configuration: Mapping[str, Any],
+    members: Sequence[MemberSpec],
+    *,
+    until: float,
+    meanwhile: Meanwhile,
+) -> None:
+    """Makes the set, its user, and waits for one primary, the others secondaries and arbiters, and all in step.
+
+    The member with the highest priority is the one that is told, so that it is elected at once and stays primary.
+    Raises TargetError when the deadline `until` (monotonic) passes; it says what each member is by then.
+    """
+    addresses = [str(member["host"]) for member in configuration["members"]]
+    leader = addresses[max(range(len(members)), key=lambda number: members[number].priority)]
+    try:
+        with lab_client(lab, leader, signed_in=False) as client:
+            client.admin.command({"replSetInitiate": dict(configuration)})
+    except OperationFailure as error:
+        if error.code != _ALREADY_INITIALIZED:
+            raise TargetError(
+                f"the replica set can't be made: {(error.details or {}).get('errmsg', error.code)}",
+                hint="see that nothing else uses the ports, and try again",
+            ) from error
+    except PyMongoError as error:
+        raise TargetError(f"the replica set can't be made: {error}", hint="try again") from error
+    _await(lambda: _takes_writes(lab, leader), until, meanwhile, lambda: f"{leader} does not become primary")
+    create_first_user(lab, leader, until=until, meanwhile=meanwhile)
+    wanted = {
+        address: "ARBITER" if member.arbiter else "PRIMARY" if address == leader else "SECONDARY"
+        for address, member in zip(addresses, members, strict=True)
+    }
+    _await(
+        lambda: member_states(lab, leader) == wanted,
+        until,
+        meanwhile,
+        lambda: (
+            "its members are "
+            + (", ".join(f"{address} {state}" for address, state in member_states(lab, leader).items()) or "not seen")
+        ),
+    )
+    # A delayed member learns of the user when its time has come.
+    let_in = [
+        address for address, member in zip(addresses, members, strict=True) if not (member.arbiter or member.delay_s)
+    ]
+    for address in let_in:
+        _await(partial(_lets_in, lab, address), until, meanwhile, lambda: "a member lets nobody in")
+
+
+def member_states(lab: Lab, address: str) -> dict[str, str]:
+    """What each member of the set is, as the one at `address` sees it; nothing when it doesn't answer."""
+    try:
+        with lab_client(lab, address) as client:
+            status = client.admin.command("replSetGetStatus")
+    except PyMongoError:
+        return {}
+    return {
+        str(member["name"]): _NAMES_OF_STATES.get(member["state"], str(member["stateStr"]))
+        for member in status["members"]
+    }
+
+
+def _takes_writes(lab: Lab, address: str) -> bool:
+    try:
+        with lab_client(lab, address, signed_in=False) as client:
+            return bool(client.admin.command("hello").get("isWritablePrimary"))
+    except PyMongoError:
+        return False
+
+
+def _lets_in(lab: Lab, address: str) -> bool:
+    try:
+        with lab_client(lab, address) as client:
+            client.admin.command("connectionStatus")
+    except PyMongoError:
+        return False
+    return True
+
+
+def _await(condition: Callable[[], bool], until: float, meanwhile: Meanwhile, why: Callable[[], str]) -> None:
+    while not condition():
+        meanwhile()
+        if time.monotonic() > until:
+            raise TargetError(
+                f"the replica set is not complete in time: {why()}",
+                hint="the machine may be busy: give a longer --deadline, or fewer members",
+            )
+        time.sleep(_LOOK_S)

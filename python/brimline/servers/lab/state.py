@@ -1,0 +1,201 @@
+"""Owns what is on disk about a lab: one private directory each, with `lab.json` as its heart.
+
+    <cache>/brimline/labs/<name>/
+      lab.json             what it is, in which state, and who brought it there
+      servers/<address>/   data, log and server.json of each server: its process, and its guardian's
+      secret/              the password, the set's key, certificates; 0600 each
+
+The directory appears under its name with `lab.json` in it, so that there is never one that nobody can account for.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from brimline.errors import TargetError, UsageError
+from brimline.servers.processes import ProcessIdentity, identify
+from brimline.servers.state import SERVER_FILE, Scope, cache_directory, read_json, write_json
+
+LAB_FILE = "lab.json"
+FORMAT_VERSION = 1
+UNFINISHED_PREFIX = ".new-"
+
+Phase = Literal["starting", "up", "stopping"]
+Role = Literal["standalone", "member", "arbiter", "config server", "shard", "mongos"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabServer:
+    """One server of a lab. `set_name` is its replica set's; `delay_s`, `hidden` and `priority` are a member's."""
+
+    address: str
+    role: Role
+    set_name: str | None = None
+    priority: float | None = None
+    hidden: bool = False
+    delay_s: int = 0
+
+    @property
+    def directory_name(self) -> str:
+        """The name of its directory."""
+        return self.address.replace(":", "-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lab:
+    """A lab as its file says it is. `owner` is the process that starts or stops it, or that it must not outlive.
+
+    `outlives`: it stays when its owner ends. `uris` are connection strings without the password: one, or of
+    client-routed shards one each. `user` is None without access control.
+    """
+
+    name: str
+    directory: Path
+    topology: str
+    phase: Phase
+    outlives: bool
+    owner: ProcessIdentity
+    scope: Scope
+    created: str
+    version: str | None = None
+    servers: tuple[LabServer, ...] = ()
+    uris: tuple[str, ...] = ()
+    user: str | None = None
+    tls: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def secret(self) -> Path:
+        """Where its secrets are."""
+        return self.directory / "secret"
+
+    @property
+    def password_file(self) -> Path | None:
+        """The file with the user's password; None without access control."""
+        return None if self.user is None else self.secret / "password"
+
+    @property
+    def uri_file(self) -> Path:
+        """The file with the whole connection strings, one a line, password and all."""
+        return self.secret / "uri"
+
+    @property
+    def ca_file(self) -> Path | None:
+        """The certificate that the servers' are signed with; None without TLS."""
+        return self.secret / "ca.pem" if self.tls else None
+
+    @property
+    def client_certificate_file(self) -> Path | None:
+        """A client's certificate with its key; None without TLS."""
+        return self.secret / "client.pem" if self.tls else None
+
+    def directory_of(self, server: LabServer) -> Path:
+        """Where the server's data, log and state are."""
+        return self.directory / "servers" / server.directory_name
+
+
+def labs_directory(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where labs are kept."""
+    return cache_directory(environ) / "labs"
+
+
+def claim(parent: Path, *, name: str, topology: str, outlives: bool) -> Lab:
+    """A new lab in phase "starting", owned by this process. Raises UsageError where there is one of that name."""
+    owner = identify(os.getpid())
+    if owner is None:
+        raise TargetError("/proc does not show this process", hint="a lab needs /proc")
+    unfinished = parent / f"{UNFINISHED_PREFIX}{owner.pid}-{owner.start_ticks}-{name}"
+    lab = Lab(
+        name=name,
+        directory=parent / name,
+        topology=topology,
+        phase="starting",
+        outlives=outlives,
+        owner=owner,
+        scope=Scope.current(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    try:
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished.mkdir(mode=0o700)
+        (unfinished / "servers").mkdir(mode=0o700)
+        (unfinished / "secret").mkdir(mode=0o700)
+        write_lab(lab, into=unfinished)
+        unfinished.rename(lab.directory)
+    except OSError as error:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if lab.directory.exists():
+            raise UsageError(
+                f'there is a lab called "{name}" already', hint=f"brimline lab down {name}, or give another name"
+            ) from None
+        raise TargetError(
+            f"the lab's directory can't be made in {parent}: {(error.strerror or str(error)).lower()}",
+            hint="set XDG_CACHE_HOME to a directory that can be written",
+        ) from error
+    return lab
+
+
+def write_lab(lab: Lab, *, into: Path | None = None) -> None:
+    """Stores what a lab is by now. Raises OSError."""
+    document = {
+        "format_version": FORMAT_VERSION,
+        **{name: value for name, value in asdict(lab).items() if name != "directory"},
+    }
+    write_json((into or lab.directory) / LAB_FILE, document)
+
+
+def owned(lab: Lab, *, phase: Phase) -> Lab:
+    """`lab` in another phase, in the hands of this process, and stored so."""
+    owner = identify(os.getpid())
+    changed = replace(lab, phase=phase, owner=owner or lab.owner, scope=Scope.current())
+    with suppress(FileNotFoundError):  # another command took it away just now
+        write_lab(changed)
+    return changed
+
+
+def read_lab(directory: Path) -> Lab | None:
+    """The lab in `directory`; None where there is none that can be read."""
+    document = read_json(directory / LAB_FILE)
+    try:
+        if document.pop("format_version") != FORMAT_VERSION:
+            return None
+        document["owner"] = ProcessIdentity(**document["owner"])
+        document["scope"] = Scope(**document["scope"])
+        document["servers"] = tuple(LabServer(**each) for each in document["servers"])
+        document["uris"] = tuple(document["uris"])
+        return Lab(directory=directory, **document)
+    except (KeyError, TypeError):
+        return None
+
+
+def stored_labs(parent: Path) -> list[Lab]:
+    """All labs that can be read, by name."""
+    found = (read_lab(path) for path in sorted(parent.glob("*")) if not path.is_symlink())
+    return [lab for lab in found if lab is not None]
+
+
+def processes_of(directory: Path) -> list[ProcessIdentity]:
+    """All processes that were started for the lab in `directory`, guardians first; they may have ended since."""
+    guardians: list[ProcessIdentity] = []
+    servers: list[ProcessIdentity] = []
+    for file in sorted((directory / "servers").glob(f"*/{SERVER_FILE}")):
+        document = read_json(file)
+        for name, into in (("guardian", guardians), ("process", servers)):
+            with suppress(KeyError, TypeError):
+                into.append(ProcessIdentity(**document[name]))
+    return [*guardians, *servers]
+
+
+def server_process(lab: Lab, server: LabServer) -> ProcessIdentity | None:
+    """The process of a server, if it is alive. A script that became another program is the same process."""
+    try:
+        process = ProcessIdentity(**read_json(lab.directory_of(server) / SERVER_FILE)["process"])
+    except (KeyError, TypeError):
+        return None
+    now = identify(process.pid)
+    return now if now is not None and now.start_ticks == process.start_ticks else None
