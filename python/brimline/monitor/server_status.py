@@ -69,6 +69,7 @@ COMMAND: Command = {**COMMAND_PLAIN, "metrics": dict.fromkeys(_METRICS_UNUSED, F
 `COMMAND_PLAIN`. MongoDB 6.0.5 takes 270 µs of CPU for it, and 380 µs for the plain one, one after the other."""
 
 _MEBIBYTE = 1024 * 1024
+_LOOK_HOLDS_A_TICKET = ("4.", "5.")
 _PRIORITIES = ("normalPriority", "lowPriority", "exempt")
 _OPCOUNTERS = ("insert", "query", "update", "delete", "getmore", "command")
 _DOCUMENT_COUNTERS = ("inserted", "returned", "updated", "deleted")
@@ -192,11 +193,18 @@ def _admission(status: Mapping[str, Any], kind: str, *, lock_queue: str) -> Colu
     )
     waiting = _sum(_integer(tickets, priority, "queueLength") for priority in _PRIORITIES)
     return {
-        f"{kind}_tickets_out": _integer(tickets, "out"),
+        f"{kind}_tickets_out": _without_the_look(_integer(tickets, "out"), kind, status),
         f"{kind}_tickets_total": _integer(tickets, "totalTickets"),
         f"{kind}_queue": _first(waiting, _integer(status, "globalLock", "currentQueue", lock_queue)),
         f"{kind}_queue_time_us": _sum(_integer(tickets, priority, "totalTimeQueuedMicros") for priority in _PRIORITIES),
     }
+
+
+def _without_the_look(tickets_out: int | None, kind: str, status: Mapping[str, Any]) -> int | None:
+    """Before 6.0 `serverStatus` holds a read ticket itself while it counts them: an idle 4.4.2 or 5.0.4 reports 1."""
+    if not tickets_out or kind != "read" or not str(status.get("version", "")).startswith(_LOOK_HOLDS_A_TICKET):
+        return tickets_out
+    return tickets_out - 1
 
 
 def _locks(status: Mapping[str, Any]) -> Columns:

@@ -1,7 +1,7 @@
 """Reading serverStatus where versions put the figures.
 
-`samples/` holds an answer of each version. Those of 4.4, 5.0 and 6.0 were recorded; those of 7.0 and 8.0, which could
-not be had, were made by hand from the manual, and say so.
+`samples/` holds an answer of each version. Those of 4.4, 5.0, 6.0 and 6.0.27 were recorded; those of 7.0 and 8.0, which
+could not be had, were made by hand from the manual, and say so.
 """
 
 import json
@@ -20,6 +20,7 @@ _VERSIONS: dict[str, set[str]] = {
     "4.4": _NO_QUEUE_TIMES,
     "5.0": _NO_QUEUE_TIMES,
     "6.0": _NO_QUEUE_TIMES,
+    "6.0.27": _NO_QUEUE_TIMES,
     "7.0": set(),
     "8.0": set(),
 }
@@ -36,7 +37,7 @@ def test_every_version_fills_every_column_it_has(version: str, missing: set[str]
     assert {name for name, value in columns.items() if value is None} == missing
 
 
-@pytest.mark.parametrize("version", ["4.4", "5.0", "6.0"])
+@pytest.mark.parametrize("version", ["4.4", "5.0", "6.0", "6.0.27"])
 def test_recorded_answers_show_what_was_done_to_the_server(version: str) -> None:
     """50 documents in one command, 10 updates and finds, a sorted scan, a delete, one transaction, a checkpoint."""
     columns = read_status(_sample(version))
@@ -54,6 +55,19 @@ def test_recorded_answers_show_what_was_done_to_the_server(version: str) -> None
     assert columns["read_tickets_total"] == columns["write_tickets_total"] == 128
     assert columns["cache_bytes_max"] == 256 * 1024 * 1024
     assert (columns["server_cpu_ns"] or 0) > 10_000_000
+
+
+@pytest.mark.parametrize("version", ["4.4", "5.0", "6.0"])
+def test_the_look_itself_is_no_operation_at_work(version: str) -> None:
+    """Before 6.0 the command that asks holds a read ticket; the servers were idle when they were asked."""
+    sample = _sample(version)
+    assert sample["wiredTiger"]["concurrentTransactions"]["read"]["out"] == (0 if version == "6.0" else 1)
+    columns = read_status(sample)
+    assert columns["read_tickets_out"] == columns["write_tickets_out"] == 0
+    sample["wiredTiger"]["concurrentTransactions"]["read"]["out"] = 5
+    sample["wiredTiger"]["concurrentTransactions"]["write"]["out"] = 2
+    columns = read_status(sample)
+    assert (columns["read_tickets_out"], columns["write_tickets_out"]) == (5 if version == "6.0" else 4, 2)
 
 
 def test_tickets_and_queues_of_7_are_by_priority() -> None:
