@@ -77,6 +77,10 @@ bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
 growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes; breakpoints against the cache's own misses
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)
 
+.PHONY: lab-truth
+lab-truth: $(NATIVE) ## Bring up and take down 50 labs, five of them killed half-way, about 15 minutes; nothing may be left
+	$(BIN)/python -m benchmarks.labs $(ARGUMENTS)
+
 .PHONY: peers
 peers: $(NATIVE) ## Measure brimline beside its peers, about 20 minutes; writes BENCHMARKS.md
 	$(BIN)/python -m benchmarks.peers $(ARGUMENTS)
