@@ -252,3 +252,26 @@ def test_a_sharded_cluster_comes_up_step_by_step_and_goes(cli: CommandLine, cach
             assert client.admin.command("getCmdLineOpts")["parsed"]["sharding"]["clusterRole"] == role
     assert cli.run("lab", "down", "cluster").exit_code == 0
     assert left_behind(cache) == []
+
+
+def test_a_share_of_the_processors_is_kept_and_its_groups_go_with_the_lab(cli: CommandLine, cache: Path) -> None:
+    outcome = cli.run("lab", "up", "capped", "--client-routed", "2", "--small", "--cpu-share", "0.5", "--json")
+    if outcome.exit_code == 5 and "control groups need root" in outcome.hint:
+        assert left_behind(cache) == []
+        pytest.skip(f"not here: {outcome.error}")
+    assert outcome.exit_code == 0, outcome.stderr
+    place = Path("/sys/fs/cgroup/cpu") if Path("/sys/fs/cgroup/cpu").is_dir() else Path("/sys/fs/cgroup")
+
+    def groups() -> list[Path]:
+        pids = {str(server["pid"]) for server in outcome.json()["servers"]}
+        return [
+            each for each in place.glob("brimline-lab-*") if pids & set((each / "cgroup.procs").read_text().split())
+        ]
+
+    held = groups()
+    assert len(held) == 2
+    quotas = [(each / "cpu.max", each / "cpu.cfs_quota_us") for each in held]
+    assert [(new if new.exists() else old).read_text().split()[0] for new, old in quotas] == ["50000"] * 2
+    assert cli.run("lab", "down", "capped").exit_code == 0
+    assert not any(each.exists() for each in held)
+    assert left_behind(cache) == []

@@ -34,7 +34,8 @@ class LabWords(TypedDict, total=False):
 
     `replica_set`: members with data, of the set or of each shard. `shards`: of a cluster with mongos. `client_routed`:
     independent servers, or sets, among which the client routes. `priorities`: of the first members. `hidden` and
-    `delays_s`: members by number, from 1. `cpus`: processors that the servers may run on. `small`: small journal files,
+    `delays_s`: members by number, from 1. `cpus`: processors that the servers may run on; `cpu_share`: how many
+    CPUs each may use (root). `small`: small journal files,
     for tests of behaviour. `deadline_s`: until when it must be up.
     """
 
@@ -49,6 +50,7 @@ class LabWords(TypedDict, total=False):
     tls: bool
     cache_gb: float
     cpus: tuple[int, ...]
+    cpu_share: float | None
     small: bool
     election_timeout_ms: int
     mongod: Path | None
@@ -127,6 +129,7 @@ def lab_spec(words: LabWords) -> LabSpec:
         tls=words.get("tls", False),
         cache_gb=words.get("cache_gb", CACHE_GB_DEFAULT),
         cpus=words.get("cpus", ()),
+        cpu_share=words.get("cpu_share"),
         small=words.get("small", False),
         election_timeout_ms=words.get("election_timeout_ms", ELECTION_TIMEOUT_MS_DEFAULT),
     )

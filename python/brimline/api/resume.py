@@ -91,7 +91,7 @@ def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping
         if was != is_:
             raise UsageError(
                 f"this is not the server that {directory} was measured on: {'.'.join(path)} is {is_}, and was {was}",
-                hint="give the same server with --uri or --mongod, or begin a new search",
+                hint="give the same server with --uri, --mongod or --server-version, or begin a new search",
             )
 
 

@@ -67,6 +67,9 @@ def up(
     cpus: Annotated[
         str | None, typer.Option("--cpus", metavar="LIST", help="Processors the servers may run on: 0,1 or 0-3.")
     ] = None,
+    cpu_share: Annotated[
+        float | None, typer.Option("--cpu-share", metavar="CPUS", help="CPUs each server may use, such as 0.5 (root).")
+    ] = None,
     small: Annotated[
         bool, typer.Option("--small", help="Small journal files: for tests of behaviour, not for measurements.")
     ] = False,
@@ -97,6 +100,7 @@ def up(
         mongos=mongos,
         cache_gb=cache_gb,
         cpus=_processors(cpus),
+        cpu_share=cpu_share,
         small=small,
         election_timeout_ms=round(_seconds("--election-timeout", election_timeout) * 1000),
         deadline_s=_seconds("--deadline", deadline),

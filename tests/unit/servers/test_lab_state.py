@@ -53,6 +53,7 @@ def test_members_are_said_by_number() -> None:
         ({"client_routed": 17}, "can't have 17 shards"),
         ({"cache_gb": 0.1}, "can't be 0.1 GB"),
         ({"cpus": (4095,)}, "no processor 4095"),
+        ({"cpu_share": 0.0}, "share of the processors can't be 0"),
         ({"replica_set": 1, "election_timeout_ms": 1}, "election timeout"),
     ],
 )

@@ -10,6 +10,7 @@ from brimline.servers.binary import ServerBinary
 from brimline.servers.bundled import free_port, server_command
 from brimline.servers.deployment import split_address
 from brimline.servers.failure import StartFailure, start_error, start_failure
+from brimline.servers.lab import cpu_share
 from brimline.servers.lab.access import server_options
 from brimline.servers.lab.spec import LabSpec, MemberSpec
 from brimline.servers.lab.state import Lab, LabServer, Role, server_process
@@ -62,9 +63,15 @@ class Fleet:
                 if not failure.port_was_taken or attempt == _ATTEMPTS:
                     raise start_error(failure, binary=self._program(wish), waited_s=0.0)
                 server, guardian = self._launch(wish)
+            self._hold(server)
             started.append(server)
         self.servers += started
         return started
+
+    def _hold(self, server: LabServer) -> None:
+        process = server_process(self.lab, server)
+        if self.spec.cpu_share is not None and process is not None:
+            cpu_share.hold(self.lab.directory, server=server.directory_name, pid=process.pid, share=self.spec.cpu_share)
 
     def _launch(self, wish: Wish) -> tuple[LabServer, Guardian]:
         port = free_port()

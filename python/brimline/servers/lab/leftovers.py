@@ -7,6 +7,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from brimline.servers.lab.cpu_share import release
 from brimline.servers.lab.state import UNFINISHED_PREFIX, Lab, labs_directory, processes_of, read_lab
 from brimline.servers.processes import is_alive, kill
 from brimline.servers.state import Scope
@@ -44,6 +45,7 @@ def remove(lab: Lab, *, here: Scope | None = None) -> bool:
             ended = [kill(process) for process in processes_of(lab.directory)]
             gone = all(ended)
     if gone:
+        release(lab.directory)
         shutil.rmtree(lab.directory, ignore_errors=True)
     return gone and not lab.directory.exists()
 

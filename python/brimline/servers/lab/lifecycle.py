@@ -276,6 +276,7 @@ def _settings(spec: LabSpec) -> dict[str, object]:
     return {
         "cache_gb": spec.cache_gb,
         "cpus": list(spec.cpus),
+        "cpu_share": spec.cpu_share,
         "small": spec.small,
         "election_timeout_ms": spec.election_timeout_ms,
     }

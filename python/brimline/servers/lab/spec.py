@@ -14,6 +14,8 @@ CACHE_GB_DEFAULT = 0.25
 MEMBERS_MAX = 7
 """A replica set has at most 7 members that vote, and all of a lab's do unless they are hidden and delayed."""
 SHARDS_MAX = 16
+CPU_SHARE_MIN = 0.02
+CPU_SHARE_MAX = 4096.0
 PRIORITY_MAX = 1000
 NAME_DEFAULT = "lab"
 ELECTION_TIMEOUT_MS_DEFAULT = 10_000
@@ -37,8 +39,9 @@ class LabSpec:
 
     `members` are those of the replica set, or of each shard; none: servers of their own. `shard_count` is of the
     sharded cluster or of the client-routed shards, 0 otherwise. `cpus` are the processors that the servers may run on;
-    none: all. `small`: small journal files and oplog, which change what a write costs: for tests of behaviour, not for
-    measurements. `election_timeout_ms`: how long a primary may be silent before another one is elected.
+    none: all. `cpu_share` is how many CPUs each of them may use; None: any. `small`: small journal files and oplog,
+    which change what a write costs: for tests of behaviour, not for measurements. `election_timeout_ms`: how long a
+    primary may be silent before another one is elected.
     """
 
     name: str = NAME_DEFAULT
@@ -49,6 +52,7 @@ class LabSpec:
     tls: bool = False
     cache_gb: float = CACHE_GB_DEFAULT
     cpus: tuple[int, ...] = ()
+    cpu_share: float | None = None
     small: bool = False
     election_timeout_ms: int = ELECTION_TIMEOUT_MS_DEFAULT
 
@@ -62,6 +66,11 @@ class LabSpec:
             raise UsageError(f"a set of {len(self.members)} members is too large", hint=f"give at most {MEMBERS_MAX}")
         if self.shard_count > SHARDS_MAX:
             raise UsageError(f"{self.shard_count} shards are too many for one machine", hint=f"at most {SHARDS_MAX}")
+        if self.cpu_share is not None and not CPU_SHARE_MIN <= self.cpu_share <= CPU_SHARE_MAX:
+            raise UsageError(
+                f"a server's share of the processors can't be {self.cpu_share:g}",
+                hint=f"give a number of CPUs from {CPU_SHARE_MIN:g} on, such as 0.5",
+            )
         if not 100 <= self.election_timeout_ms <= 3_600_000:
             raise UsageError("the election timeout can't be that", hint="give 100ms to 1h")
         if self.members and not any(_can_lead(member) for member in self.members):
