@@ -76,7 +76,7 @@ def _killed_half_way(shape: tuple[str, ...], cache: Path, after_s: float) -> lis
         stderr=subprocess.DEVNULL,
     )
     time.sleep(after_s)
-    ports = [connection.laddr.port for each in _processes(cache) for connection in _listening(each)]
+    ports = [port for each in _processes(cache) for port in _listening(each)]
     process.send_signal(signal.SIGKILL)
     process.wait()
     _brimline(cache, "down", "--all")
@@ -110,9 +110,10 @@ def _processes(cache: Path) -> list[psutil.Process]:
     return found
 
 
-def _listening(process: psutil.Process) -> list[psutil._common.pconn]:
+def _listening(process: psutil.Process) -> list[int]:
+    """The ports that a process listens on."""
     try:
-        return [each for each in process.net_connections("tcp") if each.status == psutil.CONN_LISTEN]
+        return [each.laddr.port for each in process.net_connections("tcp") if each.status == psutil.CONN_LISTEN]
     except psutil.Error:
         return []
 

@@ -94,6 +94,8 @@ def test_a_secured_set_of_three_is_complete_and_closed(cli: CommandLine, cache: 
     assert commands
     assert not any(password in text for text in (outcome.stdout, outcome.stderr, *commands))
     whole = Path(document["uri_file"]).read_text().strip()
+    files = [path for path in cache.rglob("*") if path.is_file()]
+    assert {path.name for path in files if password.encode() in path.read_bytes()} == {"password", "uri"}
     with _reach(whole) as client:
         # No retry: the set was complete before.
         client.test.things.with_options(write_concern=pymongo.WriteConcern(3)).insert_one({"_id": 1})
