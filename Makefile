@@ -78,7 +78,7 @@ growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes;
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)
 
 .PHONY: lab-truth
-lab-truth: $(NATIVE) ## Bring up and take down 50 labs, five of them killed half-way, about 15 minutes; nothing may be left
+lab-truth: $(NATIVE) ## Bring up and take down 50 labs, five of them killed half-way, about 10 minutes; nothing may be left
 	$(BIN)/python -m benchmarks.labs $(ARGUMENTS)
 
 .PHONY: peers
