@@ -31,6 +31,7 @@ PLOTS = {
     "growth": 5,
     "interference": 3,
     "scan": 3,
+    "vary": 4,
 }
 """How many charts each kind of report has."""
 KINDS = (*PLOTS, *(f"{kind}-zh" for kind in PLOTS))

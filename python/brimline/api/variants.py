@@ -176,16 +176,14 @@ def _with_collections(variants: Mapping[Levels, Variant]) -> dict[Levels, Varian
     found = {}
     for levels, variant in variants.items():
         data = variant.loaded.spec.data
-        identities = taken.setdefault((data.database, data.collection), [])
+        name = f"{data.collection}_by_{'_'.join(variant.index)}" if variant.index else data.collection
+        identities = taken.setdefault((data.database, name), [])
         identity = _identity(variant)
         if identity not in identities:
             identities.append(identity)
         number = identities.index(identity) + 1
-        suffix = f"_by_{'_'.join(variant.index)}" if variant.index else ""
-        suffix += f"_{number}" if number > 1 else ""
-        spec = variant.loaded.spec.model_copy(
-            update={"data": data.model_copy(update={"collection": f"{data.collection}{suffix}"})}
-        )
+        own = data.model_copy(update={"collection": name if number == 1 else f"{name}_{number}"})
+        spec = variant.loaded.spec.model_copy(update={"data": own})
         found[levels] = replace(variant, loaded=replace(variant.loaded, spec=spec))
     return found
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from brimline import api
+from brimline.api import Options, Result
 from brimline.api.reopen import find_record
 from brimline.api.resume import resumption
 from brimline.api.sweep import sweep_loaded
@@ -114,15 +115,13 @@ def sweep(
     if resume is not None:
         if workload is not None or property_files or properties:
             raise UsageError("--resume goes on with the sweep as it was begun", hint="leave the workload out")
-        if vary:
-            raise UsageError("--resume goes on with the sweep as it was begun", hint="leave --vary out")
-        directory = find_record(resume, runs_directory=options.runs_directory)
-        found = resumption(directory, kinds=("sweep", VARY_KIND))
-        if found.experiment.kind == VARY_KIND:
-            return show_result(resumed_vary(directory, options), as_json=as_json, lang=lang, full=True)
-        settings = stored_sweep_settings(found.experiment)
-        resumed = sweep_loaded(found.loaded, settings, options, resume=found.experiment.directory)
-        return show_result(resumed, as_json=as_json, lang=lang, full=True)
+        given = (vary, connections_max, repeats, repeats_max, precision, budget)
+        if any(value is not None for value in given):
+            raise UsageError(
+                "--resume goes on with the sweep as it was begun",
+                hint="leave --vary out, and what says how often and how long",
+            )
+        return show_result(_resumed(resume, options), as_json=as_json, lang=lang, full=True)
     overrides = opt.spec_overrides(records=records, threads=threads, seed=seed)
     if vary:
         if connections_max is not None:
@@ -156,6 +155,15 @@ def sweep(
         options=options,
     )
     return show_result(result, as_json=as_json, lang=lang, full=True)
+
+
+def _resumed(name: str, options: Options) -> Result:
+    """Goes on with either kind of sweep."""
+    directory = find_record(name, runs_directory=options.runs_directory)
+    found = resumption(directory, kinds=("sweep", VARY_KIND))
+    if found.experiment.kind == VARY_KIND:
+        return resumed_vary(directory, options)
+    return sweep_loaded(found.loaded, stored_sweep_settings(found.experiment), options, resume=directory)
 
 
 def _settings(connections_max: int, repeats: int, duration: str, warmup: str) -> SweepSettings:

@@ -81,7 +81,7 @@ class VarySettings:
         if not 0 < self.precision < 1:
             raise ValueError("the precision is a share between 0 and 1")
         if not 1 <= self.blocks <= self.blocks_max <= REPEATS_MAX:
-            raise ValueError(f"there are 1 to {REPEATS_MAX} repeats, and at least as many at most as at least")
+            raise ValueError(f"there are 1 to {REPEATS_MAX} repeats, and no fewer at most than at least")
         if self.duration_s <= 0 or self.warmup_s < 0:
             raise ValueError("a run needs some time")
         if self.budget_s is not None and self.budget_s < self.block_s:

@@ -12,9 +12,9 @@ from brimline.report import blocks
 from brimline.report.comparison_figures import VERDICT_TONES, change_text, interval_text
 from brimline.report.experiment_view import command, identity
 from brimline.report.lint_section import linted
-from brimline.report.own_claims import probe_claims
 from brimline.report.probe_findings import worst_findings
 from brimline.report.vary_charts import factor_charts
+from brimline.report.vary_claims import vary_claims
 from brimline.report.vary_json import vary_document
 from brimline.report.vary_tables import (
     combinations_table,
@@ -104,7 +104,7 @@ def vary_report(
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=vary_document(experiment, trials, loads, conclusion, settings),
     )
-    return linted(report, probe_claims(report))
+    return linted(report, vary_claims(report))
 
 
 def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequence[VaryTrial]) -> Verdict:

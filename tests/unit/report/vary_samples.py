@@ -16,7 +16,7 @@ from tests.unit.experiments.vary_simulator import settings_of
 from tests.unit.report.report_samples import ENVIRONMENT, SPEC
 
 SETTINGS = settings_of("server-version=4.4,6.0", "connections=1,4,16,32", apart=("server-version",),
-                       loads=("server-version",), blocks=3, blocks_max=4, duration_s=2.0, warmup_s=0.2)  # fmt: skip
+                       loads=("server-version",), blocks=3, blocks_max=4, duration_s=12.0, warmup_s=0.2)  # fmt: skip
 GATES = {"4.4": 2000.0, "6.0": 2400.0}
 DIRECTORY = "runs/20261122t080000z-vary-order-service-0059a198"
 SPOILT = ("4.4", "32")
