@@ -1,0 +1,144 @@
+"""`brimline sweep --vary` with real servers: what is started and loaded, going on, and what is refused beforehand."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from brimline.servers import Deployment, control_client
+from brimline.servers.binary import bundled_path
+from tests.support.command_line import CommandLine
+
+pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
+
+SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", "-q")
+TWICE = ("--repeats", "2", "--repeats-max", "2")
+DATABASE = "brimline_vary"
+
+
+@pytest.fixture
+def uri(mongod: Deployment) -> str:
+    return f"mongodb://{mongod.address}/{DATABASE}"
+
+
+def test_servers_are_fresh_for_each_level_and_block_and_loaded_once(brimline_cli: CommandLine) -> None:
+    factors = ("--vary", "cache-gb=0.25,0.5", "--vary", "connections=1,4")
+    outcome = brimline_cli.run("sweep", "ycsb-a", *factors, *TWICE, *SHORT, "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert document["servers_apart_by"] == ["cache-gb"]
+    runs = document["probes"]
+    assert len(runs) == 2 * 4
+    servers = {(run["block"], run["levels"]["cache-gb"]): run["server"] for run in runs}
+    assert sorted(servers.values()) == [1, 2, 3, 4]
+    assert sorted(load["server"] for load in document["load_runs"]) == [1, 2, 3, 4]
+    shown = brimline_cli.run("show", "latest", "--json").json()
+    assert shown["differences"] == document["differences"]
+    (directory,) = brimline_cli.record_directories(kind="vary-")
+    (argv,) = {_cache_of(trial) for trial in directory.glob("trials/*-run-1-0.25-*")}
+    assert argv == "0.25"
+    assert brimline_cli.run("report", "latest", "--format", "csv", "-o", "-").stdout.count("\n") == 1 + 8
+
+
+def _cache_of(trial: Path) -> str:
+    server = json.loads((trial / "environment.json").read_text())["server"]
+    argv = server["getCmdLineOpts"]["argv"]
+    return str(argv[argv.index("--wiredTigerCacheSizeGB") + 1])
+
+
+def test_several_workloads_on_binaries_give_one_table(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    bundled = bundled_path()
+    assert bundled is not None
+    other = tmp_path / "mongod"
+    other.symlink_to(bundled)
+    outcome = brimline_cli.run(
+        *("sweep", "--vary", "workload=ycsb-a,ycsb-b", "--vary", f"mongod={bundled},{other}"),
+        *("--vary", "connections=1,4", "--repeats", "1", "--repeats-max", "1", *SHORT, "--json"),
+    )
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert len(document["combinations"]) == 8
+    assert len(document["load_runs"]) == 2, "two workloads of the same data share what was loaded"
+    assert {each["verdict"] for each in document["differences"]} == {"no claim"}
+    assert {tuple(each["at"]) for each in document["differences"]} == {("workload",)}
+    writes = {run["levels"]["workload"]: run["label"] for run in document["probes"]}
+    assert set(writes) == {"ycsb-a", "ycsb-b"}
+
+
+def test_indexes_and_write_concern_on_a_server_that_is_there(
+    uri: str, mongod: Deployment, brimline_cli: CommandLine
+) -> None:
+    factors = ("--vary", "indexes=none,single,field1+field0", "--vary", "w=1,majority")
+    once = ("--repeats", "1", "--repeats-max", "1", "--uri", uri)
+    brimline_cli.run("sweep", "ycsb-a", *factors, *once, *SHORT).check_error(2, "", "--data load")
+    outcome = brimline_cli.run("sweep", "ycsb-a", *factors, *once, *SHORT, "--data", "load", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert {run["server"] for run in document["probes"]} == {1}
+    assert [load["levels"]["indexes"] for load in document["load_runs"]].count("single") == 1
+    with control_client(mongod.address) as client:
+        keys = {
+            name: [list(dict(index["key"])) for index in client[DATABASE][name].index_information().values()]
+            for name in client[DATABASE].list_collection_names()
+            if name.startswith("usertable")
+        }
+    assert [each for each in keys["usertable_by_field0"] if each != ["_id"]] == [["field0"]]
+    assert [each for each in keys["usertable_by_field1_field0"] if each != ["_id"]] == [["field1", "field0"]]
+    again = brimline_cli.run("sweep", "ycsb-a", *factors, *once, *SHORT, "--json").json()
+    assert again["load_runs"] == [], "what is there is taken"
+
+
+def test_one_that_was_interrupted_goes_on(brimline_cli: CommandLine) -> None:
+    running = brimline_cli.start(
+        *("sweep", "ycsb-c", "--vary", "cache-gb=0.25,0.5", "--vary", "connections=1,2", *TWICE),
+        *("--records", "1000", "--duration", "2s", "--warmup", "200ms"),
+    )
+    directory = brimline_cli.wait_for_samples("ycsb-c", kind="vary-").parents[1]
+    running.send(signal.SIGINT)
+    ended = running.end()
+    assert ended.exit_code == 130, ended.stderr
+    outcome = brimline_cli.run("sweep", "--resume", str(directory), "-q", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert document["vary_ended_by"] in ("blocks_max", "precise")
+    assert sorted((run["block"], *run["levels"].values()) for run in document["probes"] if run["attempt"] == 1) == [
+        (block, cache, count) for block in (1, 2) for cache in ("0.25", "0.5") for count in ("1", "2")
+    ]
+    brimline_cli.run("sweep", "--resume", str(directory), "--vary", "w=1,2").check_error(2, "--resume goes on")
+    brimline_cli.run("capacity", "--resume", str(directory)).check_error(2, "holds a vary", "brimline sweep --resume")
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("--vary", "colour=a,b"), 'no factor "colour"', "factors are"),
+        (("--vary", "connections=8"), "one level", ""),
+        (("--vary", "connections=8,8"), "twice", ""),
+        (("--vary", "w=1,2", "--vary", "w=1,3"), "given twice", ""),
+        (("--vary", "topology=1,2"), "can't be had yet", ""),
+        (("--vary", "connections=1,8", "--connections-max", "16"), "--connections-max", "names them"),
+        (("--vary", "records=1k,2k", "--records", "1000"), "contradict each other", ""),
+        (("--vary", "cache-gb=0.25,1", "--cache-gb", "2"), "contradict each other", ""),
+        (("--vary", "cache-gb=0.25,1", "--uri", "mongodb://127.0.0.1:1"), "servers that brimline starts", "--uri"),
+        (("--vary", "cache-gb=0.25,1", "--null"), "the null target is none", "--null"),
+        (("--vary", "indexes=none,nofield"), 'no field "nofield"', ""),
+        (("--vary", "mongod=/nowhere/a,/nowhere/b"), "/nowhere/a: no such file", ""),
+        (("--vary", "connections=1,8", "--repeats", "0"), "1 to 1000 repeats", ""),
+        (("--vary", "connections=1,8", "--budget", "1s"), "budget is shorter", ""),
+        (("--vary", "connections=1,8", "--precision", "5"), "no percentage", "5%"),
+        (("--vary", "workload=ycsb-a,ycsb-b"), "the workload is given, and varied as well", "leave ycsb-c out"),
+        (("--precision", "5%"), "no effect without --vary", ""),
+    ],
+)
+def test_what_can_t_be_is_refused_before_anything_starts(
+    brimline_cli: CommandLine, words: tuple[str, ...], message: str, hint: str
+) -> None:
+    brimline_cli.run("sweep", "ycsb-c", *words, "-q").check_error(2, message, hint)
+    assert brimline_cli.record_directories() == []
+
+
+def test_a_server_that_is_not_there_leaves_nothing_behind(brimline_cli: CommandLine) -> None:
+    at = ("--uri", "mongodb://127.0.0.1:1")
+    brimline_cli.run("sweep", "ycsb-c", "--vary", "connections=1,8", *at, "-q").check_error(5, "127.0.0.1:1")
+    assert brimline_cli.record_directories() == []
