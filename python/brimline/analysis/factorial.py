@@ -2,8 +2,8 @@
 
 The unit is the run: a block has one of each combination. A difference *everywhere* takes from each block the mean
 logarithm over the combinations of the other factors, so that it is a ratio of geometric means and no combination weighs
-more than another; a difference *at* one combination compares that alone. Intervals are Welch's over blocks, as in
-`comparison.py`, p values are Holm's over all differences of the same kind.
+more than another; a difference *within* compares at one combination alone. Intervals are Welch's over blocks, as in
+`comparison.py`, p values Holm's over all differences of one factor that are asked for together.
 """
 
 import itertools
@@ -92,12 +92,20 @@ def differences(
     differences of their own.
     """
     found = list(_differences(runs, design, metrics, strata, within=within))
-    tested = [
-        each for each in found if each.change is not None and not (each.change.value == 0 == 1 - each.change.p_value)
-    ]
-    adjusted = holm([each.change.p_value for each in tested if each.change is not None])
-    by_id = {id(each): p_value for each, p_value in zip(tested, adjusted, strict=True)}
-    return tuple(_judged(each, by_id.get(id(each), 1.0), margin) for each in found)
+    return tuple(
+        judged
+        for factor in dict.fromkeys(each.factor for each in found)
+        for judged in _adjusted([each for each in found if each.factor == factor], margin)
+    )
+
+
+def _adjusted(found: Sequence[LevelDifference], margin: float) -> Iterator[LevelDifference]:
+    """The differences of one factor, each judged beside the others; what is the same in all runs is no test."""
+    tested = [each.change is not None and not (each.change.value == 0 and each.change.p_value == 1) for each in found]
+    p_values = [each.change.p_value for each, test in zip(found, tested, strict=True) if test and each.change]
+    adjusted = iter(holm(p_values))
+    for each, test in zip(found, tested, strict=True):
+        yield _judged(each, next(adjusted) if test else 1.0, margin)
 
 
 def _judged(each: LevelDifference, adjusted_p: float, margin: float) -> LevelDifference:

@@ -57,7 +57,7 @@ def vary_report(
             title="What each level changes",
             short="Differences",
             intro="Each level against the first of its factor. Intervals are Welch's over blocks, verdicts Holm's over "
-            "all differences of a table.",
+            "all differences of a factor.",
             blocks=_present(_everywhere(conclusion)) if counted else [],
         ),
         Section(
