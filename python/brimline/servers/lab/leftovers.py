@@ -9,8 +9,8 @@ from pathlib import Path
 
 from brimline.servers.lab.cpu_share import release
 from brimline.servers.lab.state import UNFINISHED_PREFIX, Lab, labs_directory, processes_of, read_lab
+from brimline.servers.owner import Scope
 from brimline.servers.processes import is_alive, kill
-from brimline.servers.state import Scope
 
 
 def sweep_labs(parent: Path | None = None) -> tuple[str, ...]:

@@ -29,8 +29,8 @@ from brimline.servers.lab.state import (
     stored_labs,
 )
 from brimline.servers.launch import Guardian, end, keep
+from brimline.servers.owner import Scope
 from brimline.servers.processes import is_alive
-from brimline.servers.state import Scope
 
 DEADLINE_S = 180.0
 """For the whole lab: a set of three takes 5 to 15 s on a quiet machine."""

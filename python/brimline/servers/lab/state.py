@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brimline.errors import TargetError, UsageError
+from brimline.servers.owner import Scope
 from brimline.servers.processes import ProcessIdentity, identify
-from brimline.servers.state import SERVER_FILE, Scope, cache_directory, read_json, write_json
+from brimline.servers.state import SERVER_FILE, cache_directory, read_json, write_json
 
 LAB_FILE = "lab.json"
 FORMAT_VERSION = 1
