@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +19,8 @@ from brimline.servers.lab.replica_sets import set_configuration
 from brimline.servers.lab.sharding import require_mongos
 from brimline.servers.lab.spec import LabSpec, check_name, members_of
 from brimline.servers.lab.state import Lab, LabServer, claim, read_lab, write_lab
-from brimline.servers.processes import ProcessIdentity
+from brimline.servers.processes import ProcessIdentity, identify
+from tests.support.waiting import eventually
 from tests.unit.servers.test_server_binary import program
 
 _GONE = ProcessIdentity(pid=2**22 - 3, start_ticks=1, executable="/gone")
@@ -168,6 +171,36 @@ def test_the_sweep_takes_labs_that_nobody_can_use_and_leaves_the_others(labs: Pa
         f".new-{us.pid}-{us.start_ticks}-y",
     }
     assert os.getpid() == us.pid, "and we live"
+
+
+def test_the_sweep_ends_the_processes_of_a_lab_and_no_others(labs: Path) -> None:
+    """Whatever they run: a mongod whose directory vanishes ends by itself, and would prove nothing."""
+    ours, other = (subprocess.Popen(["sleep", "100"]) for _ in range(2))
+    try:
+        assert eventually(lambda: all(_runs_sleep(process) for process in (ours, other)))
+        lab = _lab(labs)
+        known, stranger = identify(ours.pid), identify(other.pid)
+        assert known is not None
+        assert stranger is not None
+        _server(lab, known)
+        # The same pid as another process's, of an earlier start: it was given away since.
+        second = LabServer(address="127.0.0.1:2", role="standalone")
+        lab.directory_of(second).mkdir()
+        stale = {"pid": stranger.pid, "start_ticks": stranger.start_ticks - 1, "executable": stranger.executable}
+        (lab.directory_of(second) / "server.json").write_text(json.dumps({"process": stale}))
+        write_lab(replace(lab, phase="stopping", owner=_GONE))
+        assert sweep_labs(labs) == ("one",)
+        assert ours.wait(10) == -signal.SIGKILL
+        assert other.poll() is None
+    finally:
+        for process in (ours, other):
+            process.kill()
+            process.wait()
+
+
+def _runs_sleep(process: subprocess.Popen[bytes]) -> bool:
+    identity = identify(process.pid)
+    return identity is not None and "python" not in identity.executable
 
 
 def test_a_link_or_a_file_among_labs_is_left_alone(labs: Path, tmp_path: Path) -> None:
