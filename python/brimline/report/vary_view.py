@@ -81,7 +81,7 @@ def vary_report(
             blocks=[servers_table(trials, settings)] if trials else [],
         ),
         blocks.checks(worst_findings(_as_probes(trials)), intro=_CHECKS_INTRO) if trials else _nothing(),
-        blocks.environment(environment),
+        blocks.environment(_shared(environment) if settings.apart else environment),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         Section(id="definitions", title="What the words mean", short="Definitions", blocks=[_definitions()]),
     ]  # fmt: skip
@@ -181,6 +181,11 @@ def _servers_intro(settings: VarySettings) -> str:
         "Each combination of {factors} has a fresh server in every block, loaded anew.",
         factors=joined(", ", settings.apart),
     )
+
+
+def _shared(environment: Environment) -> Environment:
+    """What is the same for all runs, where each has one of several servers."""
+    return {name: value for name, value in environment.items() if name not in ("server", "uri")}
 
 
 def _as_probes(trials: Sequence[VaryTrial]) -> list[Trial]:

@@ -7,7 +7,7 @@ import json
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
-from brimline.report.view import Chart, Table
+from brimline.report.view import Chart, Facts, Table
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, trials_of, varied
 
@@ -82,6 +82,8 @@ def test_servers_tell_which_runs_they_had() -> None:
     assert [row["Server"] for row in found[:2]] == ["1", "2"]
     assert {row["Version"] for row in found} == {"4.4.1", "6.0.1"}
     assert [row["Runs"] for row in found[:2]] == ["1–4", "5–8"]
+    (environment,) = (each for each in varied().sections if each.id == "environment")
+    assert [block.title for block in environment.blocks if isinstance(block, Facts)] == ["Generator host"]
 
 
 def test_charts_have_a_line_for_each_combination_of_the_others() -> None:
