@@ -1,9 +1,8 @@
 """Owns what each combination of levels comes to: its workload, its collection, its index, the server it needs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from brimline.api.options import Options
 from brimline.api.workplace import given_uri
@@ -85,16 +84,6 @@ def check_overrides(factors: Sequence[Factor], overrides: Mapping[str, object]) 
             )
 
 
-def with_server_version(options: Options, version: str) -> Options:
-    """`options` for servers of this version. Raises UsageError where brimline can't fetch versions."""
-    if "server_version" not in {each.name for each in fields(options)}:
-        raise UsageError(
-            "this brimline starts no version but its own", hint="name binaries instead: --vary mongod=FILE,FILE"
-        )
-    changes: dict[str, Any] = {"server_version": version}
-    return replace(options, **changes)
-
-
 def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, options: Options) -> Variant:
     named = settings.named(levels)
     load = workloads[named.get(WORKLOAD, next(iter(workloads)))]
@@ -126,7 +115,7 @@ def _options(named: Mapping[str, str], options: Options) -> Options:
         options = replace(options, cache_gb=float(named[CACHE]))
     if MONGOD in named:
         options = replace(options, mongod=Path(named[MONGOD]))
-    return with_server_version(options, named[SERVER_VERSION]) if SERVER_VERSION in named else options
+    return replace(options, server_version=named[SERVER_VERSION]) if SERVER_VERSION in named else options
 
 
 def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | None) -> None:
@@ -143,7 +132,7 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
     if any(factor.kind.scope is Scope.DATA for factor in factors) and options.data is DataPolicy.AS_IS:
         raise UsageError("--data as-is takes what is there, and the factors need other data",
                          hint="give --data load, or vary something else")  # fmt: skip
-    version = getattr(options, "server_version", None)
+    version = options.server_version
     clashes = [
         (MONGOD in names and SERVER_VERSION in names, "--vary mongod and --vary server-version"),
         (MONGOD in names and options.mongod is not None, "--vary mongod and --mongod"),
@@ -159,6 +148,9 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
         if factor.name == MONGOD:
             for level in factor.levels:
                 find_mongod(flag=Path(level))
+        if factor.name == SERVER_VERSION:
+            for level in factor.levels:
+                find_mongod(server_version=level, say=options.progress.step)
 
 
 def _data_differs(settings: VarySettings, variants: Mapping[Levels, Variant]) -> bool:
