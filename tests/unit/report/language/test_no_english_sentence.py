@@ -19,6 +19,7 @@ NAMES = {
     "GNU Linux",
     "Debian GNU",
     "scripted write error",
+    "unknown operator",
 }
 """What machines and servers call themselves, and what they said."""
 
