@@ -59,7 +59,7 @@ class InterferenceResult(Result):
         """Interrupted, or the target lost."""
         if self.interrupted is not None:
             return self.interrupted
-        lost = [run for run in self.comparison.left_out if "target_lost" in run.reason]
+        lost = [run for run in self.comparison.left_out if run.broken and "target lost" in run.reason]
         return TargetError(f"the target went away: {lost[0].reason}", hint=self.where_to_look) if lost else None
 
 
@@ -157,7 +157,7 @@ def _conduct(
     with recording(place, plan, kind=INTERFERENCE_KIND, settings=asdict(settings), resume=resume) as writer:
         try:
             place.context.progress.step(f"preparing the background ({other.kind})")
-            other.prepare()
+            other.prepare(place.context)
             run_sides(
                 Interference(settings, place.spec.seed),
                 plan=plan,

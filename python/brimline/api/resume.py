@@ -27,7 +27,7 @@ _IDENTITY = (
 """What of `environment.json`'s server must be the same for trials to be put together."""
 
 
-_VERBS = {"frontier": "capacity", "vary": "sweep"}
+_VERBS = {"frontier": "capacity", "growth": "grow", "vary": "sweep"}
 """The verb of an experiment, where it has another name."""
 
 

@@ -15,10 +15,12 @@ from typing import Any
 
 from pymongo.errors import PyMongoError
 
-from brimline import _native, dataset
+from brimline import dataset
 from brimline.dataset.access import target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.errors import BrimlineError, TargetError, UsageError
+from brimline.execution.execute import RunContext, start_engine
+from brimline.execution.unrecorded import execute_unrecorded
 from brimline.plan import Plan
 from brimline.record.background import Activity
 from brimline.servers import Deployment, control_client
@@ -59,13 +61,13 @@ class Background(ABC):
         self._units = 0
         self._error: str | None = None
 
-    def prepare(self) -> None:
-        """Loads what it works on, if it needs anything. Raises BrimlineError."""
+    def prepare(self, context: RunContext) -> None:
+        """Loads what it works on, if it needs anything. Raises BrimlineError, Interrupted where `context` stops it."""
         if not self.needs_documents:
             return
         self._make_collection()
-        run = _native.start(self.plan.canonical_json())
-        summary = run.join()
+        summary = execute_unrecorded(self.plan, context=context)
+        context.stop.raise_if_requested()
         inserted = summary["inserts"]["inserted"]
         if inserted != self.plan.data.record_count:
             raise TargetError(
@@ -158,7 +160,7 @@ class Import(Background):
 
     def _work(self) -> None:
         self._make_collection()
-        run = _native.start(self.plan.canonical_json())
+        run = start_engine(self.plan)
         begun: int | None = None
         try:
             while True:

@@ -10,13 +10,16 @@ from typing import Literal
 
 from brimline.analysis.comparison import MARGIN
 from brimline.experiments.ab import PAIRS_DEFAULT, ABSettings, arm_order
+from brimline.experiments.settings import REPEATS_MAX
 
 INTERFERENCE_KIND = "interfere"
 """What its record says it is."""
 BackgroundKind = Literal["import", "scan", "index", "backup"]
 Side = Literal["A", "B"]
 """A: alone. B: with the background."""
-REPEATS_MAX = 2
+PAIRS_AGAIN_MAX = 2
+"""Pairs that are made once more, where some prove nothing."""
+PAIRS_MAX = REPEATS_MAX - PAIRS_AGAIN_MAX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,8 @@ class InterferenceSettings:
     def __post_init__(self) -> None:
         if self.pairs < 1:
             raise ValueError("a comparison needs at least one pair of runs")
+        if self.pairs > PAIRS_MAX:
+            raise ValueError(f"a comparison has at most {PAIRS_MAX} pairs of runs")
         if self.rows < 1:
             raise ValueError("the background needs at least one document")
         if not 0 < self.margin < 1:
@@ -64,7 +69,7 @@ class Interference:
 
     def __init__(self, settings: InterferenceSettings, seed: int) -> None:
         self._pairs_wanted = settings.pairs
-        order = arm_order(ABSettings(pairs=settings.pairs + REPEATS_MAX), seed)
+        order = arm_order(ABSettings(pairs=settings.pairs + PAIRS_AGAIN_MAX), seed)
         self._orders: list[tuple[Side, ...]] = [
             tuple("A" if arm == "A" else "B" for arm in order[place : place + 2]) for place in range(0, len(order), 2)
         ]

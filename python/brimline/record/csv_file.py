@@ -12,14 +12,15 @@ from brimline.record.files import AppendOnlyFile
 class CsvFile:
     """An append-only file of rows under one header; None is an empty cell. Raises RecordError.
 
-    With `goes_on` rows are added to those of a file that is there, whose header must be the same.
+    With `goes_on` rows are added to those of a file that is there, under its header.
     """
 
     def __init__(self, path: Path, columns: tuple[str, ...], *, goes_on: bool = False) -> None:
-        self._columns = columns
-        is_new = not (goes_on and path.exists())
-        self._file = AppendOnlyFile(path, goes_on=not is_new)
-        if is_new:
+        is_there = goes_on and path.exists()
+        self._file = AppendOnlyFile(path, goes_on=is_there)
+        header = _header(path) if is_there else ()
+        self._columns = header or columns
+        if not header:
             self._file.append(csv_text([columns]))
 
     def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -33,6 +34,12 @@ class CsvFile:
     def close(self) -> None:
         """Closes the file; idempotent."""
         self._file.close()
+
+
+def _header(path: Path) -> tuple[str, ...]:
+    """The columns of a file; none where it is empty."""
+    with path.open(newline="") as file:
+        return tuple(next(csv.reader(file), ()))
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:

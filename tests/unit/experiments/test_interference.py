@@ -4,7 +4,7 @@ import pytest
 
 from brimline.analysis.background import coverage
 from brimline.experiments.interference import (
-    REPEATS_MAX,
+    PAIRS_AGAIN_MAX,
     Interference,
     InterferenceSettings,
     Side,
@@ -67,7 +67,7 @@ def test_it_ends_when_pairs_never_count() -> None:
     machine = Interference(InterferenceSettings(pairs=3), 1)
     trials = played(machine, {(pair, "B"): "ended early" for pair in range(1, 50)})
     assert counting_pairs(trials) == frozenset()
-    assert max(trial.probe.pair for trial in trials) == 3 + REPEATS_MAX
+    assert max(trial.probe.pair for trial in trials) == 3 + PAIRS_AGAIN_MAX
 
 
 def test_a_run_that_was_cut_short_is_the_last() -> None:
@@ -84,9 +84,11 @@ def test_it_goes_on_where_it_stopped() -> None:
         assert Interference(settings, 7).next_probe(whole[:count]) == whole[count].probe
 
 
-@pytest.mark.parametrize(("name", "value"), [("pairs", 0), ("rows", 0), ("margin", 0.0), ("margin", 1.0)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("pairs", 0), ("pairs", 999), ("rows", 0), ("margin", 0.0), ("margin", 1.0)]
+)
 def test_settings_have_bounds(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=r"at least one|a share"):
+    with pytest.raises(ValueError, match=r"at least one|at most 998 pairs|a share"):
         InterferenceSettings(**{name: value})  # type: ignore[arg-type]
 
 
