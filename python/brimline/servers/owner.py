@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,16 @@ class Scope:
             boot_id=Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
             pid_namespace=str(Path("/proc/self/ns/pid").readlink()),
         )
+
+    def all_gone(self, processes: Iterable[ProcessIdentity], here: "Scope") -> bool:
+        """Whether processes of this scope are all known to have ended. `here`: where this process is."""
+        if self.host != here.host:
+            return False  # they can't be seen from here: a directory that hosts share
+        if self.boot_id != here.boot_id:
+            return True  # the machine was started again since
+        if self.pid_namespace != here.pid_namespace:
+            return False  # a container on the same host: they can't be seen either
+        return not any(is_alive(process) for process in processes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +69,13 @@ class Owner:
 
     def is_gone(self, here: Scope) -> bool:
         """Whether it is known to have ended. `here`: where this process is."""
-        if self.scope.host != here.host:
-            return False  # its processes can't be seen from here
-        if self.scope.boot_id != here.boot_id:
-            return True  # the machine was started again since
-        if self.scope.pid_namespace != here.pid_namespace:
-            return False  # a container on the same host: its processes can't be seen either
-        return not is_alive(self.process)
+        return self.scope.all_gone([self.process], here)
 
 
-def process_of(document: Mapping[str, Any]) -> ProcessIdentity | None:
-    """The process that a document names; None when it names none that can be told apart."""
+def process_of(document: Mapping[str, Any], *, name: str = "process") -> ProcessIdentity | None:
+    """The process that a document holds under `name`; None when there is none that can be told apart."""
     try:
-        process = ProcessIdentity(**document["process"])
+        process = ProcessIdentity(**document[name])
     except (KeyError, TypeError):
         return None
     return process if isinstance(process.pid, int) and process.pid > 1 else None

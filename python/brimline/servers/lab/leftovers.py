@@ -51,15 +51,8 @@ def remove(lab: Lab, *, here: Scope | None = None) -> bool:
 
 
 def _is_abandoned(lab: Lab, here: Scope) -> bool:
-    if lab.scope.host != here.host:
-        return False  # a cache directory shared over a network: that host sweeps its own
-    if lab.scope.boot_id != here.boot_id:
-        return True
-    if lab.scope.pid_namespace != here.pid_namespace:
-        return False
-    if lab.phase != "up" or not lab.outlives:
-        return not is_alive(lab.owner)
-    return not any(is_alive(process) for process in processes_of(lab.directory))
+    outlives_owner = lab.phase == "up" and lab.outlives
+    return lab.scope.all_gone(processes_of(lab.directory) if outlives_owner else [lab.owner], here)
 
 
 def _sweep_unfinished(directory: Path, here: Scope) -> None:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brimline.errors import TargetError, UsageError
-from brimline.servers.owner import Scope
+from brimline.servers.owner import Scope, process_of
 from brimline.servers.processes import ProcessIdentity, identify
-from brimline.servers.state import SERVER_FILE, cache_directory, read_json, write_json
+from brimline.servers.state import SERVER_FILE, cache_directory, read_json, read_server, write_json
 
 LAB_FILE = "lab.json"
 FORMAT_VERSION = 1
@@ -187,16 +187,16 @@ def processes_of(directory: Path) -> list[ProcessIdentity]:
     for file in sorted((directory / "servers").glob(f"*/{SERVER_FILE}")):
         document = read_json(file)
         for name, into in (("guardian", guardians), ("process", servers)):
-            with suppress(KeyError, TypeError):
-                into.append(ProcessIdentity(**document[name]))
+            process = process_of(document, name=name)
+            if process is not None:
+                into.append(process)
     return [*guardians, *servers]
 
 
 def server_process(lab: Lab, server: LabServer) -> ProcessIdentity | None:
     """The process of a server, if it is alive. A script that became another program is the same process."""
-    try:
-        process = ProcessIdentity(**read_json(lab.directory_of(server) / SERVER_FILE)["process"])
-    except (KeyError, TypeError):
+    process = read_server(lab.directory_of(server))
+    if process is None:
         return None
     now = identify(process.pid)
     return now if now is not None and now.start_ticks == process.start_ticks else None
