@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from pymongo.errors import PyMongoError
 
 from brimline.analysis.observation import observe
 from brimline.errors import TargetError, UsageError
-from brimline.execution import RunContext, execute
+from brimline.execution import MakeDirectory, RunContext, execute
 from brimline.execution.grown_data import Index, extend_data, put_back
 from brimline.execution.unrecorded import execute_unrecorded
 from brimline.experiments.growth import (
@@ -52,8 +52,6 @@ CONTROL_PARTS = 10
 COLD_SHARE_MAX = 0.05
 """Share of the files in memory up to which queries count as cold."""
 _CHECKPOINT_TIMEOUT_S = 600.0
-
-MakeDirectory = Callable[[Plan], Path]
 
 
 @dataclass(slots=True)

@@ -10,10 +10,10 @@ from typing import Protocol
 from brimline.analysis.bottleneck import generator_limits
 from brimline.analysis.compared_run import compared_run
 from brimline.analysis.finding import Standing
-from brimline.analysis.observation import observe
+from brimline.analysis.observation import Observation, observe
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.errors import Interrupted
-from brimline.execution import ProgressSink, RunContext, StopToken, execute, restore_data
+from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, restore_data
 from brimline.experiments.cooldown import LIMIT_S_MAX, LIMIT_S_MIN, cool_down
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.trial import CoolDown
@@ -31,7 +31,6 @@ from brimline.record import ExperimentWriter, RunRecord
 
 LOAD_STAGE = "load"
 RUN_STAGE = "run"
-MakeDirectory = Callable[[Plan], Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +95,19 @@ def run_vary(
     return trials
 
 
-def read_vary_trial(probe: VaryProbe, record: RunRecord, *, server: int, took_s: float | None = None) -> VaryTrial:
-    """What a run shows of its combination, now or years later."""
-    observation = observe(record)
+def read_vary_trial(
+    probe: VaryProbe,
+    record: RunRecord,
+    *,
+    server: int,
+    took_s: float | None = None,
+    observation: Observation | None = None,
+) -> VaryTrial:
+    """What a run shows of its combination, now or years later.
+
+    `observation` is that of the record, where it was made already.
+    """
+    observation = observe(record) if observation is None else observation
     broken = [
         finding.evidence
         for finding in observation.findings
@@ -158,8 +167,9 @@ def _run(
         cool_down=None if cooled is None else asdict(cooled),
     )
     record = execute(setup.plan, directory=directory, title=title, context=setup.context)
-    trial = read_vary_trial(probe, record, server=server)
-    outcome = trial.reasons[0] if trial.reasons else describe_outcome(observe(record))
+    observation = observe(record)
+    trial = read_vary_trial(probe, record, server=server, observation=observation)
+    outcome = trial.reasons[0] if trial.reasons else describe_outcome(observation)
     work.writer.event("trial", directory=directory.name, outcome=outcome)
     work.progress.note(f"{title}: {outcome}")
     if record.complete:
