@@ -23,7 +23,7 @@ from brimline.report.vary_tables import (
     loads_table,
     servers_table,
 )
-from brimline.report.view import Badge, Block, Fact, Facts, Report, Section, Table, Tone, Verdict
+from brimline.report.view import Badge, Block, Fact, Report, Section, Table, Tone, Verdict
 from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
 from brimline.wording import capitalised, joined, message
 
@@ -37,6 +37,29 @@ _ENDS = {
 _CHECKS_INTRO = (
     "Each check with its worst result over all runs. A run that failed one was made once more; where it failed again, "
     "its combination has no value from that block."
+)
+
+_DEFINITIONS = (
+    Fact(label="Combination", value="one level of each factor. A block runs every combination once."),
+    Fact(
+        label="Block",
+        value="one run of each combination, in an order drawn from the seed; every second block is the mirror "
+        "image of the one before, so that even drift meets all combinations alike.",
+    ),
+    Fact(
+        label="Mean",
+        value="the arithmetic mean over the runs of a combination; the unit is the run, never the operation.",
+    ),
+    Fact(
+        label="Change",
+        value="a ratio of geometric means less 1. Better or worse is said only where it is shown; equivalent, "
+        "where the change is surely smaller than the margin.",
+    ),
+    Fact(
+        label="Precise",
+        value="half the interval of the mean throughput is no more of it than was asked for; until then blocks "
+        "are added, up to the most repeats or the budget.",
+    ),
 )
 
 
@@ -83,7 +106,7 @@ def vary_report(
         blocks.checks(worst_findings(_as_probes(trials)), intro=_CHECKS_INTRO) if trials else _nothing(),
         blocks.environment(_shared(environment) if settings.apart else environment),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        Section(id="definitions", title="What the words mean", short="Definitions", blocks=[_definitions()]),
+        blocks.definitions(_DEFINITIONS),
     ]  # fmt: skip
     report = Report(
         kind="vary",
@@ -214,31 +237,3 @@ def _present(*found: Table | None) -> list[Block]:
 
 def _nothing() -> Section:
     return Section(id="validity", title="", short="", blocks=[])
-
-
-def _definitions() -> Facts:
-    return Facts(
-        title="",
-        facts=(
-            Fact(label="Combination", value="one level of each factor. A block runs every combination once."),
-            Fact(
-                label="Block",
-                value="one run of each combination, in an order drawn from the seed; every second block is the mirror "
-                "image of the one before, so that even drift meets all combinations alike.",
-            ),
-            Fact(
-                label="Mean",
-                value="the arithmetic mean over the runs of a combination; the unit is the run, never the operation.",
-            ),
-            Fact(
-                label="Change",
-                value="a ratio of geometric means less 1. Better or worse is said only where it is shown; equivalent, "
-                "where the change is surely smaller than the margin.",
-            ),
-            Fact(
-                label="Precise",
-                value="half the interval of the mean throughput is no more of it than was asked for; until then blocks "
-                "are added, up to the most repeats or the budget.",
-            ),
-        ),
-    )
