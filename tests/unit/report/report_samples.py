@@ -69,6 +69,23 @@ ENVIRONMENT: dict[str, Any] = {
     },
 }
 
+
+def ended_experiment(kind: str, directory: str) -> ExperimentRecord:
+    """An experiment that went to its end, without trials on disk."""
+    return ExperimentRecord(
+        directory=Path(directory),
+        kind=kind,
+        name="order-service",
+        settings={},
+        spec_text=SPEC,
+        environment=ENVIRONMENT,  # type: ignore[arg-type]
+        ended_by="completed",
+        message="",
+        brimline_version="0.1.0",
+        trials=(),
+    )
+
+
 SATURATION_OPS_PER_S = 10_000.0
 """Four requests in service at once, 0.4 ms each on average."""
 

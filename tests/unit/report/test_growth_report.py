@@ -1,19 +1,17 @@
 """The report of a growth experiment on a server that is known, in English, in Chinese and for machines."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from brimline.experiments.growth import GrowthSettings, IndexSet, Protocol
 from brimline.experiments.growth_conclusion import conclude
-from brimline.record import ExperimentRecord
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.growth_view import growth_report
 from brimline.report.view import Chart, Table
 from tests.unit.experiments.growth_simulator import GrowingServer
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
-from tests.unit.report.report_samples import ENVIRONMENT, SPEC
+from tests.unit.report.report_samples import ended_experiment
 
 SETTINGS = GrowthSettings(
     to_records=560_000, step_records=40_000, connections=(1, 8), indexes=(IndexSet.PRIMARY, IndexSet.SINGLE)
@@ -24,18 +22,7 @@ DIRECTORY = "runs/20260302t091405z-growth-order-service-12345678"
 
 def report_of(server: GrowingServer, settings: GrowthSettings = SETTINGS, *, first: int | None = None) -> Report:
     trials = server.grow(settings)[:first]
-    experiment = ExperimentRecord(
-        directory=Path(DIRECTORY),
-        kind="growth",
-        name="order-service",
-        settings={},
-        spec_text=SPEC,
-        environment=ENVIRONMENT,  # type: ignore[arg-type]
-        ended_by="completed",
-        message="",
-        brimline_version="0.1.0",
-        trials=(),
-    )
+    experiment = ended_experiment("growth", DIRECTORY)
     return growth_report(experiment, trials, conclude(settings, trials), settings)
 
 

@@ -2,18 +2,16 @@
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from brimline.experiments.trial import Probe
 from brimline.experiments.vary import RunOutcome, Vary, VaryLoad, VaryProbe, VarySettings, VaryTrial
 from brimline.experiments.vary_conclusion import conclude_vary
-from brimline.record import ExperimentRecord
 from brimline.report import Report
 from brimline.report.vary_view import vary_report
 from brimline.wording import message
 from tests.unit.experiments.queue_simulator import Law, QueueSimulator
 from tests.unit.experiments.vary_simulator import settings_of
-from tests.unit.report.report_samples import ENVIRONMENT, SPEC
+from tests.unit.report.report_samples import ENVIRONMENT, ended_experiment
 
 SETTINGS = settings_of("server-version=4.4,6.0", "connections=1,4,16,32", apart=("server-version",),
                        loads=("server-version",), blocks=3, blocks_max=4, duration_s=12.0, warmup_s=0.2)  # fmt: skip
@@ -70,18 +68,7 @@ def varied(
 ) -> Report:
     """The report; of the `first` runs alone where that is given."""
     trials = trials_of(equal=equal, spoilt=spoilt)[:first]
-    experiment = ExperimentRecord(
-        directory=Path(DIRECTORY),
-        kind="vary",
-        name="order-service",
-        settings={},
-        spec_text=SPEC,
-        environment=ENVIRONMENT,  # type: ignore[arg-type]
-        ended_by="completed",
-        message="",
-        brimline_version="0.1.0",
-        trials=(),
-    )
+    experiment = ended_experiment("vary", DIRECTORY)
     made = loads()[: None if first is None else 1]
     conclusion = conclude_vary(settings, trials, made, seed=1)
     return vary_report(experiment, trials, made, conclusion, settings, environment=ENVIRONMENT)  # type: ignore[arg-type]
