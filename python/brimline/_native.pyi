@@ -10,6 +10,15 @@ class PlanError(ValueError):
 class TargetError(OSError):
     """The target can't be reached or refuses the handshake. `args` is (message,)."""
 
+class Access:
+    """What opens a server, apart from every plan. Never shows what it holds; wiped when its last user is gone.
+
+    One value for all runs on a server: it keeps the keys of the password, and whether the server took them.
+    """
+
+    def __init__(self, *, login: object | None = None, tls: object | None = None) -> None:
+        """Reads the attributes of `servers.access.Login` and `Tls`. Raises TargetError for a bad certificate or key."""
+
 class Progress(TypedDict):
     """The latest state of a run; figures are totals since its start."""
 
@@ -72,7 +81,7 @@ class Import:
     def join(self) -> str:
         """Waits for the end; the summary as JSON."""
 
-def start_import(plan_json: str) -> Import:
+def start_import(plan_json: str, access: Access | None = None) -> Import:
     """Starts an import and returns at once.
 
     Raises ValueError for a plan that can't be read, OSError for an address that names no host or a file that can't be
@@ -95,7 +104,9 @@ class Drained(TypedDict):
 class Query:
     """One command on a connection of its own, its cursor drained; dropping it ends it, also on the server."""
 
-    def __init__(self, address: str, command: bytes, database: str, collection: str) -> None:
+    def __init__(
+        self, address: str, command: bytes, database: str, collection: str, access: Access | None = None
+    ) -> None:
         """Starts connecting. `command` is BSON with `$db`. Raises TargetError, as `advance` does."""
 
     def advance(self, timeout_s: float) -> bool:
@@ -185,7 +196,10 @@ class ClockProbe(TypedDict):
 def probe_clock(reads: int) -> ClockProbe:
     """Reads the engine's clock so many times in a row, the interpreter lock released."""
 
-def start(plan_json: str) -> Run:
-    """Starts a run and returns at once. Raises PlanError; connection trouble is reported by poll and join."""
+def start(plan_json: str, access: Access | None = None) -> Run:
+    """Starts a run on the server that `access` opens, and returns at once.
+
+    Raises PlanError; connection trouble is reported by poll and join.
+    """
 
 __version__: str

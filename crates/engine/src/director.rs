@@ -1,9 +1,11 @@
 //! The thread that runs a plan: starts the workers together, merges what they record, and sums up.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use brimline_wire::address::resolve;
+use brimline_wire::access::Access;
+use brimline_wire::endpoint::Endpoint;
 
 use crate::clock::{Clock, unix_now_ns};
 use crate::collector::Collector;
@@ -13,6 +15,7 @@ use crate::mission::{Mission, Places, Sink, WorkerInterval};
 use crate::pacer::Pacer;
 use crate::packed::Packer;
 use crate::plan::{Plan, TargetPlan};
+use crate::proof::prove;
 use crate::recorder::Tallies;
 use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
 use crate::shared::{Start, StartLine};
@@ -51,13 +54,13 @@ pub fn direct(
     workload: &Workload,
     commands: &Commands,
     shared: &Shared,
+    access: &Arc<Access>,
 ) -> Result<Summary, RunError> {
     let outcome = match &plan.target {
         TargetPlan::Wire { address, .. } => {
-            resolve(address.as_str()).map_err(RunError::Target).and_then(|address| {
-                supervise(plan, workload, commands, shared, |connections| {
-                    WireTarget::new(address, connections)
-                })
+            reach(address, access, plan, shared).map_err(RunError::Target).and_then(|endpoint| {
+                let target = |connections| WireTarget::new(endpoint.clone(), connections);
+                supervise(plan, workload, commands, shared, target)
             })
         }
         TargetPlan::Null {} => supervise(plan, workload, commands, shared, NullTarget::new),
@@ -69,6 +72,13 @@ pub fn direct(
     };
     shared.update(|status| status.stage = Stage::Finished);
     outcome
+}
+
+/// The endpoint at `address`, whose login one connection has proved.
+fn reach(address: &str, access: &Arc<Access>, plan: &Plan, shared: &Shared) -> Result<Endpoint, String> {
+    let endpoint = Endpoint::resolve(address, access)?;
+    prove(&endpoint, plan.connect_timeout_ns, || !shared.control.stopped())?;
+    Ok(endpoint)
 }
 
 fn supervise<T: Target>(

@@ -25,6 +25,7 @@ pub mod packed;
 pub mod plan;
 mod poller;
 pub mod preview;
+pub mod proof;
 pub mod query;
 pub mod recorder;
 mod rhythm;

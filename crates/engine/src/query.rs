@@ -4,12 +4,12 @@
 //! what is measured: draining costs some ten ns per document, where a driver that makes objects takes about 1 µs.
 
 use std::fmt::Display;
-use std::net::ToSocketAddrs;
 
-use brimline_wire::address::resolve;
 use brimline_wire::connection::{Connection, SendState};
+use brimline_wire::endpoint::Endpoint;
+use brimline_wire::handshake::{Handshake, Step};
 use brimline_wire::wait::is_ready;
-use brimline_wire::{hello, op_msg, reply};
+use brimline_wire::{op_msg, reply};
 use rustix::event::PollFlags;
 use thiserror::Error;
 
@@ -63,8 +63,8 @@ pub enum QueryError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Connecting,
-    Greeting,
+    /// The connection is being made.
+    Opening,
     Answering,
     Done,
 }
@@ -73,6 +73,7 @@ enum State {
 pub struct Query {
     clock: Clock,
     connection: Connection,
+    handshake: Handshake,
     command: Command,
     state: State,
     sending: bool,
@@ -83,19 +84,19 @@ pub struct Query {
 }
 
 impl Query {
-    /// Starts connecting to `address`.
+    /// Starts connecting to `endpoint`.
     ///
     /// # Errors
-    /// When the name has no address, or the system has no socket or no route.
-    pub fn start(address: impl ToSocketAddrs + Display, command: Command) -> Result<Self, QueryError> {
-        let address = resolve(address).map_err(QueryError::Lost)?;
-        let connection = Connection::open(address).map_err(lost)?;
+    /// When the system has no socket or no route, or the login was refused before.
+    pub fn start(endpoint: &Endpoint, command: Command) -> Result<Self, QueryError> {
+        let (connection, handshake) = endpoint.connect().map_err(lost)?;
         Ok(Self {
             clock: Clock::start(),
             connection,
+            handshake,
             command,
-            state: State::Connecting,
-            sending: false,
+            state: State::Opening,
+            sending: true,
             request_id: 0,
             sent_at: 0,
             drained: Drained::default(),
@@ -140,35 +141,35 @@ impl Query {
 
     /// Waits at most `timeout_ns` for the socket. Sooner without it when a signal arrives.
     fn is_ready(&self, timeout_ns: Nanos) -> Result<bool, QueryError> {
-        let needs_room = self.sending || self.state == State::Connecting;
-        let flags = if needs_room { PollFlags::OUT } else { PollFlags::IN };
+        let flags = if self.sending { PollFlags::OUT } else { PollFlags::IN };
         is_ready(&self.connection, flags, timeout_ns).map_err(lost)
     }
 
     /// Does what the ready socket allows.
     fn follow(&mut self) -> Result<(), QueryError> {
-        if self.state == State::Connecting {
-            self.connection.finish_connect().map_err(lost)?;
-            self.state = State::Greeting;
-            hello::request(self.connection.request(), self.request_id);
-            return self.send();
+        if self.state == State::Opening {
+            return self.shake_hands();
         }
         if self.sending {
             return self.send();
         }
         match self.state {
-            State::Greeting => self.welcome(),
             State::Answering => self.take_reply(),
-            State::Connecting | State::Done => Ok(()),
+            State::Opening | State::Done => Ok(()),
         }
     }
 
-    fn welcome(&mut self) -> Result<(), QueryError> {
-        let Some(received) = self.connection.receive().map_err(lost)? else {
-            return Ok(());
-        };
-        hello::parse(received.message).map_err(|error| QueryError::Lost(error.to_string()))?;
-        self.state = State::Answering;
+    fn shake_hands(&mut self) -> Result<(), QueryError> {
+        let step = self.handshake.advance(&mut self.connection).map_err(lost)?;
+        self.sending = step == Step::AwaitsRoom;
+        if matches!(step, Step::Done(_)) {
+            self.state = State::Answering;
+            return self.ask();
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self) -> Result<(), QueryError> {
         self.request_id += 1;
         let body = elements(&self.command.body)?;
         op_msg::request(self.connection.request(), self.request_id, |writer| writer.encoded_elements(body));

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use brimline_wire::access::Access;
 use thiserror::Error;
 
 use crate::clock::{Clock, Nanos};
@@ -140,6 +141,14 @@ impl Run {
     /// # Errors
     /// When the plan can't be executed. Trouble with the target shows in [`Run::join`].
     pub fn start(plan: Plan) -> Result<Self, PlanError> {
+        Self::start_with(plan, Arc::default())
+    }
+
+    /// The same on a server that `access` opens, which is no part of the plan, so that nothing secret is stored with it.
+    ///
+    /// # Errors
+    /// As [`Run::start`].
+    pub fn start_with(plan: Plan, access: Arc<Access>) -> Result<Self, PlanError> {
         plan.validate()?;
         let workload = Workload::new(&plan)?;
         let commands = Commands::new(&plan)?;
@@ -150,7 +159,7 @@ impl Run {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name("brimline-director".to_owned())
-                .spawn(move || direct(&plan, &workload, &commands, &shared))
+                .spawn(move || direct(&plan, &workload, &commands, &shared, &access))
                 .map_err(|error| PlanError::new("threads", error.to_string()))?
         };
         Ok(Self { shared, director: Mutex::new(Some(director)) })

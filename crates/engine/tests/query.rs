@@ -56,7 +56,7 @@ fn a_cursor_is_drained_to_its_last_document() {
     // A batch that is just full leaves the server to find out that nothing follows.
     for (batch_size, batches) in [(None, 2), (Some(10), 2), (Some(1_000), 2), (Some(2_000), 1)] {
         let before = server.counts().opcounters;
-        let mut query = Query::start(server.address(), find(batch_size)).expect("there is a socket");
+        let mut query = Query::start(&server.address().into(), find(batch_size)).expect("there is a socket");
         to_the_end(&mut query).expect("the server answers");
         let drained = query.drained();
         let after = server.counts().opcounters;
@@ -75,7 +75,7 @@ fn a_cursor_is_drained_to_its_last_document() {
 fn a_command_without_a_cursor_has_its_answer() {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     let mut query =
-        Query::start(server.address(), command(|writer| writer.int32("ping", 1))).expect("a socket");
+        Query::start(&server.address().into(), command(|writer| writer.int32("ping", 1))).expect("a socket");
     to_the_end(&mut query).expect("the server answers");
     assert_eq!(query.drained().documents, 0);
     let text = String::from_utf8_lossy(query.answer()).into_owned();
@@ -86,7 +86,8 @@ fn a_command_without_a_cursor_has_its_answer() {
 fn a_refusal_has_code_name_and_message() {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     let mut query =
-        Query::start(server.address(), command(|writer| writer.int32("noSuchCommand", 1))).expect("a socket");
+        Query::start(&server.address().into(), command(|writer| writer.int32("noSuchCommand", 1)))
+            .expect("a socket");
     match to_the_end(&mut query) {
         Err(QueryError::Refused { code: 59, code_name, message }) => {
             assert_eq!(code_name, "CommandNotFound");
@@ -100,7 +101,7 @@ fn a_refusal_has_code_name_and_message() {
 fn a_server_that_says_nothing_is_waited_for_no_longer_than_asked() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a loopback port is free");
     let address = listener.local_addr().expect("it has an address");
-    let mut query = Query::start(address, find(None)).expect("a socket");
+    let mut query = Query::start(&address.into(), find(None)).expect("a socket");
     assert!(!query.advance(20 * MS).expect("nothing has happened"));
     assert_eq!(query.drained().documents, 0);
 }
@@ -111,7 +112,7 @@ fn a_server_that_is_gone_is_told() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a loopback port is free");
         listener.local_addr().expect("it has an address")
     };
-    let outcome = Query::start(address, find(None)).and_then(|mut query| query.advance(S));
+    let outcome = Query::start(&address.into(), find(None)).and_then(|mut query| query.advance(S));
     assert!(matches!(outcome, Err(QueryError::Lost(_))), "{outcome:?}");
 }
 
@@ -120,6 +121,6 @@ fn what_is_no_document_is_no_command() {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     let broken =
         Command { body: vec![1, 2, 3], database: "ycsb".to_owned(), collection: "usertable".to_owned() };
-    let mut query = Query::start(server.address(), broken).expect("a socket");
+    let mut query = Query::start(&server.address().into(), broken).expect("a socket");
     assert!(matches!(to_the_end(&mut query), Err(QueryError::Lost(_))));
 }

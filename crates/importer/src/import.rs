@@ -7,7 +7,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use brimline_engine::clock::{Nanos, unix_now_ns};
-use brimline_wire::address::resolve;
+use brimline_engine::proof::prove;
+use brimline_wire::access::Access;
+use brimline_wire::endpoint::Endpoint;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -77,16 +79,16 @@ pub struct Summary {
 }
 
 impl Import {
-    /// Starts threads and returns at once.
+    /// Starts threads and returns at once. `access` opens the server and is no part of the plan.
     ///
     /// # Errors
     /// When the address names no host, or the file of rejected records can't be opened.
-    pub fn start(plan: ImportPlan) -> Result<Self, ImportError> {
-        let address = resolve(plan.address.as_str()).map_err(ImportError::Address)?;
+    pub fn start(plan: ImportPlan, access: &Arc<Access>) -> Result<Self, ImportError> {
+        let endpoint = Endpoint::resolve(&plan.address, access).map_err(ImportError::Address)?;
         let from = plan.resume.unwrap_or_else(Checkpoint::at_the_start);
         let rejects = RejectsFile::open(&plan.rejected_file, from.rejected_bytes)
             .map_err(|error| ImportError::Unwritable(format!("{}: {error}", plan.rejected_file.display())))?;
-        let shared = Arc::new(Shared::new(plan, address, Ledger::new(from, rejects), from));
+        let shared = Arc::new(Shared::new(plan, endpoint, Ledger::new(from, rejects), from));
         let over = Arc::new(Over::default());
         let director = {
             let (shared, over) = (Arc::clone(&shared), Arc::clone(&over));
@@ -155,6 +157,10 @@ impl Drop for Import {
 
 /// Runs the threads to their end, writes the last checkpoint and says why it ended.
 fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
+    let is_wanted = || !shared.is_abandoned.load(Ordering::Relaxed);
+    if let Err(reason) = prove(&shared.endpoint, shared.plan.reply_timeout_ns, is_wanted) {
+        return shared.ending().unwrap_or(Ending::ServerLost { reason });
+    }
     let (watch, claims) = (Watch::default(), Claims::default());
     std::thread::scope(|threads| {
         let keeper = threads.spawn(|| keeper::keep(shared, &watch));

@@ -79,7 +79,7 @@ fn move_along<'a>(
     let is_new = settled.place != noted.place || settled.counts != noted.counts;
     if is_new {
         if session.is_none() {
-            *session = Some(Session::open(shared.address, shared.plan.reply_timeout_ns, abandoned)?.0);
+            *session = Some(Session::open(&shared.endpoint, shared.plan.reply_timeout_ns, abandoned)?.0);
         }
         if let Some(open) = session {
             barrier(shared, open).inspect_err(|_| *session = None)?;

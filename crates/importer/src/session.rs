@@ -1,12 +1,13 @@
 //! Owns one connection that waits: a request goes out whole, its answer is waited for.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use brimline_engine::clock::{Clock, Nanos};
 use brimline_wire::connection::{Connection, ConnectionError, SendState};
-use brimline_wire::hello::{self, Hello};
+use brimline_wire::endpoint::Endpoint;
+use brimline_wire::handshake::{HandshakeError, Step};
+use brimline_wire::hello::Hello;
 use brimline_wire::wait::is_ready;
 use rustix::event::PollFlags;
 use thiserror::Error;
@@ -20,6 +21,9 @@ pub enum SessionError {
     /// The connection.
     #[error(transparent)]
     Connection(#[from] ConnectionError),
+    /// What comes before the first command.
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
     /// The system.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -44,20 +48,23 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Connects and shakes hands.
+    /// Connects and shakes hands, authentication included.
     pub fn open(
-        address: SocketAddr,
+        endpoint: &Endpoint,
         timeout_ns: Nanos,
         abandoned: &'a AtomicBool,
     ) -> Result<(Self, Hello), SessionError> {
-        let connection = Connection::open(address)?;
+        let (connection, mut handshake) = endpoint.connect()?;
         let mut session = Self { connection, clock: Clock::start(), timeout_ns, abandoned, request_id: 0 };
-        session.wait(PollFlags::OUT)?;
-        session.connection.finish_connect()?;
-        hello::request(session.connection.request(), 0);
-        session.transmit()?;
-        let hello = session.receive(|message| hello::parse(message).map_err(|error| error.to_string()))?;
-        Ok((session, hello.map_err(SessionError::BadReply)?))
+        let mut wanted = PollFlags::OUT;
+        loop {
+            session.wait(wanted)?;
+            wanted = match handshake.advance(&mut session.connection)? {
+                Step::AwaitsRoom => PollFlags::OUT,
+                Step::AwaitsReply => PollFlags::IN,
+                Step::Done(hello) => return Ok((session, hello)),
+            };
+        }
     }
 
     /// The number of the next request.

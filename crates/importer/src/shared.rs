@@ -1,11 +1,11 @@
 //! Owns what the threads of an import share.
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use brimline_engine::clock::Clock;
+use brimline_wire::endpoint::Endpoint;
 
 use crate::checkpoint::{self, Checkpoint, Place};
 use crate::command::Commands;
@@ -23,7 +23,7 @@ pub struct Shared {
     /// What is to be done.
     pub plan: ImportPlan,
     /// Where to.
-    pub address: SocketAddr,
+    pub endpoint: Endpoint,
     /// The commands.
     pub commands: Commands,
     /// The time.
@@ -51,13 +51,13 @@ struct Note {
 
 impl Shared {
     /// Everything but the threads.
-    pub fn new(plan: ImportPlan, address: SocketAddr, ledger: Ledger, from: Checkpoint) -> Self {
+    pub fn new(plan: ImportPlan, endpoint: Endpoint, ledger: Ledger, from: Checkpoint) -> Self {
         let clock = Clock::start();
         Self {
             commands: Commands::new(&plan),
             queue: Queue::new(plan.workers),
             plan,
-            address,
+            endpoint,
             clock,
             meter: Meter::new(clock),
             input_bytes_taken: Arc::default(),

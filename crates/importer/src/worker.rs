@@ -64,7 +64,8 @@ impl Drop for Guard<'_> {
 
 impl<'a> Worker<'a> {
     fn connect(shared: &'a Shared, claims: &'a Claims) -> Result<Self, SessionError> {
-        let (session, _) = Session::open(shared.address, shared.plan.reply_timeout_ns, &shared.is_abandoned)?;
+        let (session, _) =
+            Session::open(&shared.endpoint, shared.plan.reply_timeout_ns, &shared.is_abandoned)?;
         Ok(Self { shared, claims, session, request: Vec::new(), last: None, spare: Vec::new() })
     }
 

@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::access::Access;
 use crate::{histogram, wait_time};
 
 /// Handle of an import.
@@ -13,10 +14,12 @@ pub struct Import(brimline_importer::Import);
 
 /// Starts an import and returns at once.
 #[pyfunction]
-pub fn start_import(plan_json: &str) -> PyResult<Import> {
+#[pyo3(signature = (plan_json, access = None))]
+pub fn start_import(plan_json: &str, access: Option<&Access>) -> PyResult<Import> {
     let plan: ImportPlan =
         serde_json::from_str(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    brimline_importer::Import::start(plan).map(Import).map_err(|error| PyOSError::new_err(error.to_string()))
+    let import = brimline_importer::Import::start(plan, &Access::of(access));
+    import.map(Import).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
 #[pymethods]

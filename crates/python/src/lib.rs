@@ -1,6 +1,7 @@
 //! `brimline._native`: the engine as a Python module. Only conversion lives here: JSON and numbers in, rows out, the
 //! interpreter lock released while waiting, errors mapped. Nothing starts at import.
 
+mod access;
 mod convert;
 mod generating;
 mod histogram;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("PlanError", module.py().get_type::<PlanError>())?;
     module.add("TargetError", module.py().get_type::<TargetError>())?;
+    module.add_class::<access::Access>()?;
     module.add_class::<histogram::Histogram>()?;
     module.add_class::<importing::Import>()?;
     module.add_class::<run::Run>()?;

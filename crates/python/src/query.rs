@@ -5,6 +5,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::access::{Access, endpoint};
 use crate::{TargetError, wait_time};
 
 pyo3::create_exception!(
@@ -21,13 +22,22 @@ pub struct Query(brimline_engine::query::Query);
 #[pymethods]
 impl Query {
     #[new]
-    fn new(address: &str, command: &[u8], database: &str, collection: &str) -> PyResult<Self> {
+    #[pyo3(signature = (address, command, database, collection, access = None))]
+    fn new(
+        address: &str,
+        command: &[u8],
+        database: &str,
+        collection: &str,
+        access: Option<&Access>,
+    ) -> PyResult<Self> {
         let command = Command {
             body: command.to_vec(),
             database: database.to_owned(),
             collection: collection.to_owned(),
         };
-        brimline_engine::query::Query::start(address, command).map(Self).map_err(|error| raised(&error))
+        brimline_engine::query::Query::start(&endpoint(address, access)?, command)
+            .map(Self)
+            .map_err(|error| raised(&error))
     }
 
     fn advance(&mut self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {

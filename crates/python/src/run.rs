@@ -5,6 +5,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::access::Access;
 use crate::{TargetError, convert, parse, plan_error, wait_time};
 
 /// Handle of a run.
@@ -13,8 +14,10 @@ pub struct Run(brimline_engine::Run);
 
 /// Starts a run and returns at once.
 #[pyfunction]
-pub fn start(plan_json: &str) -> PyResult<Run> {
-    brimline_engine::Run::start(parse(plan_json)?).map(Run).map_err(|error| plan_error(&error))
+#[pyo3(signature = (plan_json, access = None))]
+pub fn start(plan_json: &str, access: Option<&Access>) -> PyResult<Run> {
+    let run = brimline_engine::Run::start_with(parse(plan_json)?, Access::of(access));
+    run.map(Run).map_err(|error| plan_error(&error))
 }
 
 #[pymethods]

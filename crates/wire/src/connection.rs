@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::arrival;
 use crate::frame::{FrameError, MESSAGE_BYTES_MAX};
 use crate::incoming::Incoming;
+use crate::tls;
 
 /// What a receiving buffer starts with; enough for the replies of most operations.
 pub(crate) const BUFFER_BYTES_START: usize = 4 * 1024;
@@ -29,6 +30,8 @@ pub struct Connection {
     sent: usize,
     incoming: Incoming,
     ancillary: arrival::Ancillary,
+    /// Boxed: most connections are plain, and theirs stays as small as it was.
+    tls: Option<Box<tls::Session>>,
 }
 
 /// A whole message.
@@ -36,7 +39,8 @@ pub struct Connection {
 pub struct Received<'a> {
     /// Its bytes, header included.
     pub message: &'a [u8],
-    /// When its last bytes had reached this machine, by the kernel's wall clock; `None` where the kernel doesn't say.
+    /// When its last bytes had reached this machine, by the kernel's wall clock; `None` where the kernel doesn't say. Over TLS
+    /// the last encrypted bytes: decrypting them is the client's own work and no part of the time.
     pub arrived_unix_ns: Option<u64>,
 }
 
@@ -96,7 +100,12 @@ impl Connection {
         // A kernel that refuses gives no times of arrival, and the caller does without.
         let _ = setsockopt(&stream, sockopt::ReceiveTimestampns, &true);
         let ancillary = arrival::Ancillary::default();
-        Self { stream, outgoing: Vec::new(), sent: 0, incoming: Incoming::new(), ancillary }
+        Self { stream, outgoing: Vec::new(), sent: 0, incoming: Incoming::new(), ancillary, tls: None }
+    }
+
+    /// Makes it a TLS connection, before the first byte is sent.
+    pub(crate) fn secure(&mut self, session: tls::Session) {
+        self.tls = Some(Box::new(session));
     }
 
     /// Tells whether connecting worked; to be called once, after the socket first became writable.
@@ -135,6 +144,9 @@ impl Connection {
         if self.outgoing.len() > MESSAGE_BYTES_MAX {
             return Err(FrameError::Length(self.outgoing.len() as i64).into());
         }
+        if let Some(tls) = &mut self.tls {
+            return tls.send(&self.stream, &self.outgoing, &mut self.sent);
+        }
         while self.sent < self.outgoing.len() {
             match rustix::net::send(&self.stream, &self.outgoing[self.sent..], SendFlags::NOSIGNAL) {
                 Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero).into()),
@@ -158,7 +170,10 @@ impl Connection {
     pub fn receive(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
         let mut receiver =
             Receiver { stream: &self.stream, ancillary: &mut self.ancillary, arrived_unix_ns: None };
-        let message = self.incoming.receive(&mut receiver)?;
+        let message = match &mut self.tls {
+            None => self.incoming.receive(&mut receiver)?,
+            Some(tls) => self.incoming.receive(&mut tls.reader(&self.stream, &mut receiver))?,
+        };
         Ok(message.map(|message| Received { message, arrived_unix_ns: receiver.arrived_unix_ns }))
     }
 }

@@ -4,7 +4,7 @@
 //! <https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md>. The command is `hello`,
 //! which servers have had since 4.4.2; older servers refuse it with code 59.
 
-use brimline_bson::{Element, Reader, Value};
+use brimline_bson::{Element, Reader, Value, Writer};
 use thiserror::Error;
 
 use crate::frame::MESSAGE_BYTES_MAX;
@@ -59,6 +59,11 @@ pub enum HelloError {
 
 /// Appends the handshake request to `out`. The client metadata show up in the server's log and `currentOp`.
 pub fn request(out: &mut Vec<u8>, request_id: i32) {
+    request_with(out, request_id, |_| {});
+}
+
+/// The same with what `more` writes, such as the begin of an authentication.
+pub(crate) fn request_with(out: &mut Vec<u8>, request_id: i32, more: impl FnOnce(&mut Writer<'_>)) {
     op_msg::request(out, request_id, |writer| {
         writer.int32("hello", 1);
         let client = writer.begin_subdocument("client");
@@ -72,6 +77,7 @@ pub fn request(out: &mut Vec<u8>, request_id: i32) {
         writer.end_document(os);
         writer.string("platform", "Rust");
         writer.end_document(client);
+        more(writer);
         writer.string("$db", "admin");
     });
 }

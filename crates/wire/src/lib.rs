@@ -1,6 +1,7 @@
 //! The wire protocol of `mongod` and `mongos`, as far as a load generator needs it: requests that are mostly pre-encoded ([`template`]),
-//! replies that are scanned once without allocating ([`reply`]), the handshake ([`hello`]) one non-blocking socket
-//! per connection ([`connection`]), and waiting for many of them ([`wait`]). It knows sockets and bytes, no workloads and no time.
+//! replies that are scanned once without allocating ([`reply`]), one non-blocking socket per connection ([`connection`]), plain
+//! or over TLS ([`tls`]), what comes before its first command ([`endpoint`], [`handshake`], [`hello`], [`scram`]), and waiting
+//! for many of them ([`wait`]). It knows sockets and bytes, no workloads and no time.
 //!
 //! Source: `OP_MSG` specification, <https://github.com/mongodb/specifications/blob/master/source/message/OP_MSG.md>.
 //!
@@ -9,13 +10,18 @@
 
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod address;
 mod arrival;
 pub mod connection;
+pub mod endpoint;
 pub mod frame;
+pub mod handshake;
 pub mod hello;
 mod incoming;
 pub mod op_msg;
 pub mod reply;
+pub mod scram;
 pub mod template;
+pub mod tls;
 pub mod wait;

@@ -13,7 +13,7 @@ from brimline.doctor import Check, Planned, ServerInUse, Status, examine, graded
 from brimline.doctor.disk import free_at_server
 from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.plan import NullTarget, resolve
-from brimline.servers import control_client, external
+from brimline.servers import PasswordSource, control_client, external
 from brimline.spec import Spec, load_spec
 from brimline.units import format_duration, format_rate
 
@@ -33,6 +33,7 @@ def checkup(
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
     uri: str | None = None,
+    password: PasswordSource | None = None,
     mongod: Path | None = None,
     server_version: str | None = None,
     runs_directory: Path | None = None,
@@ -48,7 +49,7 @@ def checkup(
     changed = any(value is not None for value in (overrides or {}).values())
     if workload is not None or property_files or properties or changed:
         spec = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides).spec
-    server = _server(uri, spec)
+    server = _server(uri, spec, password)
     if server is not None:
         refuse_version(server_version)
     return examine(
@@ -69,13 +70,13 @@ def _planned(spec: Spec) -> Planned:
     )
 
 
-def _server(uri: str | None, spec: Spec | None) -> ServerInUse | None:
+def _server(uri: str | None, spec: Spec | None, password: PasswordSource | None) -> ServerInUse | None:
     in_spec = None if spec is None or spec.target.uri is None else spec.target.uri.get_secret_value()
     named = uri or in_spec or os.environ.get(URI_VARIABLE)
     if not named:
         return None
-    deployment = external(named)
-    with control_client(deployment.address) as client:
+    deployment = external(named, password=password)
+    with control_client(deployment.address, access=deployment.access) as client:
         free = free_at_server(client)
     return ServerInUse(deployment=deployment, free_bytes=free)
 

@@ -130,7 +130,7 @@ def _telling_what_was_done(writer: ImportWriter) -> Iterator[None]:
 def _warn_of_little_room(context: ImportContext, inputs: Sequence[InputFile]) -> None:
     """Says when the server's disk may not hold what is to come; what comes from a pipe isn't known."""
     planned_bytes = sum(each.size_bytes or 0 for each in inputs)
-    with control_client(context.deployment.address) as client:
+    with control_client(context.deployment.address, access=context.deployment.access) as client:
         free_bytes = free_at_server(client)
     if not planned_bytes or free_bytes is None:
         return

@@ -32,7 +32,7 @@ from brimline.plan.rows import sample_row_bytes
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.background import read_activity
 from brimline.report.interference_view import interference_report
-from brimline.servers import control_client
+from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.units import NS_PER_S, format_bytes
 
@@ -91,7 +91,7 @@ def interfere_loaded(
             require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
         for left in remove_leftovers(deployment, database=other.plan.namespace.database):
             place.context.progress.note(f"removed {left.namespace}, left by process {left.pid}, which was killed")
-        _check_room(other.plan, deployment.address)
+        _check_room(other.plan, deployment)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
         directory = _conduct(place, plan, other, settings, resume=resume)
@@ -184,10 +184,10 @@ def _background_plan(place: Workplace, rows: int) -> Plan:
     return load_plan(rows_spec.model_copy(update={"data": data}), target=place.target)
 
 
-def _check_room(plan: Plan, address: str) -> None:
+def _check_room(plan: Plan, deployment: Deployment) -> None:
     """The server's disk can take the background's documents, as far as it tells. Raises UsageError."""
     planned_bytes = plan.data.record_count * sample_row_bytes(plan.data, seed=plan.seed, form={"kind": "bson"})
-    with control_client(address) as client:
+    with control_client(deployment.address, access=deployment.access) as client:
         free_bytes = free_at_server(client)
     if free_bytes is not None and _ROOM_FACTOR * planned_bytes > free_bytes:
         raise UsageError(

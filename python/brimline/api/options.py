@@ -8,6 +8,7 @@ from typing import Literal
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, ProgressSink, Silence
 from brimline.report import wanted_language
+from brimline.servers import PasswordSource
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 
 RUNS_DIRECTORY_VARIABLE = "BRIMLINE_RUNS_DIR"
@@ -23,7 +24,8 @@ def default_runs_directory() -> Path:
 class Options:
     """Surroundings of a run.
 
-    `uri`: the server to use; None: the spec's, the environment's (BRIMLINE_URI), else the bundled mongod. `mongod`: the
+    `uri`: the server to use; None: the spec's, the environment's (BRIMLINE_URI), else the bundled mongod.
+    `password`: where it comes from when the connection string names a user alone; else BRIMLINE_PASSWORD. `mongod`: the
     binary to start instead of the bundled one; `server_version`: the version to start, such as "4.4", fetched once.
     `data`: what to do about missing data; None: `load` on a server that brimline starts, `check` on any other. `drop`:
     replace documents that brimline did not load. `resume`: a load goes on where one of the same data ended. `null`: no
@@ -32,6 +34,7 @@ class Options:
     """
 
     uri: str | None = None
+    password: PasswordSource = field(default_factory=PasswordSource)
     mongod: Path | None = None
     server_version: str | None = None
     cache_gb: float = CACHE_GB_DEFAULT

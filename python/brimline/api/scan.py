@@ -127,7 +127,9 @@ def _conduct(
     data = place.spec.data
     restarts = restarts and deployment.own is not None
     with (
-        control_client(deployment.address, purpose="scan", command_timeout_s=_CONTROL_TIMEOUT_S) as client,
+        control_client(
+            deployment.address, access=deployment.access, purpose="scan", command_timeout_s=_CONTROL_TIMEOUT_S
+        ) as client,
         indexes_in_place(client[data.database], data.collection, scans, place.context) as built,
     ):
         size = collection_size(client[data.database], data.collection)

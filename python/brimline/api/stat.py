@@ -11,7 +11,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from brimline.api.options import URI_VARIABLE
 from brimline.errors import TargetError
 from brimline.monitor.stat import StatInterval
-from brimline.servers import reached
+from brimline.servers import PasswordSource, reached
 from brimline.servers.refusal import NOT_ALLOWED_CODES
 
 URI_DEFAULT = "mongodb://localhost:27017"
@@ -22,6 +22,7 @@ CONNECT_TIMEOUT_S = 3.0
 def stat(
     uri: str | None = None,
     *,
+    password: PasswordSource | None = None,
     interval_s: float = 1.0,
     row_count: int | None = None,
     notice: Callable[[str], None] = lambda _text: None,
@@ -36,12 +37,8 @@ def stat(
         TargetError: nothing answers at the start, or the user may not see the server's state.
     """
     rows = 0
-    with reached(
-        uri or os.environ.get(URI_VARIABLE) or URI_DEFAULT, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S
-    ) as (
-        client,
-        server,
-    ):
+    named = uri or os.environ.get(URI_VARIABLE) or URI_DEFAULT
+    with reached(named, password=password, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S) as (client, server):
         before: Mapping[str, Any] | None = _first_status(client.admin.command, server.redacted)
         seen_s = next_s = time.monotonic()
         silent = False

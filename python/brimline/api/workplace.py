@@ -175,7 +175,7 @@ def server_in_use(
     """
     if uri is not None:
         refuse_version(options.server_version)
-        yield external(uri)
+        yield external(uri, password=options.password)
         return
     with own_server(options, say=say, stop=stop) as deployment:
         yield deployment
@@ -187,7 +187,7 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
     uri = None
     if deployment is not None:
         uri = deployment.uri_redacted
-        with control_client(deployment.address) as client:
+        with control_client(deployment.address, access=deployment.access) as client:
             documents = server_documents(client)
         server = {
             "engine": deployment.engine,

@@ -50,6 +50,7 @@ def ab(
     gate: gating.Gate = None,
     junit: gating.Junit = None,
     uri: opt.Uri = None,
+    password_file: opt.PasswordFile = None,
     connections: opt.Connections = None,
     rate: opt.Rate = None,
     duration: opt.Duration = None,
@@ -82,6 +83,7 @@ def ab(
     )
     options = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

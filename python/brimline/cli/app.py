@@ -31,6 +31,7 @@ from brimline.cli import (
     workloads,
     ycsb,
 )
+from brimline.cli.process_list import hide_secrets_from_process_list
 from brimline.cli.words import hide_secrets
 from brimline.errors import BrimlineError, redact_text
 from brimline.record import brimline_version
@@ -101,7 +102,9 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with its exit code."""
-    sys.exit(_exit_code(list(sys.argv[1:] if arguments is None else arguments)))
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    hide_secrets_from_process_list(words)
+    sys.exit(_exit_code(words))
 
 
 def _exit_code(arguments: list[str]) -> int:

@@ -26,6 +26,7 @@ def capacity(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.Uri = None,
+    password_file: opt.PasswordFile = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A look in under two minutes, marked as not quotable.")
     ] = False,
@@ -81,6 +82,7 @@ def capacity(
     """Find the highest load that the server sustains within the objective, and why it stops there."""
     options = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

@@ -25,6 +25,7 @@ def grow(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.Uri = None,
+    password_file: opt.PasswordFile = None,
     to: Annotated[str | None, typer.Option("--to", help="Records to grow to, such as 10M.", show_default=False)] = None,
     step: Annotated[
         str | None, typer.Option("--step", help="Records of a step, such as 1M.", show_default=False)
@@ -70,6 +71,7 @@ def grow(
     """Grow a collection step by step: import rate, sizes and query time over the volume, and where they break."""
     options = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

@@ -42,6 +42,7 @@ def import_data(
             "--uri", help="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.", show_default=False
         ),
     ] = None,
+    password_file: opt.PasswordFile = None,
     database: Annotated[
         str | None,
         typer.Option("-d", "--db", help="Database; default: the one in --uri, else test.", show_default=False),
@@ -157,6 +158,7 @@ def import_data(
     named = [*(files or ()), *([file] if file is not None else ())]
     surroundings = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

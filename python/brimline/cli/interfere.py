@@ -44,6 +44,7 @@ def interfere(
     margin: gating.Margin = gating.MARGIN_TEXT,
     resume: Annotated[str | None, opt.going_on_with("an experiment")] = None,
     uri: opt.Uri = None,
+    password_file: opt.PasswordFile = None,
     connections: opt.Connections = None,
     rate: opt.Rate = None,
     duration: opt.Duration = None,
@@ -64,6 +65,7 @@ def interfere(
     """Run a workload alone and with a background one, and say what that changes."""
     options = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

@@ -17,6 +17,7 @@ def load(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.LoadUri = None,
+    password_file: opt.PasswordFile = None,
     connections: opt.Connections = None,
     records: opt.Records = None,
     threads: opt.Threads = None,
@@ -36,6 +37,7 @@ def load(
         overrides=opt.spec_overrides(records=records, connections=connections, threads=threads, seed=seed),
         options=opt.surroundings(
             uri=uri,
+            password_file=password_file,
             mongod=None,
             cache_gb=CACHE_GB_DEFAULT,
             drop=drop,

@@ -1,5 +1,6 @@
 """Owns the options that verbs share, so that they read the same everywhere."""
 
+import getpass
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
 from brimline.report import wanted_language
+from brimline.servers import PasswordSource
 from brimline.servers.catalogue import offered
 from brimline.spec import readers
 from brimline.units import parse_count
@@ -42,6 +44,15 @@ Uri = Annotated[
         "--uri",
         metavar="URI",
         help="Server to use, as mongodb://HOST:PORT; otherwise a mongod of brimline's own.",
+        show_default=False,
+    ),
+]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--password-file",
+        metavar="FILE",
+        help="Password of the user that --uri names; or set BRIMLINE_PASSWORD.",
         show_default=False,
     ),
 ]
@@ -177,6 +188,7 @@ def going_on_with(what: str) -> Any:
 def surroundings(
     *,
     uri: str | None,
+    password_file: Path | None = None,
     mongod: Path | None,
     server_version: str | None = None,
     cache_gb: float,
@@ -194,6 +206,7 @@ def surroundings(
         given["progress"] = TerminalProgress()
     return Options(
         uri=uri,
+        password=password_source(password_file),
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,
@@ -205,6 +218,12 @@ def surroundings(
         language=wanted_language(lang),
         **given,  # type: ignore[arg-type]
     )
+
+
+def password_source(file: Path | None) -> PasswordSource:
+    """Where passwords come from: the file, else the environment, else whoever sits at the terminal."""
+    at_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return PasswordSource(file=file, ask=getpass.getpass if at_terminal else None)
 
 
 def load_model(

@@ -15,6 +15,7 @@ def run(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.Uri = None,
+    password_file: opt.PasswordFile = None,
     connections: opt.Connections = None,
     in_flight: opt.InFlight = None,
     rate: opt.Rate = None,
@@ -69,6 +70,7 @@ def run(
         )
     options = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

@@ -20,6 +20,7 @@ def scan(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.Uri = None,
+    password_file: opt.PasswordFile = None,
     within: Annotated[
         str | None,
         typer.Option("--within", help="Time to answer in that the rule is about, such as 10s.", show_default=False),
@@ -43,6 +44,7 @@ def scan(
     """Measure single queries: plan, entries, time cold and warm, and how many entries fit a time to answer."""
     options = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

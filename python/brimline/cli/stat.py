@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from brimline import api
+from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.monitor.stat import Field, StatInterval, StatTable, chosen_fields, json_line, parse_fields
@@ -33,6 +34,7 @@ def stat(
             show_default=False,
         ),
     ] = None,
+    password_file: opt.PasswordFile = None,
     row_count: Annotated[
         int,
         typer.Option(
@@ -68,7 +70,13 @@ def stat(
         raise UsageError(f"{row_count} rows can't be printed", hint="give a number from 1 on, or 0 for no end")
     only = parse_fields(columns) if columns else ()
     more = parse_fields(more_columns) if more_columns else ()
-    intervals = api.stat(uri, interval_s=interval_s, row_count=row_count or None, notice=_notice)
+    intervals = api.stat(
+        uri,
+        password=opt.password_source(password_file),
+        interval_s=interval_s,
+        row_count=row_count or None,
+        notice=_notice,
+    )
     lines = _json_lines if as_json else functools.partial(_table_lines, headings=not no_headers)
     try:
         with printing(), _leaving():

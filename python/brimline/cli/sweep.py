@@ -29,6 +29,7 @@ def sweep(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.Uri = None,
+    password_file: opt.PasswordFile = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -102,6 +103,7 @@ def sweep(
     """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising; or vary other factors."""
     options = opt.surroundings(
         uri=uri,
+        password_file=password_file,
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,

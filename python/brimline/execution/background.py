@@ -3,6 +3,7 @@
 Their documents are those of a plan of their own, in a collection of their own, which is removed afterwards.
 """
 
+import json
 import shutil
 import subprocess
 import threading
@@ -11,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -149,7 +151,12 @@ class Background(ABC):
             dataset.prepare(client[self.plan.namespace.database], manifest)
 
     def _client(self) -> Client:
-        return control_client(self._deployment.address, purpose="background", command_timeout_s=_COMMAND_TIMEOUT_S)
+        return control_client(
+            self._deployment.address,
+            access=self._deployment.access,
+            purpose="background",
+            command_timeout_s=_COMMAND_TIMEOUT_S,
+        )
 
 
 class Import(Background):
@@ -160,7 +167,7 @@ class Import(Background):
 
     def _work(self) -> None:
         self._make_collection()
-        run = start_engine(self.plan)
+        run = start_engine(self.plan, self._deployment.access)
         begun: int | None = None
         try:
             while True:
@@ -232,14 +239,20 @@ class Backup(Background):
                 f"there is no {_DUMP_TOOL} on PATH",
                 hint="install MongoDB's Database Tools, or take --with import, scan or index",
             )
-        self._words = [tool, "--quiet", f"--uri=mongodb://{deployment.address}/{plan.namespace.database}", "--archive"]
+        self._words = [tool, "--quiet", "--archive"]
+        self._uri = deployment.access.uri(deployment.address, plan.namespace.database)
 
     def _work(self) -> None:
         while not self._stop.is_set():
             with (
                 self._span(),
+                self._settings() as settings,
                 subprocess.Popen(  # noqa: S603 (the user's own mongodump, no shell)
-                    self._words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+                    [*self._words, f"--config={settings}"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
                 ) as dump,
             ):
                 while dump.poll() is None and not self._stop.wait(_LOOK_S):
@@ -251,6 +264,14 @@ class Backup(Background):
                 if dump.returncode != 0:
                     raise OSError(f"{_DUMP_TOOL} ended with {dump.returncode}: {said.strip()[-300:]}")
                 self._advance(1)
+
+    @contextmanager
+    def _settings(self) -> Iterator[str]:
+        """A file that says which server: the process list would show a password."""
+        with NamedTemporaryFile("w", prefix="brimline-", suffix=".yaml") as file:  # for its owner alone
+            file.write(f"uri: {json.dumps(self._uri)}\n")
+            file.flush()
+            yield file.name
 
 
 _KINDS: dict[str, type[Background]] = {each.kind: each for each in (Import, Scan, IndexBuild, Backup)}

@@ -236,5 +236,7 @@ def database_of(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatab
     """The database of a plan, with time for commands that count. Raises UsageError without a server."""
     if deployment is None:
         raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
-    with control_client(deployment.address, purpose="data", command_timeout_s=_COMMAND_TIMEOUT_S) as client:
+    with control_client(
+        deployment.address, access=deployment.access, purpose="data", command_timeout_s=_COMMAND_TIMEOUT_S
+    ) as client:
         yield client[plan.namespace.database]

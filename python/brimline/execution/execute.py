@@ -16,7 +16,7 @@ from brimline.monitor import ServerSampler, namespace_document, read_opcounters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Opcounters, Samples, Summary
-from brimline.servers import Deployment, control_client
+from brimline.servers import OPEN, Access, Deployment, control_client
 
 _POLL_S = 0.1
 _TICK_S = 0.25
@@ -35,6 +35,11 @@ class RunContext:
     progress: ProgressSink
     stop: StopToken
     on_samples: Callable[[Samples], None] | None = None
+
+    @property
+    def access(self) -> Access:
+        """What opens the target."""
+        return OPEN if self.deployment is None else self.deployment.access
 
 
 def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> RunRecord:
@@ -79,7 +84,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
 
 def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, title: str, context: RunContext) -> Summary:
     """Starts the engine and follows it to its end. Whatever happens here, the engine has ended afterwards."""
-    run = start_engine(plan)
+    run = start_engine(plan, context.access)
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
     on_clock = False
@@ -112,11 +117,14 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
         writer.append_server(row.columns())
 
 
-def start_engine(plan: Plan) -> _native.Run:
-    """Starts `plan` and returns at once. Raises UsageError where the engine refuses it."""
+def start_engine(plan: Plan, access: Access) -> _native.Run:
+    """Starts `plan` on the server that `access` opens, and returns at once.
+
+    Raises UsageError where the engine refuses the plan.
+    """
     allow_descriptors(plan)
     try:
-        return _native.start(plan.canonical_json())
+        return _native.start(plan.canonical_json(), access.native)
     except _native.PlanError as error:
         path, message = error.args
         raise UsageError(f"{path}: {message}") from error
@@ -127,10 +135,11 @@ def join_engine(run: _native.Run) -> Summary:
     try:
         summary = run.join()
     except _native.TargetError as error:
-        raise TargetError(
-            f"the target can't be reached: {error.args[0]}",
-            hint="check that the server runs, and that it and this machine allow so many connections (ulimit -n)",
-        ) from error
+        reason = str(error.args[0])
+        hint = "check that the server runs, and that it and this machine allow so many connections (ulimit -n)"
+        if "authentication" in reason or "password" in reason:
+            hint = "check user name, password, authSource and authMechanism; nothing was tried twice"
+        raise TargetError(f"the target can't be reached: {reason}", hint=hint) from error
     # A server's words end up on terminals.
     return {
         **summary,
@@ -160,7 +169,7 @@ def _sampler(deployment: Deployment | None, plan: Plan) -> Iterator[ServerSample
 def _opcounters(deployment: Deployment | None) -> dict[str, int] | None:
     if deployment is None:
         return None
-    with control_client(deployment.address) as client:
+    with control_client(deployment.address, access=deployment.access) as client:
         counters = read_opcounters(client)
     return None if counters is None else counters.to_dict()
 
@@ -178,7 +187,7 @@ def _note_sizes(
     """How large the data is, `before` or `after` the run."""
     if deployment is None:
         return
-    with control_client(deployment.address) as client:
+    with control_client(deployment.address, access=deployment.access) as client:
         facts[instant] = namespace_document(
             client, database=plan.namespace.database, collection=plan.namespace.collection
         )

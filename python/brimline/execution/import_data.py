@@ -32,7 +32,7 @@ from brimline.record.data_import import (
 )
 from brimline.record.files import read_json_if_there
 from brimline.record.layout import SERVER_FACTS_FILE
-from brimline.servers import Deployment, control_client, external
+from brimline.servers import Access, Deployment, control_client, external_again
 from brimline.servers.deployment import Client
 from brimline.spec.import_settings import ImportSettings
 
@@ -127,7 +127,7 @@ class _Attempts:
         client_before_ns = time.process_time_ns()
         with _ServerCpu(self._deployment) as server_cpu, ServerSampler(self._deployment) as sampler:
             started_unix_ns, origin_ns = time.time_ns(), time.monotonic_ns()
-            handle = _start(self._plan())
+            handle = _start(self._plan(), self._deployment.access)
             sampler.set_origin(origin_ns)
             writer.event("attempt", number=writer.state.attempts + 1)
             state = replace(writer.state, attempts=writer.state.attempts + 1, ended_by=None)
@@ -212,7 +212,7 @@ class _Attempts:
         until_s = time.monotonic() + context.wait_s
         while time.monotonic() < until_s and not context.stop.requested:
             try:
-                self._deployment = external(f"mongodb://{self._deployment.address}", connect_timeout_s=_LOOK_AGAIN_S)
+                self._deployment = external_again(self._deployment, connect_timeout_s=_LOOK_AGAIN_S)
             except (TargetError, UsageError):
                 time.sleep(_LOOK_AGAIN_S)
                 continue
@@ -303,9 +303,9 @@ class _Ticks:
         self._last = (elapsed_s, documents, bytes_read)
 
 
-def _start(plan: Mapping[str, Any]) -> _native.Import:
+def _start(plan: Mapping[str, Any], access: Access) -> _native.Import:
     try:
-        return _native.start_import(json.dumps(plan))
+        return _native.start_import(json.dumps(plan), access.native)
     except ValueError as error:
         raise UsageError(f"the import can't be made: {error}") from error
     except OSError as error:
@@ -315,4 +315,6 @@ def _start(plan: Mapping[str, Any]) -> _native.Import:
 
 
 def _client(deployment: Deployment) -> Client:
-    return control_client(deployment.address, purpose="import", command_timeout_s=_COMMAND_TIMEOUT_S)
+    return control_client(
+        deployment.address, access=deployment.access, purpose="import", command_timeout_s=_COMMAND_TIMEOUT_S
+    )

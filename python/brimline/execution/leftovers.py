@@ -33,7 +33,10 @@ def remove_leftovers(deployment: Deployment, *, database: str) -> list[Leftover]
     Raises UsageError when another process is using the one in `database`, TargetError when the server refuses.
     """
     here, removed = Scope.current(), []
-    with control_client(deployment.address, purpose="background") as client, target_errors("looking for leftovers"):
+    with (
+        control_client(deployment.address, access=deployment.access, purpose="background") as client,
+        target_errors("looking for leftovers"),
+    ):
         for name in sorted({*_databases(client), database} - _SYSTEM_DATABASES):
             manifests = client[name][MANIFEST_COLLECTION]
             marked = manifests.find_one({"_id": BACKGROUND_COLLECTION, "owner": {"$exists": True}})

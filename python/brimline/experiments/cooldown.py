@@ -43,6 +43,7 @@ def cool_down(deployment: Deployment, *, limit_s: float, dirty_floor: float | No
     try:
         with control_client(
             deployment.address,
+            access=deployment.access,
             purpose="cool-down",
             connect_timeout_s=_CONNECT_TIMEOUT_S,
             command_timeout_s=limit_s,

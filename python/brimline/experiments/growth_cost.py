@@ -68,7 +68,7 @@ def require_room(cost: GrowthCost, deployment: Deployment) -> None:
     if deployment.own is not None:
         free = free_below(deployment.own.data_directory)
     else:
-        with control_client(deployment.address, purpose="growth") as client:
+        with control_client(deployment.address, access=deployment.access, purpose="growth") as client:
             free = free_at_server(client)
     check = server_disk(
         f"at {deployment.address}",

@@ -263,7 +263,9 @@ def _sizes(load: Plan, work: GrowthWork) -> dict[str, Any]:
     """Sizes after a checkpoint, so that all that was loaded is in the files, and queries don't meet its writing."""
     deployment = _own(work)
     work.context.progress.step("waiting for a checkpoint")
-    with control_client(deployment.address, purpose="growth", command_timeout_s=_CHECKPOINT_TIMEOUT_S) as client:
+    with control_client(
+        deployment.address, access=deployment.access, purpose="growth", command_timeout_s=_CHECKPOINT_TIMEOUT_S
+    ) as client:
         with suppress(PyMongoError):  # a user may not, or a mongos can't: then sizes are those of the last checkpoint
             client.admin.command("fsync")
         sizes = namespace_document(client, database=load.namespace.database, collection=load.namespace.collection)

@@ -146,7 +146,7 @@ class _Scenario:
 
     def _execute(self, touch: Touch) -> None:
         place = self._place
-        with control_client(place.deployment.address, purpose="scan") as client:
+        with control_client(place.deployment.address, access=place.deployment.access, purpose="scan") as client:
             before = read_scan_counters(client)
             drained = self._answered(self._command)
             if drained is None:
@@ -169,7 +169,9 @@ class _Scenario:
         place = self._place
         body = bson.encode({**command, "$db": place.database})
         try:
-            query = _native.Query(place.deployment.address, body, place.database, place.collection)
+            query = _native.Query(
+                place.deployment.address, body, place.database, place.collection, place.deployment.access.native
+            )
             while not query.advance(_TURN_S):
                 if place.context.stop.requested:
                     return None

@@ -112,7 +112,10 @@ class ServerSampler:
 
     def _watch(self) -> None:
         with control_client(
-            self._deployment.address, purpose="monitor", connect_timeout_s=_CONNECT_TIMEOUT_S
+            self._deployment.address,
+            access=self._deployment.access,
+            purpose="monitor",
+            connect_timeout_s=_CONNECT_TIMEOUT_S,
         ) as client:
             look = ServerLook(client, self._deployment)
             started_ns = time.monotonic_ns()

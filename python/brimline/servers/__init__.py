@@ -4,19 +4,25 @@ Both ways end in a `Deployment`: an address for the engine and the facts a repor
 connections for anything that is not measured are made by `control_client`.
 """
 
+from brimline.servers.access import OPEN, Access
 from brimline.servers.binary import BUNDLED_LICENCE, ServerBinary, find_mongod
 from brimline.servers.bundled import bundled
 from brimline.servers.deployment import Deployment, control_client, server_documents
-from brimline.servers.external import external, reached
+from brimline.servers.external import external, external_again, reached
+from brimline.servers.password import PasswordSource
 from brimline.servers.state import sweep
 
 __all__ = [
     "BUNDLED_LICENCE",
+    "OPEN",
+    "Access",
     "Deployment",
+    "PasswordSource",
     "ServerBinary",
     "bundled",
     "control_client",
     "external",
+    "external_again",
     "find_mongod",
     "reached",
     "server_documents",

@@ -14,9 +14,10 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.record.redaction import redact
+from brimline.servers.access import OPEN, Access
 from brimline.servers.binary import ServerBinary
 from brimline.servers.listening import listens
-from brimline.servers.refusal import NOT_ALLOWED_CODES
+from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, USER_NOT_FOUND
 
 Client = pymongo.MongoClient[dict[str, Any]]
 Kind = Literal["standalone", "replica-set member", "mongos", "unknown"]
@@ -51,7 +52,7 @@ class Deployment:
     `version`. `pid` is set when the process runs on this machine and really is the one that listens at
     `address`, so that its CPU time can be read; `local` is True then. `cpu_count` is the number of processors
     that the server says it may use. `binary` is set when brimline started the server itself, `own` is its
-    handle then.
+    handle then. `access` opens it; it is never printed and no part of what is stored.
     """
 
     address: str
@@ -65,6 +66,7 @@ class Deployment:
     cpu_count: int | None
     binary: ServerBinary | None = None
     own: "OwnServer | None" = field(default=None, repr=False, compare=False)
+    access: Access = field(default=OPEN, repr=False, compare=False)
 
     @property
     def is_mongodb(self) -> bool:
@@ -80,6 +82,7 @@ class Deployment:
 def control_client(
     address: str,
     *,
+    access: Access = OPEN,
     purpose: str = "control",
     connect_timeout_s: float = CONNECT_TIMEOUT_S,
     command_timeout_s: float = COMMAND_TIMEOUT_S,
@@ -100,11 +103,12 @@ def control_client(
         retryReads=False,
         retryWrites=False,
         maxPoolSize=4,
+        **access.client_options(),
     )
 
 
 def inspect_deployment(
-    client: Client, *, address: str, uri_redacted: str, binary: ServerBinary | None = None
+    client: Client, *, address: str, uri_redacted: str, binary: ServerBinary | None = None, access: Access = OPEN
 ) -> Deployment:
     """Asks a reachable server what it is.
 
@@ -116,7 +120,7 @@ def inspect_deployment(
         build = client.admin.command("buildInfo")
         status = _status(client)
     except OperationFailure as error:
-        raise refusal(error, uri_redacted) from error
+        raise refusal(error, uri_redacted, access) from error
     except PyMongoError as error:
         raise unreachable(uri_redacted) from error
     _require_writable(hello, uri_redacted)
@@ -133,6 +137,7 @@ def inspect_deployment(
         pid=pid,
         cpu_count=_cpu_count(client),
         binary=binary,
+        access=access,
     )
 
 
@@ -197,17 +202,38 @@ def _default_write_concern(client: Client) -> Any:
     return _plain(answer.get("defaultWriteConcern", {"w": 1}))
 
 
-def refusal(error: OperationFailure, uri_redacted: str) -> TargetError:
+def refusal(error: OperationFailure, uri_redacted: str, access: Access = OPEN) -> TargetError:
     """The error for a server that answers and refuses."""
-    if error.code in NOT_ALLOWED_CODES:
-        return TargetError(
-            f"the server at {uri_redacted} wants a user name and a password: not supported in this version",
-            hint="use a server without access control on a network that is closed",
-        )
+    if error.code in NOT_ALLOWED_CODES or error.code == USER_NOT_FOUND:
+        return _not_allowed(error, uri_redacted, access)
     details = error.details or {}
     return TargetError(
         f"the server at {uri_redacted} refuses: {details.get('errmsg', error.code)}",
         hint="check that it is a MongoDB server, and what its log says",
+    )
+
+
+def _not_allowed(error: OperationFailure, uri_redacted: str, access: Access) -> TargetError:
+    login = access.login
+    if login is None:
+        return TargetError(
+            f"the server at {uri_redacted} wants a user name and a password",
+            hint="name the user in the connection string, mongodb://USER@HOST, and give the password by "
+            "BRIMLINE_PASSWORD or --password-file FILE",
+        )
+    if error.code not in (AUTHENTICATION_FAILED, USER_NOT_FOUND):
+        return TargetError(
+            f"the server at {uri_redacted} does not let this user do what brimline needs",
+            hint="the user needs readWrite on the database of the data, and clusterMonitor on admin",
+        )
+    if login.mechanism == "MONGODB-X509":
+        return TargetError(
+            f"the server at {uri_redacted} does not know the owner of the client's certificate",
+            hint="its subject must be a user of $external on the server",
+        )
+    return TargetError(
+        f"the server at {uri_redacted} does not accept the user name and the password",
+        hint=f"check both; the user was looked for in the database {login.source}, authSource names another",
     )
 
 

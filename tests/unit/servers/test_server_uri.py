@@ -1,8 +1,16 @@
-"""Connection strings: what is taken, what is refused by name, and that no secret is repeated."""
+"""Connection strings: what is taken, what is refused by name, and that no secret is repeated.
+
+The cases follow the drivers' connection string, URI options and authentication specifications.
+"""
+
+from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 
 from brimline.errors import UsageError
+from brimline.servers.access import OPEN, Login, Tls
+from brimline.servers.password import PASSWORD_VARIABLE, PasswordSource
 from brimline.servers.uri import parse_server_uri
 
 
@@ -23,6 +31,105 @@ def test_an_address_is_read(text: str, address: str) -> None:
     uri = parse_server_uri(text)
     assert uri.address == address
     assert uri.redacted == f"mongodb://{address}"
+    assert uri.access == OPEN
+
+
+@pytest.mark.parametrize(
+    ("text", "login"),
+    [
+        ("mongodb://u:p@h", Login(username="u", password="p", source="admin")),
+        ("mongodb://u:p@h/", Login(username="u", password="p", source="admin")),
+        ("mongodb://u:p@h/shop", Login(username="u", password="p", source="shop")),
+        ("mongodb://u:p@h/shop?authSource=users", Login(username="u", password="p", source="users")),
+        ("mongodb://u:@h", Login(username="u", password="", source="admin")),
+        ("mongodb://a%40b%3Ac:%2F%3F%23%25+%20@h", Login(username="a@b:c", password="/?#%+ ", source="admin")),
+        ("mongodb://u:p%C3%A4@h", Login(username="u", password="pä", source="admin")),
+        ("mongodb://u:p@h/?authMechanism=DEFAULT", Login(username="u", password="p", source="admin")),
+        (
+            "mongodb://u:p@h/?authMechanism=SCRAM-SHA-1",
+            Login(username="u", password="p", source="admin", mechanism="SCRAM-SHA-1"),
+        ),
+        (
+            "mongodb://u:p@h/?AUTHMECHANISM=SCRAM-SHA-256&AuthSource=x",
+            Login(username="u", password="p", source="x", mechanism="SCRAM-SHA-256"),
+        ),
+    ],
+)
+def test_who_the_user_is(text: str, login: Login) -> None:
+    uri = parse_server_uri(text)
+    assert uri.access.login == login
+    assert uri.redacted == "mongodb://h:27017"
+
+
+def test_a_password_may_hold_every_character() -> None:
+    password = "".join(chr(code) for code in range(33, 127))
+    login = parse_server_uri(f"mongodb://u:{quote_plus(password)}@h").access.login
+    assert login is not None
+    assert login.password == password
+
+
+def test_where_a_password_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(source: PasswordSource) -> str | None:
+        login = parse_server_uri("mongodb://u@h", password=source).access.login
+        return None if login is None else login.password
+
+    file = tmp_path / "password"
+    file.write_text("of the file\n")
+    typed = PasswordSource(ask=lambda prompt: f"typed at {prompt}")
+    assert found(typed) == "typed at password of u: "
+    monkeypatch.setenv(PASSWORD_VARIABLE, "of the environment")
+    assert found(typed) == "of the environment"
+    assert found(PasswordSource(file=file)) == "of the file"
+    login = parse_server_uri("mongodb://u:own@h", password=PasswordSource(file=file)).access.login
+    assert login is not None
+    assert login.password == "own"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "can't be read"), (b"", "there is no password"), (b"a\nb\n", "more than one line"), (b"\xff", "not UTF-8")],
+)
+def test_a_password_file_that_holds_none(content: bytes | None, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(UsageError, match=words):
+        parse_server_uri("mongodb://u@h", password=PasswordSource(file=file))
+
+
+def test_a_user_without_a_password_is_told_what_to_do() -> None:
+    with pytest.raises(UsageError, match="there is no password") as raised:
+        parse_server_uri("mongodb://u@h")
+    assert PASSWORD_VARIABLE in str(raised.value.hint)
+    assert "--password-file" in str(raised.value.hint)
+
+
+def test_how_connections_are_secured(tmp_path: Path) -> None:
+    file = tmp_path / "a b.pem"
+    file.touch()
+    for text, tls in {
+        "tls=true": Tls(),
+        "ssl=true": Tls(),
+        "tls=true&ssl=true": Tls(),
+        f"tls=true&tlsCAFile={quote_plus(str(file)).replace('+', '%20')}": Tls(ca_file=file),
+        f"tlsCertificateKeyFile={str(file).replace(' ', '%20')}": Tls(certificate_key_file=file),
+        "tls=true&tlsAllowInvalidHostnames=true": Tls(allow_invalid_hostnames=True),
+        "tls=true&tlsAllowInvalidCertificates=true": Tls(allow_invalid_certificates=True),
+        "tls=true&tlsAllowInvalidCertificates=false": Tls(),
+        "tls=true&tlsInsecure=true": Tls(allow_invalid_hostnames=True, allow_invalid_certificates=True),
+        "tlsInsecure=false": Tls(),
+    }.items():
+        assert parse_server_uri(f"mongodb://h/?{text}").access.tls == tls, text
+
+
+def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
+    file = tmp_path / "client.pem"
+    file.touch()
+    more = f"authMechanism=MONGODB-X509&tlsCertificateKeyFile={file}"
+    login = parse_server_uri(f"mongodb://h/?{more}").access.login
+    assert login == Login(username=None, password=None, source="$external", mechanism="MONGODB-X509")
+    login = parse_server_uri(f"mongodb://CN%3Dx@h/?{more}&authSource=%24external").access.login
+    assert login == Login(username="CN=x", password=None, source="$external", mechanism="MONGODB-X509")
 
 
 @pytest.mark.parametrize(
@@ -33,14 +140,29 @@ def test_an_address_is_read(text: str, address: str) -> None:
         ("mysql://h", "mysql://"),
         ("mongodb+srv://h.example.com", r"mongodb\+srv"),
         ("mongodb://", "names no host"),
+        ("mongodb://u:p@", "names no host"),
         ("mongodb://a:1,b:2", "several hosts"),
-        ("mongodb://user:pass/word@h:1", "holds a user name or a password"),
+        ("mongodb://user:pass/word@h:1", "an @ behind its hosts"),
+        ("mongodb://user:pass?word@h:1", "an @ behind its hosts"),
+        ("mongodb://user:pass@word@h:1", "user name or the password"),
+        ("mongodb://user:pass:word@h:1", "user name or the password"),
+        ("mongodb://:pass@h:1", "user name or the password"),
+        ("mongodb://@h:1", "user name or the password"),
         ("mongodb://%2Ftmp%2Fmongodb.sock", "Unix sockets"),
         ("mongodb://h:x", "can't be read"),
         ("mongodb://h:70000", "can't be read"),
         ("mongodb://[::1:27017", "can't be read"),
-        ("mongodb://h/?tls=true", "sets tls, and TLS"),
-        ("mongodb://h/?ssl=true", "sets ssl, and TLS"),
+        ("mongodb://h/?tls=yes", "tls in the connection string is true or false"),
+        ("mongodb://h/?tls=true&ssl=false", "disagree"),
+        ("mongodb://h/?tls=false&tlsInsecure=true", "options of TLS and tls=false"),
+        ("mongodb://h/?tlsInsecure=true&tlsAllowInvalidHostnames=true", "exclude each other"),
+        ("mongodb://h/?tls=true&tlsCAFile=/no/such/file", "tlsCAFile names no file: /no/such/file"),
+        ("mongodb://h/?tls=true&tls=false", "sets tls twice"),
+        ("mongodb://h/?tlsCertificateKeyFilePassword=x", "sets tlsCertificateKeyFilePassword"),
+        ("mongodb://u:p@h/?authMechanism=PLAIN", "authMechanism is not supported"),
+        ("mongodb://u:p@h/?authMechanism=GSSAPI", "authMechanism is not supported"),
+        ("mongodb://h/?authMechanism=SCRAM-SHA-1", "needs a user name"),
+        ("mongodb://h/?authMechanism=MONGODB-X509", "needs the client's certificate"),
         ("mongodb://h/?replicaSet=rs0", "sets replicaSet"),
         ("mongodb://h/?directConnection=false", "sets directConnection"),
         ("mongodb://h/shop?w=1&maxPoolSize=5", "sets maxPoolSize,"),
@@ -60,16 +182,19 @@ def test_what_can_not_be_honoured_is_refused_by_name(text: str, words: str) -> N
 @pytest.mark.parametrize(
     "text",
     [
-        "mongodb://user:hunter2@h:1",
         "mongodb://user:hun/ter2@h:1",
         "mongodb://user:hun?ter2@h:1",
+        "mongodb://user:hun@ter2@h:1",
+        "mongodb://user:hun:ter2@h:1",
         "mongodb://user:hunter2@h:1,g:2/db?tls=true",
         "mongodb://user:hunter2@h:x",
+        "mongodb://user:hunter2@h/?tls=true&tlsCAFile=/x",
         "mongodb+srv://user:hunter2@h",
         "user:hunter2@h:1",
         "mongodb://h:hunter2",
         "mongodb://h/?hun_ter2=1",
         "mongodb://h/?password=hunter2",
+        "mongodb://u:p@h/?authMechanism=hunter2",
     ],
 )
 def test_no_secret_is_repeated(text: str) -> None:
@@ -78,3 +203,9 @@ def test_no_secret_is_repeated(text: str) -> None:
     shown = f"{raised.value} {raised.value.hint} {raised.value.__cause__}"
     assert "ter2" not in shown
     assert "hun" not in shown
+
+
+def test_nothing_that_opens_a_server_shows_how() -> None:
+    access = parse_server_uri("mongodb://user:hunter2@h:1").access
+    assert "hunter2" not in f"{access!r} {access.native!r} {access.login!s}"
+    assert access.native is access.native

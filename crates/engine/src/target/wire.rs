@@ -2,12 +2,12 @@
 //! handshake before the first request, a new connection for each that breaks.
 
 use std::io;
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
 use brimline_wire::connection::{Connection, ConnectionError, Received, SendState};
-use brimline_wire::hello;
+use brimline_wire::endpoint::Endpoint;
+use brimline_wire::handshake::{Handshake, HandshakeError, Step};
 use brimline_wire::reply::{self, Reply, WriteError};
 
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
@@ -18,15 +18,13 @@ use crate::poller::{Ending, Interest, Poller};
 
 /// How long a connection that broke, or could not be made, rests before the next try.
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
-/// Request id of the handshake.
-const HELLO_REQUEST_ID: i32 = 0;
 
 /// A server behind one address.
 pub struct WireTarget {
     clock: Clock,
     arrivals: Arrivals,
     poller: Poller,
-    address: SocketAddr,
+    endpoint: Endpoint,
     lanes: Vec<Lane>,
     /// Connections that are down and when each is tried again, earliest first.
     resting: Vec<(Nanos, ConnectionIndex)>,
@@ -40,13 +38,17 @@ pub struct WireTarget {
 struct Lane {
     state: LaneState,
     connection: Option<Connection>,
+    /// While the connection is being made.
+    handshake: Option<Box<Handshake>>,
     awaited: i32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LaneState {
     Down,
-    Connecting,
+    /// It is being made, and waits for room to write.
+    Opening,
+    /// It is being made, and waits for an answer.
     Greeting,
     Idle,
     Sending,
@@ -57,44 +59,46 @@ enum LaneState {
 const SPARE_PROCESSORS: usize = 4;
 
 /// A generator that shares a small machine with the server would take from the server what it spends on being punctual.
-fn ending(address: SocketAddr) -> Ending {
+fn ending(endpoint: &Endpoint) -> Ending {
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let has_room = !address.ip().is_loopback() || processors >= SPARE_PROCESSORS;
+    let has_room = !endpoint.address().ip().is_loopback() || processors >= SPARE_PROCESSORS;
     if has_room { Ending::ByClock } else { Ending::ByTimer }
 }
 
 impl WireTarget {
-    /// Starts connecting to `address`; each connection reports when it is up.
+    /// Starts connecting to `endpoint`; each connection reports when it is up.
     ///
     /// # Errors
     /// When the system gives no poller.
-    pub fn new(address: SocketAddr, connections: usize) -> io::Result<Self> {
+    pub fn new(endpoint: Endpoint, connections: usize) -> io::Result<Self> {
         let mut target = Self {
             clock: Clock::start(),
             arrivals: Arrivals::default(),
-            poller: Poller::new(ending(address))?,
-            address,
+            poller: Poller::new(ending(&endpoint))?,
+            endpoint,
             lanes: Vec::with_capacity(connections),
             resting: Vec::new(),
             events: Vec::new(),
             spare: Vec::new(),
         };
         for index in 0..connections {
-            target.lanes.push(Lane { state: LaneState::Down, connection: None, awaited: HELLO_REQUEST_ID });
+            target.lanes.push(Lane { state: LaneState::Down, connection: None, handshake: None, awaited: 0 });
             target.open(index);
         }
         Ok(target)
     }
 
     fn open(&mut self, index: ConnectionIndex) {
-        let opened = Connection::open(self.address).and_then(|connection| {
+        let opened = self.endpoint.connect().and_then(|(connection, handshake)| {
             self.poller.add(connection.as_fd(), index as u32, Interest::Writable)?;
-            Ok(connection)
+            Ok((connection, handshake))
         });
         match opened {
-            Ok(connection) => {
-                self.lanes[index].connection = Some(connection);
-                self.lanes[index].state = LaneState::Connecting;
+            Ok((connection, handshake)) => {
+                let lane = &mut self.lanes[index];
+                lane.connection = Some(connection);
+                lane.handshake = Some(Box::new(handshake));
+                lane.state = LaneState::Opening;
             }
             Err(error) => {
                 let failure = self.close(index, FailureClass::ConnectionLost, &error.to_string());
@@ -107,6 +111,7 @@ impl WireTarget {
     fn close(&mut self, index: ConnectionIndex, class: FailureClass, message: &str) -> Failure {
         let lane = &mut self.lanes[index];
         lane.connection = None;
+        lane.handshake = None;
         lane.state = LaneState::Down;
         self.resting.push((self.clock.now() + RECONNECT_AFTER_NS, index));
         Failure::new(class, message)
@@ -127,9 +132,8 @@ impl WireTarget {
     fn advance(&mut self, index: ConnectionIndex) -> Option<Event> {
         let outcome = match self.lanes[index].state {
             LaneState::Down | LaneState::Idle if self.lanes[index].connection.is_none() => return None,
-            LaneState::Connecting => self.greet(index).map(|()| None),
-            LaneState::Sending => self.resume(index).map(|()| None),
-            LaneState::Greeting => self.welcome(index),
+            LaneState::Sending => self.transmit(index).map(|()| None),
+            LaneState::Opening | LaneState::Greeting => self.shake_hands(index),
             LaneState::Down | LaneState::Idle | LaneState::Waiting => self.take_reply(index),
         };
         match outcome {
@@ -138,43 +142,39 @@ impl WireTarget {
         }
     }
 
-    fn greet(&mut self, index: ConnectionIndex) -> Result<(), Broken> {
-        let connection = self.lanes[index].connection()?;
-        connection.finish_connect()?;
-        hello::request(connection.request(), HELLO_REQUEST_ID);
-        self.lanes[index].awaited = HELLO_REQUEST_ID;
-        self.transmit(index, LaneState::Greeting)
-    }
-
-    /// Sends what the connection's buffer holds; `then` is the state once all of it is out.
-    fn transmit(&mut self, index: ConnectionIndex, then: LaneState) -> Result<(), Broken> {
+    /// Sends what the connection's buffer holds.
+    fn transmit(&mut self, index: ConnectionIndex) -> Result<(), Broken> {
         let lane = &mut self.lanes[index];
-        let was_watched_for_room = matches!(lane.state, LaneState::Connecting | LaneState::Sending);
+        let was_watched_for_room = lane.state == LaneState::Sending;
         let connection = lane.connection.as_mut().ok_or_else(Broken::no_socket)?;
         let needs_room = connection.send()? == SendState::Blocked;
         if needs_room != was_watched_for_room {
             let interest = if needs_room { Interest::Writable } else { Interest::Readable };
             self.poller.modify(connection.as_fd(), index as u32, interest)?;
         }
-        lane.state = if needs_room { LaneState::Sending } else { then };
+        lane.state = if needs_room { LaneState::Sending } else { LaneState::Waiting };
         Ok(())
     }
 
-    fn resume(&mut self, index: ConnectionIndex) -> Result<(), Broken> {
-        let then = if self.lanes[index].awaited == HELLO_REQUEST_ID {
-            LaneState::Greeting
-        } else {
-            LaneState::Waiting
+    /// Follows the handshake; once it is done the connection is up.
+    fn shake_hands(&mut self, index: ConnectionIndex) -> Result<Option<Event>, Broken> {
+        let lane = &mut self.lanes[index];
+        let (Some(connection), Some(handshake)) = (&mut lane.connection, &mut lane.handshake) else {
+            return Err(Broken::no_socket());
         };
-        self.transmit(index, then)
-    }
-
-    fn welcome(&mut self, index: ConnectionIndex) -> Result<Option<Event>, Broken> {
-        let Some(hello) = self.lanes[index].connection()?.receive()? else {
+        let (state, interest) = match handshake.advance(connection)? {
+            Step::AwaitsRoom => (LaneState::Opening, Interest::Writable),
+            Step::AwaitsReply => (LaneState::Greeting, Interest::Readable),
+            Step::Done(_) => (LaneState::Idle, Interest::Readable),
+        };
+        if (state == LaneState::Opening) != (lane.state == LaneState::Opening) {
+            self.poller.modify(connection.as_fd(), index as u32, interest)?;
+        }
+        lane.state = state;
+        if state != LaneState::Idle {
             return Ok(None);
-        };
-        hello::parse(hello.message).map_err(|error| Broken::bad(&error))?;
-        self.lanes[index].state = LaneState::Idle;
+        }
+        lane.handshake = None;
         Ok(Some(Event::Up(index)))
     }
 
@@ -221,7 +221,7 @@ impl Target for WireTarget {
     /// Only a server on this machine is left alone: to one further away a rest is time in which it may have nothing to do.
     fn rest(&mut self, until: Nanos) -> io::Result<()> {
         let rest_ns = until.saturating_sub(self.clock.now());
-        if rest_ns == 0 || !self.address.ip().is_loopback() || !self.events.is_empty() {
+        if rest_ns == 0 || !self.endpoint.address().ip().is_loopback() || !self.events.is_empty() {
             return Ok(());
         }
         self.poller.rest(rest_ns)
@@ -264,8 +264,7 @@ impl Target for WireTarget {
     #[inline]
     fn send(&mut self, connection: ConnectionIndex, request_id: i32, _documents: u32) -> Result<(), Failure> {
         self.lanes[connection].awaited = request_id;
-        self.transmit(connection, LaneState::Waiting)
-            .map_err(|Broken { class, message }| self.close(connection, class, &message))
+        self.transmit(connection).map_err(|Broken { class, message }| self.close(connection, class, &message))
     }
 
     fn reset(&mut self, connection: ConnectionIndex) {
@@ -300,6 +299,15 @@ impl From<ConnectionError> for Broken {
             _ => FailureClass::BadReply,
         };
         Self { class, message: error.to_string() }
+    }
+}
+
+impl From<HandshakeError> for Broken {
+    fn from(error: HandshakeError) -> Self {
+        match error {
+            HandshakeError::Connection(error) => error.into(),
+            error => Self::bad(&error),
+        }
     }
 }
 

@@ -1,0 +1,51 @@
+"""Owns where a password comes from when the connection string names a user alone: a file, the environment, a prompt."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from brimline.errors import UsageError
+
+PASSWORD_VARIABLE = "BRIMLINE_PASSWORD"  # noqa: S105 (the name of a variable)
+_FILE_BYTES_MAX = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasswordSource:
+    """`file` holds nothing but the password; `ask` prompts for it, None where nobody can be asked."""
+
+    file: Path | None = None
+    ask: Callable[[str], str] | None = field(default=None, repr=False, compare=False)
+
+    def password(self, username: str, environ: Mapping[str, str] = os.environ) -> str:
+        """The password of `username`: the file's, else the environment's, else what is typed.
+
+        Raises UsageError when there is none.
+        """
+        found = _of_file(self.file) if self.file is not None else environ.get(PASSWORD_VARIABLE, "")
+        if not found and self.file is None and self.ask is not None:
+            found = self.ask(f"password of {username}: ")
+        if not found:
+            raise UsageError(
+                "the connection string names a user, and there is no password",
+                hint=f"set {PASSWORD_VARIABLE}, or give --password-file FILE",
+            )
+        return found
+
+
+def _of_file(path: Path) -> str:
+    """What the file holds, without the line end that editors add."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_FILE_BYTES_MAX + 1)
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"the password file {path} is not UTF-8", hint="write the password as text") from None
+    except OSError as error:
+        reason = (error.strerror or "").lower()
+        raise UsageError(f"the password file {path} can't be read: {reason}", hint="check --password-file") from None
+    password = text.removesuffix("\n").removesuffix("\r")
+    if "\n" in password or len(content) > _FILE_BYTES_MAX:
+        raise UsageError(f"the password file {path} has more than one line", hint="write the password alone into it")
+    return password
