@@ -3,17 +3,27 @@
 import json
 from typing import Any
 
+import bson
 import pytest
 
 from brimline import _native
 from brimline.plan import NullTarget, Plan, SimulatedTarget, TargetPlan, WireTarget, load_plan, resolve, wire_target
-from brimline.plan.model import WriteConcern
+from brimline.plan.model import Reads, WriteConcern
 from brimline.spec import load_spec, shipped_workloads
 
 TARGETS: dict[str, TargetPlan] = {
     "wire": WireTarget(address="[::1]:27017", write_concern=None),
     "wire with a write concern": WireTarget(
         address="db.example.org:27017", write_concern=WriteConcern(w="majority", journal=True)
+    ),
+    "wire with routers, reads and concerns": WireTarget(
+        address="a.example.org:1",
+        routers=("b.example.org:2",),
+        reads=Reads(
+            addresses=("c.example.org:3",), mode="secondary", tag_sets=({"dc": "east"}, {}), max_staleness_s=120
+        ),
+        read_concern="majority",
+        write_concern=WriteConcern(w=2, journal=None, timeout_ms=5000),
     ),
     "null": NullTarget(),
 }
@@ -114,3 +124,38 @@ def test_keys_and_documents_belong_together() -> None:
     assert [document[13 : 13 + len(key)].decode() for key, document in zip(keys, documents, strict=True)] == keys
     assert all(int.from_bytes(document[:4], "little") == len(document) for document in documents)
     assert documents == _native.generate_documents(plan, 3, 50)
+
+
+def test_every_read_says_what_it_prefers_and_no_write_does() -> None:
+    spec = load_spec("ycsb-a", overrides={"operations": {"read": 1, "update": 1, "scan": 1}}).spec
+    plan = resolve(spec, target=TARGETS["wire with routers, reads and concerns"])
+    commands = [
+        bson.decode(message[21:]) for row in _native.preview(plan.canonical_json(), 50) for message in row["messages"]
+    ]
+    reads = [command for command in commands if "find" in command]
+    writes = [command for command in commands if "update" in command]
+    assert reads and writes
+    for command in reads:
+        assert command["$readPreference"] == {
+            "mode": "secondary",
+            "tags": [{"dc": "east"}, {}],
+            "maxStalenessSeconds": 120,
+        }
+        assert command["readConcern"] == {"level": "majority"}
+        assert "writeConcern" not in command
+    for command in writes:
+        assert command["writeConcern"] == {"w": 2, "wtimeout": 5000}
+        assert not {"$readPreference", "readConcern"} & command.keys()
+
+
+def test_where_servers_are_is_no_part_of_what_is_measured() -> None:
+    spec = load_spec("ycsb-a").spec
+    target = TARGETS["wire with routers, reads and concerns"]
+    assert isinstance(target, WireTarget)
+    assert target.reads is not None
+    elsewhere = target.model_copy(
+        update={"address": "h:1", "routers": ("g:1",), "reads": target.reads.model_copy(update={"addresses": ("f:1",)})}
+    )
+    other = target.model_copy(update={"reads": target.reads.model_copy(update={"mode": "nearest"})})
+    hashes = [resolve(spec, target=each).hash8() for each in (target, elsewhere, other)]
+    assert hashes[0] == hashes[1] != hashes[2]

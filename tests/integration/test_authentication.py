@@ -133,7 +133,9 @@ def test_who_is_not_let_in(
     outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{user}{server.address}{more}")
     outcome.check_error(5, *(words or ("does not accept the user name and the password",)))
     assert time.monotonic() - begun_s < 30
-    assert server.log().count("Authentication failed") - before == (1 if user else 0)
+    failed = server.log().count("Authentication failed") - before
+    # For a user it doesn't know the server logs the guess that goes with hello, and the conversation after it.
+    assert failed <= 2 if user.startswith(("nobody", "elsewhere")) else failed == (1 if user else 0)
     check_nothing_kept(brimline_cli, outcome.stdout, outcome.stderr)
 
 

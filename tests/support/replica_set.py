@@ -12,6 +12,7 @@ from brimline.servers import ServerBinary, control_client
 from brimline.servers.bundled import free_port, server_command
 from tests.support.waiting import eventually
 
+_SMALL_JOURNAL = ("--wiredTigerEngineConfigString", "log=(prealloc=false,file_max=10MB)")
 _SETTINGS = {"electionTimeoutMillis": 1000, "heartbeatIntervalMillis": 500}
 
 
@@ -49,7 +50,9 @@ def _member(binary: ServerBinary, directory: Path) -> Iterator[Member]:
     (directory / "data").mkdir(parents=True)
     port = free_port()
     command = server_command(binary.path, directory=directory, port=port, cache_gb=0.25)
-    process = subprocess.Popen([*command, "--replSet", "test", "--oplogSize", "64"], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [*command, "--replSet", "test", "--oplogSize", "64", *_SMALL_JOURNAL], stdout=subprocess.DEVNULL
+    )
     try:
         address = f"127.0.0.1:{port}"
         assert eventually(lambda: _answers(address), timeout_s=60), "a member did not start"

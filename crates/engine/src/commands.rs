@@ -5,7 +5,7 @@ use brimline_datagen::{Documents, KeyElement};
 use brimline_wire::template::{Template, TemplateBuilder};
 
 use crate::operation::{Operation, OperationKind};
-use crate::plan::{Acknowledgement, Plan, PlanError, TargetPlan, Work, WriteConcern};
+use crate::plan::{Acknowledgement, Plan, PlanError, Reads, TargetPlan, Work, WriteConcern};
 
 /// One command of an operation. Most operations are one command; a read-modify-write is two, and a scan whose documents
 /// don't fit one reply goes on with `getMore`.
@@ -32,6 +32,11 @@ impl Command {
             OperationKind::Update => Self::Update,
             OperationKind::Insert | OperationKind::Load => Self::Insert,
         }
+    }
+
+    /// Whether it goes where reads go.
+    pub fn is_read(self) -> bool {
+        matches!(self, Self::Find | Self::Scan | Self::GetMore(_))
     }
 
     /// The counter of `serverStatus.opcounters` that this command moves.
@@ -99,9 +104,12 @@ impl Commands {
             Work::Mix { read_all_fields, write_all_fields, .. } => (read_all_fields, write_all_fields, true),
             Work::Load { ordered, .. } => (true, true, ordered),
         };
-        let write_concern = match &plan.target {
-            TargetPlan::Wire { write_concern, .. } => write_concern.as_ref(),
-            TargetPlan::Null {} | TargetPlan::Simulated { .. } => None,
+        let (terms, write_concern) = match &plan.target {
+            TargetPlan::Wire { reads, read_concern, write_concern, .. } => {
+                let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref() };
+                (terms, write_concern.as_ref())
+            }
+            TargetPlan::Null {} | TargetPlan::Simulated { .. } => (ReadTerms::default(), None),
         };
         let database = plan.namespace.database.as_str();
         let collection = plan.namespace.collection.as_str();
@@ -109,8 +117,8 @@ impl Commands {
             id: documents.key_element("_id"),
             id_from: documents.key_element("$gte"),
             documents,
-            find: find_template(database, collection, read_all_fields),
-            scan: scan_template(database, collection, read_all_fields),
+            find: find_template(database, collection, read_all_fields, terms),
+            scan: scan_template(database, collection, read_all_fields, terms),
             get_more: get_more_template(database, collection),
             update: update_template(database, collection, write_concern),
             insert: insert_template(database, collection, ordered, write_concern),
@@ -184,7 +192,14 @@ impl Commands {
     }
 }
 
-fn find_template(database: &str, collection: &str, read_all_fields: bool) -> Template {
+/// What reads say about where they go and what they may see.
+#[derive(Clone, Copy, Default)]
+struct ReadTerms<'p> {
+    reads: Option<&'p Reads>,
+    concern: Option<&'p str>,
+}
+
+fn find_template(database: &str, collection: &str, read_all_fields: bool, terms: ReadTerms<'_>) -> Template {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.string("find", collection));
     builder.begin_subdocument("filter");
@@ -195,10 +210,11 @@ fn find_template(database: &str, collection: &str, read_all_fields: bool) -> Tem
         writer.boolean("singleBatch", true);
     });
     append_projection(&mut builder, read_all_fields);
+    append_read_terms(&mut builder, terms);
     finish(builder, database)
 }
 
-fn scan_template(database: &str, collection: &str, read_all_fields: bool) -> Template {
+fn scan_template(database: &str, collection: &str, read_all_fields: bool, terms: ReadTerms<'_>) -> Template {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.string("find", collection));
     builder.begin_subdocument("filter");
@@ -211,6 +227,7 @@ fn scan_template(database: &str, collection: &str, read_all_fields: bool) -> Tem
     builder.end();
     builder.slot();
     append_projection(&mut builder, read_all_fields);
+    append_read_terms(&mut builder, terms);
     finish(builder, database)
 }
 
@@ -263,8 +280,39 @@ fn append_projection(builder: &mut TemplateBuilder, read_all_fields: bool) {
     }
 }
 
+fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {
+    if let Some(level) = terms.concern {
+        builder.begin_subdocument("readConcern");
+        builder.fixed(|writer| writer.string("level", level));
+        builder.end();
+    }
+    if let Some(reads) = terms.reads {
+        builder.begin_subdocument("$readPreference");
+        builder.fixed(|writer| write_preference(writer, reads));
+        builder.end();
+    }
+}
+
+fn write_preference(writer: &mut Writer<'_>, reads: &Reads) {
+    writer.string("mode", &reads.mode);
+    if !reads.tag_sets.is_empty() {
+        let sets = writer.begin_array("tags");
+        for (index, tags) in reads.tag_sets.iter().enumerate() {
+            let set = writer.begin_subdocument(&index.to_string());
+            for (name, value) in tags {
+                writer.string(name, value);
+            }
+            writer.end_document(set);
+        }
+        writer.end_document(sets);
+    }
+    if let Some(seconds) = reads.max_staleness_s {
+        writer.int32("maxStalenessSeconds", seconds as i32);
+    }
+}
+
 fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
-    let Some(WriteConcern { w, journal }) = write_concern else {
+    let Some(WriteConcern { w, journal, timeout_ms }) = write_concern else {
         return;
     };
     builder.begin_subdocument("writeConcern");
@@ -275,6 +323,9 @@ fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&Wr
         }
         if let Some(journal) = journal {
             writer.boolean("j", *journal);
+        }
+        if let Some(timeout_ms) = timeout_ms {
+            writer.int32("wtimeout", *timeout_ms as i32);
         }
     });
     builder.end();

@@ -20,7 +20,7 @@ use crate::recorder::Tallies;
 use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
 use crate::shared::{Start, StartLine};
 use crate::spares::Spares;
-use crate::target::{NullTarget, SimulatedTarget, Target, WireTarget};
+use crate::target::{NullTarget, Routes, SimulatedTarget, Target, WireTarget};
 use crate::totals::WorkerSummary;
 use crate::worker::Worker;
 use crate::workload::Workload;
@@ -57,15 +57,19 @@ pub fn direct(
     access: &Arc<Access>,
 ) -> Result<Summary, RunError> {
     let outcome = match &plan.target {
-        TargetPlan::Wire { address, .. } => {
-            reach(address, access, plan, shared).map_err(RunError::Target).and_then(|endpoint| {
-                let target = |connections| WireTarget::new(endpoint.clone(), connections);
+        TargetPlan::Wire { address, routers, reads, .. } => {
+            let writes = std::iter::once(address).chain(routers);
+            let reads = reads.iter().flat_map(|reads| &reads.addresses);
+            reach(writes, reads, access, plan, shared).map_err(RunError::Target).and_then(|routes| {
+                let target = |first, connections| WireTarget::new(&routes, first, connections);
                 supervise(plan, workload, commands, shared, target)
             })
         }
-        TargetPlan::Null {} => supervise(plan, workload, commands, shared, NullTarget::new),
+        TargetPlan::Null {} => {
+            supervise(plan, workload, commands, shared, |_, connections| NullTarget::new(connections))
+        }
         TargetPlan::Simulated { script, generator_ns } => {
-            supervise(plan, workload, commands, shared, |connections| {
+            supervise(plan, workload, commands, shared, |_, connections| {
                 Ok(SimulatedTarget::new(script, *generator_ns, connections))
             })
         }
@@ -74,11 +78,20 @@ pub fn direct(
     outcome
 }
 
-/// The endpoint at `address`, whose login one connection has proved.
-fn reach(address: &str, access: &Arc<Access>, plan: &Plan, shared: &Shared) -> Result<Endpoint, String> {
-    let endpoint = Endpoint::resolve(address, access)?;
-    prove(&endpoint, plan.connect_timeout_ns, || !shared.control.stopped())?;
-    Ok(endpoint)
+/// The servers at these addresses; the login was proved by one connection to the first of them.
+fn reach<'p>(
+    writes: impl Iterator<Item = &'p String>,
+    reads: impl Iterator<Item = &'p String>,
+    access: &Arc<Access>,
+    plan: &Plan,
+    shared: &Shared,
+) -> Result<Routes, String> {
+    let routes = Routes {
+        writes: writes.map(|address| Endpoint::resolve(address, access)).collect::<Result<_, _>>()?,
+        reads: reads.map(|address| Endpoint::resolve(address, access)).collect::<Result<_, _>>()?,
+    };
+    prove(&routes.writes[0], plan.connect_timeout_ns, || !shared.control.stopped())?;
+    Ok(routes)
 }
 
 fn supervise<T: Target>(
@@ -86,7 +99,7 @@ fn supervise<T: Target>(
     workload: &Workload,
     commands: &Commands,
     shared: &Shared,
-    make_target: impl Fn(usize) -> std::io::Result<T> + Sync,
+    make_target: impl Fn(usize, usize) -> std::io::Result<T> + Sync,
 ) -> Result<Summary, RunError> {
     let thread_count = plan.thread_count() as usize;
     let pacer = Pacer::new(plan);
@@ -112,11 +125,13 @@ fn supervise<T: Target>(
             let messages = sender.clone();
             let (mission, start_line, make_target) = (&mission, &start_line, &make_target);
             let connections = share(plan.connections as usize, worker, thread_count);
+            let first =
+                (0..worker).map(|worker| share(plan.connections as usize, worker, thread_count)).sum();
             let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize;
             let places = Places { connections, in_flight_max: share(in_flight_max, worker, thread_count) };
             let spawned =
                 thread::Builder::new().name(format!("brimline-{worker}")).spawn_scoped(scope, move || {
-                    let target = make_target(connections);
+                    let target = make_target(first, connections);
                     let outcome = work(mission, worker, target, places, sink, start_line, &messages);
                     drop(messages.send(Message::Finished(worker, Box::new(outcome))));
                 });

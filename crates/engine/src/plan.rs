@@ -1,6 +1,8 @@
 //! The plan: everything a run does, with every default filled in. Python writes it as JSON, the engine reads it; unknown
 //! keys are errors on both sides. Rates are in operations per second, times in nanoseconds.
 
+use std::collections::BTreeMap;
+
 use brimline_datagen::{ChooserSpec, DocumentSpec, LengthSpec};
 use brimline_testserver::Script;
 use serde::{Deserialize, Serialize};
@@ -66,6 +68,15 @@ pub enum TargetPlan {
     Wire {
         /// `host:port`, an IPv6 host in brackets.
         address: String,
+        /// Further routers of the same cluster: connections are shared out evenly over all of them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        routers: Vec<String>,
+        /// Where reads go and what they say about it; `None`: where writes go, and nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reads: Option<Reads>,
+        /// Level of the read concern of every read; `None` leaves it to the server's default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read_concern: Option<String>,
         /// Write concern sent with every write; `None` leaves it to the server's default.
         write_concern: Option<WriteConcern>,
     },
@@ -81,6 +92,33 @@ pub enum TargetPlan {
     },
 }
 
+impl TargetPlan {
+    /// One server, nothing asked of it.
+    pub fn wire(address: impl std::fmt::Display) -> Self {
+        Self::Wire {
+            address: address.to_string(),
+            routers: Vec::new(),
+            reads: None,
+            read_concern: None,
+            write_concern: None,
+        }
+    }
+}
+
+/// Where reads go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reads {
+    /// `host:port` of each server; connections are spread over them. Empty: where writes go.
+    pub addresses: Vec<String>,
+    /// The mode of `$readPreference`.
+    pub mode: String,
+    /// Its tag sets, the first that fits counts.
+    pub tag_sets: Vec<BTreeMap<String, String>>,
+    /// How old the data of a member may be.
+    pub max_staleness_s: Option<u32>,
+}
+
 /// Write concern of every write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,6 +127,9 @@ pub struct WriteConcern {
     pub w: Acknowledgement,
     /// Whether the journal must hold the write; `None` leaves it to the server.
     pub journal: Option<bool>,
+    /// How long the server waits for it; `None`: without an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u32>,
 }
 
 /// The `w` of a write concern.

@@ -13,7 +13,7 @@ use common::{Outcome, S, execute, plan};
 fn load(server: &Server, first: u64, count: u64, ordered: bool) -> Outcome {
     let base = plan();
     execute(&Plan {
-        target: TargetPlan::Wire { address: server.address().to_string(), write_concern: None },
+        target: TargetPlan::wire(server.address()),
         data: DocumentSpec { insert_start: first, record_count: count, ..base.data.clone() },
         work: Work::Load { batch_size: 1_000, ordered, ranges: None },
         duration_ns: None,
@@ -118,7 +118,7 @@ fn a_load_of_ranges_inserts_their_records_and_no_others() {
     let base = plan();
     let holes = vec![RecordRange { first: 1_500, count: 500 }, RecordRange { first: 2_001, count: 499 }];
     let resumed = Plan {
-        target: TargetPlan::Wire { address: server.address().to_string(), write_concern: None },
+        target: TargetPlan::wire(server.address()),
         data: DocumentSpec { record_count: 3_000, ..base.data.clone() },
         work: Work::Load { batch_size: 200, ordered: false, ranges: Some(holes) },
         duration_ns: None,

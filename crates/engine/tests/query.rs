@@ -33,7 +33,7 @@ fn find(batch_size: Option<i32>) -> Command {
 fn loaded() -> Server {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     execute(&Plan {
-        target: TargetPlan::Wire { address: server.address().to_string(), write_concern: None },
+        target: TargetPlan::wire(server.address()),
         work: Work::Load { batch_size: 100, ordered: false, ranges: None },
         duration_ns: None,
         ..plan()

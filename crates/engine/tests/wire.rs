@@ -15,7 +15,7 @@ use brimline_testserver::{Data, Fault, FaultKind, Script, Server, ServiceTime, S
 use common::{MS, Outcome, READS, S, constant, execute, merge, plan};
 
 fn wire(address: &impl ToString) -> TargetPlan {
-    TargetPlan::Wire { address: address.to_string(), write_concern: None }
+    TargetPlan::wire(address.to_string())
 }
 
 /// A server that has every document, so that nothing need be loaded.

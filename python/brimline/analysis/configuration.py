@@ -11,7 +11,9 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration
 
 # What names a run, or where a server listens, and no property of what was measured.
-_NO_CONFIGURATION = frozenset({"version", "name", "target.address", "interval_ns"})
+_NO_CONFIGURATION = frozenset(
+    {"version", "name", "target.address", "target.routers", "target.reads.addresses", "interval_ns"}
+)
 _ENVIRONMENT = (
     ("server", ("engine", "kind", "version", "git_version", "same_host", "started_by_brimline")),
     (

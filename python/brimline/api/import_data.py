@@ -289,7 +289,9 @@ def _with_concern_of(uri: str | None, settings: ImportSettings) -> ImportSetting
         raise UsageError(f"the connection string can't be honoured: {error}", hint="correct --uri") from None
     if asked is None:
         return settings
-    return replace(settings, write_concern=WriteConcernSettings(w=asked.w, journal=asked.journal))
+    return replace(
+        settings, write_concern=WriteConcernSettings(w=asked.w, journal=asked.journal, timeout_ms=asked.timeout_ms)
+    )
 
 
 def _collection(inputs: Sequence[InputFile]) -> str:

@@ -119,6 +119,11 @@ def _conduct(
     place: Workplace, deployment: Deployment, scans: ScansSpec, *, restarts: bool, resume: Path | None
 ) -> Path:
     """Measures and seals the record; returns its directory. Raises BrimlineError; what was measured is kept."""
+    if deployment.reads is not None or deployment.read_concern is not None:
+        raise UsageError(
+            "a scan asks the primary alone, and the connection string sets a read preference or a read concern",
+            hint="leave readPreference and readConcernLevel out; give a secondary's address alone to measure it",
+        )
     plan = resolve(place.spec, target=place.target)
     if resume is not None:
         require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)

@@ -61,7 +61,7 @@ class Workplace:
             )
         spec = loaded.spec if self.uri is None else _with_uri(loaded.spec, self.uri)
         deployment = self.context.deployment
-        target = self.target if deployment is None else wire_target(spec, address=deployment.address)
+        target = self.target if deployment is None else target_on(spec, deployment)
         return replace(self, spec=spec, target=target, context=replace(self.context, spec_text=loaded.text))
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
@@ -113,7 +113,7 @@ def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = 
         spec = loaded.spec if uri is None else _with_uri(loaded.spec, uri)
         target: TargetPlan = NullTarget()
         if deployment is not None:
-            target = wire_target(spec, address=deployment.address)
+            target = target_on(spec, deployment)
         own_server = deployment is not None and deployment.binary is not None
         yield Workplace(
             spec=spec,
@@ -129,6 +129,17 @@ def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = 
             uri=uri,
             policy=DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK)),
         )
+
+
+def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
+    """What a plan says about this deployment."""
+    return wire_target(
+        spec,
+        address=deployment.address,
+        routers=deployment.routers,
+        reads=deployment.reads,
+        read_concern=deployment.read_concern,
+    )
 
 
 def given_uri(spec: Spec, options: Options) -> str | None:

@@ -12,7 +12,7 @@ from brimline.errors import BrimlineError, RecordError, TargetError, UsageError,
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
-from brimline.monitor import ServerSampler, namespace_document, read_opcounters
+from brimline.monitor import ServerSampler, added, namespace_document, read_opcounters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Opcounters, Samples, Summary
@@ -169,9 +169,12 @@ def _sampler(deployment: Deployment | None, plan: Plan) -> Iterator[ServerSample
 def _opcounters(deployment: Deployment | None) -> dict[str, int] | None:
     if deployment is None:
         return None
-    with control_client(deployment.address, access=deployment.access) as client:
-        counters = read_opcounters(client)
-    return None if counters is None else counters.to_dict()
+    counters = []
+    for address in deployment.addresses:
+        with control_client(address, access=deployment.access) as client:
+            counters.append(read_opcounters(client))
+    together = added(counters)
+    return None if together is None else together.to_dict()
 
 
 def _around(before: dict[str, int] | None, deployment: Deployment | None) -> Opcounters | None:

@@ -3,7 +3,7 @@
 from brimline.monitor.absence import Absence
 from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
 from brimline.monitor.namespace import namespace_document
-from brimline.monitor.opcounters import Opcounters, read_opcounters
+from brimline.monitor.opcounters import Opcounters, added, read_opcounters
 from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
 
@@ -18,6 +18,7 @@ __all__ = [
     "SamplerCost",
     "ServerRow",
     "ServerSampler",
+    "added",
     "check_agreement",
     "namespace_document",
     "read_opcounters",

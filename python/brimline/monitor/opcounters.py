@@ -1,6 +1,6 @@
 """Owns the server's own count of commands: `serverStatus.opcounters`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -58,6 +58,14 @@ class Opcounters:
     def to_dict(self) -> dict[str, int]:
         """For the run record."""
         return asdict(self)
+
+
+def added(counters: Sequence[Opcounters | None]) -> Opcounters | None:
+    """What several servers counted together, their times of running added as well; None when one doesn't tell."""
+    known = [each for each in counters if each is not None]
+    if not known or len(known) < len(counters):
+        return None
+    return Opcounters(**{name: sum(each.to_dict()[name] for each in known) for name in known[0].to_dict()})
 
 
 def read_opcounters(client: Client) -> Opcounters | None:

@@ -32,7 +32,18 @@ def _target(target: model.TargetPlan) -> str:
         case model.SimulatedTarget():
             return "a scripted server on a virtual clock"
         case model.WireTarget():
-            return f"{target.address}, {_write_concern(target.write_concern)}"
+            servers = ", ".join((target.address, *target.routers))
+            return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}"
+
+
+def _reads(target: model.WireTarget) -> str:
+    words = []
+    if target.reads is not None:
+        where = f" on {', '.join(target.reads.addresses)}" if target.reads.addresses else ""
+        words.append(f"reads prefer {target.reads.mode}{where}")
+    if target.read_concern is not None:
+        words.append(f"read concern {target.read_concern}")
+    return "".join(f"; {word}" for word in words)
 
 
 def _write_concern(concern: model.WriteConcern | None) -> str:
@@ -44,7 +55,10 @@ def _write_concern(concern: model.WriteConcern | None) -> str:
 def write_concern_text(concern: model.WriteConcern) -> str:
     """What is sent with every write, such as "w: 1, journaled"."""
     journal = {None: "", True: ", journaled", False: ", not journaled"}[concern.journal]
-    return message("w: {w}{journal}", w=concern.w, journal=journal)
+    if concern.timeout_ms is None:
+        return message("w: {w}{journal}", w=concern.w, journal=journal)
+    timeout = units.format_duration(concern.timeout_ms * units.NS_PER_MS)
+    return message("w: {w}{journal}, within {timeout}", w=concern.w, journal=journal, timeout=timeout)
 
 
 def _data(plan: model.Plan) -> str:

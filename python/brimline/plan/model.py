@@ -18,6 +18,11 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
+def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    """`values` without those of `names` that say nothing."""
+    return {name: value for name, value in values.items() if name not in names or value not in (None, ())}
+
+
 Count = Annotated[int, Field(ge=0, le=2**64 - 1)]
 Number = Annotated[int, Field(ge=0, le=2**32 - 1)]
 
@@ -122,10 +127,7 @@ class DocumentPlan(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        values: dict[str, Any] = dump(self)
-        if values["template"] is None:
-            del values["template"]
-        return values
+        return _without(dump(self), "template")
 
 
 class WriteConcern(_Part):
@@ -133,14 +135,42 @@ class WriteConcern(_Part):
 
     w: int | str
     journal: bool | None
+    timeout_ms: Number | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without(dump(self), "timeout_ms")
+
+
+class Reads(_Part):
+    """Where reads go and what they say about it: the mode, tags and staleness of a read preference.
+
+    `addresses` are the servers that take them, connections spread evenly; none: those that take writes.
+    """
+
+    addresses: Annotated[tuple[str, ...], Field(strict=False)]
+    mode: str
+    tag_sets: Annotated[tuple[dict[str, str], ...], Field(strict=False)]
+    max_staleness_s: Number | None
 
 
 class WireTarget(_Part):
-    """A server that speaks MongoDB's protocol at `host:port`."""
+    """A server that speaks MongoDB's protocol at `host:port`.
+
+    `routers` are further routers of the same cluster; connections are spread over all of them. What is left at its
+    default is left out, so that plans for one server keep their hash.
+    """
 
     kind: Literal["wire"] = "wire"
     address: str
+    routers: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    reads: Reads | None = None
+    read_concern: str | None = None
     write_concern: WriteConcern | None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without(dump(self), "routers", "reads", "read_concern")
 
 
 class NullTarget(_Part):
@@ -297,12 +327,14 @@ class Plan(_Part):
         return _canonical(self.model_dump())
 
     def hash8(self) -> str:
-        """8 hex digits of the SHA-256 of the canonical JSON, the target's address left out.
+        """8 hex digits of the SHA-256 of the canonical JSON, the target's addresses left out.
 
         A bundled server gets another port each time; the same work on it keeps its hash.
         """
         values = self.model_dump()
-        values["target"].pop("address", None)
+        for part in (values["target"], values["target"].get("reads", {})):
+            for name in ("address", "routers", "addresses"):
+                part.pop(name, None)
         return hashlib.sha256(_canonical(values).encode()).hexdigest()[:_HASH_DIGITS]
 
     @classmethod

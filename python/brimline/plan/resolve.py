@@ -81,11 +81,22 @@ def rest_of_load(plan: model.Plan, missing: Sequence[range]) -> model.Plan:
     )
 
 
-def wire_target(spec: Spec, *, address: str) -> model.WireTarget:
+def wire_target(
+    spec: Spec,
+    *,
+    address: str,
+    routers: Sequence[str] = (),
+    reads: model.Reads | None = None,
+    read_concern: str | None = None,
+) -> model.WireTarget:
     """The server at `address` ("host:port") with the write concern that `spec` asks for."""
     asked = spec.target.effective_write_concern
-    concern = None if asked is None else model.WriteConcern(w=asked.w, journal=asked.journal)
-    return model.WireTarget(address=address, write_concern=concern)
+    concern = None
+    if asked is not None:
+        concern = model.WriteConcern(w=asked.w, journal=asked.journal, timeout_ms=asked.timeout_ms)
+    return model.WireTarget(
+        address=address, routers=tuple(routers), reads=reads, read_concern=read_concern, write_concern=concern
+    )
 
 
 def default_batch_size(data: spec_data.DataSpec) -> int:

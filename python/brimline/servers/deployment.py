@@ -13,6 +13,7 @@ from bson import json_util
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
+from brimline.plan.model import Reads
 from brimline.record.redaction import redact
 from brimline.servers.access import OPEN, Access
 from brimline.servers.binary import ServerBinary
@@ -53,6 +54,9 @@ class Deployment:
     `address`, so that its CPU time can be read; `local` is True then. `cpu_count` is the number of processors
     that the server says it may use. `binary` is set when brimline started the server itself, `own` is its
     handle then. `access` opens it; it is never printed and no part of what is stored.
+
+    `routers` are further routers of the same cluster, `reads` says which servers take reads where those are others than
+    `address`, `read_concern` what they may see.
     """
 
     address: str
@@ -67,6 +71,15 @@ class Deployment:
     binary: ServerBinary | None = None
     own: "OwnServer | None" = field(default=None, repr=False, compare=False)
     access: Access = field(default=OPEN, repr=False, compare=False)
+    routers: tuple[str, ...] = ()
+    reads: Reads | None = None
+    read_concern: str | None = None
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Every server that operations are sent to."""
+        reading = () if self.reads is None else self.reads.addresses
+        return tuple(dict.fromkeys((self.address, *self.routers, *reading)))
 
     @property
     def is_mongodb(self) -> bool:
@@ -108,7 +121,13 @@ def control_client(
 
 
 def inspect_deployment(
-    client: Client, *, address: str, uri_redacted: str, binary: ServerBinary | None = None, access: Access = OPEN
+    client: Client,
+    *,
+    address: str,
+    uri_redacted: str,
+    binary: ServerBinary | None = None,
+    access: Access = OPEN,
+    set_name: str | None = None,
 ) -> Deployment:
     """Asks a reachable server what it is.
 
@@ -123,6 +142,7 @@ def inspect_deployment(
         raise refusal(error, uri_redacted, access) from error
     except PyMongoError as error:
         raise unreachable(uri_redacted) from error
+    _require_set(hello, set_name, uri_redacted)
     _require_writable(hello, uri_redacted)
     engine = engine_of(build, status)
     pid = _local_pid(address, status)
@@ -281,13 +301,26 @@ def _local_pid(address: str, status: Mapping[str, Any]) -> int | None:
     return int(pid) if listens(int(pid), port) else None
 
 
+def _require_set(hello: Mapping[str, Any], set_name: str | None, uri_redacted: str) -> None:
+    found = hello.get("setName")
+    if set_name is None or found == set_name:
+        return
+    belongs = "no replica set" if found is None else f'the replica set "{found}"'
+    raise TargetError(
+        f'the server at {uri_redacted} belongs to {belongs}, not to "{set_name}"',
+        hint="leave replicaSet out" if found is None else f"write replicaSet={found}",
+    )
+
+
 def _require_writable(hello: Mapping[str, Any], uri_redacted: str) -> None:
     if hello.get("isWritablePrimary", True):
         return
     primary = hello.get("primary")
     raise TargetError(
         f"the server at {uri_redacted} takes no writes: it is not the primary of its replica set",
-        hint=f"give the primary: mongodb://{primary}" if primary else "wait until the set has elected a primary",
+        hint=f"give the primary, mongodb://{primary}, or add replicaSet={hello.get('setName')} to have it found"
+        if primary
+        else "wait until the set has elected a primary",
     )
 
 

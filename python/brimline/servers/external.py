@@ -1,7 +1,9 @@
 """Owns any server that somebody else runs, behind a connection string. brimline never starts or stops it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
@@ -15,8 +17,13 @@ from brimline.servers.deployment import (
     refusal,
     unreachable,
 )
+from brimline.servers.discovery import Member, Role, Topology, discover
 from brimline.servers.password import PasswordSource
+from brimline.servers.selection import reads_of
 from brimline.servers.uri import ServerUri, parse_server_uri
+
+_LOOK_TIMEOUT_S = 1.0
+"""How long one server is waited for while the others are still to be asked."""
 
 
 def external(
@@ -30,8 +37,26 @@ def external(
         UsageError: the connection string can't be honoured; see `uri.py`.
         TargetError: nothing answers, what answers is no MongoDB server, or it refuses.
     """
-    with reached(uri, password=password, connect_timeout_s=connect_timeout_s) as (client, server):
-        return inspect_deployment(client, address=server.address, uri_redacted=server.redacted, access=server.access)
+    server = parse_server_uri(uri, password=password)
+    topology = _located(server, connect_timeout_s)
+    address = server.address if topology is None else topology.primary.address
+    with _reached(server, address, purpose="control", connect_timeout_s=connect_timeout_s) as client:
+        deployment = inspect_deployment(
+            client, address=address, uri_redacted=server.redacted, access=server.access, set_name=server.set_name
+        )
+    topology = topology or _alone(deployment)
+    return replace(
+        deployment,
+        routers=tuple(member.address for member in topology.writable[1:]),
+        reads=reads_of(topology, server.read_preference),
+        read_concern=server.read_concern,
+    )
+
+
+def _alone(deployment: Deployment) -> Topology:
+    """One server that is connected to directly: what it is a member of doesn't matter."""
+    role: Role = "mongos" if deployment.kind == "mongos" else "standalone"
+    return Topology(writable=(Member(address=deployment.address, role=role),))
 
 
 def external_again(deployment: Deployment, *, connect_timeout_s: float) -> Deployment:
@@ -40,9 +65,12 @@ def external_again(deployment: Deployment, *, connect_timeout_s: float) -> Deplo
     Raises:
         TargetError: as `external`.
     """
-    server = ServerUri(address=deployment.address, redacted=deployment.uri_redacted, access=deployment.access)
-    with _reached(server, purpose="control", connect_timeout_s=connect_timeout_s) as client:
-        return inspect_deployment(client, address=server.address, uri_redacted=server.redacted, access=server.access)
+    server = ServerUri(seeds=(deployment.address,), redacted=deployment.uri_redacted, access=deployment.access)
+    with _reached(server, deployment.address, purpose="control", connect_timeout_s=connect_timeout_s) as client:
+        again = inspect_deployment(
+            client, address=deployment.address, uri_redacted=server.redacted, access=server.access
+        )
+    return replace(again, routers=deployment.routers, reads=deployment.reads, read_concern=deployment.read_concern)
 
 
 @contextmanager
@@ -60,16 +88,36 @@ def reached(
         TargetError: nothing answers, or what answers is no MongoDB server.
     """
     server = parse_server_uri(uri, password=password)
-    with _reached(server, purpose=purpose, connect_timeout_s=connect_timeout_s) as client:
+    topology = _located(server, connect_timeout_s)
+    if topology is not None:
+        server = replace(server, seeds=(topology.primary.address,))
+    with _reached(server, server.address, purpose=purpose, connect_timeout_s=connect_timeout_s) as client:
         yield client, server
 
 
+def _located(server: ServerUri, connect_timeout_s: float) -> Topology | None:
+    """The servers behind the hosts of a connection string; None when its one host is meant itself."""
+    if server.is_direct:
+        return None
+    _ = server.access.native
+    timeout_s = min(connect_timeout_s, _LOOK_TIMEOUT_S)
+
+    def ask(address: str) -> Mapping[str, Any]:
+        with control_client(address, access=server.access, connect_timeout_s=timeout_s) as client:
+            return client.admin.command("hello")
+
+    try:
+        return discover(server.seeds, ask, set_name=server.set_name, timeout_s=connect_timeout_s)
+    except OperationFailure as error:
+        raise refusal(error, server.redacted, server.access) from error
+    except PyMongoError as error:
+        raise _unreachable(error, server) from error
+
+
 @contextmanager
-def _reached(server: ServerUri, *, purpose: str, connect_timeout_s: float) -> Iterator[Client]:
-    server.access.native  # noqa: B018 (what is wrong with a certificate's file is told before anything is tried)
-    with control_client(
-        server.address, access=server.access, purpose=purpose, connect_timeout_s=connect_timeout_s
-    ) as client:
+def _reached(server: ServerUri, address: str, *, purpose: str, connect_timeout_s: float) -> Iterator[Client]:
+    _ = server.access.native  # what is wrong with a certificate's file is told before anything is tried
+    with control_client(address, access=server.access, purpose=purpose, connect_timeout_s=connect_timeout_s) as client:
         try:
             client.admin.command("ping")
         except OperationFailure as error:

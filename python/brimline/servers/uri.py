@@ -9,7 +9,7 @@ Source: the drivers' connection string and URI options specifications.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -21,12 +21,15 @@ from pymongo.uri_parser import parse_uri
 from brimline.errors import UsageError
 from brimline.servers.access import OPEN, Access, Login, Mechanism, Tls
 from brimline.servers.password import PasswordSource
+from brimline.servers.selection import MAX_STALENESS_S_MIN, MODES, PRIMARY, ReadPreference
+from brimline.servers.srv import resolve_srv
 
 PORT_DEFAULT = 27017
 _FORM = "mongodb://HOST:PORT"
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]{0,15})://")
 _BOOLEANS = {"true": True, "false": False}
-_TRUE, _FALSE = frozenset({"true"}), frozenset({"false"})
+_FALSE = frozenset({"false"})
+_STALENESS_S_MAX = 2**31 - 1
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-1", "MONGODB-X509")
 
 # Values in lower case; None: any.
@@ -40,12 +43,19 @@ _HONOURED: dict[str, frozenset[str] | None] = {
     "tlsallowinvalidhostnames": frozenset(_BOOLEANS),
     "tlsallowinvalidcertificates": frozenset(_BOOLEANS),
     "tlsinsecure": frozenset(_BOOLEANS),
+    "replicaset": None,
+    "directconnection": frozenset(_BOOLEANS),
+    "readpreference": frozenset(mode.lower() for mode in MODES),
+    "readpreferencetags": None,
+    "maxstalenessseconds": None,
+    "readconcernlevel": frozenset({"local", "available", "majority", "linearizable"}),
+    # The write concern; `spec.target` reads and checks it.
     "w": None,
     "journal": None,
+    "wtimeoutms": None,
 }
 # Options that change nothing in what is measured, or say what brimline does anyway.
 _HARMLESS: dict[str, frozenset[str] | None] = {
-    "directconnection": _TRUE,
     "appname": None,
     "connecttimeoutms": None,
     "serverselectiontimeoutms": None,
@@ -56,11 +66,17 @@ _HARMLESS: dict[str, frozenset[str] | None] = {
 }
 _KNOWN = _HARMLESS | _HONOURED
 _HINTS = {
-    "wtimeoutms": "leave it out",
-    "replicaset": "leave it out and give the primary's address alone",
     "maxpoolsize": "leave it out and use --connections",
     "minpoolsize": "leave it out and use --connections",
-    "directconnection": "leave it out: brimline always connects directly",
+    "maxconnecting": "leave it out: all connections are made before the run begins",
+    "waitqueuetimeoutms": "leave it out and use --in-flight: what waits is counted",
+    "compressors": "leave it out: brimline does not compress what it sends yet",
+    "zlibcompressionlevel": "leave it out: brimline does not compress what it sends yet",
+    "retrywrites": "write retryWrites=false: brimline counts an error and sends nothing twice",
+    "loadbalanced": "leave it out and give the address of a server behind the load balancer",
+    "readconcernlevel": "write local, available, majority or linearizable",
+    "readpreference": f"write {', '.join(MODES)}",
+    "localthresholdms": "leave it out: reads are spread over all members that fit",
     "tlscertificatekeyfilepassword": "leave it out and give a key that is not encrypted",
     "authmechanismproperties": "leave it out: no mechanism that brimline knows has properties",
 }
@@ -68,22 +84,36 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerUri:
-    """A connection string that brimline can honour. `address` is `host:port`, an IPv6 host in brackets."""
+    """A connection string that brimline can honour. `seeds` are `host:port`, an IPv6 host in brackets.
 
-    address: str
+    `is_direct`: the one seed is the server that is meant, whatever it is a member of; else the servers behind the seeds
+    are looked for.
+    """
+
+    seeds: tuple[str, ...]
     redacted: str
+    is_direct: bool = True
+    set_name: str | None = None
+    read_preference: ReadPreference = PRIMARY
+    read_concern: str | None = None
     access: Access = OPEN
+
+    @property
+    def address(self) -> str:
+        """The first seed."""
+        return self.seeds[0]
 
 
 def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> ServerUri:
-    """Reads `mongodb://[user[:password]@]host[:port][/[database]][?options]`.
+    """Reads `mongodb://[user[:password]@]host[:port][,…][/[database]][?options]`, or `mongodb+srv://` and one host.
 
     Where the string names a user alone, `password` says where the password comes from.
 
     Raises:
-        UsageError: another scheme, several hosts, no password, or an option this version can't honour.
+        UsageError: another scheme, no password, or an option this version can't honour.
+        TargetError: the DNS doesn't know the host of a `mongodb+srv://`.
     """
-    rest = _without_scheme(text)
+    is_srv, rest = _without_scheme(text)
     authority, tail, query = _parts(rest)
     if "@" in tail or "@" in query:
         raise UsageError(
@@ -93,27 +123,36 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
     user_info, separator, hosts = authority.rpartition("@")
     _check_user_info(user_info, is_there=bool(separator))
     _check_hosts(hosts)
-    options = _options(query)
-    host, port = _host_and_port(text)
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    options, tag_sets = _options(query)
+    preference = _read_preference(options, tag_sets)
+    nodes: Sequence[tuple[str, int]]
+    if is_srv:
+        nodes, told = resolve_srv(hosts)
+        options = {"tls": "true", **told, **options}
+    else:
+        nodes = _nodes(hosts)
+    seeds = tuple(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes)
     tls = _tls(options)
-    login = _login(user_info, unquote(tail), options, tls, password or PasswordSource())
-    return ServerUri(address=address, redacted=f"mongodb://{address}", access=Access(login=login, tls=tls))
+    return ServerUri(
+        seeds=seeds,
+        redacted=f"mongodb+srv://{hosts}" if is_srv else f"mongodb://{','.join(seeds)}",
+        is_direct=_is_direct(options, seeds, is_srv=is_srv),
+        set_name=options.get("replicaset"),
+        read_preference=preference,
+        read_concern=options.get("readconcernlevel", "").lower() or None,
+        access=Access(login=_login(user_info, unquote(tail), options, tls, password or PasswordSource()), tls=tls),
+    )
 
 
-def _without_scheme(text: str) -> str:
+def _without_scheme(text: str) -> tuple[bool, str]:
+    """Whether the DNS is to be asked, and what follows the scheme."""
     match = _SCHEME.match(text)
     if match is None:
         raise UsageError("the connection string has no scheme", hint=f"write it as {_FORM}")
     scheme = match.group(1).lower()
-    if scheme == "mongodb+srv":
-        raise UsageError(
-            "connection strings of the form mongodb+srv:// are not supported in this version",
-            hint=f"give one server by its address: {_FORM}",
-        )
-    if scheme != "mongodb":
+    if scheme not in ("mongodb", "mongodb+srv"):
         raise UsageError(f"the scheme {scheme}:// is not a MongoDB server's", hint=f"write it as {_FORM}")
-    return text[match.end() :]
+    return scheme == "mongodb+srv", text[match.end() :]
 
 
 def _parts(rest: str) -> tuple[str, str, str]:
@@ -134,18 +173,17 @@ def _check_user_info(user_info: str, *, is_there: bool) -> None:
 def _check_hosts(hosts: str) -> None:
     if not hosts:
         raise UsageError("the connection string names no host", hint=f"write it as {_FORM}")
-    if "," in hosts:
-        raise UsageError(
-            "the connection string names several hosts, and this version measures one server",
-            hint="give the address of one server: the primary of a replica set, one mongos of a cluster",
-        )
     if "%2f" in hosts.lower():
         raise UsageError("Unix sockets are not supported", hint=f"give the server's TCP address: {_FORM}")
 
 
-def _options(query: str) -> dict[str, str]:
-    """Options by their name in lower case. Raises UsageError for one that can't be honoured or is given twice."""
+def _options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Options by their name in lower case, and tag sets, which alone may be given more than once.
+
+    Raises UsageError for an option that can't be honoured or is given twice.
+    """
     found: dict[str, str] = {}
+    tag_sets = []
     for option in re.split("[&;]", query):
         name, _, value = option.partition("=")
         if not name:
@@ -154,35 +192,86 @@ def _options(query: str) -> dict[str, str]:
         allowed = _KNOWN.get(key, frozenset())
         if allowed is not None and value.lower() not in allowed:
             raise _not_honoured(name)
-        if found.setdefault(key, value) != value:
+        if key == "readpreferencetags":
+            tag_sets.append(value)
+        elif found.setdefault(key, value) != value:
             raise UsageError(f"the connection string sets {name} twice", hint="give it once")
-    return found
+    return found, tuple(tag_sets)
 
 
 def _not_honoured(name: str) -> UsageError:
     shown = name if re.fullmatch(r"[A-Za-z0-9]{1,40}", name) else "an option"
     if _KNOWN.get(name.lower()) == frozenset(_BOOLEANS):
         return UsageError(f"{shown} in the connection string is true or false", hint=f"write {shown}=true")
+    if name.lower() in _HONOURED:
+        return UsageError(f"the connection string has a value of {shown} that is none", hint=_HINTS[name.lower()])
     return UsageError(
         f"the connection string sets {shown}, and it is not supported in this version",
         hint=_HINTS.get(name.lower(), "leave it out"),
     )
 
 
-def _host_and_port(text: str) -> tuple[str, int]:
-    # Without what was read before: PyMongo would open the files that options name.
-    hosts = _parts(_without_scheme(text))[0].rpartition("@")[2]
+def _nodes(hosts: str) -> list[tuple[str, int]]:
+    # Without options: PyMongo would open the files that they name.
     try:
         parsed: Mapping[str, Any] = parse_uri(f"mongodb://{hosts}", default_port=PORT_DEFAULT, warn=False)
-        host, port = parsed["nodelist"][0]
-    except (PyMongoError, ConfigurationError, ValueError, LookupError):
+        nodes = [(str(host), int(port)) for host, port in parsed["nodelist"]]
+    except (PyMongoError, ConfigurationError, ValueError, LookupError, TypeError):
         # Their texts repeat parts of the string.
         raise UsageError(
             "the connection string can't be read", hint=f"write it as {_FORM}, an IPv6 host in brackets"
         ) from None
-    if port is None or not host:
+    if not nodes or not all(host for host, _ in nodes):
         raise UsageError("the connection string names no host and port", hint=f"write it as {_FORM}")
-    return str(host), int(port)
+    return list(dict.fromkeys(nodes))
+
+
+def _is_direct(options: Mapping[str, str], seeds: Sequence[str], *, is_srv: bool) -> bool:
+    """One host alone is the server that is meant, unless the string says otherwise."""
+    asked = options.get("directconnection")
+    if asked is not None and _BOOLEANS[asked.lower()]:
+        if is_srv or len(seeds) > 1:
+            raise UsageError(
+                "directConnection=true is for one host, and the connection string names several",
+                hint="leave directConnection out, or give one host",
+            )
+        return True
+    return asked is None and not is_srv and len(seeds) == 1 and "replicaset" not in options
+
+
+def _read_preference(options: Mapping[str, str], tag_sets: Sequence[str]) -> ReadPreference:
+    by_name = {mode.lower(): mode for mode in MODES}
+    mode = by_name[options.get("readpreference", "primary").lower()]
+    staleness = options.get("maxstalenessseconds")
+    if staleness == "-1":
+        staleness = None
+    if staleness is not None and not (
+        staleness.isdecimal() and MAX_STALENESS_S_MIN <= int(staleness) <= _STALENESS_S_MAX
+    ):
+        raise UsageError(
+            "maxStalenessSeconds in the connection string is out of range",
+            hint=f"write {MAX_STALENESS_S_MIN} or more, or leave it out",
+        )
+    tags = tuple(map(_tags, tag_sets))
+    if mode == "primary" and (staleness is not None or any(tags)):
+        raise UsageError(
+            "readPreferenceTags and maxStalenessSeconds say nothing about a primary",
+            hint="add readPreference=secondary or another mode",
+        )
+    return ReadPreference(mode=mode, tag_sets=tags, max_staleness_s=None if staleness is None else int(staleness))
+
+
+def _tags(text: str) -> dict[str, str]:
+    found = {}
+    for pair in filter(None, text.split(",")):
+        name, separator, value = pair.partition(":")
+        if not (name and separator):
+            raise UsageError(
+                "readPreferenceTags in the connection string can't be read",
+                hint="write readPreferenceTags=dc:east,rack:1",
+            )
+        found[name] = value
+    return found
 
 
 def _tls(options: Mapping[str, str]) -> Tls | None:

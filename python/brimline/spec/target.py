@@ -3,7 +3,7 @@
 from typing import Annotated, Self
 from urllib.parse import parse_qsl, unquote
 
-from pydantic import BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, SecretStr, WithJsonSchema, model_validator
 
 from brimline.errors import redact_uri
 from brimline.spec.base import Part
@@ -12,6 +12,7 @@ from brimline.spec.readers import shown, whole
 _SCHEMES = ("mongodb://", "mongodb+srv://")
 _TAG_LENGTH_MAX = 128
 _MEMBER_COUNT_MAX = 50
+_TIMEOUT_MS_MAX = 2**31 - 1
 
 
 def _read_uri(value: object) -> SecretStr:
@@ -63,6 +64,7 @@ class WriteConcernSpec(Part):
 
     w: Acknowledgement = 1
     journal: bool | None = None
+    timeout_ms: int | None = Field(default=None, ge=0, le=_TIMEOUT_MS_MAX, exclude_if=lambda value: value is None)
 
 
 def _plain_write_concern(value: object) -> object:
@@ -99,21 +101,28 @@ class TargetSpec(Part):
 
 
 def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
-    """The write concern that a connection string's `w` and `journal` ask for; None without them.
+    """The write concern that a connection string's `w`, `journal` and `wtimeoutMS` ask for; None without them.
 
     Raises ValueError when they ask for one that can't be measured.
     """
     options = {key.lower(): value for key, value in parse_qsl(uri.partition("?")[2])}
     w, journal = options.get("w"), options.get("journal", options.get("j"))
-    if w is None and journal is None:
+    timeout = options.get("wtimeoutms", options.get("wtimeout"))
+    if w is None and journal is None and timeout is None:
         return None
+    if timeout is not None and not (timeout.isdecimal() and int(timeout) <= _TIMEOUT_MS_MAX):
+        raise ValueError("uri has an option wtimeoutMS that is no number of milliseconds")
     if journal not in (None, "true", "false"):
         raise ValueError(f"uri has the option journal={journal}; it is true or false")
     try:
         acknowledgement = _read_acknowledgement(1 if w is None else w)
     except ValueError as error:
         raise ValueError(f"uri has the option w={w}; it {error}") from None
-    return WriteConcernSpec(w=acknowledgement, journal=None if journal is None else journal == "true")
+    return WriteConcernSpec(
+        w=acknowledgement,
+        journal=None if journal is None else journal == "true",
+        timeout_ms=None if timeout is None else int(timeout),
+    )
 
 
 def database_of_uri(uri: str) -> str | None:

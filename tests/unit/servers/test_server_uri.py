@@ -8,9 +8,10 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from brimline.errors import UsageError
-from brimline.servers.access import OPEN, Login, Tls
+from brimline.errors import TargetError, UsageError
+from brimline.servers.access import OPEN, Access, Login, Tls
 from brimline.servers.password import PASSWORD_VARIABLE, PasswordSource
+from brimline.servers.selection import ReadPreference
 from brimline.servers.uri import parse_server_uri
 
 
@@ -138,10 +139,13 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("localhost:27017", "has no scheme"),
         ("http://h", "http://"),
         ("mysql://h", "mysql://"),
-        ("mongodb+srv://h.example.com", r"mongodb\+srv"),
+        ("mongodb+srv://h.example.com:1", "one host name without a port"),
+        ("mongodb+srv://a.example.com,b.example.com", "one host name without a port"),
         ("mongodb://", "names no host"),
         ("mongodb://u:p@", "names no host"),
-        ("mongodb://a:1,b:2", "several hosts"),
+        ("mongodb://a:1,b:2/?directConnection=true", "names several"),
+        ("mongodb://a:1,b:x", "can't be read"),
+        ("mongodb://a:1,,b:2", "can't be read"),
         ("mongodb://user:pass/word@h:1", "an @ behind its hosts"),
         ("mongodb://user:pass?word@h:1", "an @ behind its hosts"),
         ("mongodb://user:pass@word@h:1", "user name or the password"),
@@ -163,10 +167,16 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("mongodb://u:p@h/?authMechanism=GSSAPI", "authMechanism is not supported"),
         ("mongodb://h/?authMechanism=SCRAM-SHA-1", "needs a user name"),
         ("mongodb://h/?authMechanism=MONGODB-X509", "needs the client's certificate"),
-        ("mongodb://h/?replicaSet=rs0", "sets replicaSet"),
-        ("mongodb://h/?directConnection=false", "sets directConnection"),
+        ("mongodb://h/?directConnection=perhaps", "directConnection in the connection string is true or false"),
+        ("mongodb://h/?readPreference=sometimes", "a value of readPreference that is none"),
+        ("mongodb://h/?readPreferenceTags=dc:east", "say nothing about a primary"),
+        ("mongodb://h/?readPreference=primary&maxStalenessSeconds=120", "say nothing about a primary"),
+        ("mongodb://h/?readPreference=secondary&maxStalenessSeconds=89", "maxStalenessSeconds in .* out of range"),
+        ("mongodb://h/?readPreference=secondary&maxStalenessSeconds=x", "maxStalenessSeconds in .* out of range"),
+        ("mongodb://h/?readPreference=secondary&readPreferenceTags=east", "readPreferenceTags in .* can't be read"),
+        ("mongodb://h/?readConcernLevel=snapshot", "a value of readConcernLevel that is none"),
+        ("mongodb://h/?loadBalanced=true", "sets loadBalanced"),
         ("mongodb://h/shop?w=1&maxPoolSize=5", "sets maxPoolSize,"),
-        ("mongodb://h/?readPreference=secondary", "sets readPreference"),
         ("mongodb://h/?compressors=zstd", "sets compressors"),
         ("mongodb://h/?retryWrites=true", "sets retryWrites"),
         ("mongodb://h/?nonsense=1", "sets nonsense"),
@@ -186,10 +196,10 @@ def test_what_can_not_be_honoured_is_refused_by_name(text: str, words: str) -> N
         "mongodb://user:hun?ter2@h:1",
         "mongodb://user:hun@ter2@h:1",
         "mongodb://user:hun:ter2@h:1",
-        "mongodb://user:hunter2@h:1,g:2/db?tls=true",
+        "mongodb://user:hunter2@h:1,g:x/db?tls=true",
         "mongodb://user:hunter2@h:x",
         "mongodb://user:hunter2@h/?tls=true&tlsCAFile=/x",
-        "mongodb+srv://user:hunter2@h",
+        "mongodb+srv://user:hunter2@h:1",
         "user:hunter2@h:1",
         "mongodb://h:hunter2",
         "mongodb://h/?hun_ter2=1",
@@ -203,6 +213,59 @@ def test_no_secret_is_repeated(text: str) -> None:
     shown = f"{raised.value} {raised.value.hint} {raised.value.__cause__}"
     assert "ter2" not in shown
     assert "hun" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds", "set_name", "is_direct"),
+    [
+        ("mongodb://h", ("h:27017",), None, True),
+        ("mongodb://h/?directConnection=true&replicaSet=rs", ("h:27017",), "rs", True),
+        ("mongodb://h/?replicaSet=rs", ("h:27017",), "rs", False),
+        ("mongodb://h/?directConnection=false", ("h:27017",), None, False),
+        ("mongodb://a,b:2,[::1]:3/?replicaSet=r%20s", ("a:27017", "b:2", "[::1]:3"), "r s", False),
+        ("mongodb://u:p@a:1,a:1,b:2", ("a:1", "b:2"), None, False),
+    ],
+)
+def test_which_servers_are_meant(text: str, seeds: tuple[str, ...], set_name: str | None, is_direct: bool) -> None:
+    uri = parse_server_uri(text)
+    assert (uri.seeds, uri.set_name, uri.is_direct) == (seeds, set_name, is_direct)
+    assert uri.redacted == f"mongodb://{','.join(seeds)}"
+
+
+def test_what_reads_prefer() -> None:
+    def preference(query: str) -> ReadPreference:
+        return parse_server_uri(f"mongodb://h/?{query}").read_preference
+
+    assert preference("") == ReadPreference(mode="primary")
+    assert preference("readPreference=Nearest") == ReadPreference(mode="nearest")
+    assert preference(
+        "readPreference=secondary&readPreferenceTags=dc:east,rack:1&readPreferenceTags=&maxStalenessSeconds=120"
+    ) == ReadPreference(mode="secondary", tag_sets=({"dc": "east", "rack": "1"}, {}), max_staleness_s=120)
+    assert preference("readPreference=secondary&maxStalenessSeconds=-1").max_staleness_s is None
+    assert parse_server_uri("mongodb://h/?readConcernLevel=majority").read_concern == "majority"
+
+
+def test_the_dns_names_hosts_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the string says itself counts more; TLS is on unless it says otherwise."""
+
+    def resolved(host: str) -> tuple[tuple[tuple[str, int], ...], dict[str, str]]:
+        assert host == "c.example.com"
+        return (("a.example.com", 1), ("b.example.com", 2)), {"replicaset": "rs", "authsource": "users"}
+
+    monkeypatch.setattr("brimline.servers.uri.resolve_srv", resolved)
+    uri = parse_server_uri("mongodb+srv://u:p@c.example.com/shop")
+    assert uri.seeds == ("a.example.com:1", "b.example.com:2")
+    assert (uri.set_name, uri.is_direct, uri.redacted) == ("rs", False, "mongodb+srv://c.example.com")
+    assert uri.access == Access(login=Login(username="u", password="p", source="users"), tls=Tls())
+    uri = parse_server_uri("mongodb+srv://u:p@c.example.com/?tls=false&authSource=own&replicaSet=other")
+    assert uri.access == Access(login=Login(username="u", password="p", source="own"))
+    assert uri.set_name == "other"
+
+
+def test_a_name_that_the_dns_does_not_know() -> None:
+    with pytest.raises(TargetError, match="the DNS names no servers") as raised:
+        parse_server_uri("mongodb+srv://user:hunter2@brimline.invalid.example.com")
+    assert "hunter2" not in f"{raised.value} {raised.value.hint}"
 
 
 def test_nothing_that_opens_a_server_shows_how() -> None:

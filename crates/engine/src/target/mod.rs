@@ -7,7 +7,7 @@ mod wire;
 
 pub use null::NullTarget;
 pub use simulated::SimulatedTarget;
-pub use wire::WireTarget;
+pub use wire::{Routes, WireTarget};
 
 use std::io;
 
@@ -74,6 +74,9 @@ pub trait Target {
 
     /// The next event the last [`wait`](Self::wait) brought.
     fn next_event(&mut self) -> Option<Event>;
+
+    /// Says whether the next request of `connection` is a read, where that makes a difference.
+    fn route(&mut self, _connection: ConnectionIndex, _is_read: bool) {}
 
     /// The emptied buffer that the next request of `connection` is rendered into.
     fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8>;

@@ -1,5 +1,6 @@
 //! A server that speaks MongoDB's protocol: one socket per connection, all of a worker's sockets in one epoll instance, a
-//! handshake before the first request, a new connection for each that breaks.
+//! handshake before the first request, a new connection for each that breaks. Where reads go to other servers than writes a
+//! connection is a pair of sockets, one for each.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -19,23 +20,41 @@ use crate::poller::{Ending, Interest, Poller};
 /// How long a connection that broke, or could not be made, rests before the next try.
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
 
-/// A server behind one address.
+/// Where requests go: connection *i* goes to server *i* modulo their number.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    /// Servers that take writes, at least one.
+    pub writes: Vec<Endpoint>,
+    /// Servers that take reads; empty: those that take writes.
+    pub reads: Vec<Endpoint>,
+}
+
+/// Servers behind their addresses.
 pub struct WireTarget {
     clock: Clock,
     arrivals: Arrivals,
     poller: Poller,
-    endpoint: Endpoint,
+    /// One lane per connection for writes, or for everything; then, where reads have servers of their own, one per connection
+    /// for reads, in the same order.
     lanes: Vec<Lane>,
-    /// Connections that are down and when each is tried again, earliest first.
-    resting: Vec<(Nanos, ConnectionIndex)>,
+    connections: usize,
+    /// Whether the current request of a connection is a read; empty where that makes no difference.
+    is_reading: Vec<bool>,
+    are_all_here: bool,
+    /// Lanes that are down and when each is tried again, earliest first.
+    resting: Vec<(Nanos, LaneIndex)>,
     /// Events that did not come from a socket.
     events: Vec<Event>,
     /// Where requests are rendered while a lane has no socket.
     spare: Vec<u8>,
 }
 
-/// One connection through all its lives.
+/// Index of a lane within its worker.
+type LaneIndex = usize;
+
+/// One socket through all its lives.
 struct Lane {
+    endpoint: Endpoint,
     state: LaneState,
     connection: Option<Connection>,
     /// While the connection is being made.
@@ -59,37 +78,75 @@ enum LaneState {
 const SPARE_PROCESSORS: usize = 4;
 
 /// A generator that shares a small machine with the server would take from the server what it spends on being punctual.
-fn ending(endpoint: &Endpoint) -> Ending {
+fn ending(are_all_here: bool) -> Ending {
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let has_room = !endpoint.address().ip().is_loopback() || processors >= SPARE_PROCESSORS;
+    let has_room = !are_all_here || processors >= SPARE_PROCESSORS;
     if has_room { Ending::ByClock } else { Ending::ByTimer }
 }
 
 impl WireTarget {
-    /// Starts connecting to `endpoint`; each connection reports when it is up.
+    /// Starts connecting; each connection reports when it is up. `first` is the number of the first of them among those of
+    /// all workers.
     ///
     /// # Errors
     /// When the system gives no poller.
-    pub fn new(endpoint: Endpoint, connections: usize) -> io::Result<Self> {
+    pub fn new(routes: &Routes, first: usize, connections: usize) -> io::Result<Self> {
+        let are_all_here =
+            routes.writes.iter().chain(&routes.reads).all(|endpoint| endpoint.address().ip().is_loopback());
         let mut target = Self {
             clock: Clock::start(),
             arrivals: Arrivals::default(),
-            poller: Poller::new(ending(&endpoint))?,
-            endpoint,
-            lanes: Vec::with_capacity(connections),
+            poller: Poller::new(ending(are_all_here))?,
+            lanes: Vec::new(),
+            connections,
+            is_reading: if routes.reads.is_empty() { Vec::new() } else { vec![false; connections] },
+            are_all_here,
             resting: Vec::new(),
             events: Vec::new(),
             spare: Vec::new(),
         };
-        for index in 0..connections {
-            target.lanes.push(Lane { state: LaneState::Down, connection: None, handshake: None, awaited: 0 });
-            target.open(index);
+        for endpoints in [&routes.writes, &routes.reads] {
+            let endpoints = endpoints.iter().cycle().skip(first % endpoints.len().max(1)).take(connections);
+            target.lanes.extend(endpoints.map(|endpoint| Lane {
+                endpoint: endpoint.clone(),
+                state: LaneState::Down,
+                connection: None,
+                handshake: None,
+                awaited: 0,
+            }));
+        }
+        for lane in 0..target.lanes.len() {
+            target.open(lane);
         }
         Ok(target)
     }
 
-    fn open(&mut self, index: ConnectionIndex) {
-        let opened = self.endpoint.connect().and_then(|(connection, handshake)| {
+    /// The connection that a lane belongs to.
+    #[inline]
+    fn connection_of(&self, lane: LaneIndex) -> ConnectionIndex {
+        if lane < self.connections { lane } else { lane - self.connections }
+    }
+
+    /// The lane of the current request of a connection.
+    #[inline]
+    fn lane_of(&self, connection: ConnectionIndex) -> LaneIndex {
+        if self.is_reading.get(connection) == Some(&true) {
+            connection + self.connections
+        } else {
+            connection
+        }
+    }
+
+    /// The other lane of a pair.
+    fn mate(&self, lane: LaneIndex) -> Option<LaneIndex> {
+        if self.is_reading.is_empty() {
+            return None;
+        }
+        Some(if lane < self.connections { lane + self.connections } else { lane - self.connections })
+    }
+
+    fn open(&mut self, index: LaneIndex) {
+        let opened = self.lanes[index].endpoint.connect().and_then(|(connection, handshake)| {
             self.poller.add(connection.as_fd(), index as u32, Interest::Writable)?;
             Ok((connection, handshake))
         });
@@ -101,14 +158,27 @@ impl WireTarget {
                 lane.state = LaneState::Opening;
             }
             Err(error) => {
-                let failure = self.close(index, FailureClass::ConnectionLost, &error.to_string());
-                self.events.push(Event::Down(index, failure));
+                let broken = Broken { class: FailureClass::ConnectionLost, message: error.to_string() };
+                let down = self.lost(index, &broken);
+                self.events.push(down);
             }
         }
     }
 
+    /// A socket broke, and with it its connection. An operation that is under way on the other socket of the pair is given up:
+    /// a connection is up as a whole or not at all.
+    fn lost(&mut self, index: LaneIndex, Broken { class, message }: &Broken) -> Event {
+        let failure = self.close(index, *class, message);
+        if let Some(mate) = self.mate(index)
+            && matches!(self.lanes[mate].state, LaneState::Sending | LaneState::Waiting)
+        {
+            self.close(mate, *class, message);
+        }
+        Event::Down(self.connection_of(index), failure)
+    }
+
     /// Drops the socket, which also ends its being watched, and schedules the next try.
-    fn close(&mut self, index: ConnectionIndex, class: FailureClass, message: &str) -> Failure {
+    fn close(&mut self, index: LaneIndex, class: FailureClass, message: &str) -> Failure {
         let lane = &mut self.lanes[index];
         lane.connection = None;
         lane.handshake = None;
@@ -129,7 +199,7 @@ impl WireTarget {
     }
 
     /// Follows what a ready socket has to say.
-    fn advance(&mut self, index: ConnectionIndex) -> Option<Event> {
+    fn advance(&mut self, index: LaneIndex) -> Option<Event> {
         let outcome = match self.lanes[index].state {
             LaneState::Down | LaneState::Idle if self.lanes[index].connection.is_none() => return None,
             LaneState::Sending => self.transmit(index).map(|()| None),
@@ -138,12 +208,12 @@ impl WireTarget {
         };
         match outcome {
             Ok(event) => event,
-            Err(Broken { class, message }) => Some(Event::Down(index, self.close(index, class, &message))),
+            Err(broken) => Some(self.lost(index, &broken)),
         }
     }
 
     /// Sends what the connection's buffer holds.
-    fn transmit(&mut self, index: ConnectionIndex) -> Result<(), Broken> {
+    fn transmit(&mut self, index: LaneIndex) -> Result<(), Broken> {
         let lane = &mut self.lanes[index];
         let was_watched_for_room = lane.state == LaneState::Sending;
         let connection = lane.connection.as_mut().ok_or_else(Broken::no_socket)?;
@@ -156,8 +226,8 @@ impl WireTarget {
         Ok(())
     }
 
-    /// Follows the handshake; once it is done the connection is up.
-    fn shake_hands(&mut self, index: ConnectionIndex) -> Result<Option<Event>, Broken> {
+    /// Follows the handshake; once it is done, on both sockets of a pair, the connection is up.
+    fn shake_hands(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
         let lane = &mut self.lanes[index];
         let (Some(connection), Some(handshake)) = (&mut lane.connection, &mut lane.handshake) else {
             return Err(Broken::no_socket());
@@ -175,10 +245,11 @@ impl WireTarget {
             return Ok(None);
         }
         lane.handshake = None;
-        Ok(Some(Event::Up(index)))
+        let is_whole = self.mate(index).is_none_or(|mate| self.lanes[mate].state == LaneState::Idle);
+        Ok(is_whole.then(|| Event::Up(self.connection_of(index))))
     }
 
-    fn take_reply(&mut self, index: ConnectionIndex) -> Result<Option<Event>, Broken> {
+    fn take_reply(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
         let clock = self.clock;
         let lane = &mut self.lanes[index];
         let (awaited, waiting) = (lane.awaited, lane.state == LaneState::Waiting);
@@ -195,7 +266,7 @@ impl WireTarget {
         }
         let reply = facts(&reply, message.len());
         lane.state = LaneState::Idle;
-        Ok(Some(Event::Reply { connection: index, done, reply }))
+        Ok(Some(Event::Reply { connection: self.connection_of(index), done, reply }))
     }
 }
 
@@ -221,7 +292,7 @@ impl Target for WireTarget {
     /// Only a server on this machine is left alone: to one further away a rest is time in which it may have nothing to do.
     fn rest(&mut self, until: Nanos) -> io::Result<()> {
         let rest_ns = until.saturating_sub(self.clock.now());
-        if rest_ns == 0 || !self.endpoint.address().ip().is_loopback() || !self.events.is_empty() {
+        if rest_ns == 0 || !self.are_all_here || !self.events.is_empty() {
             return Ok(());
         }
         self.poller.rest(rest_ns)
@@ -245,7 +316,7 @@ impl Target for WireTarget {
             return Some(event);
         }
         while let Some(token) = self.poller.next_ready() {
-            if let Some(event) = self.advance(token as ConnectionIndex) {
+            if let Some(event) = self.advance(token as LaneIndex) {
                 return Some(event);
             }
         }
@@ -253,8 +324,16 @@ impl Target for WireTarget {
     }
 
     #[inline]
+    fn route(&mut self, connection: ConnectionIndex, is_read: bool) {
+        if let Some(is_reading) = self.is_reading.get_mut(connection) {
+            *is_reading = is_read;
+        }
+    }
+
+    #[inline]
     fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8> {
-        if let Some(connection) = &mut self.lanes[connection].connection {
+        let lane = self.lane_of(connection);
+        if let Some(connection) = &mut self.lanes[lane].connection {
             return connection.request();
         }
         self.spare.clear();
@@ -263,12 +342,13 @@ impl Target for WireTarget {
 
     #[inline]
     fn send(&mut self, connection: ConnectionIndex, request_id: i32, _documents: u32) -> Result<(), Failure> {
-        self.lanes[connection].awaited = request_id;
-        self.transmit(connection).map_err(|Broken { class, message }| self.close(connection, class, &message))
+        let lane = self.lane_of(connection);
+        self.lanes[lane].awaited = request_id;
+        self.transmit(lane).map_err(|Broken { class, message }| self.close(lane, class, &message))
     }
 
     fn reset(&mut self, connection: ConnectionIndex) {
-        self.close(connection, FailureClass::Timeout, "");
+        self.close(self.lane_of(connection), FailureClass::Timeout, "");
     }
 
     fn cpu_ns(&self) -> Nanos {

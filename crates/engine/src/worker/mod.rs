@@ -236,6 +236,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
         let command = Command::first(operation.kind);
         let request_id = self.next_request_id();
+        self.target.route(connection, command.is_read());
         let request = self.target.request(connection);
         self.mission.commands.render(command, &operation, record, request_id, request);
         let bytes_out = request.len() as u64;
@@ -273,6 +274,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Sends the next command of the operation on `connection`.
     fn go_on(&mut self, connection: ConnectionIndex, mut flight: InFlight, command: Command) {
         let request_id = self.next_request_id();
+        self.target.route(connection, command.is_read());
         let request = self.target.request(connection);
         self.mission.commands.render(command, &flight.operation, flight.record, request_id, request);
         flight.bytes_out += request.len() as u64;

@@ -1,0 +1,183 @@
+"""Owns finding the members of a replica set or the routers of a cluster behind the hosts of a connection string.
+
+Every host is asked for its `hello`, and so is every member that one of them names, until a primary is found or the time
+is over. What follows from the answers is pure: `judge` says which servers there are, or what is wrong.
+
+Source: the drivers' server discovery and monitoring specification, as far as a look at one instant goes.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pymongo.errors import OperationFailure, PyMongoError
+
+from brimline.errors import BrimlineError, TargetError
+
+Role = Literal["primary", "secondary", "mongos", "standalone", "other"]
+_REST_S = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A server that has answered. `last_write_s` is the wall-clock second of the newest write that it holds."""
+
+    address: str
+    role: Role
+    set_name: str | None = None
+    others: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    last_write_s: float | None = None
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """Where operations can go: `writable` is the primary, or every mongos; `secondaries` are those that take reads."""
+
+    writable: tuple[Member, ...]
+    secondaries: tuple[Member, ...] = ()
+
+    @property
+    def primary(self) -> Member:
+        """The first server that takes writes."""
+        return self.writable[0]
+
+
+def member_of(address: str, hello: Mapping[str, Any]) -> Member:
+    """What a `hello` says. Members that start or are removed are of the role "other"."""
+    if hello.get("msg") == "isdbgrid":
+        return Member(address=address, role="mongos")
+    if "setName" not in hello:
+        is_outside = hello.get("isreplicaset") or not hello.get("isWritablePrimary", True)
+        return Member(address=address, role="other" if is_outside else "standalone")
+    role: Role = "other"
+    if hello.get("isWritablePrimary"):
+        role = "primary"
+    elif hello.get("secondary"):
+        role = "secondary"
+    written = hello.get("lastWrite", {}).get("lastWriteDate")
+    return Member(
+        address=str(hello.get("me", address)),
+        role=role,
+        set_name=str(hello["setName"]),
+        others=tuple(map(str, (*hello.get("hosts", ()), *hello.get("passives", ())))),
+        tags={str(name): str(value) for name, value in hello.get("tags", {}).items()},
+        last_write_s=None if written is None else written.timestamp(),
+        is_hidden=bool(hello.get("hidden")),
+    )
+
+
+def discover(
+    seeds: Sequence[str],
+    ask: Callable[[str], Mapping[str, Any]],
+    *,
+    set_name: str | None,
+    timeout_s: float,
+    now: Callable[[], float] = time.monotonic,
+    rest: Callable[[float], None] = time.sleep,
+) -> Topology:
+    """The servers behind `seeds`. `ask` is told an address and answers with its `hello`, or raises PyMongoError.
+
+    Raises:
+        TargetError: what is wrong, once `timeout_s` have passed; at once where waiting can't help.
+        OperationFailure: a server refuses to talk at all.
+        PyMongoError: nobody answers; why the first of `seeds` doesn't.
+    """
+    deadline_s = now() + timeout_s
+    while True:
+        members, silent = _ask_all(seeds, ask)
+        try:
+            return judge(members, list(silent), set_name=set_name)
+        except _NotYet as error:
+            if now() >= deadline_s:
+                if not members:
+                    raise silent[seeds[0]] from None
+                raise TargetError(error.message, hint=error.hint) from None
+            rest(_REST_S)
+
+
+def _ask_all(
+    seeds: Sequence[str], ask: Callable[[str], Mapping[str, Any]]
+) -> tuple[list[Member], dict[str, PyMongoError]]:
+    """Everybody who answered, and why the others did not, by address."""
+    waiting, seen = list(seeds), set(seeds)
+    members: dict[str, Member] = {}
+    silent: dict[str, PyMongoError] = {}
+    while waiting:
+        address = waiting.pop(0)
+        try:
+            member = member_of(address, ask(address))
+        except OperationFailure:
+            raise
+        except PyMongoError as error:
+            silent[address] = error
+            continue
+        members.setdefault(member.address, member)
+        for other in member.others:
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return list(members.values()), silent
+
+
+class _NotYet(BrimlineError):
+    """What may be gone a moment later."""
+
+
+def judge(members: Sequence[Member], silent: Sequence[str], *, set_name: str | None) -> Topology:
+    """What the answers amount to.
+
+    Raises TargetError for what stays wrong, and a private error of the same base for what may change.
+    """
+    routers = tuple(member for member in members if member.role == "mongos")
+    if routers and len(routers) == len(members):
+        if set_name is not None:
+            raise TargetError(
+                "the connection string names a replica set, and its hosts are routers of a sharded cluster",
+                hint="leave replicaSet out",
+            )
+        return Topology(writable=routers)
+    standalone = [member.address for member in members if member.role == "standalone"]
+    if standalone:
+        raise TargetError(
+            f"the server at {standalone[0]} is no member of a replica set",
+            hint="leave replicaSet out and give its address alone",
+        )
+    of_sets = [member for member in members if member.set_name is not None]
+    names = sorted({str(member.set_name) for member in of_sets})
+    if set_name is not None and of_sets and set_name not in names:
+        raise TargetError(
+            f'the servers belong to the replica set "{names[0]}", not "{set_name}"',
+            hint=f"write replicaSet={names[0]}",
+        )
+    if set_name is None and len(names) > 1:
+        raise TargetError(
+            f"the hosts belong to different replica sets: {', '.join(names)}", hint="give the hosts of one of them"
+        )
+    wanted = set_name or (names[0] if names else None)
+    mine = [member for member in of_sets if member.set_name == wanted]
+    primaries = tuple(member for member in mine if member.role == "primary")
+    if not primaries:
+        raise _no_primary(wanted, [member for member in members if member.set_name in (wanted, None)], silent)
+    secondaries = tuple(member for member in mine if member.role == "secondary" and not member.is_hidden)
+    return Topology(writable=_newest(primaries), secondaries=secondaries)
+
+
+def _newest(primaries: tuple[Member, ...]) -> tuple[Member, ...]:
+    """One: after a partition the old primary may not know yet that it is none any more; it has the older write."""
+    return (max(primaries, key=lambda member: member.last_write_s or 0.0),)
+
+
+_STATES = {"other": "neither primary nor secondary"}
+
+
+def _no_primary(name: str | None, members: Iterable[Member], silent: Sequence[str]) -> _NotYet:
+    states = [f"{member.address} is {_STATES.get(member.role, member.role)}" for member in members]
+    states += [f"{address} does not answer" for address in silent]
+    known = f" {name}" if name else ""
+    return _NotYet(
+        f"the replica set{known} has no primary: {', '.join(states)}",
+        hint="wait until it has elected one; a majority of its members must run",
+    )

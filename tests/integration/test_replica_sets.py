@@ -1,0 +1,123 @@
+"""A real replica set of three: found from any of its members, read where the connection string wants it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pymongo
+import pytest
+
+from brimline.servers import control_client
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.replica_set import Member, replica_set
+from tests.support.server import required_mongod
+
+pytestmark = pytest.mark.mongod
+
+OPERATIONS = 2000
+SPEC = f"""\
+name: small
+data: {{records: 1000}}
+operations: {{read: 0.5, update: 0.4, read_modify_write: 0.1}}
+target: {{write_concern: majority}}
+connections: 8
+threads: 2
+warmup: 0s
+operation_count: {OPERATIONS}
+"""
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Member, ...]]:
+    with replica_set(required_mongod(), tmp_path_factory.mktemp("set"), members=3) as started:
+        yield tuple(started)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(SPEC)
+    return path
+
+
+def counters(members: tuple[Member, ...]) -> dict[str, Mapping[str, int]]:
+    found = {}
+    for member in members:
+        with control_client(member.address) as client:
+            found[member.address] = client.admin.command("serverStatus")["opcounters"]
+    return found
+
+
+def check_counts(outcome: Outcome) -> None:
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    document = json.loads(outcome.stdout)
+    assert document["counts_whole_run"]["ok"] == OPERATIONS
+    checks = {check["name"]: check for check in document["checks"]}
+    assert checks["opcounters"]["result"] == "pass", checks["opcounters"]
+
+
+def test_the_primary_is_found_from_a_secondary(
+    brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path
+) -> None:
+    primary, *others = members
+    for uri in (
+        f"mongodb://{others[0].address}/?replicaSet=test",
+        f"mongodb://127.0.0.1:1,{others[1].address},{primary.address}",
+        f"mongodb://{primary.address}/?readConcernLevel=majority",
+    ):
+        outcome = brimline_cli.run("run", spec, "--uri", uri, "--data", "load", "--drop", "--json")
+        check_counts(outcome)
+    spec.write_text(SPEC.replace("target: {write_concern: majority}\n", ""))
+    uri = f"mongodb://{primary.address}/?w=majority&wtimeoutMS=10000"
+    check_counts(brimline_cli.run("run", spec, "--uri", uri, "--json"))
+
+
+@pytest.mark.parametrize(
+    ("mode", "readers"), [("secondary", (1, 2)), ("nearest", (0, 1, 2)), ("primaryPreferred", (0,))]
+)
+def test_reads_reach_the_members_that_are_preferred_and_no_others(
+    brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path, mode: str, readers: tuple[int, ...]
+) -> None:
+    """Their own opcounters show it."""
+    uri = f"mongodb://{','.join(member.address for member in members)}/?replicaSet=test"
+    outcome = brimline_cli.run("load", spec, "--uri", uri, "--drop")
+    assert outcome.exit_code == 0, outcome.stderr
+    before = counters(members)
+    outcome = brimline_cli.run("run", spec, "--uri", f"{uri}&readPreference={mode}", "--json")
+    check_counts(outcome)
+    after = counters(members)
+    reads = [after[member.address]["query"] - before[member.address]["query"] for member in members]
+    updates = [after[member.address]["update"] - before[member.address]["update"] for member in members]
+    for number in range(len(members)):
+        # Members ask each other a little by themselves.
+        assert (reads[number] > 200) == (number in readers), reads
+    assert updates[0] > 700
+    assert max(updates[1:]) < 20, updates
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("replicaSet=other", 'belong to the replica set "test", not "other"'),
+        ("directConnection=true&replicaSet=other", 'belongs to the replica set "test", not to "other"'),
+        ("directConnection=true", "takes no writes: it is not the primary"),
+        ("replicaSet=test&readPreference=secondary&readPreferenceTags=dc:moon", "no secondary has these tags"),
+    ],
+)
+def test_what_can_not_be_reached_is_said(
+    brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path, query: str, words: str
+) -> None:
+    outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{members[1].address}/?{query}")
+    outcome.check_error(5, words)
+
+
+def test_a_set_that_has_lost_its_majority(brimline_cli: CommandLine, tmp_path: Path, spec: Path) -> None:
+    with replica_set(required_mongod(), tmp_path / "set", members=3) as members:
+        for member in (members[0], members[2]):
+            member.process.kill()
+            member.process.wait()
+        uri = f"mongodb://{members[0].address},{members[1].address}/?replicaSet=test"
+        outcome = brimline_cli.run("run", spec, "--uri", uri)
+        outcome.check_error(5, "has no primary", f"{members[1].address} is secondary", "does not answer")
+        with pymongo.MongoClient[dict[str, object]](members[1].address, directConnection=True) as client:
+            assert not client.admin.command("hello")["isWritablePrimary"]
