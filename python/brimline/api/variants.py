@@ -106,6 +106,7 @@ def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec
         changes["target.write_concern"] = {
             "w": named.get(WRITE_CONCERN, 1 if stands is None else stands.w),
             "journal": named[JOURNAL] == "true" if JOURNAL in named else journal,
+            "timeout_ms": None if stands is None else stands.timeout_ms,
         }
     return changes
 

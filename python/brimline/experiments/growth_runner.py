@@ -209,7 +209,8 @@ def _control_ns(task: GrowthTask, work: GrowthWork) -> float | None:
     """
     part = replace(task, records=1, queries=max(task.queries // CONTROL_PARTS, 1))
     plan = query_plan(part, work.spec, work.target)
-    with control_client(_own(work).address, purpose="growth") as client:
+    deployment = _own(work)
+    with control_client(deployment.address, access=deployment.access, purpose="growth") as client:
         looks = [_status(client)]
         for _ in range(CONTROL_PARTS):
             execute_unrecorded(plan, context=work.context)
@@ -246,7 +247,8 @@ def _own(work: GrowthWork) -> Deployment:
 
 def _look(work: GrowthWork) -> dict[str, int | None]:
     """The server's counters now. Raises TargetError."""
-    with control_client(_own(work).address, purpose="growth") as client:
+    deployment = _own(work)
+    with control_client(deployment.address, access=deployment.access, purpose="growth") as client:
         return _status(client)
 
 

@@ -186,7 +186,7 @@ def _keys(text: str) -> str:
     return text
 
 
-_NOT_OF_THE_TARGET = "brimline speaks to one server as it finds it"
+_NOT_OF_THE_TARGET = "it is found once, as the connection string has it, and used by all runs"
 _ALL = (
     FactorKind(name=WORKLOAD, scope=Scope.RUN, what="workloads, shipped ones or YAML files", read=str),
     FactorKind(

@@ -53,7 +53,8 @@ class Deployment:
     `version`. `pid` is set when the process runs on this machine and really is the one that listens at
     `address`, so that its CPU time can be read; `local` is True then. `cpu_count` is the number of processors
     that the server says it may use. `binary` is set when brimline started the server itself, `own` is its
-    handle then. `access` opens it; it is never printed and no part of what is stored.
+    handle then. `access` opens it; it is never printed and no part of what is stored. `uri_redacted` is how the
+    server was asked for, without user and password.
 
     `routers` are further routers of the same cluster, `reads` says which servers take reads where those are others than
     `address`, `read_concern` what they may see.

@@ -7,7 +7,7 @@ from typing import Any
 
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
-from brimline.errors import TargetError
+from brimline.errors import TargetError, redact_uri
 from brimline.servers.deployment import (
     CONNECT_TIMEOUT_S,
     Client,
@@ -47,6 +47,7 @@ def external(
     topology = topology or _alone(deployment)
     return replace(
         deployment,
+        uri_redacted=redact_uri(uri),
         routers=tuple(member.address for member in topology.writable[1:]),
         reads=reads_of(topology, server.read_preference),
         read_concern=server.read_concern,

@@ -19,6 +19,7 @@ from pymongo.errors import ConfigurationError, PyMongoError
 from pymongo.uri_parser import parse_uri
 
 from brimline.errors import UsageError
+from brimline.record.redaction import REDACTED
 from brimline.servers.access import OPEN, Access, Login, Mechanism, Tls
 from brimline.servers.password import PasswordSource
 from brimline.servers.selection import MAX_STALENESS_S_MIN, MODES, PRIMARY, ReadPreference
@@ -163,6 +164,11 @@ def _parts(rest: str) -> tuple[str, str, str]:
 
 
 def _check_user_info(user_info: str, *, is_there: bool) -> None:
+    if user_info == REDACTED:
+        raise UsageError(
+            "the connection string comes from a record, which holds no user and no password",
+            hint="give it anew with --uri",
+        )
     if is_there and (not user_info.partition(":")[0] or "@" in user_info or user_info.count(":") > 1):
         raise UsageError(
             "the user name or the password in the connection string can't be read",

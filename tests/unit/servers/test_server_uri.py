@@ -152,6 +152,7 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("mongodb://user:pass:word@h:1", "user name or the password"),
         ("mongodb://:pass@h:1", "user name or the password"),
         ("mongodb://@h:1", "user name or the password"),
+        ("mongodb://***@h:1", "comes from a record"),
         ("mongodb://%2Ftmp%2Fmongodb.sock", "Unix sockets"),
         ("mongodb://h:x", "can't be read"),
         ("mongodb://h:70000", "can't be read"),
