@@ -73,6 +73,11 @@ impl Access {
         self.tls.as_ref()
     }
 
+    /// Access over the same TLS without a login: enough to ask a server what it is.
+    pub fn without_login(&self) -> Arc<Self> {
+        Self::new(None, self.tls.clone())
+    }
+
     /// What became of the login so far.
     pub fn standing(&self) -> Standing {
         lock(&self.standing).clone()

@@ -13,7 +13,9 @@ use crate::handshake::Handshake;
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     address: SocketAddr,
-    /// As it was given; the certificate must be for it.
+    /// As it was given.
+    name: String,
+    /// Its part that the certificate must be for.
     host: String,
     access: Arc<Access>,
 }
@@ -27,7 +29,18 @@ impl Endpoint {
         let address = resolve(text)?;
         let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Self { address, host, access: Arc::clone(access) })
+        Ok(Self { address, name: text.to_owned(), host, access: Arc::clone(access) })
+    }
+
+    /// `host:port` as it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same server, opened by `access`.
+    #[must_use]
+    pub fn opened_by(&self, access: &Arc<Access>) -> Self {
+        Self { access: Arc::clone(access), ..self.clone() }
     }
 
     /// Where it is.
@@ -36,7 +49,7 @@ impl Endpoint {
     }
 
     /// What opens it.
-    pub fn access(&self) -> &Access {
+    pub fn access(&self) -> &Arc<Access> {
         &self.access
     }
 
@@ -59,6 +72,7 @@ impl Endpoint {
 /// An address that needs no more than a plain connection.
 impl From<SocketAddr> for Endpoint {
     fn from(address: SocketAddr) -> Self {
-        Self { address, host: address.ip().to_string(), access: Arc::default() }
+        let (name, host) = (address.to_string(), address.ip().to_string());
+        Self { address, name, host, access: Arc::default() }
     }
 }

@@ -4,7 +4,7 @@
 //! <https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md>. The command is `hello`,
 //! which servers have had since 4.4.2; older servers refuse it with code 59.
 
-use brimline_bson::{Element, Reader, Value, Writer};
+use brimline_bson::{Element, ElementType, Reader, Value, Writer};
 use thiserror::Error;
 
 use crate::frame::MESSAGE_BYTES_MAX;
@@ -15,6 +15,8 @@ use crate::reply::{self, ReplyError};
 const DOCUMENT_BYTES_DEFAULT: usize = 16 * 1024 * 1024;
 /// Most writes in one command of a server that does not say.
 const WRITE_BATCH_DEFAULT: usize = 100_000;
+/// Most names of one kind that are read of an answer; a replica set has at most 50 members.
+const NAMES_MAX: usize = 64;
 
 /// What a server says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,27 @@ pub struct Hello {
     pub is_secondary: bool,
     /// Whether it is a mongos, the router of a sharded cluster.
     pub is_mongos: bool,
+    /// What it says as a member of its replica set.
+    pub member: Member,
+}
+
+/// What a member of a replica set says about itself and the set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Member {
+    /// Its own address, as the set's configuration names it.
+    pub me: Option<String>,
+    /// Addresses of the members that hold data in sight of clients (`hosts` and `passives`), itself included.
+    pub hosts: Vec<String>,
+    /// Its tags.
+    pub tags: Vec<(String, String)>,
+    /// Whether it is hidden from clients.
+    pub is_hidden: bool,
+    /// Version of the set's configuration.
+    pub set_version: Option<i64>,
+    /// Number of the election that a primary has won, as an object id: later ones are greater.
+    pub election_id: Option<[u8; 12]>,
+    /// When the newest write that it holds was made, by the primary's wall clock.
+    pub last_write_unix_ms: Option<i64>,
 }
 
 /// Why a handshake failed.
@@ -117,6 +140,7 @@ impl Hello {
             is_writable_primary: false,
             is_secondary: false,
             is_mongos: false,
+            member: Member::default(),
         }
     }
 
@@ -132,14 +156,52 @@ impl Hello {
             }
             (b"maxWriteBatchSize", value) => self.write_batch_max = size(value, self.write_batch_max),
             (b"setName", Value::String(text)) => {
-                self.set_name = Some(String::from_utf8_lossy(text).into_owned());
+                self.set_name = Some(owned(text));
             }
             (b"isWritablePrimary", Value::Boolean(yes)) => self.is_writable_primary = yes,
             (b"secondary", Value::Boolean(yes)) => self.is_secondary = yes,
             (b"msg", Value::String(text)) => self.is_mongos = text == b"isdbgrid",
+            (name, value) => self.member.take(name, value),
+        }
+    }
+}
+
+impl Member {
+    /// What can't be read counts as unsaid.
+    fn take(&mut self, name: &[u8], value: Value<'_>) {
+        match (name, value) {
+            (b"me", Value::String(text)) => self.me = Some(owned(text)),
+            (b"hosts" | b"passives", Value::Array(names)) => {
+                each_text(names, |_, host| self.hosts.push(host));
+            }
+            (b"tags", Value::Document(tags)) => each_text(tags, |name, value| self.tags.push((name, value))),
+            (b"hidden", Value::Boolean(yes)) => self.is_hidden = yes,
+            (b"setVersion", value) => self.set_version = value.as_i64(),
+            (b"electionId", Value::Other(ElementType::ObjectId, id)) => self.election_id = id.try_into().ok(),
+            (b"lastWrite", Value::Document(last)) => {
+                let date = Reader::new(last).and_then(|reader| reader.find("lastWriteDate"));
+                if let Ok(Some(Value::DateTime(unix_ms))) = date {
+                    self.last_write_unix_ms = Some(unix_ms);
+                }
+            }
             _ => {}
         }
     }
+}
+
+/// Hands out the texts of a document or an array with their names, as many as a server may have to say.
+fn each_text(document: &[u8], mut take: impl FnMut(String, String)) {
+    let Ok(mut elements) = Reader::new(document) else { return };
+    for _ in 0..NAMES_MAX {
+        let Ok(Some(Element { name, value })) = elements.next_element() else { return };
+        if let Value::String(text) = value {
+            take(owned(name), owned(text));
+        }
+    }
+}
+
+fn owned(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
 
 fn version(value: Value<'_>) -> i32 {

@@ -74,6 +74,15 @@ impl TemplateBuilder {
         self
     }
 
+    /// Where the next byte will be in every rendered message.
+    ///
+    /// # Panics
+    /// Behind a slot, where that depends on what the slot is filled with.
+    pub fn fixed_position(&self) -> usize {
+        assert!(self.slots.is_empty(), "what follows a slot has no fixed position");
+        self.message.len()
+    }
+
     /// Opens the document `name`.
     pub fn begin_subdocument(&mut self, name: &str) -> &mut Self {
         let document = Writer::new(&mut self.message).begin_subdocument(name);

@@ -4,10 +4,11 @@
 
 mod common;
 
-use brimline_wire::hello::{self, Hello, HelloError};
+use brimline_wire::hello::{self, Hello, HelloError, Member};
 use brimline_wire::op_msg::{CHECKSUM_PRESENT, MORE_TO_COME, MessageError};
 use brimline_wire::reply::{self, Labels, ReplyError, WriteConcernError, WriteError};
-use bson::{Bson, Document, doc};
+use bson::oid::ObjectId;
+use bson::{Bson, DateTime, Document, doc};
 use common::{message, message_of, sequence};
 
 fn scan(body: &Document, check: impl FnOnce(reply::Reply<'_>)) {
@@ -180,7 +181,9 @@ fn a_hello_reply_describes_the_server() {
     let replica = doc! {
         "isWritablePrimary": true, "secondary": false, "setName": "rs0", "maxBsonObjectSize": 16_777_216,
         "maxMessageSizeBytes": 48_000_000, "maxWriteBatchSize": 1000, "minWireVersion": 0, "maxWireVersion": 17,
-        "ok": 1.0,
+        "hosts": ["a:1", "b:2"], "passives": ["c:3"], "arbiters": ["d:4"], "me": "a:1", "setVersion": 3,
+        "electionId": ObjectId::from_bytes([7; 12]), "tags": { "dc": "east" }, "hidden": true,
+        "lastWrite": { "lastWriteDate": DateTime::from_millis(1_700_000_000_123) }, "ok": 1.0,
     };
     let expected = Hello {
         wire_version_min: 0,
@@ -192,6 +195,15 @@ fn a_hello_reply_describes_the_server() {
         is_writable_primary: true,
         is_secondary: false,
         is_mongos: false,
+        member: Member {
+            me: Some("a:1".to_owned()),
+            hosts: ["a:1", "b:2", "c:3"].map(str::to_owned).to_vec(),
+            tags: vec![("dc".to_owned(), "east".to_owned())],
+            is_hidden: true,
+            set_version: Some(3),
+            election_id: Some([7; 12]),
+            last_write_unix_ms: Some(1_700_000_000_123),
+        },
     };
     assert_eq!(hello::parse(&message(2, 1, 0, &replica)), Ok(expected));
 
