@@ -8,7 +8,7 @@ import pytest
 
 from brimline import _native
 from brimline.plan import NullTarget, Plan, SimulatedTarget, TargetPlan, WireTarget, load_plan, resolve, wire_target
-from brimline.plan.model import Reads, WriteConcern
+from brimline.plan.model import Reads, ReplicaSet, WriteConcern
 from brimline.spec import load_spec, shipped_workloads
 
 TARGETS: dict[str, TargetPlan] = {
@@ -24,6 +24,13 @@ TARGETS: dict[str, TargetPlan] = {
         ),
         read_concern="majority",
         write_concern=WriteConcern(w=2, journal=None, timeout_ms=5000),
+    ),
+    "wire with a replica set that is followed": WireTarget(
+        address="a.example.org:1",
+        write_concern=None,
+        replica_set=ReplicaSet(name="rs", members=("a.example.org:1", "b.example.org:1"), selection_timeout_ns=10**9),
+        retry_reads=True,
+        retry_writes=True,
     ),
     "null": NullTarget(),
 }
@@ -159,3 +166,32 @@ def test_where_servers_are_is_no_part_of_what_is_measured() -> None:
     other = target.model_copy(update={"reads": target.reads.model_copy(update={"mode": "nearest"})})
     hashes = [resolve(spec, target=each).hash8() for each in (target, elsewhere, other)]
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_where_members_are_is_no_part_of_what_is_measured_but_sending_twice_is() -> None:
+    spec = load_spec("ycsb-a").spec
+    target = TARGETS["wire with a replica set that is followed"]
+    assert isinstance(target, WireTarget)
+    assert target.replica_set is not None
+    elsewhere = target.model_copy(
+        update={"address": "h:1", "replica_set": target.replica_set.model_copy(update={"members": ("h:1", "g:1")})}
+    )
+    once = target.model_copy(update={"retry_writes": False})
+    hashes = [resolve(spec, target=each).hash8() for each in (target, elsewhere, once)]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_writes_that_may_be_sent_twice_have_a_session_and_others_none() -> None:
+    spec = load_spec("ycsb-a", overrides={"operations": {"read": 1, "update": 1, "insert": 1}}).spec
+    with_sessions = resolve(spec, target=TARGETS["wire with a replica set that is followed"])
+    for plan, has_session in ((with_sessions, True), (resolve(spec, target=TARGETS["wire"]), False)):
+        rows = _native.preview(plan.canonical_json(), 50)
+        commands = [bson.decode(message[21 : _body_end(message)]) for row in rows for message in row["messages"]]
+        for command in commands:
+            is_write = "find" not in command
+            assert ({"lsid", "txnNumber"} <= command.keys()) == (is_write and has_session)
+
+
+def _body_end(message: bytes) -> int:
+    """Where the body of a message ends, before the documents of an insert."""
+    return 21 + int.from_bytes(message[21:25], "little")

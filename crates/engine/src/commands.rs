@@ -2,6 +2,7 @@
 
 use brimline_bson::Writer;
 use brimline_datagen::{Documents, KeyElement};
+use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::{Template, TemplateBuilder};
 
 use crate::operation::{Operation, OperationKind};
@@ -37,6 +38,12 @@ impl Command {
     /// Whether it goes where reads go.
     pub fn is_read(self) -> bool {
         matches!(self, Self::Find | Self::Scan | Self::GetMore(_))
+    }
+
+    /// Whether it writes.
+    #[inline]
+    pub fn is_write(self) -> bool {
+        matches!(self, Self::Update | Self::Insert)
     }
 
     /// The counter of `serverStatus.opcounters` that this command moves.
@@ -87,9 +94,17 @@ pub struct Commands {
     get_more: Template,
     update: Template,
     insert: Template,
+    /// Where the session is in both writes, when they have one.
+    sessions: Option<Sessions>,
     read_all_fields: bool,
     write_all_fields: bool,
     field_count: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Sessions {
+    update: SessionPlace,
+    insert: SessionPlace,
 }
 
 impl Commands {
@@ -104,15 +119,19 @@ impl Commands {
             Work::Mix { read_all_fields, write_all_fields, .. } => (read_all_fields, write_all_fields, true),
             Work::Load { ordered, .. } => (true, true, ordered),
         };
-        let (terms, write_concern) = match &plan.target {
-            TargetPlan::Wire { reads, read_concern, write_concern, .. } => {
+        let (terms, write_terms) = match &plan.target {
+            TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, .. } => {
                 let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref() };
-                (terms, write_concern.as_ref())
+                (terms, WriteTerms { concern: write_concern.as_ref(), has_session: *retry_writes })
             }
-            TargetPlan::Null {} | TargetPlan::Simulated { .. } => (ReadTerms::default(), None),
+            TargetPlan::Null {} | TargetPlan::Simulated { .. } => {
+                (ReadTerms::default(), WriteTerms::default())
+            }
         };
         let database = plan.namespace.database.as_str();
         let collection = plan.namespace.collection.as_str();
+        let (update, update_session) = update_template(database, collection, write_terms);
+        let (insert, insert_session) = insert_template(database, collection, ordered, write_terms);
         Ok(Self {
             id: documents.key_element("_id"),
             id_from: documents.key_element("$gte"),
@@ -120,8 +139,9 @@ impl Commands {
             find: find_template(database, collection, read_all_fields, terms),
             scan: scan_template(database, collection, read_all_fields, terms),
             get_more: get_more_template(database, collection),
-            update: update_template(database, collection, write_concern),
-            insert: insert_template(database, collection, ordered, write_concern),
+            update,
+            insert,
+            sessions: update_session.zip(insert_session).map(|(update, insert)| Sessions { update, insert }),
             read_all_fields,
             write_all_fields,
             field_count: plan.data.field_count,
@@ -176,6 +196,16 @@ impl Commands {
         }
     }
 
+    /// Writes `session` into the request of a write.
+    pub fn stamp(&self, command: Command, session: &Session, request: &mut [u8]) {
+        let Some(places) = &self.sessions else { return };
+        match command {
+            Command::Update => places.update.stamp(session, request),
+            Command::Insert => places.insert.stamp(session, request),
+            Command::Find | Command::Scan | Command::GetMore(_) => {}
+        }
+    }
+
     /// Names the field that a partial read returns.
     fn project(&self, operation: &Operation, writer: &mut Writer<'_>) {
         debug_assert!(!self.read_all_fields, "only a partial read has a slot for its projection");
@@ -197,6 +227,13 @@ impl Commands {
 struct ReadTerms<'p> {
     reads: Option<&'p Reads>,
     concern: Option<&'p str>,
+}
+
+/// What writes say about themselves.
+#[derive(Clone, Copy, Default)]
+struct WriteTerms<'p> {
+    concern: Option<&'p WriteConcern>,
+    has_session: bool,
 }
 
 fn find_template(database: &str, collection: &str, read_all_fields: bool, terms: ReadTerms<'_>) -> Template {
@@ -238,9 +275,14 @@ fn get_more_template(database: &str, collection: &str) -> Template {
     finish(builder, database)
 }
 
-fn update_template(database: &str, collection: &str, write_concern: Option<&WriteConcern>) -> Template {
+fn update_template(
+    database: &str,
+    collection: &str,
+    terms: WriteTerms<'_>,
+) -> (Template, Option<SessionPlace>) {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.string("update", collection));
+    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
     builder.begin_array("updates");
     builder.begin_subdocument("0");
     builder.begin_subdocument("q");
@@ -253,23 +295,24 @@ fn update_template(database: &str, collection: &str, write_concern: Option<&Writ
     builder.end();
     builder.end();
     builder.end();
-    append_write_concern(&mut builder, write_concern);
-    finish(builder, database)
+    append_write_concern(&mut builder, terms.concern);
+    (finish(builder, database), session)
 }
 
 fn insert_template(
     database: &str,
     collection: &str,
     ordered: bool,
-    write_concern: Option<&WriteConcern>,
-) -> Template {
+    terms: WriteTerms<'_>,
+) -> (Template, Option<SessionPlace>) {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| {
         writer.string("insert", collection);
         writer.boolean("ordered", ordered);
     });
-    append_write_concern(&mut builder, write_concern);
-    finish(builder, database)
+    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
+    append_write_concern(&mut builder, terms.concern);
+    (finish(builder, database), session)
 }
 
 fn append_projection(builder: &mut TemplateBuilder, read_all_fields: bool) {

@@ -7,23 +7,28 @@ use std::thread;
 use brimline_wire::access::Access;
 use brimline_wire::endpoint::Endpoint;
 
-use crate::clock::{Clock, unix_now_ns};
+use crate::clock::{Clock, NANOS_PER_S, Nanos, unix_now_ns};
 use crate::collector::Collector;
 use crate::commands::Commands;
 use crate::intervals::Intervals;
-use crate::mission::{Mission, Places, Sink, WorkerInterval};
+use crate::mission::{Mission, Places, RetryPolicy, Sink, WorkerInterval};
+use crate::outage;
 use crate::pacer::Pacer;
 use crate::packed::Packer;
-use crate::plan::{Plan, TargetPlan};
+use crate::plan::{Plan, Reads, ReplicaSet, TargetPlan};
 use crate::proof::prove;
 use crate::recorder::Tallies;
+use crate::replica_set::{Servers, View, discover};
 use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
 use crate::shared::{Start, StartLine};
 use crate::spares::Spares;
-use crate::target::{NullTarget, Routes, SimulatedTarget, Target, WireTarget};
+use crate::target::{Followed, NullTarget, Routes, SimulatedTarget, Target, WireTarget};
 use crate::totals::WorkerSummary;
 use crate::worker::Worker;
 use crate::workload::Workload;
+
+/// How long a replica set may be without a primary, whatever the plan says of connecting: elections take that long.
+const ELECTION_NS_MAX: Nanos = 30 * NANOS_PER_S;
 
 /// What workers tell the director.
 enum Message {
@@ -57,12 +62,15 @@ pub fn direct(
     access: &Arc<Access>,
 ) -> Result<Summary, RunError> {
     let outcome = match &plan.target {
-        TargetPlan::Wire { address, routers, reads, .. } => {
+        TargetPlan::Wire { address, routers, reads, replica_set, .. } => {
             let writes = std::iter::once(address).chain(routers);
-            let reads = reads.iter().flat_map(|reads| &reads.addresses);
-            reach(writes, reads, access, plan, shared).map_err(RunError::Target).and_then(|routes| {
-                let target = |first, connections| WireTarget::new(&routes, first, connections);
-                supervise(plan, workload, commands, shared, target)
+            let addresses = reads.iter().flat_map(|reads| &reads.addresses);
+            let followed = replica_set.as_ref().map(|set| (set, reads.as_ref()));
+            reach(writes, addresses, access, plan, shared).map_err(RunError::Target).and_then(|routes| {
+                following(routes, followed, access, |routes| {
+                    let target = |first, connections| WireTarget::new(routes, first, connections);
+                    supervise(plan, workload, commands, shared, target)
+                })
             })
         }
         TargetPlan::Null {} => {
@@ -89,9 +97,52 @@ fn reach<'p>(
     let routes = Routes {
         writes: writes.map(|address| Endpoint::resolve(address, access)).collect::<Result<_, _>>()?,
         reads: reads.map(|address| Endpoint::resolve(address, access)).collect::<Result<_, _>>()?,
+        set: None,
     };
     prove(&routes.writes[0], plan.connect_timeout_ns, || !shared.control.stopped())?;
     Ok(routes)
+}
+
+/// Does `work` while a thread of its own follows the replica set, where there is one.
+fn following<R>(
+    routes: Routes,
+    followed: Option<(&ReplicaSet, Option<&Reads>)>,
+    access: &Arc<Access>,
+    work: impl FnOnce(&Routes) -> Result<R, RunError>,
+) -> Result<R, RunError> {
+    let Some((set, reads)) = followed else { return work(&routes) };
+    let known = Servers { primary: routes.writes.first().cloned(), readers: routes.reads.clone() };
+    let view = Arc::new(View::new(known));
+    let routes = Routes { set: Some(Followed { view: Arc::clone(&view), name: set.name.clone() }), ..routes };
+    thread::scope(|scope| {
+        thread::Builder::new()
+            .name("brimline-discovery".to_owned())
+            .spawn_scoped(scope, || discover(set, reads, access, &view))
+            .map_err(|error| RunError::Internal(error.to_string()))?;
+        // However the work ends, the thread must, or the scope would wait for it.
+        let _closing = Closing(&view);
+        work(&routes)
+    })
+}
+
+struct Closing<'v>(&'v View);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// What the plan says about sending again, and how long a worker may be without a connection.
+fn patience(plan: &Plan) -> (RetryPolicy, Nanos) {
+    let TargetPlan::Wire { replica_set, retry_reads, retry_writes, .. } = &plan.target else {
+        return (RetryPolicy::default(), plan.connect_timeout_ns);
+    };
+    let selection_timeout_ns = replica_set.as_ref().map(|set| set.selection_timeout_ns);
+    let retries = RetryPolicy { reads: *retry_reads, writes: *retry_writes, selection_timeout_ns };
+    let lost_after_ns = selection_timeout_ns
+        .map_or(plan.connect_timeout_ns, |timeout| timeout.max(plan.connect_timeout_ns).max(ELECTION_NS_MAX));
+    (retries, lost_after_ns)
 }
 
 fn supervise<T: Target>(
@@ -103,6 +154,7 @@ fn supervise<T: Target>(
 ) -> Result<Summary, RunError> {
     let thread_count = plan.thread_count() as usize;
     let pacer = Pacer::new(plan);
+    let (retries, lost_after_ns) = patience(plan);
     let mission = Mission {
         workload,
         commands,
@@ -112,7 +164,9 @@ fn supervise<T: Target>(
         shard_count: thread_count as u64,
         drain_timeout_ns: plan.drain_timeout_ns,
         operation_timeout_ns: plan.operation_timeout_ns,
+        lost_after_ns,
         connect_timeout_ns: plan.connect_timeout_ns,
+        retries,
         control: &shared.control,
         progress: &shared.workers,
     };
@@ -175,7 +229,11 @@ fn work<T: Target>(
         report(Message::Refused(error.to_string()));
         error.to_string()
     })?;
-    let mut worker = Worker::new(mission, worker as u64, target, places, sink);
+    let worker = Worker::new(mission, worker as u64, target, places, sink);
+    let mut worker = worker.map_err(|error| {
+        report(Message::Refused(error.to_string()));
+        error.to_string()
+    })?;
     match worker.connect() {
         Ok(()) => report(Message::Connected),
         Err(reason) => {
@@ -279,6 +337,7 @@ fn summarise(
         commands_uncertain: totals.commands_uncertain,
         digest: totals.digest,
         failures: totals.failures.into_counts(),
+        outages: outage::merged(totals.outages),
         threads: plan.thread_count(),
         virtual_clock,
     }

@@ -24,6 +24,8 @@ pub enum FailureClass {
     ConnectionLost,
     /// A reply that is no reply: wrong lengths, wrong opcode, an answer to something else.
     BadReply,
+    /// No server took operations for as long as one may wait for it; it was never sent.
+    ServerSelection,
 }
 
 impl FailureClass {
@@ -36,6 +38,7 @@ impl FailureClass {
             Self::Timeout => "timeout",
             Self::ConnectionLost => "connection_lost",
             Self::BadReply => "bad_reply",
+            Self::ServerSelection => "server_selection",
         }
     }
 }
@@ -67,6 +70,30 @@ pub struct CommandFailure {
     pub first: Failure,
     /// `writeErrors`, equal ones counted together; empty when the command failed as a whole.
     pub statements: Vec<(Failure, u64)>,
+    /// What it says beyond the operation.
+    pub signs: Signs,
+}
+
+/// What a failure says about sending the command once more, and about the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// A read may be sent again.
+    pub allows_read: bool,
+    /// A write may be sent again under the same number.
+    pub allows_write: bool,
+    /// No attempt has written anything.
+    pub wrote_nothing: bool,
+    /// The server is no primary any more, or ends.
+    pub state_changed: bool,
+}
+
+impl Signs {
+    /// Of a connection that broke with a command under way.
+    pub const CONNECTION_LOST: Self =
+        Self { allows_read: true, allows_write: true, wrote_nothing: false, state_changed: false };
+    /// Of a failure that says nothing of the kind.
+    pub const NONE: Self =
+        Self { allows_read: false, allows_write: false, wrote_nothing: false, state_changed: false };
 }
 
 impl CommandFailure {
@@ -83,7 +110,11 @@ impl CommandFailure {
 
 impl From<Failure> for CommandFailure {
     fn from(first: Failure) -> Self {
-        Self { first, statements: Vec::new() }
+        let signs = match first.class {
+            FailureClass::ConnectionLost => Signs::CONNECTION_LOST,
+            _ => Signs::NONE,
+        };
+        Self { first, statements: Vec::new(), signs }
     }
 }
 

@@ -23,6 +23,8 @@ pub struct InFlight {
     pub bytes_in: u64,
     /// Inserts of the run before this operation.
     pub inserts_before: u64,
+    /// Whether the current command is being sent for the second time.
+    pub is_retry: bool,
 }
 
 impl InFlight {

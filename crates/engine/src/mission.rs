@@ -26,12 +26,27 @@ pub struct Mission<'r> {
     pub drain_timeout_ns: Nanos,
     /// See [`Plan`](crate::plan::Plan).
     pub operation_timeout_ns: Nanos,
-    /// See [`Plan`](crate::plan::Plan).
+    /// How long a worker may be without any connection before the run ends.
+    pub lost_after_ns: Nanos,
+    /// How long connecting may take.
     pub connect_timeout_ns: Nanos,
+    /// What is sent once more.
+    pub retries: RetryPolicy,
     /// Requests to end early.
     pub control: &'r Control,
     /// Progress of all workers.
     pub progress: &'r [WorkerProgress],
+}
+
+/// Which commands are sent once more after an error that allows it, and how long operations wait for a server.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RetryPolicy {
+    /// Reads are.
+    pub reads: bool,
+    /// Writes are, under the number of their session.
+    pub writes: bool,
+    /// How long an operation waits for a server that takes it, then it fails; `None`: as long as the run goes on.
+    pub selection_timeout_ns: Option<Nanos>,
 }
 
 /// A worker's share of the room for operations.

@@ -112,6 +112,14 @@ impl<'r> Pace<'r> {
         }
     }
 
+    /// Whether the worker on `connection` would send now if it could.
+    pub fn awaits(&self, connection: ConnectionIndex, now: Nanos) -> bool {
+        match self {
+            Self::Closed(workers) => workers.awaits(connection, now),
+            Self::Open { .. } => false,
+        }
+    }
+
     /// How many workers of a closed loop take part at `now`; 0 in an open loop.
     pub fn active_count(&self, now: Nanos) -> u64 {
         match self {

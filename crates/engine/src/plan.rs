@@ -79,6 +79,15 @@ pub enum TargetPlan {
         read_concern: Option<String>,
         /// Write concern sent with every write; `None` leaves it to the server's default.
         write_concern: Option<WriteConcern>,
+        /// The set whose primary takes the writes, whoever that is; `None`: the server at `address`, whatever becomes of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replica_set: Option<ReplicaSet>,
+        /// Whether a read is sent once more after an error that allows it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        retry_reads: bool,
+        /// Whether a write is sent once more after an error that allows it; the server must have sessions.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        retry_writes: bool,
     },
     /// Answers at once: the generator's own ceiling.
     // Braces, because serde lets unknown keys pass on a variant without them.
@@ -101,8 +110,23 @@ impl TargetPlan {
             reads: None,
             read_concern: None,
             write_concern: None,
+            replica_set: None,
+            retry_reads: false,
+            retry_writes: false,
         }
     }
+}
+
+/// A replica set whose primary is followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplicaSet {
+    /// Its name.
+    pub name: String,
+    /// `host:port` of the members known when the run begins.
+    pub members: Vec<String>,
+    /// How long an operation waits for a server that takes it (`serverSelectionTimeoutMS`).
+    pub selection_timeout_ns: u64,
 }
 
 /// Where reads go.

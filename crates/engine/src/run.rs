@@ -14,6 +14,7 @@ use crate::commands::{Commands, Opcounter};
 use crate::director::direct;
 use crate::failure::FailureCount;
 use crate::operation::OperationKind;
+use crate::outage::Outage;
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
 use crate::totals::{InsertTotals, Totals};
@@ -107,6 +108,8 @@ pub struct Summary {
     pub digest: u64,
     /// Failures, most frequent first.
     pub failures: Vec<FailureCount>,
+    /// When the target could not be used, in the order of time.
+    pub outages: Vec<Outage>,
     /// Engine threads used.
     pub threads: u32,
     /// Whether the run was on a virtual clock.

@@ -11,6 +11,8 @@ enum Slot {
     /// Up, but its worker pauses or is done.
     Resting,
     Busy(InFlight),
+    /// Down, with an operation that is to be sent again once it is up.
+    Parked(InFlight),
 }
 
 /// One slot per connection.
@@ -96,8 +98,13 @@ impl Slots {
     pub fn in_flight(&self, connection: ConnectionIndex) -> Option<InFlight> {
         match self.places[connection] {
             Slot::Busy(flight) => Some(flight),
-            Slot::Down | Slot::Free | Slot::Resting => None,
+            Slot::Down | Slot::Free | Slot::Resting | Slot::Parked(_) => None,
         }
+    }
+
+    /// Whether `connection` is down and has no operation.
+    pub fn is_down(&self, connection: ConnectionIndex) -> bool {
+        matches!(self.places[connection], Slot::Down)
     }
 
     /// Notes how far the operation on `connection` has come.
@@ -110,7 +117,15 @@ impl Slots {
     pub fn all_in_flight(&self) -> impl Iterator<Item = (ConnectionIndex, &InFlight)> {
         self.places.iter().enumerate().filter_map(|(connection, slot)| match slot {
             Slot::Busy(flight) => Some((connection, flight)),
-            Slot::Down | Slot::Free | Slot::Resting => None,
+            Slot::Down | Slot::Free | Slot::Resting | Slot::Parked(_) => None,
+        })
+    }
+
+    /// All operations that wait to be sent again, with their connections.
+    pub fn all_parked(&self) -> impl Iterator<Item = (ConnectionIndex, &InFlight)> {
+        self.places.iter().enumerate().filter_map(|(connection, slot)| match slot {
+            Slot::Parked(flight) => Some((connection, flight)),
+            _ => None,
         })
     }
 
@@ -132,11 +147,30 @@ impl Slots {
         self.note_freed(was_full, now);
     }
 
-    /// `connection` has come up, and rests.
-    pub fn up(&mut self, connection: ConnectionIndex) {
+    /// `connection` has come up, and rests, unless an operation waits for it: then that is handed out, and in flight.
+    pub fn up(&mut self, connection: ConnectionIndex) -> Option<InFlight> {
         self.up_count += 1;
         self.down_since = None;
+        if let Slot::Parked(flight) = self.places[connection] {
+            self.places[connection] = Slot::Busy(flight);
+            return Some(flight);
+        }
         self.places[connection] = Slot::Resting;
+        None
+    }
+
+    /// `connection` has gone down at `now`, and its operation waits for it.
+    pub fn park(&mut self, connection: ConnectionIndex, flight: InFlight, now: Nanos) {
+        self.places[connection] = Slot::Parked(flight);
+        self.lose(now);
+    }
+
+    /// The operation that waits for `connection` is given up; the connection stays down.
+    pub fn give_up(&mut self, connection: ConnectionIndex) -> Option<InFlight> {
+        let Slot::Parked(flight) = self.places[connection] else { return None };
+        self.places[connection] = Slot::Down;
+        self.in_flight_count -= 1;
+        Some(flight)
     }
 
     /// The rest of `connection` is over at `now`. Nothing happens when it went down or was woken meanwhile.
@@ -149,8 +183,11 @@ impl Slots {
         }
     }
 
-    /// `connection` has gone down; hands out the operation that went down with it.
+    /// `connection` has gone down; hands out the operation that went down with it. One that waits for it goes on waiting.
     pub fn down(&mut self, connection: ConnectionIndex, now: Nanos) -> Option<InFlight> {
+        if let Slot::Parked(_) = self.places[connection] {
+            return None;
+        }
         let before = std::mem::replace(&mut self.places[connection], Slot::Down);
         let lost = match before {
             Slot::Busy(flight) => {
@@ -161,16 +198,21 @@ impl Slots {
                 self.free.retain(|&free| free != connection);
                 None
             }
-            Slot::Down | Slot::Resting => None,
+            Slot::Down | Slot::Resting | Slot::Parked(_) => None,
         };
         if !matches!(before, Slot::Down) {
-            self.up_count -= 1;
+            self.lose(now);
         }
+        lost
+    }
+
+    /// One connection less is up.
+    fn lose(&mut self, now: Nanos) {
+        self.up_count -= 1;
         if self.up_count == 0 {
             self.down_since.get_or_insert(now);
         }
         self.note_full(now);
-        lost
     }
 
     #[inline]
@@ -207,6 +249,7 @@ mod tests {
             bytes_out: 0,
             bytes_in: 0,
             inserts_before: 0,
+            is_retry: false,
         }
     }
 

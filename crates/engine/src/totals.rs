@@ -5,6 +5,7 @@ use crate::commands::{Command, Opcounter};
 use crate::failure::{CommandFailure, FailureTally};
 use crate::flight::InFlight;
 use crate::operation::OperationKind;
+use crate::outage::Outage;
 use crate::recorder::Ending;
 use crate::target::ReplyFacts;
 
@@ -17,6 +18,8 @@ pub struct Totals {
     pub miss: u64,
     pub failed: u64,
     pub unfinished: u64,
+    /// Commands of these operations that were sent once more.
+    pub retried: u64,
 }
 
 /// What became of the documents of insert commands: sent = inserted + failed + skipped + unknown. Commands are counted
@@ -77,6 +80,8 @@ pub struct WorkerSummary {
     pub digest: u64,
     /// Failures.
     pub failures: FailureTally,
+    /// When the target could not be used.
+    pub outages: Vec<Outage>,
     /// When the worker was done.
     pub elapsed_ns: Nanos,
     /// How long it took to close the connections after that; of several workers, the longest.
@@ -100,19 +105,41 @@ impl WorkerSummary {
             Some(_) => return self.unanswered(flight),
         };
         let done = if inserts && failed > 0 { reply.n } else { statements - failed.min(statements) };
-        self.commands[opcounter] += done;
-        // Servers differ in whether they count a statement that they have tried and refused.
-        self.commands_uncertain[opcounter] += failed;
+        if flight.is_retry {
+            // What the first attempt has done, the second does not count again; where the first was counted is not known.
+            self.commands_uncertain[opcounter] += statements;
+        } else {
+            self.commands[opcounter] += done;
+            // Servers differ in whether they count a statement that they have tried and refused.
+            self.commands_uncertain[opcounter] += failed;
+        }
         if inserts {
             self.inserts.answered(statements, reply.n, failed);
         }
     }
 
+    /// Counts an attempt that is followed by another: whether the server has counted it is not known.
+    pub fn gave_up_attempt(&mut self, flight: &InFlight) {
+        self.commands_uncertain[flight.command.opcounter() as usize] += flight.statements();
+    }
+
     /// Counts a command of which nobody knows whether the server has done it.
     pub fn unanswered(&mut self, flight: &InFlight) {
-        self.commands_uncertain[flight.command.opcounter() as usize] += flight.statements();
+        self.gave_up_attempt(flight);
+        self.unknown(flight);
+    }
+
+    /// Counts what nobody knows of the documents of a command whose attempts were counted.
+    pub fn unknown(&mut self, flight: &InFlight) {
         if flight.command == Command::Insert {
             self.inserts.unknown += flight.statements();
+        }
+    }
+
+    /// Counts a command that was never sent.
+    pub fn not_attempted(&mut self, flight: &InFlight) {
+        if flight.command == Command::Insert {
+            self.inserts.skipped += flight.statements();
         }
     }
 
@@ -147,6 +174,7 @@ impl WorkerSummary {
         self.close_ns = self.close_ns.max(other.close_ns);
         self.digest = self.digest.wrapping_add(other.digest);
         self.failures.merge(other.failures);
+        self.outages.extend(other.outages);
         self.inserts.merge(other.inserts);
         self.document_failures.merge(other.document_failures);
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
@@ -155,6 +183,7 @@ impl WorkerSummary {
             mine.miss += theirs.miss;
             mine.failed += theirs.failed;
             mine.unfinished += theirs.unfinished;
+            mine.retried += theirs.retried;
         }
         for (mine, theirs) in self.commands.iter_mut().zip(other.commands) {
             *mine += theirs;

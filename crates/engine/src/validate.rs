@@ -151,6 +151,16 @@ impl Plan {
 
     fn validate_target(&self) -> Result<(), PlanError> {
         match &self.target {
+            TargetPlan::Wire { replica_set: Some(set), .. } => {
+                require(!set.members.is_empty(), "target.replica_set.members", || {
+                    "must not be empty".to_owned()
+                })?;
+                require(
+                    set.selection_timeout_ns <= LENGTH_NS_MAX,
+                    "target.replica_set.selection_timeout_ns",
+                    || "must be at most 30 days".to_owned(),
+                )
+            }
             TargetPlan::Wire { .. } | TargetPlan::Null {} => Ok(()),
             TargetPlan::Simulated { script, generator_ns } => {
                 script.validate().map_err(|error| {

@@ -88,6 +88,12 @@ impl Workers {
         self.resting.peek().map(|&Reverse((until, _))| until)
     }
 
+    /// Whether the worker has begun, is not done, and does not rest at `now`.
+    pub fn awaits(&self, connection: ConnectionIndex, now: Nanos) -> bool {
+        let has_begun = self.begins_at[connection] <= now && self.wakes_at[connection] <= now;
+        has_begun && self.loops_left[connection] != Some(0)
+    }
+
     /// How many operations all of them have to perform; `None`: as many as there are.
     pub fn planned(&self) -> Option<u64> {
         Some(self.pacer.loops()? * self.begins_at.len() as u64)

@@ -4,6 +4,7 @@ use brimline_engine::clock::Nanos;
 use brimline_engine::commands::Opcounter;
 use brimline_engine::failure::FailureCount;
 use brimline_engine::operation::OperationKind;
+use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
 use brimline_engine::recorder::Phase;
 use brimline_engine::totals::InsertTotals;
@@ -126,6 +127,7 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("commands_uncertain", commands(py, &summary.commands_uncertain)?)?;
     row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
     row.set_item("errors", errors(py, &summary.failures)?)?;
+    row.set_item("outages", outages(py, &summary.outages)?)?;
     row.set_item("threads", summary.threads)?;
     row.set_item("virtual_clock", summary.virtual_clock)?;
     Ok(row)
@@ -141,6 +143,7 @@ fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, Py
             row.set_item("miss", totals.miss)?;
             row.set_item("failed", totals.failed)?;
             row.set_item("unfinished", totals.unfinished)?;
+            row.set_item("retried", totals.retried)?;
             rows.set_item(kind.name(), row)?;
         }
     }
@@ -175,6 +178,20 @@ fn errors<'py>(py: Python<'py>, failures: &[FailureCount]) -> PyResult<Bound<'py
         row.set_item("label", &failure.first.label)?;
         row.set_item("count", failure.count)?;
         row.set_item("example", &failure.first.message)?;
+        rows.append(row)?;
+    }
+    Ok(rows)
+}
+
+fn outages<'py>(py: Python<'py>, outages: &[Outage]) -> PyResult<Bound<'py, PyList>> {
+    let rows = PyList::empty(py);
+    for outage in outages {
+        let row = PyDict::new(py);
+        row.set_item("from_ns", outage.from_ns)?;
+        row.set_item("to_ns", outage.to_ns)?;
+        row.set_item("failed", outage.failed)?;
+        row.set_item("retried", outage.retried)?;
+        row.set_item("primary", outage.primary.as_deref())?;
         rows.append(row)?;
     }
     Ok(rows)

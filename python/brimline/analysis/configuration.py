@@ -12,7 +12,15 @@ from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration
 
 # What names a run, or where a server listens, and no property of what was measured.
 _NO_CONFIGURATION = frozenset(
-    {"version", "name", "target.address", "target.routers", "target.reads.addresses", "interval_ns"}
+    {
+        "version",
+        "name",
+        "target.address",
+        "target.routers",
+        "target.reads.addresses",
+        "target.replica_set.members",
+        "interval_ns",
+    }
 )
 _ENVIRONMENT = (
     ("server", ("engine", "kind", "version", "git_version", "same_host", "started_by_brimline")),

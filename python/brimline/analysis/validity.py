@@ -6,8 +6,10 @@ from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
+from brimline.analysis.outages import outages
 from brimline.analysis.steady import SteadyState
 from brimline.monitor import Opcounters, check_agreement
+from brimline.plan import WireTarget
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import format_count, format_duration, format_percentage, format_rate
@@ -69,6 +71,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
         if not record.closed_loop:
             findings.append(generator_lag(figures))
     findings += sent_as_planned(record, figures.held_back_share)
+    findings += outages(record)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
     findings.append(samples(figures.service if record.closed_loop else figures.response))
     if figures.steady is not None:
@@ -129,6 +132,7 @@ def opcounters(record: RunRecord) -> Finding:
         acknowledged=record.summary["commands"],
         uncertain=record.summary["commands_uncertain"],
         in_replica_set=(record.environment.get("server") or {}).get("kind") == "replica-set member",
+        has_sessions=isinstance(record.plan.target, WireTarget) and record.plan.target.retry_writes,
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
 

@@ -139,6 +139,9 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         routers=deployment.routers,
         reads=deployment.reads,
         read_concern=deployment.read_concern,
+        replica_set=deployment.replica_set,
+        retry_reads=deployment.retry_reads,
+        retry_writes=deployment.retry_writes,
     )
 
 

@@ -18,7 +18,7 @@ from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.execute import RunContext, execute
 from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
-from brimline.servers import Deployment, control_client
+from brimline.servers import Deployment, control_client, primary_now
 from brimline.units import format_count
 
 DELETE_CHUNK = 10_000
@@ -233,9 +233,13 @@ def _namespace(plan: Plan) -> str:
 
 @contextmanager
 def database_of(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatabase]:
-    """The database of a plan, with time for commands that count. Raises UsageError without a server."""
+    """The database of a plan, with time for commands that count. Raises UsageError without a server.
+
+    Of a replica set that is followed, it is that of the member which is the primary now.
+    """
     if deployment is None:
         raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
+    deployment = primary_now(deployment)
     with control_client(
         deployment.address, access=deployment.access, purpose="data", command_timeout_s=_COMMAND_TIMEOUT_S
     ) as client:

@@ -12,11 +12,11 @@ from brimline.errors import BrimlineError, RecordError, TargetError, UsageError,
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
-from brimline.monitor import ServerSampler, added, namespace_document, read_opcounters
+from brimline.monitor import ServerSampler, around, namespace_document, read_counters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
-from brimline.record.model import ErrorRow, Opcounters, Samples, Summary
-from brimline.servers import OPEN, Access, Deployment, control_client
+from brimline.record.model import ErrorRow, Samples, Summary
+from brimline.servers import OPEN, Access, Deployment, control_client, primary_now
 
 _POLL_S = 0.1
 _TICK_S = 0.25
@@ -55,7 +55,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
         facts: dict[str, Any] = {}
         _note_sizes(facts, "before", plan, writer, context.deployment)
-        before = _opcounters(context.deployment)
+        before = read_counters(context.deployment)
         try:
             with _sampler(context.deployment, plan) as sampler:
                 summary = _drive(plan, writer, sampler, title, context)
@@ -70,7 +70,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
         # A server that went away has nothing to tell any more, and asking it takes its time.
         if summary["ended_by"] != "target_lost":
             try:
-                counters = _around(before, context.deployment)
+                counters = around(before, read_counters(context.deployment))
                 _note_sizes(facts, "after", plan, writer, context.deployment)
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
@@ -166,30 +166,13 @@ def _sampler(deployment: Deployment | None, plan: Plan) -> Iterator[ServerSample
         yield sampler
 
 
-def _opcounters(deployment: Deployment | None) -> dict[str, int] | None:
-    if deployment is None:
-        return None
-    counters = []
-    for address in deployment.addresses:
-        with control_client(address, access=deployment.access) as client:
-            counters.append(read_opcounters(client))
-    together = added(counters)
-    return None if together is None else together.to_dict()
-
-
-def _around(before: dict[str, int] | None, deployment: Deployment | None) -> Opcounters | None:
-    if before is None:
-        return None
-    after = _opcounters(deployment)
-    return None if after is None else {"before": before, "after": after}
-
-
 def _note_sizes(
     facts: dict[str, Any], instant: str, plan: Plan, writer: RecordWriter, deployment: Deployment | None
 ) -> None:
     """How large the data is, `before` or `after` the run."""
     if deployment is None:
         return
+    deployment = primary_now(deployment)
     with control_client(deployment.address, access=deployment.access) as client:
         facts[instant] = namespace_document(
             client, database=plan.namespace.database, collection=plan.namespace.collection

@@ -3,9 +3,10 @@
 from brimline.monitor.absence import Absence
 from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
 from brimline.monitor.namespace import namespace_document
-from brimline.monitor.opcounters import Opcounters, added, read_opcounters
+from brimline.monitor.opcounters import Opcounters, read_opcounters
 from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
+from brimline.monitor.server_counters import around, read_counters
 
 __all__ = [
     "CONSTANTS",
@@ -18,8 +19,9 @@ __all__ = [
     "SamplerCost",
     "ServerRow",
     "ServerSampler",
-    "added",
+    "around",
     "check_agreement",
     "namespace_document",
+    "read_counters",
     "read_opcounters",
 ]

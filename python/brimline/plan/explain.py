@@ -33,7 +33,18 @@ def _target(target: model.TargetPlan) -> str:
             return "a scripted server on a virtual clock"
         case model.WireTarget():
             servers = ", ".join((target.address, *target.routers))
-            return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}"
+            return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}{_failover(target)}"
+
+
+def _failover(target: model.WireTarget) -> str:
+    words = []
+    if target.replica_set is not None:
+        timeout = units.format_duration(target.replica_set.selection_timeout_ns)
+        words.append(f"the primary of {target.replica_set.name} is followed, operations wait for it for {timeout}")
+    twice = [name for name, is_sent in (("reads", target.retry_reads), ("writes", target.retry_writes)) if is_sent]
+    if twice:
+        words.append(f"{' and '.join(twice)} are sent once more after an error that allows it")
+    return "".join(f"; {word}" for word in words)
 
 
 def _reads(target: model.WireTarget) -> str:

@@ -20,7 +20,11 @@ class _Part(BaseModel):
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
     """`values` without those of `names` that say nothing."""
-    return {name: value for name, value in values.items() if name not in names or value not in (None, ())}
+    return {name: value for name, value in values.items() if name not in names or not _says_nothing(value)}
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or value is False or value == ()
 
 
 Count = Annotated[int, Field(ge=0, le=2**64 - 1)]
@@ -154,11 +158,24 @@ class Reads(_Part):
     max_staleness_s: Number | None
 
 
+class ReplicaSet(_Part):
+    """A set whose primary is followed: its name, the members known beforehand, `host:port` each.
+
+    `selection_timeout_ns`: how long an operation waits for a server that takes it.
+    """
+
+    name: str
+    members: Annotated[tuple[str, ...], Field(strict=False)]
+    selection_timeout_ns: Count
+
+
 class WireTarget(_Part):
     """A server that speaks MongoDB's protocol at `host:port`.
 
-    `routers` are further routers of the same cluster; connections are spread over all of them. What is left at its
-    default is left out, so that plans for one server keep their hash.
+    `routers` are further routers of the same cluster; connections are spread over all of them. `replica_set` is the set
+    whose primary takes the writes, whoever that is. `retry_reads`, `retry_writes`: whether a command is sent once more
+    after an error that allows it. What is left at its default is left out, so that plans for one server keep their
+    hash.
     """
 
     kind: Literal["wire"] = "wire"
@@ -167,10 +184,13 @@ class WireTarget(_Part):
     reads: Reads | None = None
     read_concern: str | None = None
     write_concern: WriteConcern | None
+    replica_set: ReplicaSet | None = None
+    retry_reads: bool = False
+    retry_writes: bool = False
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "routers", "reads", "read_concern")
+        return _without(dump(self), "routers", "reads", "read_concern", "replica_set", "retry_reads", "retry_writes")
 
 
 class NullTarget(_Part):
@@ -332,8 +352,9 @@ class Plan(_Part):
         A bundled server gets another port each time; the same work on it keeps its hash.
         """
         values = self.model_dump()
-        for part in (values["target"], values["target"].get("reads", {})):
-            for name in ("address", "routers", "addresses"):
+        target = values["target"]
+        for part in (target, target.get("reads", {}), target.get("replica_set", {})):
+            for name in ("address", "routers", "addresses", "members"):
                 part.pop(name, None)
         return hashlib.sha256(_canonical(values).encode()).hexdigest()[:_HASH_DIGITS]
 

@@ -88,6 +88,9 @@ def wire_target(
     routers: Sequence[str] = (),
     reads: model.Reads | None = None,
     read_concern: str | None = None,
+    replica_set: model.ReplicaSet | None = None,
+    retry_reads: bool = False,
+    retry_writes: bool = False,
 ) -> model.WireTarget:
     """The server at `address` ("host:port") with the write concern that `spec` asks for."""
     asked = spec.target.effective_write_concern
@@ -95,7 +98,14 @@ def wire_target(
     if asked is not None:
         concern = model.WriteConcern(w=asked.w, journal=asked.journal, timeout_ms=asked.timeout_ms)
     return model.WireTarget(
-        address=address, routers=tuple(routers), reads=reads, read_concern=read_concern, write_concern=concern
+        address=address,
+        routers=tuple(routers),
+        reads=reads,
+        read_concern=read_concern,
+        write_concern=concern,
+        replica_set=replica_set,
+        retry_reads=retry_reads,
+        retry_writes=retry_writes,
     )
 
 

@@ -100,7 +100,8 @@ class ErrorRow(TypedDict):
     """Failures of one kind."""
 
     operation: str
-    outcome: str  # "server_error" "write_error" "write_concern_error" "timeout" "connection_lost" "bad_reply"
+    outcome: str  # "server_error" "write_error" "write_concern_error" "timeout" "connection_lost" "bad_reply" and,
+    # for operations that were never sent because no server took them in time, "server_selection"
     code: int  # 0 where there is none
     label: str  # code name or error label, "" where there is none
     count: int
@@ -115,6 +116,17 @@ class OperationTotals(TypedDict):
     miss: int
     failed: int
     unfinished: int
+    retried: NotRequired[int]  # commands of these that were sent once more; no part of `sent`; older records lack it
+
+
+class Outage(TypedDict):
+    """A time in which no operation was answered, on the run's clock."""
+
+    from_ns: int  # when the first operation or connection was lost
+    to_ns: int | None  # when one sent after that was answered; None: not before the end of the run
+    failed: int  # operations that failed for it
+    retried: int  # commands that were sent once more for it
+    primary: str | None  # where writes went afterwards, of a replica set that is followed
 
 
 class InsertTotals(TypedDict):
@@ -154,6 +166,7 @@ class Summary(TypedDict):
     commands_uncertain: dict[str, int]  # sent, answer unknown: the server may have counted them
     operations_hash: str
     errors: list[ErrorRow]
+    outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
     threads: int
     virtual_clock: bool
 

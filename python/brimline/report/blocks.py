@@ -19,6 +19,7 @@ _CHECK_NAMES = {
     "generator_headroom": "Generator headroom",
     "generator_lag": "Generator on time",
     "monitor_cost": "Watching cost little",
+    "outages": "Always available",
     "errors": "Errors",
     "misses": "Documents found",
     "samples": "Enough samples",

@@ -9,6 +9,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_cost
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
+from brimline.analysis.outages import outages_of
 from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.verdict import Judgement, proves_nothing
@@ -58,6 +59,7 @@ def run_document(
         "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},
         "bottleneck": run_limit_document(observation),
         "errors": record.summary["errors"] if record.summary else [],
+        "outages": list(outages_of(record)),
         "opcounters": record.opcounters,
         "monitor": _monitor_document(record),
         "operations_hash": record.summary["operations_hash"] if record.summary else None,

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from brimline.analysis.objective import LatencyObjective
+from brimline.analysis.outages import outage_ns, outages_of
 from brimline.analysis.quantile_text import quantile_text
-from brimline.record.model import RunRecord
+from brimline.record.model import Outage, RunRecord
 from brimline.report import jmeter_table
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
 from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
@@ -13,11 +14,12 @@ from brimline.report.run_charts import drawn_buckets, over_time, percentile_curv
 from brimline.report.server_charts import server_charts
 from brimline.report.statistics import OperationStatistics, report_clock
 from brimline.report.time_axis import time_span
-from brimline.report.view import Cell, Column, Section, Table, Text, Tone
+from brimline.report.view import Block, Cell, Column, Section, Table, Text, Tone
 from brimline.report.work_chart import work_chart
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
 from brimline.wording import message
 
+_OUTAGES_SHOWN = 50
 _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
 
@@ -103,6 +105,9 @@ def accounting(record: RunRecord) -> Section:
             "warn",
         ),
     ]
+    retried = sum(of.get("retried", 0) for of in summary["operations"].values())
+    if retried:
+        rows.append(("Sent once more", "attempts besides those sent, after an error that allows it", retried, "warn"))
     due = max(summary["due"], 1)
     table = Table(
         columns=[
@@ -141,6 +146,46 @@ def _tone_if(tone: Tone, count: int) -> Tone:
 
 def _age(what: str, count: int, age_ns: int) -> str:
     return message("{what} {age} before the end", what=what, age=format_duration(age_ns)) if count and age_ns else ""
+
+
+def outages(record: RunRecord) -> Section:
+    """When the target could not be used; no blocks where it always could."""
+    found = outages_of(record)
+    table = Table(
+        columns=[
+            Column(label="Outage", numeric=False, leading=True),
+            Column(label="From"),
+            Column(label="Lasted"),
+            Column(label="Failed"),
+            Column(label="Sent once more"),
+            Column(label="Primary afterwards", numeric=False),
+        ],
+        rows=[
+            [
+                Cell(text=str(number)),
+                Cell(text=format_duration(outage["from_ns"])),
+                Cell(text=format_duration(outage_ns(outage, record)), tone="warn"),
+                Cell(text=format_count(outage["failed"]), tone=_tone_if("fail", outage["failed"])),
+                Cell(text=format_count(outage["retried"])),
+                Cell(text=_after(outage)),
+            ]
+            for number, outage in enumerate(found[:_OUTAGES_SHOWN], start=1)
+        ],
+        caption=message(
+            "{count} in all. An outage begins with the first operation or connection that is lost, and ends when an "
+            "operation that was sent after that is answered. What was under way, or waited for a server longer than "
+            "serverSelectionTimeoutMS, failed; its errors are below by class.",
+            count=format_count(len(found)),
+        ),
+    )
+    blocks: list[Block] = [table] if found else []
+    return Section(id="outages", title="Outages", short="Outages", blocks=blocks)
+
+
+def _after(outage: Outage) -> str:
+    if outage["to_ns"] is None:
+        return "it did not end before the run did"
+    return outage["primary"] or UNKNOWN_TEXT
 
 
 def errors(record: RunRecord) -> Section:

@@ -55,6 +55,7 @@ def run_report(
         load_sections.documents(record),
         run_sections.operations(record, statistics, apdex=apdex),
         run_sections.accounting(record),
+        run_sections.outages(record),
         run_sections.errors(record),
         limit_section(observation),
         blocks.checks(observation.findings, intro=blocks.RUN_CHECKS_INTRO),

@@ -13,7 +13,7 @@ from bson import json_util
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
-from brimline.plan.model import Reads
+from brimline.plan.model import Reads, ReplicaSet
 from brimline.record.redaction import redact
 from brimline.servers.access import OPEN, Access
 from brimline.servers.binary import ServerBinary
@@ -75,12 +75,16 @@ class Deployment:
     routers: tuple[str, ...] = ()
     reads: Reads | None = None
     read_concern: str | None = None
+    replica_set: ReplicaSet | None = None
+    retry_reads: bool = False
+    retry_writes: bool = False
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Every server that operations are sent to."""
+        """Every server that operations are, or may come to be, sent to."""
         reading = () if self.reads is None else self.reads.addresses
-        return tuple(dict.fromkeys((self.address, *self.routers, *reading)))
+        members = () if self.replica_set is None else self.replica_set.members
+        return tuple(dict.fromkeys((self.address, *self.routers, *reading, *members)))
 
     @property
     def is_mongodb(self) -> bool:

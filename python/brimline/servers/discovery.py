@@ -34,10 +34,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """Where operations can go: `writable` is the primary, or every mongos; `secondaries` are those that take reads."""
+    """Where operations can go: `writable` is the primary, or every mongos; `secondaries` are those that take reads.
+
+    `members` are the addresses of all members of a set that may become primary or take reads, silent ones too.
+    """
 
     writable: tuple[Member, ...]
     secondaries: tuple[Member, ...] = ()
+    members: tuple[str, ...] = ()
 
     @property
     def primary(self) -> Member:
@@ -162,7 +166,9 @@ def judge(members: Sequence[Member], silent: Sequence[str], *, set_name: str | N
     if not primaries:
         raise _no_primary(wanted, [member for member in members if member.set_name in (wanted, None)], silent)
     secondaries = tuple(member for member in mine if member.role == "secondary" and not member.is_hidden)
-    return Topology(writable=_newest(primaries), secondaries=secondaries)
+    writable = _newest(primaries)
+    named = (writable[0].address, *writable[0].others)
+    return Topology(writable=writable, secondaries=secondaries, members=tuple(sorted(set(named))))
 
 
 def _newest(primaries: tuple[Member, ...]) -> tuple[Member, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
 from brimline.errors import TargetError, redact_uri
+from brimline.plan.model import ReplicaSet
 from brimline.servers.deployment import (
     CONNECT_TIMEOUT_S,
     Client,
@@ -21,6 +22,7 @@ from brimline.servers.discovery import Member, Role, Topology, discover
 from brimline.servers.password import PasswordSource
 from brimline.servers.selection import reads_of
 from brimline.servers.uri import ServerUri, parse_server_uri
+from brimline.units import NS_PER_MS
 
 _LOOK_TIMEOUT_S = 1.0
 """How long one server is waited for while the others are still to be asked."""
@@ -44,13 +46,29 @@ def external(
         deployment = inspect_deployment(
             client, address=address, uri_redacted=server.redacted, access=server.access, set_name=server.set_name
         )
+    followed = _followed(topology, server)
     topology = topology or _alone(deployment)
+    has_sessions = deployment.kind in ("replica-set member", "mongos")
     return replace(
         deployment,
         uri_redacted=redact_uri(uri),
         routers=tuple(member.address for member in topology.writable[1:]),
         reads=reads_of(topology, server.read_preference),
         read_concern=server.read_concern,
+        replica_set=followed,
+        retry_reads=server.retry_reads and has_sessions,
+        retry_writes=server.retry_writes and has_sessions,
+    )
+
+
+def _followed(topology: Topology | None, server: ServerUri) -> ReplicaSet | None:
+    """The replica set whose primary is to be followed; None for a server that is meant itself, and for routers."""
+    if topology is None or topology.primary.set_name is None:
+        return None
+    return ReplicaSet(
+        name=topology.primary.set_name,
+        members=topology.members,
+        selection_timeout_ns=server.selection_timeout_ms * NS_PER_MS,
     )
 
 
@@ -71,7 +89,38 @@ def external_again(deployment: Deployment, *, connect_timeout_s: float) -> Deplo
         again = inspect_deployment(
             client, address=deployment.address, uri_redacted=server.redacted, access=server.access
         )
-    return replace(again, routers=deployment.routers, reads=deployment.reads, read_concern=deployment.read_concern)
+    return replace(
+        again,
+        routers=deployment.routers,
+        reads=deployment.reads,
+        read_concern=deployment.read_concern,
+        replica_set=deployment.replica_set,
+        retry_reads=deployment.retry_reads,
+        retry_writes=deployment.retry_writes,
+    )
+
+
+def primary_now(deployment: Deployment, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> Deployment:
+    """The same replica set with the member that is its primary now; any other deployment as it is.
+
+    Raises:
+        TargetError: there is none, or nobody answers.
+    """
+    if deployment.replica_set is None:
+        return deployment
+    members = dict.fromkeys((deployment.address, *deployment.replica_set.members))
+    server = ServerUri(
+        seeds=tuple(members),
+        redacted=deployment.uri_redacted,
+        is_direct=False,
+        set_name=deployment.replica_set.name,
+        access=deployment.access,
+    )
+    topology = _located(server, connect_timeout_s)
+    if topology is None or topology.primary.address == deployment.address:
+        return deployment
+    # Another member: what is known of the process behind the old one is not true of it.
+    return replace(deployment, address=topology.primary.address, local=False, pid=None)
 
 
 @contextmanager
@@ -221,4 +270,4 @@ def _reason(error: PyMongoError) -> str:
     return next((words for pattern, words in known.items() if pattern in text), "it is not a MongoDB server")
 
 
-__all__ = ["ServerUri", "external", "external_again", "parse_server_uri", "reached"]
+__all__ = ["ServerUri", "external", "external_again", "parse_server_uri", "primary_now", "reached"]

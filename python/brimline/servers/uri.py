@@ -31,6 +31,8 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]{0,15})://")
 _BOOLEANS = {"true": True, "false": False}
 _FALSE = frozenset({"false"})
 _STALENESS_S_MAX = 2**31 - 1
+_SELECTION_TIMEOUT_MS_DEFAULT = 30_000
+_SELECTION_TIMEOUT_MS_MAX = 24 * 3600 * 1000
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-1", "MONGODB-X509")
 
 # Values in lower case; None: any.
@@ -50,6 +52,9 @@ _HONOURED: dict[str, frozenset[str] | None] = {
     "readpreferencetags": None,
     "maxstalenessseconds": None,
     "readconcernlevel": frozenset({"local", "available", "majority", "linearizable"}),
+    "serverselectiontimeoutms": None,
+    "retryreads": frozenset(_BOOLEANS),
+    "retrywrites": frozenset(_BOOLEANS),
     # The write concern; `spec.target` reads and checks it.
     "w": None,
     "journal": None,
@@ -59,10 +64,7 @@ _HONOURED: dict[str, frozenset[str] | None] = {
 _HARMLESS: dict[str, frozenset[str] | None] = {
     "appname": None,
     "connecttimeoutms": None,
-    "serverselectiontimeoutms": None,
     "sockettimeoutms": None,
-    "retryreads": None,
-    "retrywrites": _FALSE,
     "loadbalanced": _FALSE,
 }
 _KNOWN = _HARMLESS | _HONOURED
@@ -73,7 +75,6 @@ _HINTS = {
     "waitqueuetimeoutms": "leave it out and use --in-flight: what waits is counted",
     "compressors": "leave it out: brimline does not compress what it sends yet",
     "zlibcompressionlevel": "leave it out: brimline does not compress what it sends yet",
-    "retrywrites": "write retryWrites=false: brimline counts an error and sends nothing twice",
     "loadbalanced": "leave it out and give the address of a server behind the load balancer",
     "readconcernlevel": "write local, available, majority or linearizable",
     "readpreference": f"write {', '.join(MODES)}",
@@ -97,6 +98,9 @@ class ServerUri:
     set_name: str | None = None
     read_preference: ReadPreference = PRIMARY
     read_concern: str | None = None
+    selection_timeout_ms: int = _SELECTION_TIMEOUT_MS_DEFAULT
+    retry_reads: bool = True
+    retry_writes: bool = True
     access: Access = OPEN
 
     @property
@@ -141,6 +145,9 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
         set_name=options.get("replicaset"),
         read_preference=preference,
         read_concern=options.get("readconcernlevel", "").lower() or None,
+        selection_timeout_ms=_selection_timeout_ms(options),
+        retry_reads=_BOOLEANS[options.get("retryreads", "true").lower()],
+        retry_writes=_BOOLEANS[options.get("retrywrites", "true").lower()],
         access=Access(login=_login(user_info, unquote(tail), options, tls, password or PasswordSource()), tls=tls),
     )
 
@@ -243,6 +250,18 @@ def _is_direct(options: Mapping[str, str], seeds: Sequence[str], *, is_srv: bool
             )
         return True
     return asked is None and not is_srv and len(seeds) == 1 and "replicaset" not in options
+
+
+def _selection_timeout_ms(options: Mapping[str, str]) -> int:
+    given = options.get("serverselectiontimeoutms")
+    if given is None:
+        return _SELECTION_TIMEOUT_MS_DEFAULT
+    if not (given.isascii() and given.isdecimal() and 0 < int(given) <= _SELECTION_TIMEOUT_MS_MAX):
+        raise UsageError(
+            "serverSelectionTimeoutMS in the connection string is out of range",
+            hint=f"write 1 to {_SELECTION_TIMEOUT_MS_MAX}, milliseconds, or leave it out",
+        )
+    return int(given)
 
 
 def _read_preference(options: Mapping[str, str], tag_sets: Sequence[str]) -> ReadPreference:

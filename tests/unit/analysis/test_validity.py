@@ -230,3 +230,16 @@ def test_loops_that_no_worker_came_to_are_told() -> None:
 
 def test_a_closed_loop_has_nothing_left_to_send() -> None:
     assert not [each for each in observe(run_record(rate=None)).findings if each.name == "sent"]
+
+
+def test_outages_are_told_and_a_run_without_one_says_nothing() -> None:
+    first = {"from_ns": 2 * S, "to_ns": 4 * S, "failed": 3, "retried": 8, "primary": "b:1"}
+    second = {"from_ns": 9 * S, "to_ns": None, "failed": 4, "retried": 0, "primary": None}
+    assert not [each for each in observe(run_record(summary=summary(outages=[]))).findings if each.name == "outages"]
+    one = finding(run_record(summary=summary(outages=[first])), "outages")
+    assert one.verdict is Standing.WARN
+    assert one.evidence == (
+        "nothing was answered for 2 s from 2 s on: 3 operations failed, 8 commands were sent once more"
+    )
+    both = finding(run_record(summary=summary(outages=[first, second], elapsed_ns=12 * S)), "outages")
+    assert "in 2 outages of 5 s together, the longest 3 s from 9 s on: 7 operations failed" in both.evidence

@@ -77,6 +77,21 @@ def test_nothing_but_getmores_is_let_pass_in_a_replica_set() -> None:
     assert agreement.verdict == "fail"
 
 
+def test_members_look_up_the_sessions_of_writes() -> None:
+    def compare(acknowledged: int, *, has_sessions: bool) -> str:
+        return check_agreement(
+            before=_counters(),
+            after=_counters(uptime_ms=2000, query=300, update=500),
+            acknowledged={"query": acknowledged, "update": 500},
+            uncertain={},
+            has_sessions=has_sessions,
+        ).verdict
+
+    assert compare(100, has_sessions=False) == "fail"
+    assert compare(100, has_sessions=True) == "pass"
+    assert compare(301, has_sessions=True) == "fail", "one of ours is missing"
+
+
 def test_what_can_not_be_compared_is_unknown() -> None:
     counters = _counters(query=5)
     assert check_agreement(before=None, after=counters, acknowledged={}, uncertain={}).verdict == "unknown"

@@ -66,6 +66,7 @@ def test_the_primary_is_found_from_every_member(seeds: tuple[str, ...]) -> None:
     topology = Servers(SET).found(*seeds, set_name="rs")
     assert topology.primary.address == "a:1"
     assert {member.address for member in topology.secondaries} == {"b:1", "c:1"}
+    assert topology.members == ("a:1", "b:1", "c:1")
 
 
 def test_nobody_is_asked_twice_in_a_round() -> None:

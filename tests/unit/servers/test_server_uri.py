@@ -179,7 +179,10 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("mongodb://h/?loadBalanced=true", "sets loadBalanced"),
         ("mongodb://h/shop?w=1&maxPoolSize=5", "sets maxPoolSize,"),
         ("mongodb://h/?compressors=zstd", "sets compressors"),
-        ("mongodb://h/?retryWrites=true", "sets retryWrites"),
+        ("mongodb://h/?retryWrites=perhaps", "retryWrites in the connection string is true or false"),
+        ("mongodb://h/?retryReads=1", "retryReads in the connection string is true or false"),
+        ("mongodb://h/?serverSelectionTimeoutMS=0", "serverSelectionTimeoutMS in .* out of range"),
+        ("mongodb://h/?serverSelectionTimeoutMS=soon", "serverSelectionTimeoutMS in .* out of range"),
         ("mongodb://h/?nonsense=1", "sets nonsense"),
     ],
 )
@@ -273,3 +276,19 @@ def test_nothing_that_opens_a_server_shows_how() -> None:
     access = parse_server_uri("mongodb://user:hunter2@h:1").access
     assert "hunter2" not in f"{access!r} {access.native!r} {access.login!s}"
     assert access.native is access.native
+
+
+@pytest.mark.parametrize(
+    ("query", "retries", "timeout_ms"),
+    [
+        ("", (True, True), 30_000),
+        ("?retryWrites=false", (True, False), 30_000),
+        ("?retryReads=false&retryWrites=TRUE&serverSelectionTimeoutMS=500", (False, True), 500),
+    ],
+)
+def test_what_is_sent_once_more_and_how_long_operations_wait(
+    query: str, retries: tuple[bool, bool], timeout_ms: int
+) -> None:
+    uri = parse_server_uri(f"mongodb://h/{query}")
+    assert (uri.retry_reads, uri.retry_writes) == retries
+    assert uri.selection_timeout_ms == timeout_ms

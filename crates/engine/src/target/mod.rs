@@ -2,12 +2,13 @@
 //! clock its replies are timed on, so that a simulated one can run on a virtual clock.
 
 mod null;
+mod replies;
 mod simulated;
 mod wire;
 
 pub use null::NullTarget;
 pub use simulated::SimulatedTarget;
-pub use wire::{Routes, WireTarget};
+pub use wire::{Followed, Routes, WireTarget};
 
 use std::io;
 
@@ -89,6 +90,18 @@ pub trait Target {
 
     /// Gives up a connection whose reply is no longer waited for, and makes a new one.
     fn reset(&mut self, connection: ConnectionIndex);
+
+    /// Called when an operation is over on `connection`, or is to be sent once more: whether the connection goes down now, because
+    /// its server is no longer the one that operations go to.
+    #[inline]
+    fn retire(&mut self, _connection: ConnectionIndex) -> bool {
+        false
+    }
+
+    /// Where writes go now, when that may change.
+    fn primary(&self) -> Option<String> {
+        None
+    }
 
     /// CPU time the generator has used on this worker's thread.
     fn cpu_ns(&self) -> Nanos;

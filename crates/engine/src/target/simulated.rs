@@ -9,7 +9,7 @@ use brimline_testserver::{Fate, FaultKind, Script, ServiceModel};
 
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::clock::{Clock, Nanos};
-use crate::failure::{CommandFailure, Failure, FailureClass};
+use crate::failure::{CommandFailure, Failure, FailureClass, Signs};
 
 /// A reply that is on its way: when, its number (ties keep their order), on which connection and in which of the
 /// connection's lives.
@@ -79,7 +79,7 @@ impl SimulatedTarget {
                 let failed = documents.min(u64::from(*statements));
                 let first = coded(FailureClass::WriteError, *code, "scripted write error");
                 let statements = vec![(first.clone(), failed)];
-                answer(Some(CommandFailure { first, statements }), documents - failed)
+                answer(Some(CommandFailure { first, statements, signs: Signs::NONE }), documents - failed)
             }
             FaultKind::WriteConcernError { code, .. } => reply(
                 Some(coded(FailureClass::WriteConcernError, *code, "scripted write concern error")),

@@ -1,6 +1,8 @@
 //! A server that speaks MongoDB's protocol: one socket per connection, all of a worker's sockets in one epoll instance, a
 //! handshake before the first request, a new connection for each that breaks. Where reads go to other servers than writes a
-//! connection is a pair of sockets, one for each.
+//! connection is a pair of sockets, one for each. Where the server is a replica set's primary, sockets follow it.
+
+mod following;
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -9,12 +11,15 @@ use std::os::fd::AsFd;
 use brimline_wire::connection::{Connection, ConnectionError, Received, SendState};
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::handshake::{Handshake, HandshakeError, Step};
-use brimline_wire::reply::{self, Reply, WriteError};
+use brimline_wire::reply;
 
-use super::{ConnectionIndex, Event, ReplyFacts, Target};
+pub use self::following::Followed;
+use self::following::Following;
+use super::replies::facts;
+use super::{ConnectionIndex, Event, Target};
 use crate::arrivals::Arrivals;
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
-use crate::failure::{CommandFailure, FAILURES_DISTINCT_MAX, Failure, FailureClass};
+use crate::failure::{Failure, FailureClass};
 use crate::poller::{Ending, Interest, Poller};
 
 /// How long a connection that broke, or could not be made, rests before the next try.
@@ -27,6 +32,8 @@ pub struct Routes {
     pub writes: Vec<Endpoint>,
     /// Servers that take reads; empty: those that take writes.
     pub reads: Vec<Endpoint>,
+    /// The replica set that they belong to, when it is followed.
+    pub set: Option<Followed>,
 }
 
 /// Servers behind their addresses.
@@ -47,6 +54,8 @@ pub struct WireTarget {
     events: Vec<Event>,
     /// Where requests are rendered while a lane has no socket.
     spare: Vec<u8>,
+    /// Boxed: a target of one server stays as small as it was.
+    following: Option<Box<Following>>,
 }
 
 /// Index of a lane within its worker.
@@ -60,6 +69,8 @@ struct Lane {
     /// While the connection is being made.
     handshake: Option<Box<Handshake>>,
     awaited: i32,
+    /// Its server is no longer the one that operations go to.
+    is_spent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +115,7 @@ impl WireTarget {
             resting: Vec::new(),
             events: Vec::new(),
             spare: Vec::new(),
+            following: routes.set.clone().map(|set| Box::new(Following::new(set, first))),
         };
         for endpoints in [&routes.writes, &routes.reads] {
             let endpoints = endpoints.iter().cycle().skip(first % endpoints.len().max(1)).take(connections);
@@ -113,6 +125,7 @@ impl WireTarget {
                 connection: None,
                 handshake: None,
                 awaited: 0,
+                is_spent: false,
             }));
         }
         for lane in 0..target.lanes.len() {
@@ -146,6 +159,9 @@ impl WireTarget {
     }
 
     fn open(&mut self, index: LaneIndex) {
+        if !self.aim(index) {
+            return;
+        }
         let opened = self.lanes[index].endpoint.connect().and_then(|(connection, handshake)| {
             self.poller.add(connection.as_fd(), index as u32, Interest::Writable)?;
             Ok((connection, handshake))
@@ -170,11 +186,16 @@ impl WireTarget {
     fn lost(&mut self, index: LaneIndex, Broken { class, message }: &Broken) -> Event {
         let failure = self.close(index, *class, message);
         if let Some(mate) = self.mate(index)
-            && matches!(self.lanes[mate].state, LaneState::Sending | LaneState::Waiting)
+            && self.is_in_use(mate)
         {
             self.close(mate, *class, message);
         }
         Event::Down(self.connection_of(index), failure)
+    }
+
+    /// Whether an operation is under way on a lane.
+    fn is_in_use(&self, index: LaneIndex) -> bool {
+        matches!(self.lanes[index].state, LaneState::Sending | LaneState::Waiting)
     }
 
     /// Drops the socket, which also ends its being watched, and schedules the next try.
@@ -184,6 +205,9 @@ impl WireTarget {
         lane.handshake = None;
         lane.state = LaneState::Down;
         self.resting.push((self.clock.now() + RECONNECT_AFTER_NS, index));
+        if let Some(following) = &self.following {
+            following.set.view.doubt();
+        }
         Failure::new(class, message)
     }
 
@@ -235,7 +259,13 @@ impl WireTarget {
         let (state, interest) = match handshake.advance(connection)? {
             Step::AwaitsRoom => (LaneState::Opening, Interest::Writable),
             Step::AwaitsReply => (LaneState::Greeting, Interest::Readable),
-            Step::Done(_) => (LaneState::Idle, Interest::Readable),
+            Step::Done(hello) => {
+                let following = self.following.as_ref();
+                if following.is_some_and(|following| !following.accepts(&hello, index < self.connections)) {
+                    return Err(Broken::other_role());
+                }
+                (LaneState::Idle, Interest::Readable)
+            }
         };
         if (state == LaneState::Opening) != (lane.state == LaneState::Opening) {
             self.poller.modify(connection.as_fd(), index as u32, interest)?;
@@ -265,7 +295,13 @@ impl WireTarget {
             return Err(Broken::bad(&"the server answered another request"));
         }
         let reply = facts(&reply, message.len());
-        lane.state = LaneState::Idle;
+        if self.following.is_some()
+            && let Some(failure) = &reply.failure
+            && failure.signs.state_changed
+        {
+            self.state_changed(index);
+        }
+        self.lanes[index].state = LaneState::Idle;
         Ok(Some(Event::Reply { connection: self.connection_of(index), done, reply }))
     }
 }
@@ -300,6 +336,9 @@ impl Target for WireTarget {
 
     fn wait(&mut self, until: Nanos) -> io::Result<()> {
         let mut until = until;
+        if self.following.is_some() {
+            until = self.follow(until);
+        }
         if let Some(&(at, _)) = self.resting.first() {
             self.reopen_rested();
             until = until.min(at);
@@ -351,6 +390,15 @@ impl Target for WireTarget {
         self.close(self.lane_of(connection), FailureClass::Timeout, "");
     }
 
+    #[inline]
+    fn retire(&mut self, connection: ConnectionIndex) -> bool {
+        self.following.is_some() && self.drop_retired(connection)
+    }
+
+    fn primary(&self) -> Option<String> {
+        self.following.as_ref()?.primary().map(|primary| primary.name().to_owned())
+    }
+
     fn cpu_ns(&self) -> Nanos {
         thread_cpu_ns()
     }
@@ -369,6 +417,11 @@ impl Broken {
 
     fn no_socket() -> Self {
         Self { class: FailureClass::ConnectionLost, message: "the connection is down".to_owned() }
+    }
+
+    fn other_role() -> Self {
+        let message = "the server has another role in its replica set by now".to_owned();
+        Self { class: FailureClass::ConnectionLost, message }
     }
 }
 
@@ -395,71 +448,4 @@ impl From<io::Error> for Broken {
     fn from(error: io::Error) -> Self {
         Self { class: FailureClass::ConnectionLost, message: error.to_string() }
     }
-}
-
-/// What the worker needs of a reply. Texts are copied only when the command failed.
-fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
-    ReplyFacts {
-        failure: failure(reply).map(Box::new),
-        documents: u64::from(reply.documents),
-        n: reply.n.max(0) as u64,
-        cursor: reply.cursor_id,
-        bytes: bytes as u64,
-    }
-}
-
-fn failure(reply: &Reply<'_>) -> Option<CommandFailure> {
-    if !reply.ok {
-        let labels: Vec<&str> = reply.labels.names().collect();
-        let label = match (reply.code_name, labels.as_slice()) {
-            (code_name, []) => text(code_name),
-            (b"", labels) => labels.join(" "),
-            (code_name, labels) => format!("{} ({})", text(code_name), labels.join(" ")),
-        };
-        let message = text(reply.message);
-        return Some(Failure { class: FailureClass::ServerError, code: reply.code, label, message }.into());
-    }
-    if let Some(first) = reply.first_write_error {
-        return Some(CommandFailure { first: write_error(&first), statements: write_errors(reply) });
-    }
-    let error = reply.write_concern_error?;
-    let failure = Failure {
-        class: FailureClass::WriteConcernError,
-        code: error.code,
-        label: text(error.code_name),
-        message: text(error.message),
-    };
-    Some(failure.into())
-}
-
-/// The failed statements by code, with the message of the first of each. Codes beyond what a run tells apart, and what
-/// can't be read, count under code 0, so that no answer costs more than its length.
-fn write_errors(reply: &Reply<'_>) -> Vec<(Failure, u64)> {
-    let mut counts: Vec<(Failure, u64)> = Vec::new();
-    let mut counted = 0;
-    // What follows a damaged element is in the rest below.
-    let _ = reply.each_write_error(|error| {
-        if let Some((_, count)) = counts.iter_mut().find(|(failure, _)| failure.code == error.code) {
-            *count += 1;
-        } else if counts.len() < FAILURES_DISTINCT_MAX {
-            counts.push((write_error(&error), 1));
-        } else {
-            return;
-        }
-        counted += 1;
-    });
-    let rest = u64::from(reply.write_errors).saturating_sub(counted);
-    if rest > 0 {
-        counts.push((write_error(&WriteError::default()), rest));
-    }
-    counts
-}
-
-fn write_error(error: &WriteError<'_>) -> Failure {
-    let message = text(error.message);
-    Failure { class: FailureClass::WriteError, code: error.code, label: String::new(), message }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

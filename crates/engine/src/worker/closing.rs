@@ -57,13 +57,17 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
 
     /// Operations whose reply never came are unfinished, with their age.
     pub(super) fn settle_unfinished(&mut self) {
-        let now = self.summary.elapsed_ns;
         let unfinished: Vec<InFlight> = self.slots.all_in_flight().map(|(_, flight)| *flight).collect();
         for flight in unfinished {
             self.summary.unanswered(&flight);
-            self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
-            let age = now.saturating_sub(flight.due.unwrap_or(flight.sent));
-            self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
+            self.note_unfinished(&flight);
         }
+        self.settle_parked();
+    }
+
+    pub(super) fn note_unfinished(&mut self, flight: &InFlight) {
+        self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
+        let age = self.summary.elapsed_ns.saturating_sub(flight.due.unwrap_or(flight.sent));
+        self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
     }
 }

@@ -3,15 +3,19 @@
 
 mod closing;
 mod news;
+mod trouble;
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use brimline_wire::session::Session;
+
+use self::trouble::Retries;
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::Command;
-use crate::failure::{Failure, FailureClass};
 use crate::flight::{InFlight, Patience, Step, judge};
 use crate::mission::{Mission, Places, Sink};
+use crate::outage::OutageLog;
 use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Recorder, SecondStep};
 use crate::rhythm::Rhythm;
@@ -56,13 +60,23 @@ pub struct Worker<'r, T: Target, S: Sink> {
     next_cut: Nanos,
     patience: Patience,
     cpu_at_cut: Nanos,
+    /// One per connection where writes are sent again, else none.
+    sessions: Vec<Session>,
+    retries: Retries,
+    outages: OutageLog,
+    /// When operations were last refused for want of a server.
+    refused_at: Nanos,
 }
 
 impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// A worker for shard `shard` on a target with as many connections as it has places.
-    pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, places: Places, sink: S) -> Self {
+    ///
+    /// # Errors
+    /// When the system has no randomness for the sessions of its writes.
+    pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, places: Places, sink: S) -> io::Result<Self> {
         let Places { connections, in_flight_max } = places;
-        Self {
+        let session_count = if mission.retries.writes { connections } else { 0 };
+        Ok(Self {
             mission,
             target,
             sink,
@@ -82,7 +96,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             next_cut: mission.intervals.next_cut(0),
             patience: Patience::new(mission.operation_timeout_ns),
             cpu_at_cut: 0,
-        }
+            sessions: (0..session_count).map(|_| Session::start()).collect::<io::Result<_>>()?,
+            retries: Retries::default(),
+            outages: OutageLog::default(),
+            refused_at: 0,
+        })
     }
 
     /// Waits until every connection is up.
@@ -135,6 +153,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.close_offer();
         self.drain()?;
         self.settle_unfinished();
+        self.summary.outages = self.outages.finish(|| self.target.primary());
         let Self { target, mut summary, .. } = self;
         let closing = clock.now();
         drop(target);
@@ -208,14 +227,17 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         if self.rhythm.is_some() {
             self.looked_at = self.target.now();
         }
-        for _ in 0..EVENTS_PER_TURN {
-            let Some(event) = self.target.next_event() else {
-                break;
-            };
-            match event {
-                Event::Reply { connection, done, reply } => self.reply(connection, done, reply, offering),
-                Event::Up(connection) => self.up(connection, self.target.now()),
-                Event::Down(connection, failure) => self.fail_connection(connection, failure),
+        let mut replies = 0;
+        while replies < EVENTS_PER_TURN {
+            match self.target.next_event() {
+                None => break,
+                Some(Event::Reply { connection, done, reply }) => {
+                    replies += 1;
+                    self.reply(connection, done, reply, offering);
+                }
+                Some(Event::Up(connection)) => self.up(connection, self.target.now()),
+                // Followed however many there are, so that nothing is sent on a connection that is down.
+                Some(Event::Down(connection, failure)) => self.fail_connection(connection, failure),
             }
         }
         let now = self.target.now();
@@ -223,7 +245,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             self.next_look = rhythm.next_look(now);
         }
         self.check_timeouts(now);
-        self.check_reachable(now);
+        if self.slots.up_count() < self.slots.count() {
+            self.look_after_lost(now);
+        }
         while now >= self.next_cut {
             self.cut(self.next_cut);
         }
@@ -239,16 +263,18 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.target.route(connection, command.is_read());
         let request = self.target.request(connection);
         self.mission.commands.render(command, &operation, record, request_id, request);
+        if let Some(session) = self.sessions.get_mut(connection)
+            && command.is_write()
+        {
+            session.advance();
+            self.mission.commands.stamp(command, session, request);
+        }
         let bytes_out = request.len() as u64;
         let sent = self.target.now();
         if let Some(rhythm) = &mut self.rhythm {
             rhythm.sent(connection, sent);
         }
         let held_back = due.is_some_and(|due| self.slots.held_back(due));
-        let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
-        self.recorder.sent(phase, operation.kind, due, sent, held_back);
-        self.summary.kinds[operation.kind as usize].sent += 1;
-        self.summary.digest = self.summary.digest.wrapping_add(operation.digest());
         let flight = InFlight {
             operation,
             record,
@@ -261,22 +287,42 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             bytes_out,
             bytes_in: 0,
             inserts_before: self.stream.inserts_before_next(),
+            is_retry: false,
         };
-        if command == Command::Insert {
-            self.summary.inserts.sent += flight.statements();
-        }
+        self.note_sent(&flight, held_back);
         self.slots.occupy(connection, flight);
         if let Err(failure) = self.target.send(connection, request_id, operation.documents) {
             self.fail_connection(connection, failure);
         }
     }
 
-    /// Sends the next command of the operation on `connection`.
+    /// Counts an operation that begins.
+    #[inline]
+    fn note_sent(&mut self, flight: &InFlight, held_back: bool) {
+        let InFlight { operation, due, sent, .. } = *flight;
+        let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
+        self.recorder.sent(phase, operation.kind, due, sent, held_back);
+        self.summary.kinds[operation.kind as usize].sent += 1;
+        self.summary.digest = self.summary.digest.wrapping_add(operation.digest());
+        if flight.command == Command::Insert {
+            self.summary.inserts.sent += flight.statements();
+        }
+    }
+
+    /// Sends the next command of the operation on `connection`, or the same once more under the number it had.
     fn go_on(&mut self, connection: ConnectionIndex, mut flight: InFlight, command: Command) {
         let request_id = self.next_request_id();
         self.target.route(connection, command.is_read());
         let request = self.target.request(connection);
         self.mission.commands.render(command, &flight.operation, flight.record, request_id, request);
+        if let Some(session) = self.sessions.get_mut(connection)
+            && command.is_write()
+        {
+            if !flight.is_retry {
+                session.advance();
+            }
+            self.mission.commands.stamp(command, session, request);
+        }
         flight.bytes_out += request.len() as u64;
         flight.command = command;
         flight.command_sent = self.target.now();
@@ -286,15 +332,24 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         }
     }
 
-    fn reply(&mut self, connection: ConnectionIndex, done: Nanos, reply: ReplyFacts, offering: bool) {
+    fn reply(&mut self, connection: ConnectionIndex, done: Nanos, mut reply: ReplyFacts, offering: bool) {
         let Some(mut flight) = self.slots.in_flight(connection) else { return };
         let done = flight.done_at(done, || self.target.now());
         flight.bytes_in += reply.bytes;
+        if let Some(failure) = reply.failure.take() {
+            reply.failure = self.failed_reply(connection, &flight, failure);
+            if reply.failure.is_none() {
+                return;
+            }
+        } else if flight.is_retry || self.outages.is_troubled() {
+            self.answered_at_last(connection, &flight, done);
+        }
         self.summary.answered(&flight, &reply);
         match judge(&flight, &reply) {
             Step::Next(command) => {
                 flight.documents += reply.documents;
                 flight.first_done = (command == Command::Update).then_some(done);
+                flight.is_retry = false;
                 self.go_on(connection, flight, command);
             }
             Step::Finished(ending, documents) => {
@@ -303,7 +358,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
                 if let Some(failure) = reply.failure {
                     self.summary.failed(flight.operation.kind, *failure);
                 }
-                self.release(connection, flight.operation.index, done, offering);
+                if self.target.retire(connection) {
+                    self.leave(connection, self.target.now());
+                } else {
+                    self.release(connection, flight.operation.index, done, offering);
+                }
             }
         }
     }
@@ -319,9 +378,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         add(&progress.documents, documents);
     }
 
-    /// A connection is ready for its first operation, or again.
-    fn up(&mut self, connection: ConnectionIndex, now: Nanos) {
-        self.slots.up(connection);
+    /// A connection is free for its worker, which may have to rest.
+    fn wake(&mut self, connection: ConnectionIndex, now: Nanos) {
         if self.pace.up(connection, now) == Next::Send {
             self.slots.wake(connection, now);
         }
@@ -336,39 +394,6 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let now = done.max(self.looked_at);
         if offering && self.offers_at(now) {
             self.send_due(now);
-        }
-    }
-
-    fn fail_connection(&mut self, connection: ConnectionIndex, failure: Failure) {
-        let now = self.target.now();
-        if let Some(flight) = self.slots.down(connection, now) {
-            self.pace.lost(connection);
-            self.summary.unanswered(&flight);
-            self.finish(&flight, now, Ending::Failed);
-            self.summary.failures.add(flight.operation.kind, failure);
-        }
-    }
-
-    fn check_timeouts(&mut self, now: Nanos) {
-        let Some(sent_before) = self.patience.late_if_sent_before(now) else { return };
-        let late: Vec<ConnectionIndex> = self
-            .slots
-            .all_in_flight()
-            .filter_map(|(connection, flight)| (flight.command_sent < sent_before).then_some(connection))
-            .collect();
-        for connection in late {
-            let message = format!("no reply within {} ms", self.mission.operation_timeout_ns / 1_000_000);
-            self.fail_connection(connection, Failure::new(FailureClass::Timeout, message));
-            self.target.reset(connection);
-        }
-    }
-
-    fn check_reachable(&mut self, now: Nanos) {
-        if let Some(since) = self.slots.down_since()
-            && now.saturating_sub(since) > self.mission.connect_timeout_ns
-        {
-            let message = format!("no connection to the target for {} ms", (now - since) / 1_000_000);
-            self.mission.control.lose_target(message);
         }
     }
 

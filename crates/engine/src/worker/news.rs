@@ -62,7 +62,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         progress.in_flight.store(self.slots.in_flight_count(), Relaxed);
         progress.connections_up.store(self.slots.up_count(), Relaxed);
         if self.mission.workload.reads_newest() {
-            let in_flight = self.slots.all_in_flight().map(|(_, flight)| flight.inserts_before);
+            let in_flight = self.slots.all_in_flight().chain(self.slots.all_parked());
+            let in_flight = in_flight.map(|(_, flight)| flight.inserts_before);
             let settled = in_flight.min().unwrap_or(self.stream.inserts_before_next());
             progress.inserts_settled.store(settled, Relaxed);
         }

@@ -1,0 +1,241 @@
+//! What a worker does about what fails: commands that are sent once more, connections that break, operations that no server
+//! takes, and replies that don't come.
+
+use super::Worker;
+use crate::clock::Nanos;
+use crate::commands::Command;
+use crate::failure::{CommandFailure, Failure, FailureClass, Signs};
+use crate::flight::InFlight;
+use crate::mission::Sink;
+use crate::recorder::Ending;
+use crate::target::{ConnectionIndex, Target};
+
+/// The first failures of commands that are sent once more, by connection.
+#[derive(Debug, Default)]
+pub(super) struct Retries {
+    first_failures: Vec<Option<Box<FirstFailure>>>,
+}
+
+#[derive(Debug)]
+struct FirstFailure {
+    at: Nanos,
+    failure: CommandFailure,
+}
+
+impl Retries {
+    fn keep(&mut self, connection: ConnectionIndex, at: Nanos, failure: CommandFailure) {
+        if self.first_failures.len() <= connection {
+            self.first_failures.resize_with(connection + 1, || None);
+        }
+        self.first_failures[connection] = Some(Box::new(FirstFailure { at, failure }));
+    }
+
+    fn take(&mut self, connection: ConnectionIndex) -> Option<CommandFailure> {
+        Some(self.first_failures.get_mut(connection)?.take()?.failure)
+    }
+
+    fn failed_at(&self, connection: ConnectionIndex) -> Option<Nanos> {
+        Some(self.first_failures.get(connection)?.as_ref()?.at)
+    }
+}
+
+impl<T: Target, S: Sink> Worker<'_, T, S> {
+    /// Follows a reply that is an error: sends the command once more, or hands out the failure that the operation ends with.
+    pub(super) fn failed_reply(
+        &mut self,
+        connection: ConnectionIndex,
+        flight: &InFlight,
+        failure: Box<CommandFailure>,
+    ) -> Option<Box<CommandFailure>> {
+        let now = self.target.now();
+        let Signs { state_changed, wrote_nothing, .. } = failure.signs;
+        if state_changed {
+            self.outages.lost(now, true);
+        }
+        if self.may_send_again(flight, failure.signs) {
+            self.summary.gave_up_attempt(flight);
+            self.retries.keep(connection, now, *failure);
+            let again = InFlight { is_retry: true, ..*flight };
+            if self.target.retire(connection) {
+                self.slots.park(connection, again, now);
+            } else {
+                self.send_again(connection, again);
+            }
+            return None;
+        }
+        if state_changed {
+            self.outages.failed();
+        }
+        let first = self.retries.take(connection).filter(|_| flight.is_retry && wrote_nothing);
+        Some(first.map_or(failure, Box::new))
+    }
+
+    /// Follows a reply that is no error, after something was lost or of a command that was sent twice.
+    pub(super) fn answered_at_last(&mut self, connection: ConnectionIndex, flight: &InFlight, done: Nanos) {
+        self.outages.answered(flight.command_sent, done, || self.target.primary());
+        if flight.is_retry {
+            self.retries.take(connection);
+        }
+    }
+
+    /// Each command at most once, and never a `getMore`: its cursor may have moved on.
+    fn may_send_again(&self, flight: &InFlight, signs: Signs) -> bool {
+        let policy = self.mission.retries;
+        let is_allowed = match flight.command {
+            Command::Find | Command::Scan => policy.reads && signs.allows_read,
+            Command::Update | Command::Insert => policy.writes && signs.allows_write,
+            Command::GetMore(_) => false,
+        };
+        is_allowed && !flight.is_retry
+    }
+
+    fn send_again(&mut self, connection: ConnectionIndex, flight: InFlight) {
+        self.summary.kinds[flight.operation.kind as usize].retried += 1;
+        self.outages.retried();
+        self.go_on(connection, flight, flight.command);
+    }
+
+    /// A connection is ready for its first operation, or again; what waits for it goes first.
+    pub(super) fn up(&mut self, connection: ConnectionIndex, now: Nanos) {
+        self.outages.up(now);
+        if let Some(flight) = self.slots.up(connection) {
+            return self.send_again(connection, flight);
+        }
+        self.wake(connection, now);
+    }
+
+    /// A connection is down, and with it the command that was under way on it, which is sent again once it is up if it may be.
+    pub(super) fn fail_connection(&mut self, connection: ConnectionIndex, failure: Failure) {
+        let now = self.target.now();
+        let failure = CommandFailure::from(failure);
+        let flight = self.slots.in_flight(connection);
+        if let Some(flight) = flight.filter(|flight| self.may_send_again(flight, failure.signs)) {
+            self.summary.gave_up_attempt(&flight);
+            self.retries.keep(connection, now, failure);
+            self.slots.park(connection, InFlight { is_retry: true, ..flight }, now);
+            self.outages.lost(now, self.slots.up_count() == 0);
+            return;
+        }
+        let lost = self.slots.down(connection, now);
+        self.outages.lost(now, self.slots.up_count() == 0);
+        if let Some(flight) = lost {
+            self.pace.lost(connection);
+            self.summary.unanswered(&flight);
+            self.retries.take(connection);
+            self.fail(&flight, now, failure.first);
+        }
+    }
+
+    /// The operation on `connection` is over, and its server is no longer the one that operations go to.
+    pub(super) fn leave(&mut self, connection: ConnectionIndex, now: Nanos) {
+        self.slots.down(connection, now);
+        self.pace.lost(connection);
+        self.outages.lost(now, self.slots.up_count() == 0);
+    }
+
+    pub(super) fn check_timeouts(&mut self, now: Nanos) {
+        let Some(sent_before) = self.patience.late_if_sent_before(now) else { return };
+        let late: Vec<ConnectionIndex> = self
+            .slots
+            .all_in_flight()
+            .filter_map(|(connection, flight)| (flight.command_sent < sent_before).then_some(connection))
+            .collect();
+        for connection in late {
+            let message = format!("no reply within {} ms", self.mission.operation_timeout_ns / 1_000_000);
+            self.fail_connection(connection, Failure::new(FailureClass::Timeout, message));
+            self.target.reset(connection);
+        }
+    }
+
+    /// Looks after operations that wait for a server while connections are down, and ends the run when none comes back.
+    pub(super) fn look_after_lost(&mut self, now: Nanos) {
+        let timeout_ns = self.mission.retries.selection_timeout_ns;
+        if let Some(waited_since) = now.checked_sub(timeout_ns.unwrap_or(self.mission.lost_after_ns)) {
+            self.give_up_parked(waited_since, now);
+            if timeout_ns.is_some() && self.slots.down_since().is_some_and(|since| since <= waited_since) {
+                self.refuse(waited_since, now);
+            }
+        }
+        if let Some(since) = self.slots.down_since()
+            && now.saturating_sub(since) > self.mission.lost_after_ns
+        {
+            let message = format!("no connection to the target for {} ms", (now - since) / 1_000_000);
+            self.mission.control.lose_target(message);
+        }
+    }
+
+    /// Operations whose command failed before `waited_since` and found no server for its second try: they end with the failure.
+    fn give_up_parked(&mut self, waited_since: Nanos, now: Nanos) {
+        let is_late = |connection| self.retries.failed_at(connection).is_some_and(|at| at <= waited_since);
+        let late: Vec<ConnectionIndex> =
+            self.slots.all_parked().map(|(connection, _)| connection).filter(|&each| is_late(each)).collect();
+        for connection in late {
+            let Some(flight) = self.slots.give_up(connection) else { continue };
+            let Some(first) = self.retries.take(connection) else { continue };
+            self.pace.lost(connection);
+            self.summary.unknown(&flight);
+            self.fail(&flight, now, first.first);
+        }
+    }
+
+    /// Operations that have waited for a server since `waited_since` or longer fail without being sent: in an open loop those
+    /// that are due since then, in a closed one the next of each worker that waits.
+    fn refuse(&mut self, waited_since: Nanos, now: Nanos) {
+        let down_since = self.slots.down_since().unwrap_or(now);
+        while self.offers_at(now)
+            && let Some(due) = self.next_due().filter(|&due| due <= waited_since && self.is_offered(due))
+        {
+            self.refuse_next(Some(due), due.max(down_since), now);
+        }
+        let since = down_since.max(self.refused_at);
+        if since > waited_since {
+            return;
+        }
+        for connection in 0..self.slots.count() as usize {
+            let waits = self.slots.is_down(connection) && self.pace.awaits(connection, now);
+            if waits && self.offers_at(now) && !self.is_exhausted() {
+                self.refuse_next(None, since, now);
+                self.pace.lost(connection);
+                self.refused_at = now;
+            }
+        }
+    }
+
+    fn refuse_next(&mut self, due: Option<Nanos>, since: Nanos, now: Nanos) {
+        let operation = self.stream.next();
+        let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
+        let flight = InFlight {
+            operation,
+            record,
+            command: Command::first(operation.kind),
+            due,
+            sent: since,
+            command_sent: since,
+            first_done: None,
+            documents: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            inserts_before: self.stream.inserts_before_next(),
+            is_retry: false,
+        };
+        self.note_sent(&flight, false);
+        self.summary.not_attempted(&flight);
+        let message = format!("no server took operations for {} ms", (now - since) / 1_000_000);
+        self.fail(&flight, now, Failure::new(FailureClass::ServerSelection, message));
+    }
+
+    fn fail(&mut self, flight: &InFlight, now: Nanos, failure: Failure) {
+        self.outages.failed();
+        self.finish(flight, now, Ending::Failed);
+        self.summary.failures.add(flight.operation.kind, failure);
+    }
+
+    /// Operations that wait to be sent again when the run is over are unfinished.
+    pub(super) fn settle_parked(&mut self) {
+        let parked: Vec<InFlight> = self.slots.all_parked().map(|(_, flight)| *flight).collect();
+        for flight in parked {
+            self.summary.unknown(&flight);
+            self.note_unfinished(&flight);
+        }
+    }
+}

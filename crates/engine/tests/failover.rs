@@ -1,0 +1,286 @@
+//! Runs on a replica set whose primary changes. The members are threads of the test that say what they are told to say, so
+//! that what must follow is known; real ones are met by the Python tests.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use brimline_bson::{Reader, Value, Writer};
+use brimline_datagen::ChooserSpec;
+use brimline_engine::failure::FailureClass;
+use brimline_engine::operation::OperationKind;
+use brimline_engine::plan::{Plan, Proportions, ReplicaSet, TargetPlan};
+use brimline_engine::{EndedBy, Run, Stage};
+use brimline_wire::op_msg;
+use common::{MS, Outcome, S, assert_conserved, constant, merge, plan};
+
+const NOT_WRITABLE_PRIMARY: i32 = 10_107;
+
+/// What the members say and have seen.
+#[derive(Default)]
+struct Set {
+    /// Which member is the primary.
+    primary: Option<usize>,
+    /// Answers nothing and closes instead, once, with the next write.
+    closes_once: bool,
+    /// Numbers of the writes done, by session; a second time does nothing.
+    done: BTreeSet<(Vec<u8>, i64)>,
+    repeated: u64,
+}
+
+struct Members {
+    set: Arc<Mutex<Set>>,
+    addresses: Vec<String>,
+}
+
+impl Members {
+    /// Two members, the first of them the primary.
+    fn start() -> Self {
+        let set = Arc::new(Mutex::new(Set { primary: Some(0), ..Set::default() }));
+        let listeners: Vec<TcpListener> = (0..2).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let addresses: Vec<String> =
+            listeners.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect();
+        for (number, listener) in listeners.into_iter().enumerate() {
+            let (set, addresses) = (Arc::clone(&set), addresses.clone());
+            thread::spawn(move || {
+                for stream in listener.incoming().map_while(Result::ok) {
+                    let (set, addresses) = (Arc::clone(&set), addresses.clone());
+                    thread::spawn(move || serve(stream, number, &set, &addresses));
+                }
+            });
+        }
+        Self { set, addresses }
+    }
+
+    fn elect(&self, primary: Option<usize>) {
+        self.set.lock().unwrap().primary = primary;
+    }
+
+    /// Updates of this set's primary; how long an operation waits for one.
+    fn target(&self, selection_timeout_ns: u64, retry_writes: bool) -> TargetPlan {
+        let mut target = TargetPlan::wire(&self.addresses[0]);
+        if let TargetPlan::Wire { replica_set, retry_reads, retry_writes: retries, .. } = &mut target {
+            let members = self.addresses.clone();
+            *replica_set = Some(ReplicaSet { name: "rs".to_owned(), members, selection_timeout_ns });
+            (*retry_reads, *retries) = (true, retry_writes);
+        }
+        target
+    }
+}
+
+fn serve(mut stream: TcpStream, number: usize, set: &Mutex<Set>, addresses: &[String]) {
+    let mut length = [0; 4];
+    while stream.read_exact(&mut length).is_ok() {
+        let mut message = vec![0; u32::from_le_bytes(length) as usize];
+        message[..4].copy_from_slice(&length);
+        stream.read_exact(&mut message[4..]).unwrap();
+        let mut reply = Vec::new();
+        op_msg::request(&mut reply, 1, |writer| {
+            answer(writer, &message, number, &mut set.lock().unwrap(), addresses);
+        });
+        let closes = {
+            let mut set = set.lock().unwrap();
+            let is_write = !is_hello(&message);
+            is_write && std::mem::take(&mut set.closes_once)
+        };
+        if closes {
+            return;
+        }
+        reply[8..12].copy_from_slice(&message[4..8]);
+        stream.write_all(&reply).unwrap();
+    }
+}
+
+fn body(message: &[u8]) -> Reader<'_> {
+    Reader::new(op_msg::parse(message).unwrap().body).unwrap()
+}
+
+fn is_hello(message: &[u8]) -> bool {
+    body(message).find("hello").unwrap().is_some()
+}
+
+fn answer(writer: &mut Writer<'_>, message: &[u8], number: usize, set: &mut Set, addresses: &[String]) {
+    let is_primary = set.primary == Some(number);
+    if is_hello(message) {
+        writer.boolean("isWritablePrimary", is_primary);
+        writer.boolean("secondary", !is_primary);
+        writer.string("setName", "rs");
+        writer.string("me", &addresses[number]);
+        let hosts = writer.begin_array("hosts");
+        for (index, address) in addresses.iter().enumerate() {
+            writer.string(&index.to_string(), address);
+        }
+        writer.end_document(hosts);
+        writer.double("ok", 1.0);
+    } else if !is_primary {
+        writer.double("ok", 0.0);
+        writer.int32("code", NOT_WRITABLE_PRIMARY);
+        writer.string("codeName", "NotWritablePrimary");
+        let labels = writer.begin_array("errorLabels");
+        writer.string("0", "RetryableWriteError");
+        writer.end_document(labels);
+    } else {
+        if let Some(write) = session(message)
+            && !set.done.insert(write)
+        {
+            set.repeated += 1;
+        }
+        writer.int32("n", 1);
+        writer.double("ok", 1.0);
+    }
+}
+
+fn session(message: &[u8]) -> Option<(Vec<u8>, i64)> {
+    let Value::Document(lsid) = body(message).find("lsid").unwrap()? else { return None };
+    let Value::Binary(id, _) = Reader::new(lsid).unwrap().find("id").unwrap()? else { return None };
+    Some((id.to_vec(), body(message).find("txnNumber").unwrap()?.as_i64()?))
+}
+
+fn pause_ms(length_ms: u64) {
+    brimline_wire::wait::sleep(length_ms * MS).unwrap();
+}
+
+const UPDATES: Proportions =
+    Proportions { read: 0.0, update: 1.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };
+
+fn updates(target: TargetPlan, operations: u64) -> Plan {
+    Plan {
+        target,
+        work: common::mix(UPDATES, ChooserSpec::Uniform),
+        pacer: constant(1_000.0),
+        connections: 4,
+        threads: 2,
+        duration_ns: None,
+        operation_count: Some(operations),
+        ..plan()
+    }
+}
+
+/// Runs it, and does `meanwhile` once some operations were answered.
+fn execute(plan: Plan, meanwhile: impl FnOnce()) -> Outcome {
+    let run = Run::start(plan).unwrap();
+    while run.poll(Duration::from_millis(20)).ok < 200 {}
+    meanwhile();
+    let mut intervals = Vec::new();
+    while run.poll(Duration::from_secs(1)).stage != Stage::Finished {
+        intervals.extend(run.take_intervals());
+    }
+    intervals.extend(run.take_intervals());
+    let outcome = merge(run.join().unwrap(), intervals);
+    assert_conserved(&outcome);
+    outcome
+}
+
+fn totals(outcome: &Outcome) -> brimline_engine::totals::Totals {
+    outcome.summary.kinds[OperationKind::Update as usize]
+}
+
+#[test]
+fn a_run_goes_on_with_the_next_primary_and_sends_what_failed_once_more() {
+    let members = Members::start();
+    let outcome = execute(updates(members.target(30 * S, true), 2_000), || {
+        members.elect(None);
+        pause_ms(300);
+        members.elect(Some(1));
+    });
+    let totals = totals(&outcome);
+    assert_eq!(
+        (totals.ok, totals.failed, totals.unfinished),
+        (2_000, 0, 0),
+        "{:?}",
+        outcome.summary.failures
+    );
+    assert!(totals.retried > 0 && totals.retried <= 4, "{} of 4 connections", totals.retried);
+    let set = members.set.lock().unwrap();
+    assert_eq!((set.done.len(), set.repeated), (2_000, 0), "each update was done once");
+    let [outage] = &outcome.summary.outages[..] else { panic!("{:?}", outcome.summary.outages) };
+    assert!(outage.to_ns.unwrap() - outage.from_ns > 200 * MS, "{outage:?}");
+    assert_eq!((outage.failed, outage.primary.as_ref()), (0, Some(&members.addresses[1])));
+    assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
+}
+
+#[test]
+fn without_retries_what_was_under_way_fails_and_nothing_else() {
+    let members = Members::start();
+    let outcome = execute(updates(members.target(30 * S, false), 2_000), || members.elect(Some(1)));
+    let totals = totals(&outcome);
+    assert!((1..=4).contains(&totals.failed), "{totals:?}");
+    assert_eq!((totals.ok, totals.retried), (2_000 - totals.failed, 0));
+    assert!(outcome.summary.failures.iter().all(|each| each.first.code == NOT_WRITABLE_PRIMARY));
+    assert!(members.set.lock().unwrap().done.is_empty(), "no session where nothing is sent twice");
+}
+
+/// The first attempt was done, and its answer lost: the second has the same number, and is not done again.
+#[test]
+fn a_write_whose_answer_was_lost_is_done_once() {
+    let members = Members::start();
+    let outcome = execute(updates(members.target(30 * S, true), 1_000), || {
+        members.set.lock().unwrap().closes_once = true;
+    });
+    assert_eq!((totals(&outcome).ok, totals(&outcome).retried), (1_000, 1));
+    let set = members.set.lock().unwrap();
+    assert_eq!((set.done.len(), set.repeated), (1_000, 1));
+    let [_, _, update, _] = outcome.summary.commands;
+    let [_, _, uncertain, _] = outcome.summary.commands_uncertain;
+    assert_eq!((update, uncertain), (999, 2), "which attempt was counted is not known");
+}
+
+#[test]
+fn operations_that_no_server_takes_fail_after_their_time_and_the_run_goes_on() {
+    let members = Members::start();
+    let outcome = execute(updates(members.target(200 * MS, true), 2_000), || {
+        members.elect(None);
+        pause_ms(1_000);
+        members.elect(Some(1));
+    });
+    let totals = totals(&outcome);
+    assert_eq!(totals.ok + totals.failed, 2_000);
+    let refused: u64 = outcome
+        .summary
+        .failures
+        .iter()
+        .filter(|each| each.first.class == FailureClass::ServerSelection)
+        .map(|each| each.count)
+        .sum();
+    assert!(refused > 100, "{refused} of a thousand that were due meanwhile");
+    assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
+    let [outage] = &outcome.summary.outages[..] else { panic!("{:?}", outcome.summary.outages) };
+    assert_eq!(outage.failed, totals.failed);
+}
+
+/// In a closed loop each connection is a worker, which waits with its next operation.
+#[test]
+fn workers_of_a_closed_loop_wait_with_one_operation_each() {
+    let members = Members::start();
+    let mut closed = updates(members.target(300 * MS, false), 3_000);
+    closed.pacer = brimline_engine::plan::PacerPlan::Closed { think_time: None };
+    let outcome = execute(closed, || {
+        members.elect(None);
+        pause_ms(1_000);
+        members.elect(Some(0));
+    });
+    let of_class = |class| {
+        let counts = outcome.summary.failures.iter().filter(move |each| each.first.class == class);
+        counts.map(|each| each.count).sum::<u64>()
+    };
+    let refused = of_class(FailureClass::ServerSelection);
+    assert!((4..=16).contains(&refused), "{refused}: one per worker and 300 ms");
+    assert_eq!(totals(&outcome).ok + totals(&outcome).failed, 3_000);
+}
+
+#[test]
+fn a_run_without_any_primary_ends_by_itself() {
+    let members = Members::start();
+    members.elect(None);
+    let mut lost = updates(members.target(S, true), 1_000);
+    lost.connect_timeout_ns = S / 2;
+    let reason = Run::start(lost).unwrap().join().unwrap_err().to_string();
+    assert!(reason.contains("0 of 2 connections"), "{reason}");
+}
