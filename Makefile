@@ -77,6 +77,10 @@ bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
 growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes; breakpoints against the cache's own misses
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)
 
+.PHONY: failover-truth
+failover-truth: $(NATIVE) ## Take a primary away 20 times during one run, about 4 minutes; nothing acknowledged may be lost
+	$(BIN)/python -m benchmarks.failover $(ARGUMENTS)
+
 .PHONY: lab-truth
 lab-truth: $(NATIVE) ## Bring up and take down 50 labs, five of them killed half-way, about 10 minutes; nothing may be left
 	$(BIN)/python -m benchmarks.labs $(ARGUMENTS)
