@@ -21,6 +21,7 @@ from brimline.experiments.cost import capacity_time
 from brimline.experiments.frontier import Frontier, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.plan.pacing import plural
+from brimline.record.damage import damage_told
 from brimline.report import capacity_report
 from brimline.report.frontier_view import frontier_report
 from brimline.spec import LoadedSpec
@@ -89,7 +90,8 @@ def resume_search(
     found = resumption(Path(directory), kinds=("capacity", "frontier"))
     finished = sum(trial.took_s is not None for trial in found.experiment.trials)
     options.progress.note(f"going on with {directory}, in which {plural(finished, 'probe')} ended")
-    settings = resumed_settings(found.experiment, budget_s)
+    with damage_told(found.experiment.directory):
+        settings = resumed_settings(found.experiment, budget_s)
     return search_loaded(found.loaded, settings, options, resume=Path(directory))
 
 

@@ -13,6 +13,7 @@ from brimline.api.reopen import find_record
 from brimline.errors import BrimlineError, UsageError
 from brimline.experiments.ab import AB_KIND, ARMS
 from brimline.record import list_records, read_experiment, read_record
+from brimline.record.damage import damage_told
 from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
@@ -81,7 +82,12 @@ def named_runs(name: str | Path, *, runs_directory: Path) -> list[ComparedRun]:
         raise _is_of_another_tool(directory)
     if (directory / EXPERIMENT_FILE).exists():
         return _runs_of_arm(directory, arm if is_arm else "")
-    return [compared_run(read_record(directory))]
+    return [_run_in(directory)]
+
+
+def _run_in(directory: Path) -> ComparedRun:
+    with damage_told(directory):
+        return compared_run(read_record(directory))
 
 
 def _is_of_another_tool(directory: Path) -> UsageError:
@@ -103,7 +109,7 @@ def _runs_below(directory: Path) -> list[ComparedRun]:
     imported = next((entry for entry in found if entry.kind == IMPORTED_KIND), None)
     if imported is not None and not entries:
         raise _is_of_another_tool(imported.directory)
-    runs = [compared_run(read_record(entry.directory)) for entry in entries]
+    runs = [_run_in(entry.directory) for entry in entries]
     if not runs:
         raise UsageError(f"there is no run in {directory}", hint="name a run, a directory of runs, or EXPERIMENT:A")
     return [run for run in runs if run.kind != "load"] or runs
@@ -123,4 +129,4 @@ def _runs_of_arm(directory: Path, arm: str) -> list[ComparedRun]:
         raise UsageError(
             f"{directory} {problem}", hint=f"name one, {directory}:A or {directory}:B, or the directory alone"
         )
-    return [compared_run(read_record(each)) for each in named]
+    return [_run_in(each) for each in named]

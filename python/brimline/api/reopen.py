@@ -31,6 +31,7 @@ from brimline.experiments.stored import (
 )
 from brimline.experiments.vary import VARY_KIND
 from brimline.record import ExperimentRecord, RunRecord, list_records, read_experiment, read_record
+from brimline.record.damage import damage_told
 from brimline.record.data_import import is_import
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
@@ -50,12 +51,8 @@ def open_result(
     Raises UsageError and RecordError.
     """
     directory = find_record(name_or_path, runs_directory=runs_directory)
-    try:
+    with damage_told(directory):
         return _open(directory, apdex)
-    except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(
-            f"the record in {directory} is damaged: {error}", hint="it can't be analysed again"
-        ) from error
 
 
 def _open(directory: Path, apdex: ApdexThresholds) -> Result:

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from brimline.errors import UsageError
 from brimline.record import ExperimentRecord, read_experiment
+from brimline.record.damage import damage_told
 from brimline.record.layout import EXPERIMENT_FILE, SPEC_FILE
 from brimline.record.redaction import REDACTED
 from brimline.spec import LoadedSpec, Spec, load_spec
@@ -52,7 +53,8 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
             hint=f"brimline {_VERBS.get(experiment.kind, experiment.kind)} --resume {directory}",
         )
     loaded = load_spec(directory / SPEC_FILE)
-    spec = _on_its_server(loaded.spec, experiment.environment)
+    with damage_told(directory):
+        spec = _on_its_server(loaded.spec, experiment.environment)
     return Resumption(experiment=experiment, loaded=LoadedSpec(spec, experiment.spec_text, loaded.source))
 
 

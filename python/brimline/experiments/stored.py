@@ -12,6 +12,7 @@ from brimline.experiments.runner import null_ceiling
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.experiments.trial import CoolDown, Probe, Trial
 from brimline.record import ExperimentRecord, read_record
+from brimline.record.damage import damage_told
 
 _Part = TypeVar("_Part")
 
@@ -20,10 +21,10 @@ def stored_trials(experiment: ExperimentRecord, *, slo: Slo | None = None) -> li
     """The trials of an experiment, observed anew from their records for `slo`. Raises RecordError."""
     trials: list[Trial] = []
     for entry in experiment.trials:
-        record = read_record(entry.directory)
-        observation = observe(
-            record, null_ceiling_ops_per_s=null_ceiling(trials), objectives=slo.latencies if slo else ()
-        )
+        ceiling = null_ceiling(trials)
+        with damage_told(entry.directory):
+            record = read_record(entry.directory)
+            observation = observe(record, null_ceiling_ops_per_s=ceiling, objectives=slo.latencies if slo else ())
         cool_down = None if entry.cool_down is None else _cool_down(entry.cool_down)
         probe = _read(Probe, entry.probe, "trial")
         trials.append(Trial(probe=probe, observation=observation, cool_down=cool_down, took_s=entry.took_s))

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from brimline.errors import RecordError, redact_text
 from brimline.record.closing import Closing
+from brimline.record.damage import damage_told
 from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
@@ -186,13 +187,18 @@ class ExperimentWriter(Closing):
 
 def read_experiment(directory: Path) -> ExperimentRecord:
     """The experiment in `directory`; trials that never began to run are left out. Raises RecordError."""
+    with damage_told(directory):
+        return _read_experiment(directory)
+
+
+def _read_experiment(directory: Path) -> ExperimentRecord:
     state = read_state(directory, EXPERIMENT_FILE)
     ended_by = state.get("ended_by")
     return ExperimentRecord(
         directory=directory,
         kind=str(state.get("kind", "")),
         name=str(state.get("name", "")),
-        settings=state.get("settings", {}),
+        settings=dict(state.get("settings", {})),
         spec_text=_read_text(directory / SPEC_FILE),
         environment=read_environment(directory / ENVIRONMENT_FILE),
         ended_by=ended_by or "killed",

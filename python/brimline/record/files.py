@@ -139,7 +139,7 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise unreadable(path, error) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} is damaged: it is not JSON") from error
     if not isinstance(value, dict):
         raise RecordError(f"{path} is damaged: it is not a JSON object")

@@ -4,7 +4,7 @@ import csv
 import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_origin
 
 from pydantic import ValidationError
 
@@ -12,6 +12,7 @@ from brimline.errors import RecordError
 from brimline.plan import Plan
 from brimline.record import hlog
 from brimline.record.batches import condensed
+from brimline.record.damage import damage_told
 from brimline.record.events import read_events
 from brimline.record.files import digest, read_json, read_json_if_there, read_lines
 from brimline.record.histograms import native_codec
@@ -53,8 +54,12 @@ _DAMAGED_HINT = "the file was changed or cut short after it was written: restore
 
 
 def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunRecord:
-    """The run in `directory`. Raises RecordError when there is none, or one of a newer format."""
-    codec = codec or native_codec()
+    """The run in `directory`. Raises RecordError when there is none, or one that is damaged or of a newer format."""
+    with damage_told(directory):
+        return _read_record(directory, codec or native_codec())
+
+
+def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
     state = read_state(directory, RECORD_FILE)
     if state.get("kind") == IMPORTED_KIND:
         raise RecordError(
@@ -137,6 +142,10 @@ def _read_summary(value: Any) -> Summary | None:
         return None
     if missing := Summary.__required_keys__ - value.keys():
         raise RecordError(f"the summary in {RECORD_FILE} lacks {', '.join(sorted(missing))}", hint=_DAMAGED_HINT)
+    for key, of in Summary.__annotations__.items():
+        of = get_origin(of) or of
+        if of in (bool, int, str, list, dict) and type(value[key]) is not of:
+            raise RecordError(f"the summary in {RECORD_FILE} is damaged: {key} is {value[key]!r}", hint=_DAMAGED_HINT)
     return cast(Summary, value)
 
 

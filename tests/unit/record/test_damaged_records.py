@@ -1,0 +1,104 @@
+"""Records that were changed or cut short after they were written: every verb that reads one says so, in one line.
+
+Nothing of it may look like a defect of brimline, and nothing may be read as if it were whole.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.cli.app import main
+from tests.unit.report.report_samples import simulated_plan, write_run
+
+DEEP = '{"a":' * 100_000
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("records") / "20260302t091405z-sound-00000000"
+    write_run(directory, simulated_plan(rate_ops_per_s=200.0, warmup_s=0.5, duration_s=2.0))
+    return directory
+
+
+def outcome(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    return int(str(ended.value.code)), *capsys.readouterr()
+
+
+def changed(file: str, path: tuple[str, ...], value: Any) -> Callable[[Path], None]:
+    def change(directory: Path) -> None:
+        document = json.loads((directory / file).read_text())
+        inner = document
+        for key in path[:-1]:
+            inner = inner[key]
+        inner[path[-1]] = value
+        (directory / file).write_text(json.dumps(document))
+
+    return change
+
+
+def replaced(file: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(directory: Path) -> None:
+        text = (directory / file).read_text()
+        assert old in text
+        (directory / file).write_text(text.replace(old, new, 1))
+
+    return change
+
+
+def written(file: str, text: str) -> Callable[[Path], None]:
+    def change(directory: Path) -> None:
+        (directory / file).write_text(text)
+
+    return change
+
+
+DAMAGE = {
+    "record: deep": written("record.json", DEEP),
+    "record: a list": written("record.json", "[]"),
+    "summary: a list": changed("record.json", ("summary",), []),
+    "summary: a text": changed("record.json", ("summary",), "lost"),
+    "summary: a count as text": changed("record.json", ("summary", "due"), "many"),
+    "summary: the start as text": changed("record.json", ("summary", "started_unix_ns"), "noon"),
+    "summary: operations": changed("record.json", ("summary", "operations"), []),
+    "summary: commands": changed("record.json", ("summary", "commands"), 7),
+    "opcounters: a list": changed("record.json", ("opcounters",), [1]),
+    "opcounters: one side": changed("record.json", ("opcounters",), {"before": {}}),
+    "files: a list": changed("record.json", ("files",), ["plan.json"]),
+    "plan: no plan": written("plan.json", "{}"),
+    "environment: a text": changed("environment.json", ("server",), "mongod"),
+    "operations: no number": replaced("operations.csv", "measure,", "measure,x"),
+    "intervals: other columns": replaced("intervals.csv", "phase", "phases"),
+    "histograms: no histogram": replaced("latency.hlog", "HISTF", "HISTX"),
+    "histograms: no line": replaced("latency.hlog", "Tag=", "Tag"),
+    "events: no event": written("events.jsonl", "[]\n"),
+    "server: a time as text": replaced("server.csv", "\n", "\nnever"),
+}
+
+
+@pytest.mark.parametrize("verb", ["show", "compare", "trend"])
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_one_error_in_every_verb(
+    name: str, verb: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "20260302t091505z-damaged-00000000"
+    shutil.copytree(sound, damaged)
+    DAMAGE[name](damaged)
+    words = {"show": [str(damaged)], "compare": [str(sound), str(damaged)], "trend": [str(sound), str(damaged)]}
+    code, out, err = outcome([verb, *words[verb]], capsys)
+    assert "internal" not in err and "Traceback" not in err
+    if code == 0:
+        # What can still be read is, and said to be no longer what was sealed.
+        assert err == "" and "changed since it was sealed" in out
+    else:
+        assert code in (1, 4) and err.count("error: ") == 1
+
+
+def test_what_is_whole_is_read(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = outcome(["show", str(sound)], capsys)
+    assert (code, err) == (0, "") and "changed since" not in out
