@@ -16,13 +16,19 @@ from numpy.typing import NDArray
 
 from brimline.errors import UsageError
 from brimline.record.importing.jtl_errors import ErrorTally
-from brimline.record.importing.source import bad_file, lines_of, open_text
+from brimline.record.importing.source import (
+    ELAPSED_MS_MAX,
+    EPOCH_MS_MAX,
+    SAMPLE_BYTES_MAX,
+    SAMPLES_MAX,
+    bad_file,
+    lines_of,
+    open_text,
+)
 from brimline.record.importing.tally import Batch, Tally
 
 REQUIRED = ("timeStamp", "elapsed", "label", "success")
 _BATCH_ROWS = 50_000
-_ELAPSED_MS_MAX = 7 * 86_400_000
-_EPOCH_MS_MAX = 32_503_680_000_000  # the year 3000
 _FIRST_NAME = re.compile(r"\"?[A-Za-z]+\"?")
 _TIME_FORMATS = ("%Y/%m/%d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%y %H:%M:%S")
 _SUCCESS = {"true": True, "false": False}
@@ -111,11 +117,15 @@ class _Rows:
     def _add(self, rows: Sequence[list[str]], lines: Sequence[int]) -> None:
         columns = list(zip(*rows, strict=True))
         starts = self._times(columns[self._columns["timeStamp"]], lines)
-        elapsed = self._numbers("elapsed", columns, lines, most=_ELAPSED_MS_MAX)
+        elapsed = self._numbers("elapsed", columns, lines, most=ELAPSED_MS_MAX)
         labels = list(columns[self._columns["label"]])
         success = self._success(columns[self._columns["success"]], lines)
-        count = self._numbers("SampleCount", columns, lines, absent=1)
-        failed = self._numbers("ErrorCount", columns, lines) if "ErrorCount" in self._columns else (~success) * count
+        count = self._numbers("SampleCount", columns, lines, absent=1, most=SAMPLES_MAX)
+        failed = (
+            self._numbers("ErrorCount", columns, lines, most=SAMPLES_MAX)
+            if "ErrorCount" in self._columns
+            else (~success) * count
+        )
         if (failed > count).any():
             place = int(np.argmax(failed > count))
             raise bad_file(self._path, "ErrorCount is above SampleCount", line=lines[place])
@@ -127,17 +137,19 @@ class _Rows:
                 time=elapsed,
                 count=count,
                 failed=failed,
-                bytes_in=self._optional("bytes", columns, lines),
-                bytes_out=self._optional("sentBytes", columns, lines),
-                active=self._optional("allThreads", columns, lines),
+                bytes_in=self._optional("bytes", columns, lines, most=SAMPLE_BYTES_MAX),
+                bytes_out=self._optional("sentBytes", columns, lines, most=SAMPLE_BYTES_MAX),
+                active=self._optional("allThreads", columns, lines, most=SAMPLES_MAX),
             )
         )
 
-    def _optional(self, name: str, columns: Sequence[Sequence[str]], lines: Sequence[int]) -> NDArray[np.int64] | None:
-        return self._numbers(name, columns, lines) if name in self._columns else None
+    def _optional(
+        self, name: str, columns: Sequence[Sequence[str]], lines: Sequence[int], *, most: int
+    ) -> NDArray[np.int64] | None:
+        return self._numbers(name, columns, lines, most=most) if name in self._columns else None
 
     def _numbers(
-        self, name: str, columns: Sequence[Sequence[str]], lines: Sequence[int], *, absent: int = 0, most: int = 2**53
+        self, name: str, columns: Sequence[Sequence[str]], lines: Sequence[int], *, absent: int = 0, most: int
     ) -> NDArray[np.int64]:
         """A column of whole numbers from 0 to `most`."""
         if name not in self._columns:
@@ -178,11 +190,11 @@ class _Rows:
             raise self._first_bad("timeStamp", texts, lines, lambda _: False)
         try:
             times = np.fromiter(map(epoch, texts), dtype=np.int64, count=len(texts))
-            if times.min() > 0 and times.max() < _EPOCH_MS_MAX:
+            if times.min() > 0 and times.max() < EPOCH_MS_MAX:
                 return times
         except (ValueError, OverflowError):
             pass
-        raise self._first_bad("timeStamp", texts, lines, lambda text: 0 < epoch(text) < _EPOCH_MS_MAX)
+        raise self._first_bad("timeStamp", texts, lines, lambda text: 0 < epoch(text) < EPOCH_MS_MAX)
 
     def _add_errors(self, rows: Sequence[list[str]], places: NDArray[np.int64], failed: NDArray[np.int64]) -> None:
         def cell(row: list[str], name: str) -> str:

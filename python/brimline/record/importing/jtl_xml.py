@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from brimline.errors import UsageError
 from brimline.record.importing.jtl_errors import ErrorTally
-from brimline.record.importing.source import LINE_LENGTH_MAX, bad_file, unreadable
+from brimline.record.importing.source import (
+    ELAPSED_MS_MAX,
+    EPOCH_MS_MAX,
+    LINE_LENGTH_MAX,
+    SAMPLE_BYTES_MAX,
+    SAMPLES_MAX,
+    bad_file,
+    unreadable,
+)
 from brimline.record.importing.tally import Batch, Tally
 
 _SAMPLES = ("sample", "httpSample")
@@ -21,7 +29,7 @@ _BLOCK_BYTES = 256 * 1024
 _BATCH_ROWS = 50_000
 _ATTRIBUTES = {"t": "elapsed", "ts": "timeStamp", "by": "bytes", "sby": "sentBytes", "na": "allThreads",
                "sc": "SampleCount", "ec": "ErrorCount"}  # fmt: skip
-_NUMBER_MAX = 2**53
+_MOST = {"t": ELAPSED_MS_MAX, "ts": EPOCH_MS_MAX, "by": SAMPLE_BYTES_MAX, "sby": SAMPLE_BYTES_MAX}
 
 
 def read_jtl_xml(path: Path, tally: Tally, errors: ErrorTally) -> None:
@@ -114,7 +122,7 @@ class _Reader:
             number = int(text)
         except ValueError:
             number = -1
-        if not 0 <= number <= _NUMBER_MAX:
+        if not 0 <= number <= _MOST.get(name, SAMPLES_MAX):
             raise self._bad(f"{name} ({_ATTRIBUTES[name]}) can't be {text[:40]!r}")
         return number
 

@@ -13,6 +13,13 @@ LINE_LENGTH_MAX = 1 << 20
 """Characters; a longer line is no line of a results file."""
 HEAD_BYTES = 64 * 1024
 _BLOCK_BYTES = 1 << 20
+EPOCH_MS_MAX = 32_503_680_000_000
+"""The year 3000."""
+ELAPSED_MS_MAX = 7 * 86_400_000
+SAMPLES_MAX = 10**9
+"""Samples that one row may stand for, and threads that may be active."""
+SAMPLE_BYTES_MAX = 1 << 40
+"""Beyond these a figure is damage, and the sums of a file's would not fit into 64 bits."""
 FORMATS_HINT = "JMeter's JTL (CSV or XML), YCSB's output and .hdr files can be read"
 
 

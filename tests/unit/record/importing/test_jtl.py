@@ -180,6 +180,10 @@ DAMAGE: list[tuple[str, Callable[[], bytes], str]] = [
     ("other XML", lambda: b"<html></html>", "r.jtl:1: <html> is not what JMeter's results begin with"),
     ("torn XML", lambda: xml_text("<sample t='1'").encode()[:-16], "not valid XML"),
     ("XML number", lambda: xml_text('<sample t="x" ts="1" lb="a" s="true"/>').encode(), "r.jtl:3: t (elapsed) can't"),
+    ("XML time", lambda: xml_text(f'<sample t="1" ts="{2**53}" lb="a" s="true"/>').encode(), "r.jtl:3: ts (timeStamp)"),
+    ("XML elapsed", lambda: xml_text(f'<sample t="{2**53}" ts="1" lb="a" s="true"/>').encode(), "3: t (elapsed) can't"),
+    ("XML count", lambda: xml_text(f'<sample t="1" ts="1" lb="a" s="true" sc="{2**52}"/>').encode(), "3: sc (Sample"),
+    ("bytes", lambda: "\n".join(lines_with(GOOD.replace(",1000,", f",{2**52},"))).encode(), "5: bytes can't be"),
     ("XML attribute", lambda: xml_text('<sample ts="1" lb="a" s="true"/>').encode(), "the sample has no attribute t"),
     ("no sample", lambda: xml_text("").encode(), "r.jtl: the file holds no sample"),
     (
