@@ -45,8 +45,9 @@ class MetricChange:
 
     `a` and `b` are geometric means over runs, means where the metric is absolute. `change` is None, and the verdict
     "no claim", where a side has fewer than two runs with this figure. `floor` is what runs of A differ by among
-    themselves (see `noise_floor`), `margin` what counts as equal, never below the floor. `of_every_run`: no run lacks
-    the figure; in a closed loop those that lack a percentile are the slow ones.
+    themselves (see `noise_floor`): no change within it is called one, nor is it equivalence, which asks for `margin`
+    however noisy the machine is. `of_every_run`: no run lacks the figure; in a closed loop those that lack a percentile
+    are the slow ones.
     """
 
     metric: Metric
@@ -263,7 +264,6 @@ def _judged(
     floor: float | None,
     of_every_run: bool,
 ) -> MetricChange:
-    margin = max(margin, floor or 0.0)
     return MetricChange(
         metric=metric,
         a=sum(a) / len(a) if metric.absolute else geometric_mean(a),

@@ -118,7 +118,9 @@ def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -
     name = f"{series.name} {series.plan_hash} {trend.metric.key}"
     if not trend.enough:
         text = message(
-            "{metric}: {count} runs are too few for a trend, which needs {needed}",
+            "{metric}: {count} run is too few for a trend, which needs {needed}"
+            if len(trend.values) == 1
+            else "{metric}: {count} runs are too few for a trend, which needs {needed}",
             metric=trend.metric.label,
             count=len(trend.values),
             needed=SERIES_MIN,

@@ -1,5 +1,7 @@
 """Owns how the figures of comparisons and trends are written: values by metric, changes with their sign, p values."""
 
+import math
+
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.comparison import ChangeVerdict, MetricChange
 from brimline.analysis.gate import GateVerdict, signed_percentage
@@ -66,6 +68,13 @@ def margin_text(change: MetricChange) -> str:
     if not change.metric.absolute:
         return f"±{share}"
     return message("±{points} points", points=share.removesuffix(" %"))
+
+
+def floor_text(floor: float) -> str:
+    """How much A differs from itself: `up to 2.1 %`."""
+    if not math.isfinite(floor):
+        return "by any amount"
+    return message("up to {floor}", floor=format_percentage(floor))
 
 
 def _signed(share: float, *, absolute: bool) -> str:

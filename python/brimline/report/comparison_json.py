@@ -77,7 +77,7 @@ def _change_document(each: MetricChange) -> dict[str, Any]:
         **_interval(each.change),
         "adjusted_p": each.adjusted_p,
         "margin_share": each.margin,
-        "floor_share": each.floor,
+        "floor_share": None if each.floor is None else _finite(each.floor),
         "verdict": each.verdict.value,
     }
 
@@ -116,8 +116,12 @@ def _interval(change: Change | None) -> dict[str, Any]:
     """Shares of A's value, or differences of shares; null where unknown or without end."""
     if change is None:
         return {"change_share": None, "interval_share": None, "p": None}
-    bounds = [bound if math.isfinite(bound) else None for bound in (change.low, change.high)]
+    bounds = [_finite(bound) for bound in (change.low, change.high)]
     return {"change_share": change.value, "interval_share": bounds, "p": change.p_value}
+
+
+def _finite(share: float) -> float | None:
+    return share if math.isfinite(share) else None
 
 
 def _run_document(run: ComparedRun) -> dict[str, Any]:

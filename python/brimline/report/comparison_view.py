@@ -15,6 +15,7 @@ from brimline.report.comparison_figures import (
     GATE_TONES,
     VERDICT_TONES,
     change_text,
+    floor_text,
     interval_text,
     margin_text,
     metric_text,
@@ -23,7 +24,7 @@ from brimline.report.comparison_figures import (
 from brimline.report.comparison_json import comparison_document
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
-from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage
+from brimline.units import UNKNOWN_TEXT, format_duration
 from brimline.wording import joined, message
 
 _CAPTIONS = {
@@ -112,7 +113,7 @@ def _verdict(comparison: Comparison, cases: Sequence[GateCase]) -> Verdict:
         facts.append(
             Fact(
                 label="A against itself",
-                value=message("up to {floor}", floor=format_percentage(floor)),
+                value=floor_text(floor),
                 note="throughput; smaller differences show up here between equal runs",
             )
         )
@@ -191,7 +192,7 @@ def _changes(comparison: Comparison) -> Section:
 
 
 def _change_row(each: MetricChange, *, has_floor: bool) -> list[Cell]:
-    floor = UNKNOWN_TEXT if each.floor is None else message("up to {floor}", floor=format_percentage(each.floor))
+    floor = UNKNOWN_TEXT if each.floor is None else floor_text(each.floor)
     return [
         Cell(text=each.metric.label),
         Cell(text=metric_text(each.metric, each.a)),

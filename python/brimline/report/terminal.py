@@ -16,6 +16,8 @@ WIDE_COLUMNS = 110
 PIPE_COLUMNS = 160
 """Width of a line when the output is no terminal: nothing needs to fit a screen there."""
 
+_SERIES_ID = "series-"
+"""What the sections of a trend's series begin with."""
 _SHOWN_SECTIONS = (
     "background", "server-beside",
     "configuration", "warnings", "gate", "changes", "distribution", "probes", "documents", "operations", "accounting",
@@ -33,9 +35,14 @@ def print_report(report: Report, console: Console, *, full: bool = True) -> None
     console.print(_heading(report))
     console.print(Padding(_verdict(report.verdict), (1, 0, 1, 2), expand=False))
     for section in report.sections if full else ():
-        if section.id in _SHOWN_SECTIONS:
+        if section.id in _SHOWN_SECTIONS or _says_of_a_series(section):
             console.print(_section(section, wide=console.width >= WIDE_COLUMNS))
     console.width = console_width
+
+
+def _says_of_a_series(section: Section) -> bool:
+    """Of a trend: runs that are left out, or too few. Where there is nothing to say there are charts only."""
+    return section.id.startswith(_SERIES_ID) and any(isinstance(block, Text) for block in section.blocks)
 
 
 def _heading(report: Report) -> RichText:

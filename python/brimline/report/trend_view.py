@@ -31,7 +31,7 @@ def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[G
         kind_title="Trend",
         name=joined(", ", dict.fromkeys(each.name for each in series)),
         subtitle=(
-            message("{runs} runs of one plan, the oldest first", runs=run_count)
+            message("{runs} run" if run_count == 1 else "{runs} runs of one plan, the oldest first", runs=run_count)
             if len(series) == 1
             else message("{runs} runs of {series} plans, the oldest first", runs=run_count, series=len(series))
         ),
@@ -54,7 +54,13 @@ def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateC
         sentence: str = message("A trend needs at least {count} runs of one plan.", count=SERIES_MIN)
     elif worse or better:
         tone, caption = ("fail" if worse else "pass"), "The level changed"
-        sentence = message("{worse} changes for the worse, {better} for the better.", worse=worse, better=better)
+        sentence = message(
+            "{worse} change for the worse, {better} for the better."
+            if worse == 1
+            else "{worse} changes for the worse, {better} for the better.",
+            worse=worse,
+            better=better,
+        )
     else:
         tone, caption = "pass", "No change of level"
         sentence = message("No metric changed its level by {floor} or more.", floor=format_percentage(floor))
@@ -127,7 +133,11 @@ def _series(series: RunSeries, number: int) -> Section:
         count = len(series.runs)
         texts.append(
             Text(
-                text=message("{count} runs: too few for {few}.", count=count, few=joined(", ", few) or "a trend"),
+                text=message(
+                    "{count} run: too few for {few}." if count == 1 else "{count} runs: too few for {few}.",
+                    count=count,
+                    few=joined(", ", few) or "a trend",
+                ),
                 tone="muted",
             )
         )

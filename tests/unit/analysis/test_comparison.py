@@ -7,6 +7,7 @@ import pytest
 
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import (
+    MARGIN,
     ChangeVerdict,
     Comparison,
     MetricChange,
@@ -193,10 +194,17 @@ def test_a_change_within_what_a_shows_by_itself_is_no_change() -> None:
     floors = noise_floor(a, runs("again", throughput=1000.0))
     assert floors["throughput"] == pytest.approx(0.0083, abs=0.001)
     assert named(compare_runs(a, b, floors=floors), "throughput").verdict is ChangeVerdict.IMPROVED
-    noisy = named(compare_runs(a, b, floors={"throughput": 0.08}), "throughput")
-    assert noisy.verdict is ChangeVerdict.EQUIVALENT and noisy.margin == 0.08
-    barely = named(compare_runs(a, b, floors={"throughput": 0.063}), "throughput")
-    assert barely.verdict is ChangeVerdict.INCONCLUSIVE
+    noisy = compare_runs(a, b, floors={"throughput": 0.08})
+    assert named(noisy, "throughput").verdict is ChangeVerdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("floor", [0.08, 0.5, float("inf")])
+def test_noise_of_a_machine_makes_nothing_equivalent(floor: float) -> None:
+    """What A differs by from itself hides a change; that is no reason to call B as good as A."""
+    a, b = runs("a", throughput=1000.0), runs("b", start=1, throughput=940.0)
+    assert compare_runs(a, b, floors={"throughput": floor}).verdict is ChangeVerdict.INCONCLUSIVE
+    same = compare_runs(a, runs("b", start=1, throughput=1000.0), floors={"throughput": floor})
+    assert same.verdict is ChangeVerdict.EQUIVALENT and named(same, "throughput").margin == MARGIN
 
 
 # how often it is wrong

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -83,9 +84,10 @@ def test_one_run_a_side_shows_figures_and_no_change() -> None:
 def test_an_interval_without_an_end_is_null_and_drawn_to_the_edge() -> None:
     values = (1e-150, 1e150)
     sides = [[simulated_run(f"{side}{value}", figures={"p50": value}) for value in values] for side in "ab"]
-    report = report_of(compare_runs(*sides))
-    assert json.loads(render_json(report))["changes"][0]["interval_share"][1] is None
-    render_html(report)
+    report = report_of(compare_runs(*sides, floors={"p50": math.inf}))
+    (change,) = json.loads(render_json(report))["changes"]
+    assert change["interval_share"][1] is None and change["floor_share"] is None
+    assert "by any amount" in render_html(report)
 
 
 def test_what_comes_from_outside_is_escaped() -> None:
@@ -117,3 +119,18 @@ def test_too_few_runs_are_named_and_not_judged() -> None:
     report = trend_report(series, floor=0.03, cases=())
     assert report.verdict.caption == "Too few runs" and charts(report) == []
     assert "4 runs: too few for Throughput." in render_html(report)
+
+
+def test_the_terminal_names_the_runs_that_are_left_out_of_a_trend() -> None:
+    runs = [simulated_run(f"r{index}", started_ns=index) for index in range(4)]
+    spoilt = simulated_run("spoilt", started_ns=9, problems=("server and generator disagree",))
+    report = trend_report(run_series([*runs, spoilt]), floor=0.03, cases=())
+    text = printed(report)
+    assert "spoilt is left out: server and generator disagree" in text
+    assert "4 runs: too few for Throughput." in text
+
+
+def test_one_run_is_told_in_the_singular() -> None:
+    report = trend_report(run_series([simulated_run("only")]), floor=0.03, cases=())
+    text = printed(report)
+    assert "1 run\n" in text and "1 run: too few for Throughput." in text and "1 runs" not in text
