@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brimline.analysis.objective import Slo
+from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.steady import Steadiness, SteadyState, steady_state
 from brimline.analysis.verdict import Verdict, judge
@@ -179,6 +179,23 @@ def test_a_window_that_is_too_restless_to_tell_is_no_pass(seed: int, tmp_path: P
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert found.evidence in judgement.reasons
     assert judge(observation, Slo.of_p99(2 * max(found.p99s_ns))).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "limited", [{"quantile": 0.95}, {"quantile": 0.5}, {"operation": "read", "quantile": 0.95}, {"operation": "read"}]
+)
+def test_a_restless_window_is_no_pass_for_any_percentile_or_kind(limited: dict[str, Any], tmp_path: Path) -> None:
+    record = recorded(tmp_path / "run", slowdowns=few_pauses(1))
+    # A tenth more than the whole window shows: only its restlessness stands against it.
+    asked = Slo(latencies=(LatencyObjective(limit_ns=1, **limited),))
+    seen = observe(record, objectives=asked.latencies).quantile(asked.leading.key)
+    assert seen is not None
+    kept = asked.with_leading_limit(round(1.1 * seen.value_ns))
+    observation = observe(record, objectives=kept.latencies)
+    found = steady(observation)
+    assert found.restless and max(found.p99s_ns) > kept.leading.limit_ns
+    judgement = judge(observation, kept)
+    assert judgement.verdict is Verdict.INCONCLUSIVE and found.evidence in judgement.reasons
 
 
 @pytest.mark.parametrize("slowdowns", [drift(), blow_up(), [slower(40, 30, 1.6)]], ids=["drift", "blow-up", "shift"])

@@ -212,14 +212,19 @@ def _disturbed(steady: SteadyState | None, limit: LatencyObjective) -> bool:
 
 
 def _unsteady(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]:
-    """What keeps a window from telling anything, whatever its figures; nothing where it was steady."""
+    """What keeps a window from telling anything, whatever its figures; nothing where it was steady.
+
+    Intervals are known by the p99 of all operations, so that limits on other quantiles and on single kinds are held
+    against that as well: with a p99 within them, an interval hides nothing.
+    """
     steady = observation.steady
     if steady is None:
         return
-    limits_ns = [each.limit_ns for each in slo.latencies if each.operation is None and each.quantile >= P99]
+    limits_ns = [each.limit_ns for each in slo.latencies]
     # Restless, but never so much that a single interval missed: then the noise doesn't matter. A figure that was missed
-    # stays missed: pauses that a window shows once or twice may be the server's own, such as its checkpoints.
-    noisy = steady.restless and any(steady.missed_share(each) > 0 for each in limits_ns)
+    # stays missed: pauses that a window shows once or twice may be the server's own, such as its checkpoints. Of a
+    # closed loop only throughput is known by interval.
+    noisy = steady.restless and (not steady.p99s_ns or any(steady.missed_share(each) > 0 for each in limits_ns))
     if steady.verdict is Steadiness.NOT_STEADY or noisy:
         yield ObjectiveResult("steady state", Verdict.INCONCLUSIVE, steady.evidence)
     if any(steady.excuses(each) for each in limits_ns):
