@@ -42,6 +42,15 @@ def measured(
     return open_result(directory, runs_directory=directory.parent)
 
 
+def check_lint(result: Result) -> None:
+    """The report recomputes its headline, and finds nothing that contradicts it."""
+    said = document(result)["lint"]
+    assert [each["evidence"] for each in said if each["result"] in ("fail", "warn")] == []
+    assert [each["result"] for each in said if each["name"] == "restated" and "headline" in each["evidence"]] == [
+        "pass"
+    ]
+
+
 def document(result: Result) -> dict[str, Any]:
     read: dict[str, Any] = json.loads(json.dumps(result.report.data, allow_nan=False))
     return read
@@ -72,6 +81,17 @@ def test_a_search_on_threads(tmp_path: Path) -> None:
     facts = {fact.label: fact for fact in result.report.verdict.facts}
     assert "95 % CI" in facts["Knee"].note and facts["Recommended"].value == "1 connection"
     assert result.error is None, result.conclusion.headline
+    check_lint(result)
+
+
+def test_a_search_on_connections(tmp_path: Path) -> None:
+    settings = settings_for(read_only(slo={"response_p99": "40ms"}), "quick", SearchWords(on=On.CONNECTIONS))
+    settings = replace(settings, calibrate_s=0.2)
+    result = measured(tmp_path / "x", "capacity", Capacity(settings, 1), settings)
+    assert result.error is None
+    said = document(result)
+    assert result.report.verdict.figure == str(round(said["limit"])) and said["limit_unit"] == "connections"
+    check_lint(result)
 
 
 def test_a_frontier(tmp_path: Path) -> None:
@@ -88,6 +108,7 @@ def test_a_frontier(tmp_path: Path) -> None:
     html = render_html(result.report)
     assert "What a tighter objective costs" in html and "response p99 ≤ 6 ms" in html
     assert result.error is None and result.exit_code == 0
+    check_lint(result)
     # Each limit's verified level is in the table of levels, with every window that was measured at it.
     (levels,) = [
         block

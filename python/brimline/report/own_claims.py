@@ -21,7 +21,8 @@ HISTOGRAM_RESOLUTION = 0.002
 """Two buckets of three significant digits: how far a mean of bucket values may be off."""
 HEADLINE_DIGITS = 4
 """Digits of a run's headline."""
-SEARCH_HEADLINE_DIGITS = 3
+_EXPERIMENT_HEADLINES = {"limit": HEADLINE_DIGITS, "saturation_ops_per_s": 3, "generator_ceiling_ops_per_s": 3}
+"""Where the JSON of an experiment has its headline, and the digits of it that are printed; the first that is known."""
 OPERATIONS_ID = "operations"
 """The section of the statistics table."""
 _PERCENTILE_COLUMNS = {"Median": 0.5, "90th": 0.9, "95th": 0.95, "99th": 0.99}
@@ -58,18 +59,23 @@ def probe_claims(report: Report) -> Claims:
         for probe in data.get("probes", ())
         if (latency := probe["service"] if probe["closed_loop"] else probe["response"]) is not None
     ]
-    stated = data.get("sustained_ops_per_s") or data.get("saturation_ops_per_s")
+    return Claims(results=results, repeated=[*_experiment_headline(report)])
+
+
+def _experiment_headline(report: Report) -> Iterator[Repeated]:
+    """A search's headline is its limit as it was offered, whatever it was on; a sweep's is a mean, which is rounded."""
     printed = printed_figure(report.verdict.figure)
-    repeated = []
-    if printed is not None and stated is not None:
-        shown = significant(printed.value, digits=SEARCH_HEADLINE_DIGITS)
-        repeated.append(Repeated(name="headline", values=[shown, Figure(stated)], exact=True))
-    return Claims(results=results, repeated=repeated)
+    for key, digits in _EXPERIMENT_HEADLINES.items():
+        stated = report.data.get(key)
+        if printed is not None and stated is not None:
+            shown = significant(printed.value, digits=digits)
+            yield Repeated(name="headline", values=[shown, Figure(stated)], exact=True)
+            return
 
 
 def _is_plain_closed_loop(probe: Mapping[str, Any]) -> bool:
-    """Without pauses between operations: then all connections are busy all the time."""
-    return bool(probe["closed_loop"]) and "think" not in probe["load"]
+    """Without pauses, and without threads that start late and end early: all connections are busy all the time."""
+    return bool(probe["closed_loop"]) and "think" not in probe["load"] and probe.get("loops") is None
 
 
 def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:
