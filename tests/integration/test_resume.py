@@ -87,7 +87,7 @@ def test_another_workload_is_refused(brimline_cli: CommandLine) -> None:
     with scripted_server(SCRIPT) as server:
         at = ("--uri", server.uri, "--data", "as-is")
         begun = brimline_cli.run("sweep", spec, *at, "--duration", "200ms", "--warmup", "0s", "--connections-max", "1")
-        assert "estimate: about 200 ms, 1 probes (sweep 1)" in begun.stderr
+        assert "estimate: about 200 ms, 1 probe (sweep 1)" in begun.stderr
         (directory,) = brimline_cli.record_directories(kind="sweep")
         (directory / "spec.yaml").write_text(SPEC.replace("1000", "2000"))
         brimline_cli.run("sweep", "--resume", directory, *at).check_error(2, "now makes another plan", "begin a new")

@@ -71,7 +71,13 @@ def _checkpoints(window: ServerWindow) -> Finding | None:
     passed = int(counts[-1] - counts[0])
     if passed >= CHECKPOINTS_MIN:
         return Finding("checkpoints", Standing.PASS, message("{count} checkpoints passed", count=passed))
-    evidence = message("{count} checkpoints passed, {needed} show what they do", count=passed, needed=CHECKPOINTS_MIN)
+    evidence = message(
+        "{count} checkpoint passed, {needed} show what they do"
+        if passed == 1
+        else "{count} checkpoints passed, {needed} show what they do",
+        count=passed,
+        needed=CHECKPOINTS_MIN,
+    )
     return Finding("checkpoints", Standing.UNKNOWN, evidence)
 
 

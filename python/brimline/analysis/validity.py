@@ -8,6 +8,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
 from brimline.analysis.steady import SteadyState
+from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement
 from brimline.plan import WireTarget
 from brimline.record.model import RunRecord, Summary
@@ -67,6 +68,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
             generator_cpu_finding(figures.generator),
             generator_headroom(figures.throughput_ops_per_s, null_ceiling_ops_per_s),
             *monitor_findings(record),
+            *watching_findings(record),
         ]
         if not record.closed_loop:
             findings.append(generator_lag(figures))

@@ -1,6 +1,6 @@
 """Owns watching the server on the run's clock, and comparing its command counters with brimline's."""
 
-from brimline.monitor.absence import Absence
+from brimline.monitor.absence import Absence, reason_text
 from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
 from brimline.monitor.namespace import namespace_document
 from brimline.monitor.opcounters import Opcounters, read_opcounters
@@ -24,4 +24,5 @@ __all__ = [
     "namespace_document",
     "read_counters",
     "read_opcounters",
+    "reason_text",
 ]

@@ -1,4 +1,7 @@
-"""Owns saying which columns never had a value, and why. Pure."""
+"""Owns saying which columns never had a value, and why. Pure.
+
+Reasons are stored with a record as plain text; `reason_text` makes them sentences again that can be translated.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
@@ -8,6 +11,7 @@ from brimline.monitor.replication import read_replication
 from brimline.monitor.row import COLUMNS
 from brimline.monitor.server_status import read_status
 from brimline.servers.deployment import Deployment
+from brimline.wording import message
 
 NOT_ALLOWED = "the user may not run {command}: it is part of the role clusterMonitor"
 NOT_UNDERSTOOD = "the server does not know {command}"
@@ -19,6 +23,7 @@ NO_DISK = "the disk that holds the server's data can't be told"
 NO_THREAD = "the thread that serves the monitor can't be told from the others"
 NOT_SHOWN = "this machine does not show it"
 
+_COMMANDS = ("serverStatus", "replSetGetStatus")
 _ALWAYS_FILLED = frozenset({"at_ns", "gap", "round_trip_ns", "shared_host", "monitor_cpu_ns"})
 _STATUS = frozenset(read_status({}))
 _REPLICATION = frozenset(read_replication({}))
@@ -31,9 +36,23 @@ class Absence:
     metrics: tuple[str, ...]
     reason: str
 
+    @property
+    def refused(self) -> bool:
+        """Whether it is a privilege that is missing."""
+        return self.reason in {NOT_ALLOWED.format(command=command) for command in _COMMANDS}
+
     def to_dict(self) -> dict[str, Any]:
         """For the run record."""
         return asdict(self)
+
+
+def reason_text(stored: str) -> str:
+    """A reason as a record holds it."""
+    for template in (NOT_ALLOWED, NOT_UNDERSTOOD):
+        for command in _COMMANDS:
+            if stored == template.format(command=command):
+                return message(template, command=command)
+    return stored
 
 
 def absences(

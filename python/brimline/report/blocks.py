@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.monitor import Absence
 from brimline.record.model import Environment
 from brimline.report.view import Cell, Code, Column, Fact, Facts, Section, Table, Text, Tone
 from brimline.units import UNKNOWN_TEXT, format_bytes
@@ -20,6 +21,7 @@ _CHECK_NAMES = {
     "generator_lag": "Generator on time",
     "monitor_cost": "Watching cost little",
     "outages": "Always available",
+    "watched": "Server watched",
     "errors": "Errors",
     "misses": "Documents found",
     "samples": "Enough samples",
@@ -31,6 +33,8 @@ _CHECK_NAMES = {
     "scan_counts": "Counts are the server's",
     "scan_client": "Draining cost little",
 }
+METRICS_NAMED = 8
+"""Metrics that a list names; of a server elsewhere dozens are absent."""
 _TONES: Mapping[Standing, Tone] = {
     Standing.PASS: "pass",
     Standing.WARN: "warn",
@@ -148,6 +152,21 @@ def environment(environment: Environment, *, more: Sequence[Facts] = ()) -> Sect
         short="Environment",
         blocks=[block for block in blocks if block.facts],
     )
+
+
+def not_watched(absences: Sequence[Absence]) -> Facts:
+    """What the monitor has no figures for, and why; without facts where it had all."""
+    return Facts(
+        title="Not watched",
+        facts=[Fact(label="", value=each.reason, note=_some_of(each.metrics)) for each in absences],
+    )
+
+
+def _some_of(metrics: Sequence[str]) -> str:
+    named = ", ".join(metrics[:METRICS_NAMED])
+    if len(metrics) <= METRICS_NAMED:
+        return named
+    return message("{named} and {more} more, see server.json", named=named, more=len(metrics) - METRICS_NAMED)
 
 
 def reproduce(command: str, spec_text: str, facts: Sequence[Fact]) -> Section:

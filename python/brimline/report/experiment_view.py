@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.steady import counted, steady_state
+from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.headline import sustained_parts
@@ -28,7 +29,7 @@ from brimline.report.probe_charts import capacity_curve, sweep_curve
 from brimline.report.probe_findings import search_findings, worst_findings
 from brimline.report.probes import ProbeRow, probe_rows, probe_table, search_points, sweep_points
 from brimline.report.statistics import operation_statistics
-from brimline.report.view import Badge, Block, Fact, Report, Section, Text, Verdict
+from brimline.report.view import Badge, Block, Fact, Facts, Report, Section, Text, Verdict
 from brimline.stats.estimate import Estimate
 from brimline.units import (
     UNKNOWN_TEXT,
@@ -71,7 +72,13 @@ def capacity_report(
     """
     slo = settings.slo
     axis, limit = settings.axis, slo.leading
-    rows = probe_rows(trials, slo, axis=axis, null_ceiling_ops_per_s=conclusion.null_ceiling_ops_per_s)
+    rows = probe_rows(
+        trials,
+        slo,
+        axis=axis,
+        null_ceiling_ops_per_s=conclusion.null_ceiling_ops_per_s,
+        plateau_connections=conclusion.knee_connections,
+    )
     points = search_points(rows, axis=axis, limit=limit)
     curves = [
         capacity_curve(points, limit=limit, axis=axis, capacity=conclusion.sustained),
@@ -97,7 +104,7 @@ def capacity_report(
             search_findings(trials, client_limited=conclusion.kind is ConclusionKind.CLIENT_LIMITED),
             intro=blocks.SEARCH_CHECKS_INTRO,
         ),
-        blocks.environment(experiment.environment),
+        blocks.environment(experiment.environment, more=not_watched(detail)),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         blocks.definitions(),
     ]
@@ -122,7 +129,7 @@ def sweep_report(
     detail: RunRecord | None = None,
 ) -> Report:
     """The report of a closed-loop sweep."""
-    rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None)
+    rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None, plateau_connections=conclusion.knee_connections)
     curve = sweep_chart(rows, conclusion)
     sections = [
         Section(id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []),
@@ -135,7 +142,7 @@ def sweep_report(
         ),
         *detail_sections(detail, None),
         blocks.checks(worst_findings(trials), intro=blocks.SWEEP_CHECKS_INTRO),
-        blocks.environment(experiment.environment),
+        blocks.environment(experiment.environment, more=not_watched(detail)),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         blocks.definitions(),
     ]
@@ -335,6 +342,11 @@ def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
         run_sections.accounting(detail),
         run_sections.errors(detail),
     ]
+
+
+def not_watched(detail: RunRecord | None) -> list[Facts]:
+    """What could not be watched in the probe that is shown more closely, and so in none."""
+    return [] if detail is None else [blocks.not_watched(unwatched(detail))]
 
 
 def sweep_chart(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block | None:

@@ -12,7 +12,7 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
 from brimline.report import blocks, figures
 from brimline.report.experiment_json import frontier_document
-from brimline.report.experiment_view import command, detail_sections, identity, sweep_chart
+from brimline.report.experiment_view import command, detail_sections, identity, not_watched, sweep_chart
 from brimline.report.frontier_claims import frontier_claims
 from brimline.report.levels import levels_table
 from brimline.report.lint_section import linted
@@ -62,7 +62,7 @@ def frontier_report(
         ),
         *detail_sections(detail, first.settings.slo),
         blocks.checks(search_findings(trials, client_limited=limited), intro=blocks.SEARCH_CHECKS_INTRO),
-        blocks.environment(experiment.environment),
+        blocks.environment(experiment.environment, more=not_watched(detail)),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         blocks.definitions(),
     ]
@@ -92,6 +92,7 @@ def frontier_rows(trials: Sequence[Trial], conclusion: FrontierConclusion) -> li
             point.settings.slo,
             axis=point.settings.axis,
             null_ceiling_ops_per_s=point.conclusion.null_ceiling_ops_per_s,
+            plateau_connections=point.conclusion.knee_connections,
         )
         rows.append(replace(row, number=number))
     return rows

@@ -42,9 +42,17 @@ class ProbeRow:
 
 
 def probe_rows(
-    trials: Sequence[Trial], slo: Slo, *, null_ceiling_ops_per_s: float | None, axis: Axis = _RATE
+    trials: Sequence[Trial],
+    slo: Slo,
+    *,
+    null_ceiling_ops_per_s: float | None,
+    axis: Axis = _RATE,
+    plateau_connections: int | None = None,
 ) -> list[ProbeRow]:
-    """Every trial in order, judged as the search judged it."""
+    """Every trial in order, judged as the search judged it.
+
+    `plateau_connections`: as many connections as a sweep has shown to be enough, so that they limit none of the probes.
+    """
     rows = []
     for number, trial in enumerate(trials, start=1):
         outcome = ""
@@ -55,17 +63,21 @@ def probe_rows(
         elif not trial.observation.valid:
             outcome = "invalid"
             reasons = tuple(f.evidence for f in trial.observation.findings if f.verdict.value == "fail")
-        limit = _limit(trial, outcome, null_ceiling_ops_per_s)
+        limit = _limit(trial, outcome, null_ceiling_ops_per_s, plateau_connections)
         rows.append(ProbeRow(number=number, trial=trial, outcome=outcome, reasons=reasons, limit=limit))
     return rows
 
 
-def _limit(trial: Trial, outcome: str, null_ceiling_ops_per_s: float | None) -> Bottleneck | None:
+def _limit(
+    trial: Trial, outcome: str, null_ceiling_ops_per_s: float | None, plateau_connections: int | None
+) -> Bottleneck | None:
     """What was full in a probe of the server that got less than it asked for, or missed its objective."""
     observation = trial.observation
     if trial.probe.target == "null" or not (at_its_limit(observation) or outcome in ("fail", "client_limited")):
         return None
-    return bottleneck(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
+    return bottleneck(
+        observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s, plateau_connections=plateau_connections
+    )
 
 
 def sweep_points(rows: Sequence[ProbeRow]) -> list[ProbePoint]:

@@ -7,6 +7,7 @@ from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
 from brimline.analysis.steady import Steadiness, counted
+from brimline.analysis.unwatched import unwatched
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
 from brimline.plan.pacing import connections_text, short_load
 from brimline.record.layout import SPEC_FILE
@@ -59,7 +60,7 @@ def run_report(
         run_sections.errors(record),
         limit_section(observation),
         blocks.checks(observation.findings, intro=blocks.RUN_CHECKS_INTRO),
-        blocks.environment(record.environment),
+        blocks.environment(record.environment, more=[blocks.not_watched(unwatched(record))]),
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),
     ]

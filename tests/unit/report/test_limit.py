@@ -77,6 +77,8 @@ def test_each_level_of_a_sweep_says_what_was_full() -> None:
     ]
     rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None)
     assert [None if row.limit is None else row.limit.kind.value for row in rows] == ["connections", "server_cpu", None]
+    enough = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None, plateau_connections=8)
+    assert enough[0].limit is not None and enough[0].limit.kind is BottleneckKind.UNDETERMINED
     table = probe_table(rows)
     column = [each.label for each in table.columns].index("Full")
     assert [row[column].text for row in table.rows] == ["connections", "server CPU", ""]
