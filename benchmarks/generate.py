@@ -14,11 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from brimline import api
+from brimline.api.generate import RowFormat, generate
 from brimline.units import format_bytes, format_count, format_duration, parse_count
 
 _WORKLOADS = ("bulk-rows", "log-search", "order-service")
-_FORMATS: tuple[api.RowFormat, ...] = ("csv", "json", "bson")
+_FORMATS: tuple[RowFormat, ...] = ("csv", "json", "bson")
 _BLOCK_BYTES = 1 << 20
 
 
@@ -36,7 +36,7 @@ def cpu_only(rows: int, rounds: int, threads: int | None) -> None:
     for workload in _WORKLOADS:
         for row_format in _FORMATS:
             results = [
-                api.generate(workload, output=null, row_format=row_format, rows=rows, threads=threads)
+                generate(workload, output=null, row_format=row_format, rows=rows, threads=threads)
                 for _ in range(rounds)
             ]
             least = min(results, key=lambda result: result.cpu_ns)
@@ -64,7 +64,7 @@ def main() -> None:
                 results, plain = [], []
                 for _ in range(arguments.rounds):
                     results.append(
-                        api.generate(
+                        generate(
                             workload, output=path, row_format=row_format, rows=arguments.rows, threads=arguments.threads
                         )
                     )

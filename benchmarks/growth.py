@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 import brimline
-from brimline.api import Options
 from brimline.api.grow import GrowthResult, grow
+from brimline.api.options import Options
 from brimline.experiments.growth import GrowthSettings
 
 TOLERANCE = 0.15

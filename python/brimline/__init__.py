@@ -51,14 +51,39 @@ __all__ = [
     "sweep",
     "trend",
 ]
+_HOMES = {
+    "ABResult": "brimline.api.ab",
+    "AlreadyLoaded": "brimline.api.results",
+    "BrimlineError": "brimline.errors",
+    "CapacityResult": "brimline.api.results",
+    "ComparisonResult": "brimline.api.comparison",
+    "FrontierResult": "brimline.api.results",
+    "LoadResult": "brimline.api.results",
+    "Options": "brimline.api.options",
+    "RunResult": "brimline.api.results",
+    "ScanResult": "brimline.api.scan",
+    "SweepResult": "brimline.api.results",
+    "TrendResult": "brimline.api.trend",
+    "ab": "brimline.api.ab",
+    "capacity": "brimline.api.capacity",
+    "compare": "brimline.api.comparison",
+    "frontier": "brimline.api.capacity",
+    "lab": "brimline.api.lab",
+    "load": "brimline.api.load",
+    "open_result": "brimline.api.reopen",
+    "resume_search": "brimline.api.capacity",
+    "run": "brimline.api.run",
+    "scan": "brimline.api.scan",
+    "sweep": "brimline.api.sweep",
+    "trend": "brimline.api.trend",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first asked for, so that the program can take over Ctrl-C before most of a second of imports.
-    if name not in __all__:
+    # Imported when first asked for: a load needs a third of it all, and a program wants to take over Ctrl-C first.
+    if name not in _HOMES:
         raise AttributeError(f"module 'brimline' has no attribute {name!r}")
-    home = "brimline.errors" if name == "BrimlineError" else "brimline.api"
-    value = globals()[name] = getattr(import_module(home), name)
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
 

@@ -1,6 +1,6 @@
 """Owns the first moment of the program: a signal to end does so with one line, from before the heavy imports on.
 
-The imports take most of a second, in which nothing is started and nothing can be lost. A verb that starts something
+The imports take up to a second, in which nothing is started and nothing can be lost. A verb that starts something
 takes the signals over while it works (`brimline.execution.stop`).
 """
 
@@ -21,8 +21,10 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # What imports make is there to stay: neither they nor what follows need it looked through for garbage.
     gc.disable()
+    from brimline.cli import import_verb
     from brimline.cli import main as command_line
 
+    import_verb(sys.argv[1:])
     gc.freeze()
     gc.enable()
     command_line()

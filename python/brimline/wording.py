@@ -1,12 +1,19 @@
-"""Owns sentences that can be said in another language: text that still knows how it was put together.
+"""Owns sentences that can be said in another language: text that still knows how it was put together; which is wanted.
 
 A `Message` is an ordinary string, in English, so that JSON, terminals and tests need know nothing of it. It
 keeps its template and the values filled in, so that a report can be put into another language afterwards
 (`report/language`), without analysis and report each having words for every language.
 """
 
+import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, cast, get_args
+
+from brimline.errors import UsageError
+
+Language: TypeAlias = Literal["en", "zh"]
+LANGUAGES: tuple[str, ...] = get_args(Language)
+LANGUAGE_VARIABLE = "BRIMLINE_LANG"
 
 
 class Message(str):
@@ -45,6 +52,19 @@ def joined(separator: str, parts: Iterable[str]) -> Message:
 def capitalised(text: str) -> Message:
     """`text` as the beginning of a sentence; a language without capitals says `text` itself."""
     return _restored(text[:1].upper() + text[1:], "{text}", {"text": text})
+
+
+def wanted_language(given: str | None = None, *, environment: Mapping[str, str] | None = None) -> Language:
+    """The language that was asked for: `given`, else BRIMLINE_LANG, else English.
+
+    "zh", "zh-CN" and "zh_CN.UTF-8" are the same. Raises UsageError for a language that brimline doesn't speak.
+    """
+    asked = given or (os.environ if environment is None else environment).get(LANGUAGE_VARIABLE) or "en"
+    language = asked.replace("_", "-").partition("-")[0].lower()
+    if language not in LANGUAGES:
+        source = "--lang" if given else LANGUAGE_VARIABLE
+        raise UsageError(f'{source} is "{asked}"', hint=f"languages are {' and '.join(LANGUAGES)}")
+    return cast("Language", language)
 
 
 def _restored(text: str, template: str, values: dict[str, Any]) -> Message:

@@ -9,7 +9,7 @@ from typing import Any
 import pymongo
 import pytest
 
-from brimline.api import generate
+from brimline.api.generate import generate
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.own_mongod import OwnMongod

@@ -16,8 +16,8 @@ import bson
 import pytest
 from bson import json_util
 
-from brimline import _native, api
-from brimline.api.generate import GenerateProgress
+from brimline import _native
+from brimline.api.generate import GenerateProgress, RowFormat, generate
 from brimline.cli.app import main
 from brimline.errors import BrimlineError, UsageError
 from brimline.plan import NullTarget, load_plan
@@ -55,8 +55,8 @@ RECORDED = {
 @pytest.mark.parametrize(("workload", "form"), RECORDED)
 def test_the_bytes_are_those_that_were_recorded(workload: str, form: str, threads: int, tmp_path: Path) -> None:
     """A file that somebody has made can be made again, whatever becomes faster."""
-    row_format: api.RowFormat = "json" if form == "canonical" else form  # type: ignore[assignment]
-    api.generate(
+    row_format: RowFormat = "json" if form == "canonical" else form  # type: ignore[assignment]
+    generate(
         workload,
         output=tmp_path / "rows",
         row_format=row_format,
@@ -70,13 +70,13 @@ def test_the_bytes_are_those_that_were_recorded(workload: str, form: str, thread
 
 @pytest.mark.parametrize("workload", ["bulk-rows", "log-search", "order-service", "ycsb-a"])
 def test_a_dump_is_what_a_load_inserts(workload: str, tmp_path: Path) -> None:
-    result = api.generate(workload, output=tmp_path / "rows.bson", rows=2000, overrides={"seed": 7})
+    result = generate(workload, output=tmp_path / "rows.bson", rows=2000, overrides={"seed": 7})
     assert (result.rows, result.format) == (2000, "bson")
     assert (tmp_path / "rows.bson").read_bytes() == b"".join(loaded(workload, 2000, seed=7))
 
 
 def test_csv_has_the_same_values(tmp_path: Path) -> None:
-    api.generate("bulk-rows", output=tmp_path / "rows.csv", rows=1000)
+    generate("bulk-rows", output=tmp_path / "rows.csv", rows=1000)
     with (tmp_path / "rows.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 1000
@@ -94,7 +94,7 @@ def test_csv_has_the_same_values(tmp_path: Path) -> None:
 
 def test_canonical_json_has_the_same_documents(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
-    api.generate("order-service", output=path, rows=300, canonical=True)
+    generate("order-service", output=path, rows=300, canonical=True)
     options = json_util.JSONOptions(json_mode=json_util.JSONMode.CANONICAL, tz_aware=True, tzinfo=UTC)
     documents = [json_util.loads(line, json_options=options) for line in path.read_text("utf-8").splitlines()]
     expected = [bson.decode(raw, bson.CodecOptions(tz_aware=True)) for raw in loaded("order-service", 300)]
@@ -105,7 +105,7 @@ def test_canonical_json_has_the_same_documents(tmp_path: Path) -> None:
 def test_records_of_the_spec_are_the_default(tmp_path: Path) -> None:
     spec = tmp_path / "small.yaml"
     spec.write_text("data: {records: 12, insert_start: 5, fields: {a: sequence}}\noperations: {read: 1}\n")
-    result = api.generate(spec, output=tmp_path / "rows.csv", header="none")
+    result = generate(spec, output=tmp_path / "rows.csv", header="none")
     assert result.rows == 12
     lines = (tmp_path / "rows.csv").read_text().splitlines()
     assert [line.split(",")[1] for line in lines] == [str(number) for number in range(5, 17)]
@@ -113,14 +113,14 @@ def test_records_of_the_spec_are_the_default(tmp_path: Path) -> None:
 
 def test_a_size_is_the_largest_number_of_rows_that_fit(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    result = api.generate("bulk-rows", output=path, size_bytes=3_000_000)
+    result = generate("bulk-rows", output=path, size_bytes=3_000_000)
     assert result.bytes == path.stat().st_size <= 3_000_000 < result.bytes + 290
     assert result.rows == path.read_text().count("\n") - 1
 
 
 def test_the_way_is_told(tmp_path: Path) -> None:
     seen: list[GenerateProgress] = []
-    api.generate("bulk-rows", output=tmp_path / "rows.csv", rows=500_000, threads=1, on_progress=seen.append)
+    generate("bulk-rows", output=tmp_path / "rows.csv", rows=500_000, threads=1, on_progress=seen.append)
     assert [state.share for state in seen] == sorted(state.share for state in seen)
     assert all(state.share == state.rows / 500_000 for state in seen)
 
@@ -129,25 +129,25 @@ def test_files_are_replaced_only_when_asked(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("precious")
     with pytest.raises(UsageError, match="exists already"):
-        api.generate("bulk-rows", output=path, rows=1)
+        generate("bulk-rows", output=path, rows=1)
     assert path.read_text() == "precious"
-    api.generate("bulk-rows", output=path, rows=1, overwrite=True)
+    generate("bulk-rows", output=path, rows=1, overwrite=True)
     assert path.read_text().startswith("_id,serial")
 
 
 def test_room_is_looked_at_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["brimline.api.generate"], "free_below", lambda _: 2_000_000)
     with pytest.raises(BrimlineError, match=r"would take 27\.\d MB, but 2\.00 MB are free"):
-        api.generate("bulk-rows", output=tmp_path / "rows.csv", rows=100_000)
+        generate("bulk-rows", output=tmp_path / "rows.csv", rows=100_000)
     with pytest.raises(BrimlineError, match=r"would take 5\.00 TB"):
-        api.generate("bulk-rows", output=tmp_path / "rows.csv", size_bytes=5 * 10**12)
+        generate("bulk-rows", output=tmp_path / "rows.csv", size_bytes=5 * 10**12)
     assert not list(tmp_path.iterdir())
-    assert api.generate("bulk-rows", output=tmp_path / "rows.csv", rows=5000).rows == 5000
+    assert generate("bulk-rows", output=tmp_path / "rows.csv", rows=5000).rows == 5000
 
 
 def test_a_full_disk_is_told_with_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BrimlineError, match=r"can't write /dev/full: no space left on device after 0 rows"):
-        api.generate("bulk-rows", output=Path("/dev/full"), row_format="csv", rows=10_000)
+        generate("bulk-rows", output=Path("/dev/full"), row_format="csv", rows=10_000)
     assert said(["bulk-rows", "--rows", "9k", "--format", "bson", "-o", "/dev/full"], capsys)[0] == 1
 
 

@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 from pymongo.errors import AutoReconnect, OperationFailure
 
-from brimline import api
+from brimline.api.lint import lint
+from brimline.api.options import Options
 from brimline.cli.capacity import _seconds
 from brimline.cli.sweep import _settings
 from brimline.dataset.access import target_errors
@@ -43,8 +44,8 @@ def _raise(error: BrimlineError) -> None:
         (lambda: _seconds("soon", "--budget"), "--budget 20m"),
         (lambda: _settings(0, 3, "10s", "2s"), "--connections-max 256"),
         (lambda: _settings(64, 3, "soon", "2s"), "--duration 10s"),
-        (lambda: api.Options(data=cast(Any, "some")), "leave it out"),
-        (lambda: api.lint("/no/such/file.yaml"), "YAML file of claims"),
+        (lambda: Options(data=cast(Any, "some")), "leave it out"),
+        (lambda: lint("/no/such/file.yaml"), "YAML file of claims"),
         (lambda: _raise(unreadable(Path("plan.json"), OSError(errno.ENOENT, ""))), "isn't whole"),
         (lambda: _raise(unreadable(Path("plan.json"), OSError(errno.EACCES, ""))), "another user"),
         (lambda: _raise(refusal(OperationFailure("no", code=59), "mongodb://h")), "its log"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from brimline import api
+from brimline.api.options import Options
 from brimline.api.search_settings import frontier_settings
 from brimline.spec import LoadedSpec
 from tests.support.simulation import read_only
@@ -31,7 +32,7 @@ def test_a_frontier_is_written_in_the_language_asked_for(monkeypatch: pytest.Mon
     monkeypatch.setattr(verb, "search_result", lambda *_args: written)
     loaded = LoadedSpec(read_only(), "", "")
     settings = frontier_settings(loaded.spec, "quick", [20_000_000, 5_000_000])
-    verb.search_loaded(loaded, settings, api.Options(language="zh"))
+    verb.search_loaded(loaded, settings, Options(language="zh"))
     assert written.languages == ["zh"]
 
 

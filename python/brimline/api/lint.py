@@ -10,8 +10,8 @@ from brimline.analysis.lint import contradictions
 from brimline.analysis.lint import lint as lint_claims
 from brimline.analysis.lint.claims_file import read_claims
 from brimline.errors import BrimlineError, GateFailed, UsageError
+from brimline.report.document import FORMAT_VERSION
 from brimline.report.lint_section import findings_document
-from brimline.report.run_json import FORMAT_VERSION
 from brimline.spec.document import TEXT_BYTES_MAX
 
 

@@ -1,21 +1,20 @@
 """Owns the verb `load`: a collection filled with exactly the records of a workload."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from brimline.analysis.observation import observe
 from brimline.api.options import Options
-from brimline.api.results import AlreadyLoaded, LoadResult
 from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import workplace
 from brimline.errors import UsageError
-from brimline.execution import LoadReport, StopToken, load_data
+from brimline.execution import load_data
 from brimline.plan import load_plan
-from brimline.record import RunRecord
-from brimline.report import run_report
 from brimline.spec import LoadedSpec
+
+if TYPE_CHECKING:
+    from brimline.api.results import AlreadyLoaded, LoadResult
 
 
 def load(
@@ -25,7 +24,7 @@ def load(
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
-) -> LoadResult | AlreadyLoaded:
+) -> "LoadResult | AlreadyLoaded":
     """Loads the records of a workload into a server that stays; has the server count them.
 
     `Options.resume` goes on with one that did not end; `AlreadyLoaded` when nothing was missing.
@@ -36,7 +35,7 @@ def load(
     return load_loaded(loaded, options or Options())
 
 
-def load_loaded(loaded: LoadedSpec, options: Options) -> LoadResult | AlreadyLoaded:
+def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLoaded":
     """`load` for a spec that is read already."""
     with workplace(loaded, options) as place:
         if place.context.deployment is None:
@@ -54,29 +53,12 @@ def load_loaded(loaded: LoadedSpec, options: Options) -> LoadResult | AlreadyLoa
             drop=options.drop,
             resume=options.resume,
         )
+    # Not before: the load has the memory to itself.
+    from brimline.api.results import AlreadyLoaded
+    from brimline.api.run_result import load_result
+
     if report.record is None:
         return AlreadyLoaded(namespace=report.namespace, document_count=report.document_count)
-    result = _result(report, report.record, place.stop)
+    result = load_result(report, report.record, interrupted=interruption(place.stop, report.record.directory))
     result.write(options.language)
     return result
-
-
-def _result(report: LoadReport, record: RunRecord, stop: StopToken) -> LoadResult:
-    observation = observe(record)
-    counted = {
-        "document_count": report.document_count if record.complete and report.shortfall is None else None,
-        "resumed_document_count": report.resumed_count,
-    }
-    shown = run_report(record, observation)
-    return LoadResult(
-        report=replace(shown, data={**shown.data, **counted}),
-        directory=record.directory,
-        interrupted=interruption(stop, record.directory),
-        record=record,
-        observation=observation,
-        slo=None,
-        judgement=None,
-        document_count=report.document_count,
-        namespace=report.namespace,
-        shortfall=report.shortfall,
-    )

@@ -7,9 +7,9 @@ from typing import Literal
 
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy, ProgressSink, Silence
-from brimline.report import wanted_language
 from brimline.servers import PasswordSource
 from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.wording import wanted_language
 
 RUNS_DIRECTORY_VARIABLE = "BRIMLINE_RUNS_DIR"
 URI_VARIABLE = "BRIMLINE_URI"

@@ -12,7 +12,7 @@ from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
 from brimline.api.interfere import interference_result
 from brimline.api.results import Result
-from brimline.api.run import run_result
+from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
 from brimline.api.sweep import sweep_result
 from brimline.api.vary import vary_result

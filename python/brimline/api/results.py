@@ -17,8 +17,9 @@ from brimline.experiments.sweep import SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
 from brimline.record import ExperimentRecord, RunRecord
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
-from brimline.report import Report, in_language, wanted_language, write_html, write_json
-from brimline.report.run_json import FORMAT_VERSION
+from brimline.report import Report, in_language, write_html, write_json
+from brimline.report.document import FORMAT_VERSION
+from brimline.wording import wanted_language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

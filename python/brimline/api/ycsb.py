@@ -7,45 +7,24 @@ record is written as by `run` and `load`, and everything that YCSB says at the e
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from brimline.analysis.observation import observe
 from brimline.api.options import Options
-from brimline.api.results import LoadResult, RunResult
-from brimline.api.run import interruption, run_result
+from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
-from brimline.errors import BrimlineError, InvalidRun, RecordError, redact_uri
-from brimline.execution import add_data, documents_inserted, execute
+from brimline.errors import RecordError, redact_uri
+from brimline.execution import add_data, execute
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
 from brimline.record import brimline_version
-from brimline.record.model import ErrorRow, RunRecord, Samples
-from brimline.report import run_report
+from brimline.record.model import RunRecord, Samples
 from brimline.report.ycsb import StatusLines, measurement_rows, render, write_hdr_files
 from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
 from brimline.spec.ycsb_front import Phase
 from brimline.units import NS_PER_S
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class YcsbLoadResult(LoadResult):
-    """One load as YCSB makes it: into whatever is there. `document_count` is what was inserted."""
-
-    intended_count: int
-    may_end_early: bool
-
-    @property
-    def error(self) -> BrimlineError | None:
-        """Interrupted, target lost, or documents that were not inserted."""
-        if self.interrupted or self._target_lost:
-            return self.interrupted or self._target_lost
-        refused = sum(row["count"] for row in _errors(self.record))
-        if not refused and (self.may_end_early or self.document_count == self.intended_count):
-            return None
-        said = next((f": {row['example']}" for row in _errors(self.record)), "")
-        return InvalidRun(
-            f"{self.document_count} of {self.intended_count} documents were inserted into {self.namespace}{said}",
-            hint="drop the collection first if it holds them already, or give insertstart for further ones",
-        )
+if TYPE_CHECKING:
+    from brimline.api.results import RunResult
 
 
 def ycsb(
@@ -56,7 +35,7 @@ def ycsb(
     options: Options | None = None,
     say: Callable[[str], None],
     talk: Callable[[str], None],
-) -> RunResult:
+) -> "RunResult":
     """Loads or runs what YCSB properties describe, and says what YCSB would.
 
     `say` gets text as it is to be printed, `talk` lines without their end.
@@ -88,7 +67,7 @@ class _Front:
         if self.output.max_execution_time_s:
             self.talk(f"Maximum execution time specified as: {self.output.max_execution_time_s} secs")
 
-    def run(self, place: Workplace) -> RunResult:
+    def run(self, place: Workplace) -> "RunResult":
         plan = resolve(place.spec, target=place.target)
         place.stop.raise_if_requested()
         directory = place.directory(plan)
@@ -96,31 +75,26 @@ class _Front:
         context = replace(place.context, on_samples=self._listener(lines))
         record = execute(plan, directory=directory, title=plan.name, context=context)
         self._end(record, lines)
+        from brimline.api.run_result import run_result  # not before: the load has the memory to itself
+
         return run_result(record, None, interrupted=interruption(place.stop, directory))
 
-    def load(self, place: Workplace) -> YcsbLoadResult:
+    def load(self, place: Workplace) -> "RunResult":
         plan = _load_plan(place, self.output)
         directory = place.directory(plan, kind="load")
         lines = self._begin(plan)
         context = replace(place.context, on_samples=self._listener(lines))
         record = add_data(plan, directory=directory, context=context)
         self._end(record, lines)
-        observation = observe(record)
-        return YcsbLoadResult(
-            report=run_report(record, observation),
-            directory=directory,
+        from brimline.api.ycsb_result import ycsb_load_result  # as in `run`
+
+        return ycsb_load_result(
+            record,
             interrupted=interruption(place.stop, directory),
-            record=record,
-            observation=observation,
-            slo=None,
-            judgement=None,
-            document_count=documents_inserted(record),
-            namespace=f"{plan.namespace.database}.{plan.namespace.collection}",
-            intended_count=plan.data.record_count,
             may_end_early=self.output.max_execution_time_s > 0,
         )
 
-    def conclude(self, result: RunResult) -> None:
+    def conclude(self, result: "RunResult") -> None:
         """Writes the measurements where they are wanted, and says what failed and where the record is.
 
         A file that can't be written keeps none of the rest from being written or said. Raises RecordError.
@@ -142,8 +116,8 @@ class _Front:
         finally:
             write_hdr_files(record, self.output)
 
-    def _tell(self, result: RunResult) -> None:
-        for row in _errors(result.record):
+    def _tell(self, result: "RunResult") -> None:
+        for row in result.record.errors:
             words = (row["operation"], row["outcome"], str(row["code"] or ""), row["label"])
             self.talk(f"{row['count']} x {' '.join(filter(None, words))}: {row['example']}")
         self.talk(f"record: {result.directory}")
@@ -204,10 +178,6 @@ def _load_plan(place: Workplace, output: YcsbOutput) -> Plan:
             "interval_ns": min(plan.interval_ns, limit_ns) if limit_ns else plan.interval_ns,
         }
     )
-
-
-def _errors(record: RunRecord) -> Sequence[ErrorRow]:
-    return record.summary["errors"] if record.summary else ()
 
 
 def _write(path: Path, text: str) -> None:

@@ -10,6 +10,7 @@ from brimline.api.ab import ABResult, ab_loaded, resumed_ab
 from brimline.api.reopen import find_record
 from brimline.api.workload import load_workload
 from brimline.cli import gating
+from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
@@ -48,7 +49,7 @@ def ab(
     resume: Annotated[str | None, opt.going_on_with("a comparison")] = None,
     margin: gating.Margin = gating.MARGIN_TEXT,
     gate: gating.Gate = None,
-    junit: gating.Junit = None,
+    junit: junit_file.Junit = None,
     uri: opt.Uri = None,
     password_file: opt.PasswordFile = None,
     connections: opt.Connections = None,
@@ -98,7 +99,7 @@ def ab(
         if spec_a is not None or only_a or only_b or floor or any(value is not None for value in both.values()):
             raise UsageError("--resume goes on with the comparison as it was begun", hint="leave the workloads out")
         directory = find_record(resume, runs_directory=options.runs_directory)
-        with gating.told(junit, suite="ab", name=directory.name):
+        with junit_file.told(junit, suite="ab", name=directory.name):
             result = resumed_ab(directory, options, limits=limits)
         return _shown(result, junit, as_json=as_json, lang=lang)
     if spec_a is None:
@@ -110,13 +111,13 @@ def ab(
     loaded_a = load_workload(spec_a, overrides={**both, **_assignments(only_a, "--a")})
     loaded_b = load_workload(spec_b or spec_a, overrides={**both, **_assignments(only_b, "--b")})
     settings = _settings(pairs, floor, gating.share_of(margin, "--margin"))
-    with gating.told(junit, suite="ab", name=loaded_a.spec.name):
+    with junit_file.told(junit, suite="ab", name=loaded_a.spec.name):
         result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
     return _shown(result, junit, as_json=as_json, lang=lang)
 
 
 def _shown(result: ABResult, junit: Path | None, *, as_json: bool, lang: str | None) -> int:
-    gating.write_cases(result.cases, junit, suite="ab")
+    junit_file.write_cases(result.cases, junit, suite="ab")
     return show_result(result, as_json=as_json, full=True, lang=lang)
 
 

@@ -4,94 +4,106 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
 
 import typer
 
-from brimline.cli import (
-    ab,
-    capacity,
-    compare,
-    doctor,
-    generate,
-    grow,
-    import_data,
-    import_results,
-    interfere,
-    lab,
-    lint,
-    list_,
-    load,
-    report,
-    run,
-    scan,
-    show,
-    stat,
-    sweep,
-    trend,
-    workloads,
-    ycsb,
-)
-from brimline.cli.process_list import hide_secrets_from_process_list
-from brimline.cli.words import hide_secrets
 from brimline.errors import BrimlineError, redact_text
-from brimline.record import brimline_version
 
 EXIT_INTERNAL = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
-app = typer.Typer(
-    name="brimline",
-    help="Finds how much load a MongoDB deployment can take, why it stops there, and how sure that is.",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-_VERBS: dict[str, Callable[..., int]] = {
-    "capacity": capacity.capacity,
-    "run": run.run,
-    "load": load.load,
-    "import": import_data.import_data,
-    "generate": generate.generate,
-    "sweep": sweep.sweep,
-    "scan": scan.scan,
-    "grow": grow.grow,
-    "ab": ab.ab,
-    "interfere": interfere.interfere,
-    "compare": compare.compare,
-    "trend": trend.trend,
-    "report": report.report,
-    "show": show.show,
-    "list": list_.list_runs,
-    "stat": stat.stat,
-    "import-results": import_results.import_results,
-    "lint": lint.lint,
-    "workloads": workloads.workloads,
-    "doctor": doctor.doctor,
-}
-_IN_THE_LIST = {
-    "capacity": "Find the highest load that meets an objective.",
-    "run": "Run a workload once and report it.",
-    "load": "Load a workload's records into a server.",
-    "sweep": "Measure throughput over connections, or over other factors.",
-    "ab": "Run two workloads in turns; say what differs.",
-    "compare": "Compare runs: what changed, and how sure that is.",
-    "trend": "Find where the figures of many runs changed.",
-    "report": "Analyse a stored record again, in any format.",
-    "list": "List stored runs and experiments.",
-    "import-results": "Make a report of JMeter's or YCSB's results.",
-    "doctor": "Check what this machine can do.",
-    "ycsb": "Load or run as YCSB does: same flags and output.",
-}
-"""One line each where all verbs are listed, short enough for 80 columns; the others' first sentences are."""
-for _name, _verb in _VERBS.items():
-    app.command(_name, short_help=_IN_THE_LIST.get(_name))(_verb)
-app.add_typer(lab.app, name="lab")
-app.command("ycsb", context_settings=ycsb.SETTINGS, short_help=_IN_THE_LIST["ycsb"])(ycsb.ycsb)
+
+@dataclass(frozen=True, slots=True)
+class _Verb:
+    """Where a verb is, and its line where all are listed, short enough for 80 columns.
+
+    `name` is that of its function or, of a group of verbs, its program.
+    """
+
+    module: str
+    name: str
+    line: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def imported(self) -> Callable[..., int] | typer.Typer:
+        found: Callable[..., int] | typer.Typer = getattr(import_module(f"brimline.cli.{self.module}"), self.name)
+        return found
 
 
-@app.callback()
+_WORDS_OF_ITS_OWN = {"allow_interspersed_args": False, "ignore_unknown_options": True}
+"""What comes after `ycsb` is YCSB's, dashes and all."""
+_VERBS = {
+    "capacity": _Verb("capacity", "capacity", "Find the highest load that meets an objective."),
+    "run": _Verb("run", "run", "Run a workload once and report it."),
+    "load": _Verb("load", "load", "Load a workload's records into a server."),
+    "import": _Verb("import_data", "import_data", "Import CSV, TSV, JSON or BSON into a collection."),
+    "generate": _Verb("generate", "generate", "Write a workload's documents as rows of CSV, JSON or BSON."),
+    "sweep": _Verb("sweep", "sweep", "Measure throughput over connections, or over other factors."),
+    "scan": _Verb("scan", "scan", "Measure single queries: plan, entries, time cold and warm."),
+    "grow": _Verb("grow", "grow", "Grow a collection step by step; find where times break."),
+    "ab": _Verb("ab", "ab", "Run two workloads in turns; say what differs."),
+    "interfere": _Verb("interfere", "interfere", "Run a workload alone and beside another; say what differs."),
+    "compare": _Verb("compare", "compare", "Compare runs: what changed, and how sure that is."),
+    "trend": _Verb("trend", "trend", "Find where the figures of many runs changed."),
+    "report": _Verb("report", "report", "Analyse a stored record again, in any format."),
+    "show": _Verb("show", "show", "Show a stored record on the terminal."),
+    "list": _Verb("list_", "list_runs", "List stored runs and experiments."),
+    "stat": _Verb("stat", "stat", "Watch a server live, in mongostat's columns."),
+    "import-results": _Verb("import_results", "import_results", "Make a report of JMeter's or YCSB's results."),
+    "lint": _Verb("lint", "lint", "Recompute what a report claims."),
+    "workloads": _Verb("workloads", "workloads", "List the shipped workloads."),
+    "doctor": _Verb("doctor", "doctor", "Check what this machine can do."),
+    "ycsb": _Verb("ycsb", "ycsb", "Load or run as YCSB does: same flags and output.", _WORDS_OF_ITS_OWN),
+    "lab": _Verb("lab", "app", "Start servers of a topology on this machine."),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and ends the process with its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if _called(words) is not None:
+        from brimline.cli.process_list import hide_secrets_from_process_list  # knows every spec, as below
+
+        hide_secrets_from_process_list(words)
+    sys.exit(_exit_code(words))
+
+
+def import_verb(arguments: Sequence[str]) -> None:
+    """Imports the verb that `arguments` call, if they call one."""
+    if (called := _called(arguments)) is not None:
+        _VERBS[called].imported()
+
+
+def _called(arguments: Sequence[str]) -> str | None:
+    """The verb: the first word that is no option of the program itself, which have no values."""
+    first = next((word for word in arguments if not word.startswith("-")), None)
+    return first if first in _VERBS else None
+
+
+def _program(called: str | None) -> typer.Typer:
+    """The program with the verb that is called. The others are listed: to import them takes most of a second."""
+    program = typer.Typer(
+        name="brimline",
+        help="Finds how much load a MongoDB deployment can take, why it stops there, and how sure that is.",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )
+    program.callback()(_root)
+    for name, verb in _VERBS.items():
+        found = verb.imported() if name == called else _not_called
+        if isinstance(found, typer.Typer):
+            program.add_typer(found, name=name)
+        else:
+            program.command(name, short_help=verb.line, context_settings=verb.settings)(found)
+    return program
+
+
 def _root(
     _version: bool = typer.Option(
         False, "--version", help="Print the version.", is_eager=True, callback=lambda asked: _print_version(asked)
@@ -100,22 +112,20 @@ def _root(
     pass
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command line and ends the process with its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    hide_secrets_from_process_list(words)
-    sys.exit(_exit_code(words))
+def _not_called() -> int:
+    raise AssertionError("a verb that is called is imported")
 
 
 def _exit_code(arguments: list[str]) -> int:
     """Data goes to stdout, talk and errors to stderr; nothing but a bug prints a traceback."""
     try:
-        result = app(args=arguments or ["--help"], prog_name="brimline", standalone_mode=False)
+        program = _program(_called(arguments))
+        result = program(args=arguments or ["--help"], prog_name="brimline", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except typer.Exit as error:
         return error.exit_code
     except BrimlineError as error:
-        return _fail(hide_secrets(error.message, arguments), hint=error.hint, exit_code=error.exit_code)
+        return _fail(_without_secrets(error.message, arguments), hint=error.hint, exit_code=error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", hint=None, exit_code=EXIT_INTERRUPTED)
     except BrokenPipeError:
@@ -125,14 +135,20 @@ def _exit_code(arguments: list[str]) -> int:
     except Exception as error:
         # Errors of the command line's own parser: their class is private to typer, their methods are not.
         if hasattr(error, "format_message"):
-            message = hide_secrets(error.format_message(), arguments)
+            message = _without_secrets(error.format_message(), arguments)
             return _fail(_lower_first(message), hint=_help_of(error), exit_code=EXIT_USAGE)
-        trace = hide_secrets("".join(traceback.format_exception(error)), arguments)
+        trace = _without_secrets("".join(traceback.format_exception(error)), arguments)
         print(redact_text(trace), file=sys.stderr)  # noqa: T201
-        text = hide_secrets(f"{type(error).__name__}: {error}", arguments)
+        text = _without_secrets(f"{type(error).__name__}: {error}", arguments)
         return _fail(
             f"internal: {text}", hint="this is a defect of brimline: please report it", exit_code=EXIT_INTERNAL
         )
+
+
+def _without_secrets(text: str, arguments: Sequence[str]) -> str:
+    from brimline.cli.words import hide_secrets  # knows YCSB's properties, and with them every spec
+
+    return hide_secrets(text, arguments)
 
 
 def _fail(message: str, *, hint: str | None, exit_code: int) -> int:
@@ -153,5 +169,7 @@ def _lower_first(text: str) -> str:
 
 def _print_version(asked: bool) -> None:
     if asked:
+        from brimline.record import brimline_version
+
         print(f"brimline {brimline_version()}")  # noqa: T201
         raise typer.Exit

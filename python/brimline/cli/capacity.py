@@ -10,7 +10,7 @@ from brimline.api.reopen import find_record
 from brimline.api.results import Result
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for
 from brimline.api.workload import load_workload
-from brimline.cli import gating
+from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
@@ -74,7 +74,7 @@ def capacity(
     server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
-    junit: gating.OutcomeJunit = None,
+    junit: junit_file.OutcomeJunit = None,
     lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -110,7 +110,7 @@ def capacity(
                 hint="write brimline capacity --resume DIR, without a workload; only --budget can change",
             )
         directory = find_record(resume, runs_directory=options.runs_directory)
-        with gating.told(junit, suite="capacity", name=directory.name):
+        with junit_file.told(junit, suite="capacity", name=directory.name):
             result = resume_search(directory, budget_s=budget_s, options=options)
         return _shown(result, junit, as_json=as_json, lang=lang)
     loaded = load_workload(
@@ -123,13 +123,13 @@ def capacity(
         settings = frontier_settings(loaded.spec, preset, _limits_ns(frontier), words)
     else:
         settings = settings_for(loaded.spec, preset, words)
-    with gating.told(junit, suite="capacity", name=loaded.spec.name):
+    with junit_file.told(junit, suite="capacity", name=loaded.spec.name):
         result = search_loaded(loaded, settings, options)
     return _shown(result, junit, as_json=as_json, lang=lang)
 
 
 def _shown(result: Result, junit: Path | None, *, as_json: bool, lang: str | None) -> int:
-    gating.write_outcome(result, junit, suite="capacity")
+    junit_file.write_outcome(result, junit, suite="capacity")
     return show_result(result, as_json=as_json, lang=lang)
 
 

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from brimline import api
+from brimline.api.comparison import compare as compare_api
 from brimline.api.options import default_runs_directory
 from brimline.cli import gating
+from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
 from brimline.errors import UsageError
 
@@ -25,7 +26,7 @@ def compare(
     ],
     margin: gating.Margin = gating.MARGIN_TEXT,
     gate: gating.Gate = None,
-    junit: gating.Junit = None,
+    junit: junit_file.Junit = None,
     html: gating.Html = None,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
@@ -36,9 +37,9 @@ def compare(
     gating.require_gate(junit, gated=bool(limits))
     a, b = _sides(records)
     share = gating.share_of(margin, "--margin")
-    with gating.told(junit, suite="compare", name="records"):
-        result = api.compare(a, b, margin=share, limits=limits, runs_directory=runs_dir or default_runs_directory())
-    gating.write_cases(result.cases, junit, suite="compare")
+    with junit_file.told(junit, suite="compare", name="records"):
+        result = compare_api(a, b, margin=share, limits=limits, runs_directory=runs_dir or default_runs_directory())
+    junit_file.write_cases(result.cases, junit, suite="compare")
     return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)
 
 

@@ -6,11 +6,11 @@ import sys
 from rich.table import Table
 from rich.text import Text
 
-from brimline import api
+from brimline.api.checkup import checkup
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.doctor import Check, Status, worst
-from brimline.report.run_json import FORMAT_VERSION
+from brimline.report.document import FORMAT_VERSION
 
 EXIT_UNFIT = 4
 _STYLES = {Status.PASS: "green", Status.UNKNOWN: "dim", Status.WARN: "yellow", Status.FAIL: "bold red"}
@@ -32,7 +32,7 @@ def doctor(
 ) -> int:
     """Check what this machine can do, for a workload if one is named. Exits with 4 when a check fails."""
     checks = list(
-        api.checkup(
+        checkup(
             workload,
             property_files=property_files or (),
             properties=properties or (),

@@ -1,29 +1,19 @@
-"""Owns what verbs that compare have in common: limits of a gate, JUnit files, a report that has no record."""
+"""Owns what verbs that compare have in common: limits of a gate, a report that has no record."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from brimline.analysis.comparison import MARGIN
-from brimline.analysis.gate import GateCase, GateVerdict, parse_limits
-from brimline.api import Result
+from brimline.analysis.gate import parse_limits
 from brimline.cli.output import console, printing
-from brimline.errors import BrimlineError, GateFailed, UsageError
-from brimline.report import (
-    Report,
-    in_language,
-    print_report,
-    render_json,
-    said_in,
-    wanted_language,
-    write_html,
-)
-from brimline.report.junit import write_junit
+from brimline.errors import BrimlineError, UsageError
+from brimline.report import Report, in_language, print_report, render_json, said_in, write_html
 from brimline.units import parse_percentage, percentage_text
+from brimline.wording import wanted_language
 
 Gate = Annotated[
     list[str] | None,
@@ -34,16 +24,6 @@ Gate = Annotated[
         "told: 5% for throughput and p99, or NAME=LIMIT such as p95=10%; repeatable.",
         show_default=False,
     ),
-]
-Junit = Annotated[
-    Path | None,
-    typer.Option(
-        "--junit", metavar="FILE", help="Write the gate as JUnit XML, a test case per metric.", show_default=False
-    ),
-]
-OutcomeJunit = Annotated[
-    Path | None,
-    typer.Option("--junit", metavar="FILE", help="Write the outcome as JUnit XML, one test case.", show_default=False),
 ]
 Html = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.", show_default=False)
@@ -75,34 +55,6 @@ def require_gate(junit: Path | None, *, gated: bool) -> None:
     """Raises UsageError for a JUnit file without a gate, which would have no test case."""
     if junit is not None and not gated:
         raise UsageError("--junit has no effect without a gate", hint="give --gate as well, such as --gate 5%")
-
-
-def write_cases(cases: Sequence[GateCase], junit: Path | None, *, suite: str) -> None:
-    """Writes the JUnit file if one was asked for. Raises RecordError."""
-    if junit is not None:
-        write_junit(cases, junit, suite=suite)
-
-
-@contextmanager
-def told(junit: Path | None, *, suite: str, name: str) -> Iterator[None]:
-    """Around what leads to a result: where there is none, the JUnit file says why, so that no older one stays green."""
-    try:
-        yield
-    except BrimlineError as error:
-        case = GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=error.message)
-        with suppress(BrimlineError):  # the error that is on its way says more
-            write_cases([case], junit, suite=suite)
-        raise
-
-
-def write_outcome(result: Result, junit: Path | None, *, suite: str) -> None:
-    """Writes one test case for a run or a search: its objective, or what came in between. Raises RecordError."""
-    error = result.error
-    verdict = GateVerdict.PASS if error is None else GateVerdict.INCONCLUSIVE
-    if isinstance(error, GateFailed):
-        verdict = GateVerdict.FAIL
-    text = result.report.verdict.sentence if error is None else error.message
-    write_cases([GateCase(name=result.report.name, verdict=verdict, text=text)], junit, suite=suite)
 
 
 def show_report(

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from brimline import api
 from brimline.api.generate import GenerateProgress, GenerateResult
+from brimline.api.generate import generate as generate_api
 from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
@@ -69,7 +69,7 @@ def generate(
     """Write a workload's documents as rows of CSV, JSON or BSON."""
     if as_json and output is None:
         raise UsageError("--json and the rows would both go to standard output", hint="give --output as well")
-    result = api.generate(
+    result = generate_api(
         workload,
         output=output,
         row_format=row_format,

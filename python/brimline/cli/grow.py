@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from brimline import api
+from brimline.api.grow import grow as grow_api
 from brimline.api.grow import grow_loaded
 from brimline.api.reopen import find_record
 from brimline.api.resume import resumption
@@ -111,7 +111,7 @@ def grow(
         raise UsageError(
             str(error), hint="write them like --to 10M --step 1M --connections 1,8 --queries 10k"
         ) from error
-    result = api.grow(
+    result = grow_api(
         workload,
         settings=settings,
         property_files=property_files or (),

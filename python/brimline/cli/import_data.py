@@ -5,7 +5,8 @@ from typing import Annotated, cast
 
 import typer
 
-from brimline import api
+from brimline.api.import_data import import_data as import_api
+from brimline.api.import_data import resume_import
 from brimline.api.options import default_runs_directory
 from brimline.api.reopen import find_record
 from brimline.cli import options as opt
@@ -172,7 +173,7 @@ def import_data(
     if resume is not None:
         _refuse_with_resume(named, database, collection, drop=drop)
         directory = find_record(resume, runs_directory=runs_dir or default_runs_directory())
-        result = api.resume_import(directory, workers=workers, wait_s=wait_s, options=surroundings, progress=progress)
+        result = resume_import(directory, workers=workers, wait_s=wait_s, options=surroundings, progress=progress)
         return show_result(result, as_json=as_json, lang=lang)
     keys = tuple(name for name in (upsert_fields or "").split(",") if name)
     settings = ImportSettings(
@@ -195,7 +196,7 @@ def import_data(
         bypass_document_validation=bypass_document_validation,
         batch_size=batch_size,
     )
-    result = api.import_data(
+    result = import_api(
         named,
         settings=settings,
         database=database,

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from brimline import api
+from brimline.api.import_results import import_results as import_results_api
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
-from brimline.report import wanted_language
+from brimline.wording import wanted_language
 
 
 def import_results(
@@ -24,5 +24,5 @@ def import_results(
     as_json: opt.Json = False,
 ) -> int:
     """Turn results of JMeter or YCSB into a record and a report."""
-    result = api.import_results(files, runs_directory=runs_dir, language=wanted_language(lang))
+    result = import_results_api(files, runs_directory=runs_dir, language=wanted_language(lang))
     return show_result(result, as_json=as_json, lang=lang, full=True)

@@ -9,12 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from brimline import api
 from brimline.api.lab import lab_down, lab_status, lab_up, labs
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.errors import UsageError
-from brimline.report.run_json import FORMAT_VERSION
+from brimline.report.document import FORMAT_VERSION
 from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
 from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT
 from brimline.servers.lab.state import Lab
@@ -105,7 +104,7 @@ def up(
         election_timeout_ms=round(_seconds("--election-timeout", election_timeout) * 1000),
         deadline_s=_seconds("--deadline", deadline),
     )
-    return _show(*api.lab_status(lab.name), as_json=as_json)
+    return _show(*lab_status(lab.name), as_json=as_json)
 
 
 @app.command()

@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from brimline import api
 from brimline.analysis.finding import Finding, Standing
+from brimline.api.lint import lint as lint_api
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.errors import visible
@@ -27,7 +27,7 @@ def lint(
     as_json: opt.Json = False,
 ) -> int:
     """Recompute what a report claims. Exits with 3 when something in it can't be true."""
-    result = api.lint(file)
+    result = lint_api(file)
     with printing():
         if as_json:
             sys.stdout.write(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")

@@ -10,7 +10,7 @@ from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.record import RecordEntry, list_records
-from brimline.report.run_json import FORMAT_VERSION
+from brimline.report.document import FORMAT_VERSION
 
 
 def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:

@@ -2,14 +2,17 @@
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
-from brimline import api
+from brimline.api.load import load as load_api
 from brimline.cli import options as opt
-from brimline.cli.output import RECORD_KEPT, console, printing, show_result
-from brimline.report import said_in, wanted_language
+from brimline.cli.output import RECORD_KEPT, print_said, printing, show_result
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import format_count
 from brimline.wording import message
+
+if TYPE_CHECKING:
+    from brimline.api.results import AlreadyLoaded
 
 
 def load(
@@ -30,7 +33,7 @@ def load(
     quiet: opt.Quiet = False,
 ) -> int:
     """Load a workload's records into a server and have it count them."""
-    result = api.load(
+    result = load_api(
         workload,
         property_files=property_files or (),
         properties=properties or (),
@@ -47,7 +50,9 @@ def load(
             lang=lang,
         ),
     )
-    if isinstance(result, api.AlreadyLoaded):
+    from brimline.api.results import AlreadyLoaded  # not before: the load has the memory to itself
+
+    if isinstance(result, AlreadyLoaded):
         return _say(result, as_json=as_json, lang=lang)
     code = show_result(result, as_json=as_json, full=True, lang=lang)
     if not as_json:
@@ -57,11 +62,11 @@ def load(
                 count=format_count(result.document_count),
                 namespace=result.namespace,
             )
-            console().print(said_in(wanted_language(lang), counted))
+            print_said(counted, lang)
     return code
 
 
-def _say(result: api.AlreadyLoaded, *, as_json: bool, lang: str | None) -> int:
+def _say(result: "AlreadyLoaded", *, as_json: bool, lang: str | None) -> int:
     with printing():
         if as_json:
             sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
@@ -71,5 +76,5 @@ def _say(result: api.AlreadyLoaded, *, as_json: bool, lang: str | None) -> int:
                 namespace=result.namespace,
                 count=format_count(result.document_count),
             )
-            console().print(said_in(wanted_language(lang), nothing_to_do))
+            print_said(nothing_to_do, lang)
     return 0

@@ -9,16 +9,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from brimline.api import Options
+from brimline.api.options import Options
 from brimline.cli.progress import TerminalProgress
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
-from brimline.report import wanted_language
 from brimline.servers import PasswordSource
 from brimline.servers.catalogue import offered
 from brimline.spec import readers
 from brimline.units import parse_count
+from brimline.wording import wanted_language
 
 _LIMIT = re.compile(r"(?:(?P<kind>[a-z_]+)\.)?(?P<figure>p\d[\d.]*|error_rate)\s*=\s*(?P<value>\S.*)")
 

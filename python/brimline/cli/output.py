@@ -4,12 +4,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from brimline.api import Result
 from brimline.errors import BrimlineError
-from brimline.report import in_language, print_report, render_json, said_in, wanted_language
+from brimline.wording import wanted_language
+
+if TYPE_CHECKING:
+    from brimline.api.results import Result
 
 RECORD_KEPT = "the record is kept"
 _WIDTH_WITHOUT_TERMINAL = 120
@@ -29,11 +32,13 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def show_result(result: Result, *, as_json: bool, full: bool = False, lang: str | None = None) -> int:
+def show_result(result: "Result", *, as_json: bool, full: bool = False, lang: str | None = None) -> int:
     """Prints a result and returns its exit code; raises the result's error after what was measured is printed.
 
     `lang` is the language asked for; JSON has none.
     """
+    from brimline.report import in_language, print_report, render_json, said_in  # a load has no use for them
+
     language = wanted_language(lang)
     with printing(hint=RECORD_KEPT):
         if as_json:
@@ -45,6 +50,13 @@ def show_result(result: Result, *, as_json: bool, full: bool = False, lang: str 
     if result.error is not None:
         raise result.error
     return 0
+
+
+def print_said(text: str, lang: str | None) -> None:
+    """Prints a sentence in the language asked for."""
+    from brimline.report import said_in  # as in `show_result`
+
+    console().print(said_in(wanted_language(lang), text))
 
 
 @contextmanager

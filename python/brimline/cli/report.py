@@ -6,15 +6,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from brimline import api
 from brimline.api.export import FILE_NAMES, Format, default_path, exported, formats_of
 from brimline.api.options import default_runs_directory
+from brimline.api.reopen import open_result
+from brimline.api.results import Result
 from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.record.files import make_directory, replace_pieces
-from brimline.report import render_json, wanted_language
+from brimline.report import render_json
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
+from brimline.wording import wanted_language
 
 STDOUT = "-"
 
@@ -52,7 +54,7 @@ def report(
 ) -> int:
     """Analyse a stored record again and write its report; prints the report's path."""
     language = wanted_language(lang)
-    result = api.open_result(record, runs_directory=runs_dir or default_runs_directory(), apdex=_thresholds(apdex))
+    result = open_result(record, runs_directory=runs_dir or default_runs_directory(), apdex=_thresholds(apdex))
     if as_json or (format == "html" and output is None):
         result.write(language)
         with printing():
@@ -75,7 +77,7 @@ def _thresholds(text: str | None) -> ApdexThresholds:
         raise UsageError(f"--apdex: {error}", hint="write two times, such as --apdex 10ms,40ms") from error
 
 
-def _print(result: api.Result, formats: tuple[Format, ...], language: str) -> None:
+def _print(result: Result, formats: tuple[Format, ...], language: str) -> None:
     if len(formats) > 1:
         raise UsageError("all formats don't go to standard output", hint="give a directory, or one format")
     with printing():
@@ -83,7 +85,7 @@ def _print(result: api.Result, formats: tuple[Format, ...], language: str) -> No
             sys.stdout.write(piece)
 
 
-def _write(result: api.Result, formats: tuple[Format, ...], output: str | None, language: str) -> None:
+def _write(result: Result, formats: tuple[Format, ...], output: str | None, language: str) -> None:
     """Writes each format to its file and prints where it is. Makes the directory that several of them go to."""
     if output is not None and len(formats) > 1:
         make_directory(Path(output))

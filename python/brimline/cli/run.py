@@ -2,7 +2,7 @@
 
 from brimline.api.run import run_loaded
 from brimline.api.workload import load_workload
-from brimline.cli import gating
+from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
@@ -38,7 +38,7 @@ def run(
     server_version: opt.ServerVersion = None,
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
-    junit: gating.OutcomeJunit = None,
+    junit: junit_file.OutcomeJunit = None,
     lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -81,7 +81,7 @@ def run(
         quiet=quiet,
         lang=lang,
     )
-    with gating.told(junit, suite="run", name=loaded.spec.name):
+    with junit_file.told(junit, suite="run", name=loaded.spec.name):
         result = run_loaded(loaded, options)
-    gating.write_outcome(result, junit, suite="run")
+    junit_file.write_outcome(result, junit, suite="run")
     return show_result(result, as_json=as_json, full=True, lang=lang)

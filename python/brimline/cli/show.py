@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from brimline import api
 from brimline.api.options import default_runs_directory
+from brimline.api.reopen import open_result
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
-from brimline.report import in_language, print_report, render_json, wanted_language
+from brimline.report import in_language, print_report, render_json
+from brimline.wording import wanted_language
 
 
 def show(
@@ -21,7 +22,7 @@ def show(
     as_json: opt.Json = False,
 ) -> int:
     """Show a stored record on the terminal."""
-    result = api.open_result(record, runs_directory=runs_dir or default_runs_directory())
+    result = open_result(record, runs_directory=runs_dir or default_runs_directory())
     if as_json:
         with printing():
             sys.stdout.write(render_json(result.report))

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from brimline import api
+from brimline.api.stat import stat as stat_api
 from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
@@ -70,7 +70,7 @@ def stat(
         raise UsageError(f"{row_count} rows can't be printed", hint="give a number from 1 on, or 0 for no end")
     only = parse_fields(columns) if columns else ()
     more = parse_fields(more_columns) if more_columns else ()
-    intervals = api.stat(
+    intervals = stat_api(
         uri,
         password=opt.password_source(password_file),
         interval_s=interval_s,

@@ -4,12 +4,14 @@ from typing import Annotated
 
 import typer
 
-from brimline import api
-from brimline.api import Options, Result
+from brimline.api.options import Options
 from brimline.api.reopen import find_record
+from brimline.api.results import Result
 from brimline.api.resume import resumption
+from brimline.api.sweep import sweep as sweep_api
 from brimline.api.sweep import sweep_loaded
 from brimline.api.vary import resumed_vary
+from brimline.api.vary import vary as vary_api
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
@@ -130,7 +132,7 @@ def sweep(
             raise UsageError(
                 "--connections-max belongs to the ladder of connections", hint="--vary connections=1,8,64 names them"
             )
-        varied = api.vary(
+        varied = vary_api(
             workload,
             factors=vary,
             settings=_vary_settings(repeats, repeats_max, precision, budget, duration, warmup),
@@ -143,7 +145,7 @@ def sweep(
     for name, value in (("--repeats-max", repeats_max), ("--precision", precision), ("--budget", budget)):
         if value is not None:
             raise UsageError(f"{name} has no effect without --vary", hint="name a factor, or leave it out")
-    result = api.sweep(
+    result = sweep_api(
         workload,
         settings=_settings(
             _DEFAULTS.connections_max if connections_max is None else connections_max,

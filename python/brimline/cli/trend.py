@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
-from brimline import api
 from brimline.analysis.run_trend import TREND_METRICS
 from brimline.api.options import default_runs_directory
 from brimline.api.trend import NEWEST_DEFAULT
+from brimline.api.trend import trend as trend_api
 from brimline.cli import gating
+from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
 from brimline.errors import UsageError
 from brimline.stats.change_points import MAGNITUDE_FLOOR
@@ -49,7 +50,7 @@ def trend(
     newest: Annotated[
         int, typer.Option("--newest", metavar="COUNT", help="Runs among which the gate looks.")
     ] = NEWEST_DEFAULT,
-    junit: gating.Junit = None,
+    junit: junit_file.Junit = None,
     html: gating.Html = None,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
@@ -60,8 +61,8 @@ def trend(
     if newest < 1:
         raise UsageError(f"--newest must be at least 1, but is {newest}", hint="write it like --newest 10")
     least, limit = gating.share_of(floor, "--floor"), None if gate is None else gating.share_of(gate, "--gate")
-    with gating.told(junit, suite="trend", name="records"):
-        result = api.trend(
+    with junit_file.told(junit, suite="trend", name="records"):
+        result = trend_api(
             records or (),
             metrics=tuple(metric or TREND_METRICS),
             floor=least,
@@ -69,5 +70,5 @@ def trend(
             newest=newest,
             runs_directory=runs_dir or default_runs_directory(),
         )
-    gating.write_cases(result.cases, junit, suite="trend")
+    junit_file.write_cases(result.cases, junit, suite="trend")
     return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
-from brimline.report.run_json import FORMAT_VERSION
+from brimline.report.document import FORMAT_VERSION
 from brimline.spec import load_spec, shipped_workloads
 
 

@@ -17,9 +17,6 @@ from brimline.errors import UsageError, redact_word
 from brimline.spec.properties import Assignment
 from brimline.spec.ycsb_front import Phase
 
-SETTINGS: Final = {"allow_interspersed_args": False, "ignore_unknown_options": True}
-"""What comes after the first word is YCSB's, dashes and all."""
-
 _USAGE: Final = (
     "brimline ycsb load|run mongodb [-P FILE]... [-p NAME=VALUE]... "
     "[-threads N] [-target N] [-s] [-l LABEL] [-db CLASS]"

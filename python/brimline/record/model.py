@@ -311,6 +311,11 @@ class RunRecord:
         return self.ended_by == "completed"
 
     @property
+    def errors(self) -> Sequence[ErrorRow]:
+        """The errors of operations by kind, class and code; none in a prefix."""
+        return self.summary["errors"] if self.summary else ()
+
+    @property
     def closed_loop(self) -> bool:
         """Whether due = sent by definition, so that only service time exists."""
         return self.plan.pacer.kind in ("closed", "tlr")

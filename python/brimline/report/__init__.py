@@ -4,13 +4,17 @@
 `print_report`, `render_json` and `render_html` lay it out.
 """
 
-from brimline.report.document import render_json, write_json
-from brimline.report.experiment_view import capacity_report, detail_trial, sweep_report
-from brimline.report.html import render_html, write_html
-from brimline.report.language import in_language, said_in, wanted_language
-from brimline.report.run_view import run_report
-from brimline.report.terminal import print_report
-from brimline.report.view import Report
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brimline.report.document import render_json, write_json
+    from brimline.report.experiment_view import capacity_report, detail_trial, sweep_report
+    from brimline.report.html import render_html, write_html
+    from brimline.report.language import in_language, said_in
+    from brimline.report.run_view import run_report
+    from brimline.report.terminal import print_report
+    from brimline.report.view import Report
 
 __all__ = [
     "Report",
@@ -23,7 +27,28 @@ __all__ = [
     "run_report",
     "said_in",
     "sweep_report",
-    "wanted_language",
     "write_html",
     "write_json",
 ]
+_HOMES = {
+    "Report": "view",
+    "capacity_report": "experiment_view",
+    "detail_trial": "experiment_view",
+    "in_language": "language",
+    "print_report": "terminal",
+    "render_html": "html",
+    "render_json": "document",
+    "run_report": "run_view",
+    "said_in": "language",
+    "sweep_report": "experiment_view",
+    "write_html": "html",
+    "write_json": "document",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first asked for: YCSB's status lines and JUnit files need little of it.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'brimline.report' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"brimline.report.{_HOMES[name]}"), name)
+    return value

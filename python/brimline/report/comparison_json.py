@@ -9,7 +9,7 @@ from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.report.comparison_figures import unit_ending
-from brimline.report.run_json import FORMAT_VERSION
+from brimline.report.document import FORMAT_VERSION
 from brimline.stats.change import Change
 from brimline.stats.quantile_shift import QuantileShift
 

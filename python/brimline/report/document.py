@@ -6,6 +6,9 @@ from pathlib import Path
 from brimline.record.files import replace_text
 from brimline.report.view import Report
 
+FORMAT_VERSION = 1
+"""Version of the JSON; keys are added under the same version, never renamed or removed."""
+
 
 def render_json(report: Report) -> str:
     """One JSON object with stable keys; see `run_json` and `experiment_json`."""

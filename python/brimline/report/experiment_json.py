@@ -10,9 +10,10 @@ from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion
 from brimline.record.experiment import ExperimentRecord
+from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import limit_document
 from brimline.report.probes import ProbeRow
-from brimline.report.run_json import FORMAT_VERSION, interval_document, observation_document, slo_document
+from brimline.report.run_json import interval_document, observation_document, slo_document
 
 
 def capacity_document(

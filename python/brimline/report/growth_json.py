@@ -7,7 +7,8 @@ from typing import Any
 from brimline.experiments.growth import GrowthSettings, GrowthTrial
 from brimline.experiments.growth_conclusion import Breakpoint, GrowthConclusion, IndexSetGrowth, Volume
 from brimline.record.experiment import ExperimentRecord
-from brimline.report.run_json import FORMAT_VERSION, interval_document
+from brimline.report.document import FORMAT_VERSION
+from brimline.report.run_json import interval_document
 
 
 def growth_document(

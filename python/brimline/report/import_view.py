@@ -6,9 +6,9 @@ from brimline.analysis.data_import import expected_count, import_findings
 from brimline.analysis.finding import Standing
 from brimline.record.data_import import ImportRecord, documents_in
 from brimline.report import blocks
+from brimline.report.document import FORMAT_VERSION
 from brimline.report.import_charts import chart_list
 from brimline.report.lint_section import findings_document
-from brimline.report.run_json import FORMAT_VERSION
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 from brimline.spec.import_settings import ImportSettings
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number

@@ -8,11 +8,11 @@ from brimline.analysis.imported import error_share, imported_findings, throughpu
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.imported import ImportedRun
 from brimline.report import blocks
+from brimline.report.document import FORMAT_VERSION
 from brimline.report.imported_charts import chart_list
 from brimline.report.imported_claims import imported_claims
 from brimline.report.imported_table import ImportedStatistics, imported_statistics, statistics_section
 from brimline.report.lint_section import findings_document, linted
-from brimline.report.run_json import FORMAT_VERSION
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Verdict
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import (

@@ -14,13 +14,11 @@ from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.verdict import Judgement, proves_nothing
 from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
-
-FORMAT_VERSION = 1
-"""Version of the JSON; keys are added under the same version, never renamed or removed."""
 
 _QUANTILES = {
     "p50": 0.5,

@@ -9,7 +9,7 @@ from brimline.analysis.finding import Finding
 from brimline.analysis.scan_figures import ScanTrial
 from brimline.analysis.scan_rule import RangeFit, Validity
 from brimline.record.experiment import ExperimentRecord
-from brimline.report.run_json import FORMAT_VERSION
+from brimline.report.document import FORMAT_VERSION
 from brimline.spec.scans import ScansSpec
 from brimline.stats.line import Bounds
 

@@ -9,7 +9,8 @@ from brimline.experiments.vary import VaryLoad, VarySettings, VaryTrial
 from brimline.experiments.vary_conclusion import Cell, Curve, VaryConclusion, load_factors
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.comparison_figures import unit_ending
-from brimline.report.run_json import FORMAT_VERSION, interval_document, observation_document
+from brimline.report.document import FORMAT_VERSION
+from brimline.report.run_json import interval_document, observation_document
 
 
 def vary_document(

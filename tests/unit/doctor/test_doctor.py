@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brimline.api import checkup as api_checkup
+from brimline.api.checkup import checkup as api_checkup
 from brimline.api.checkup import judge_ceilings, judge_lag, thread_counts
 from brimline.doctor import (
     Check,

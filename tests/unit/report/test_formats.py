@@ -12,7 +12,7 @@ import pytest
 from brimline.analysis.verdict import Slo
 from brimline.api.export import FILE_NAMES, FORMATS, exported, formats_of
 from brimline.api.results import RunResult, SweepResult
-from brimline.api.run import run_result
+from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
 from brimline.cli.report import report as report_verb
 from brimline.errors import UsageError

@@ -23,14 +23,13 @@ from brimline.report import (
     render_json,
     run_report,
     said_in,
-    wanted_language,
 )
 from brimline.report.import_view import import_report
 from brimline.report.imported_view import imported_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.view import Chart
 from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
-from brimline.wording import capitalised, joined, message
+from brimline.wording import capitalised, joined, message, wanted_language
 from tests.support.ycsb_golden import GOLDEN
 from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
 from tests.unit.report.comparison_samples import dropped, interfered, regressed, report_of, trend_of

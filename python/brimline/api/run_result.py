@@ -1,0 +1,63 @@
+"""Owns what a run or a load that is over shows: its record analysed and reported.
+
+Verbs import it once the load is over. Analysis and report, with the libraries under them, take more memory than the
+load itself, and importing them takes most of a second.
+"""
+
+from dataclasses import replace
+
+from brimline.analysis.objective import Slo
+from brimline.analysis.observation import observe
+from brimline.analysis.steady import counted, steady_state
+from brimline.analysis.verdict import judge
+from brimline.api.results import LoadResult, RunResult
+from brimline.errors import Interrupted
+from brimline.execution import LoadReport
+from brimline.record import RunRecord
+from brimline.report import run_report
+from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
+
+
+def run_result(
+    record: RunRecord,
+    slo: Slo | None,
+    *,
+    interrupted: Interrupted | None = None,
+    apdex: ApdexThresholds = JMETER_THRESHOLDS,
+) -> RunResult:
+    """What a record shows, now or years later."""
+    steady = steady_state(record)
+    told_apart = counted(record, steady)  # here, so that observation and report don't each do it
+    observation = observe(told_apart, objectives=slo.latencies if slo else (), steady=steady)
+    judgement = judge(observation, slo) if slo is not None and not observation.closed_loop else None
+    return RunResult(
+        report=run_report(told_apart, observation, slo=slo, judgement=judgement, apdex=apdex),
+        directory=record.directory,
+        interrupted=interrupted,
+        record=record,
+        observation=observation,
+        slo=slo,
+        judgement=judgement,
+    )
+
+
+def load_result(report: LoadReport, record: RunRecord, *, interrupted: Interrupted | None) -> LoadResult:
+    """What a load shows that sent something; `record` is that of `report`."""
+    observation = observe(record)
+    counts = {
+        "document_count": report.document_count if record.complete and report.shortfall is None else None,
+        "resumed_document_count": report.resumed_count,
+    }
+    shown = run_report(record, observation)
+    return LoadResult(
+        report=replace(shown, data={**shown.data, **counts}),
+        directory=record.directory,
+        interrupted=interrupted,
+        record=record,
+        observation=observation,
+        slo=None,
+        judgement=None,
+        document_count=report.document_count,
+        namespace=report.namespace,
+        shortfall=report.shortfall,
+    )

@@ -1,0 +1,86 @@
+"""What is imported when: a load has memory to itself, and no verb waits for what another one needs."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import brimline
+from brimline.cli.app import _VERBS
+
+NOT_FOR_A_LOAD = {
+    "brimline.report",
+    "brimline.analysis.observation",
+    "brimline.experiments",
+    "numpy",
+    "jinja2",
+}
+A_RUN = """
+import json, sys, tempfile
+from pathlib import Path
+
+import brimline
+from brimline.execution import Silence
+
+
+class Noting(Silence):
+    def begin(self, title, plan):
+        self.at_begin = sorted(sys.modules)
+
+    def end(self):
+        self.at_end = sorted(sys.modules)
+
+
+noted = Noting()
+with tempfile.TemporaryDirectory() as runs:
+    options = brimline.Options(null=True, runs_directory=Path(runs), progress=noted)
+    brimline.run("ycsb-c", overrides={"operation_count": 1000, "warmup": "0s"}, options=options)
+print(json.dumps([noted.at_begin, noted.at_end, sorted(sys.modules)]))
+"""
+
+
+def modules_after(program: str) -> set[str]:
+    return set(json.loads(said(f"{program}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))")))
+
+
+def said(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    return done.stdout.splitlines()[-1]
+
+
+def test_analysis_and_report_come_when_the_load_is_over() -> None:
+    at_begin, at_end, afterwards = (set(each) for each in json.loads(said(A_RUN)))
+    assert not at_end & NOT_FOR_A_LOAD
+    assert at_begin == at_end, "nothing is imported while a load is measured"
+    assert {"brimline.report", "brimline.analysis.observation"} <= afterwards, "else this test would see nothing"
+
+
+@pytest.mark.parametrize("verb", ["run", "load"])
+def test_the_verbs_that_load_need_no_report(verb: str) -> None:
+    assert not modules_after(f"import brimline.cli; brimline.cli.import_verb(['{verb}'])") & NOT_FOR_A_LOAD
+
+
+def test_ycsb_needs_its_own_text_alone() -> None:
+    loaded = modules_after("import brimline.cli; brimline.cli.import_verb(['ycsb', 'run'])")
+    assert not loaded & (NOT_FOR_A_LOAD - {"brimline.report"})
+    assert "brimline.report.run_view" not in loaded
+
+
+def test_the_list_of_verbs_needs_none_of_them() -> None:
+    loaded = modules_after("import brimline.cli.app; assert brimline.cli.app._exit_code(['--help']) == 0")
+    assert "brimline.cli.app" in loaded
+    assert not {each for each in loaded if each.startswith(("brimline.api", "brimline.spec", "pydantic", "pymongo"))}
+
+
+def test_every_verb_is_where_the_list_says() -> None:
+    for name, verb in _VERBS.items():
+        assert callable(verb.imported()), name
+        assert len(verb.line) <= 62, f"{name}: 80 columns have room for 62"
+
+
+def test_every_name_of_the_front_door_is_there() -> None:
+    for name in brimline.__all__:
+        assert getattr(brimline, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = brimline.nothing  # type: ignore[attr-defined]
