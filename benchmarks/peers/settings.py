@@ -6,7 +6,7 @@ from dataclasses import dataclass
 CACHE_GB = 4.0
 """Enough for every load, so that no client pays for eviction that another one caused."""
 DOCUMENTS_PER_S_SINGLE = 12_000
-DOCUMENTS_PER_S_BATCHED = 60_000
+DOCUMENTS_PER_S_BATCHED = 100_000
 """How many documents a load of brimline's has for each second that is to be measured."""
 
 
@@ -45,7 +45,7 @@ class Settings:
     rounds: int = 3
     records: int = 100_000
     threads: int = 32
-    batch: int = 100
+    batch: int = 1_000
     warmup_s: float = 2.0
     warmup_jvm_s: float = 12.0
     measured_s: float = 6.0

@@ -22,6 +22,7 @@ def load(
     uri: opt.LoadUri = None,
     password_file: opt.PasswordFile = None,
     connections: opt.Connections = None,
+    in_flight: opt.InFlight = None,
     records: opt.Records = None,
     threads: opt.Threads = None,
     seed: opt.Seed = None,
@@ -37,7 +38,9 @@ def load(
         workload,
         property_files=property_files or (),
         properties=properties or (),
-        overrides=opt.spec_overrides(records=records, connections=connections, threads=threads, seed=seed),
+        overrides=opt.spec_overrides(
+            records=records, connections=connections, in_flight=in_flight, threads=threads, seed=seed
+        ),
         options=opt.surroundings(
             uri=uri,
             password_file=password_file,

@@ -41,21 +41,22 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     )
 
 
-def load_plan(spec: Spec, *, target: model.TargetPlan, connections: int | None = None) -> model.Plan:
+def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     """The plan that inserts every record of `spec` once, as fast as the target takes them.
 
-    Batches are unordered, so that one refused document doesn't hold up the others. Connections are
-    `connections`, else those of the spec, and never more than there are batches.
+    Batches are unordered, so that one refused document doesn't hold up the others. Connections are those of the spec,
+    and never more than there are batches; the spec's bound in flight holds as well.
     """
     batch_size = spec.data.batch_size or default_batch_size(spec.data)
     batch_count = -(-spec.data.records // batch_size)
+    connections = min(spec.effective_connections, batch_count)
     return _plan(
         spec,
         target=target,
         work=model.LoadWork(batch_size=batch_size, ordered=False),
         pacer=model.ClosedPacer(),
-        connections=min(connections or spec.effective_connections, batch_count),
-        in_flight_max=None,
+        connections=connections,
+        in_flight_max=_bound(spec.in_flight, connections),
         warmup_ns=0,
         duration_ns=None,
         operation_count=batch_count,
@@ -76,9 +77,15 @@ def rest_of_load(plan: model.Plan, missing: Sequence[range]) -> model.Plan:
             "work": plan.work.model_copy(update={"ranges": ranges}),
             "operation_count": batch_count,
             "connections": connections,
+            "in_flight_max": _bound(plan.in_flight_max, connections),
             "threads": min(plan.threads, connections),
         }
     )
+
+
+def _bound(in_flight: int | None, connections: int) -> int | None:
+    """None where the connections bound what is in flight already."""
+    return in_flight if in_flight is not None and in_flight < connections else None
 
 
 def wire_target(
@@ -137,7 +144,7 @@ def _plan(
         pacer=pacer,
         connections=connections,
         in_flight_max=in_flight_max,
-        threads=min(spec.threads, connections),
+        threads=min(spec.threads, connections, in_flight_max or connections),
         warmup_ns=warmup_ns,
         duration_ns=duration_ns,
         operation_count=operation_count,

@@ -30,6 +30,8 @@ class LoadFigures:
     elapsed_s: float
     batch_size: int
     ordered: bool
+    connections: int
+    in_flight_max: int | None
     inserts: InsertTotals | None
     write_concern: WriteConcern | None
     default_write_concern: Mapping[str, Any] | None
@@ -77,6 +79,8 @@ def load_figures(record: RunRecord) -> LoadFigures | None:
         elapsed_s=max((row["end_ns"] for row in rows), default=0) / 1e9,
         batch_size=work.batch_size,
         ordered=work.ordered,
+        connections=record.plan.connections,
+        in_flight_max=record.plan.in_flight_max,
         inserts=record.summary.get("inserts") if record.summary else None,
         write_concern=target.write_concern if isinstance(target, WireTarget) else None,
         default_write_concern=server.get("default_write_concern"),
@@ -95,6 +99,7 @@ def load_document(record: RunRecord) -> dict[str, Any] | None:
         "elapsed_s": figures.elapsed_s,
         "batch_size_documents": figures.batch_size,
         "ordered": figures.ordered,
+        "in_flight_max_commands": figures.in_flight_max or figures.connections,
         "write_concern": {
             "sent": None if sent is None else {"w": sent.w, "j": sent.journal},
             "server_default": figures.default_write_concern,

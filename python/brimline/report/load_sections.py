@@ -1,5 +1,6 @@
 """The sections that only a load has: its documents beside its commands, and which documents were refused."""
 
+from brimline.plan.pacing import connections_text
 from brimline.record.model import ErrorRow, RunRecord
 from brimline.report.load_figures import LoadFigures, load_figures
 from brimline.report.view import Block, Cell, Column, Fact, Facts, Section, Table, Tone
@@ -82,9 +83,21 @@ def _facts(figures: LoadFigures) -> Facts:
                     "{count} documents per command, {order}", count=format_count(figures.batch_size), order=order
                 ),
             ),
+            Fact(
+                label="In flight",
+                value=message(
+                    "at most {count} over {connections}",
+                    count=_commands(figures.in_flight_max or figures.connections),
+                    connections=connections_text(figures.connections),
+                ),
+            ),
             Fact(label="Write concern", value=figures.write_concern_text),
         ],
     )
+
+
+def _commands(count: int) -> str:
+    return "1 command" if count == 1 else message("{count} commands", count=format_count(count))
 
 
 def _refused(rows: list[ErrorRow], figures: LoadFigures) -> Table:

@@ -154,9 +154,31 @@ def test_loading_covers_every_record_and_fits_messages(spec: Spec) -> None:
     ],
 )
 def test_batch_size(values: dict[str, object], batch_size: int) -> None:
-    plan = load_plan(spec_of(data=values), target=NullTarget(), connections=4)
+    plan = load_plan(spec_of(data=values, connections=4), target=NullTarget())
     assert isinstance(plan.work, LoadWork)
     assert (plan.work.batch_size, plan.connections) == (batch_size, 4)
+
+
+@pytest.mark.parametrize(
+    ("data", "values", "connections", "in_flight_max"),
+    [
+        ({}, {}, 32, None),
+        ({}, {"in_flight": 20}, 32, 20),
+        ({}, {"in_flight": 32}, 32, None),
+        ({}, {"in_flight": 2, "threads": 3}, 32, 2),
+        ({"batch_size": 1}, {"in_flight": 2}, 32, 2),
+        ({"records": 5000}, {"in_flight": 4}, 5, 4),
+        ({"records": 4000}, {"in_flight": 4}, 4, None),
+    ],
+)
+def test_a_bound_in_flight_holds_for_the_load_too(
+    data: dict[str, object], values: dict[str, object], connections: int, in_flight_max: int | None
+) -> None:
+    plan = load_plan(spec_of(data={"records": 10**6} | data, **values), target=NullTarget())
+    assert (plan.connections, plan.in_flight_max) == (connections, in_flight_max)
+    assert plan.threads <= (in_flight_max or connections)
+    bound = f", at most {in_flight_max} operations in flight;" if in_flight_max else "thread; each sends"
+    assert bound in "\n".join(explain(plan)).replace("threads", "thread")
 
 
 @pytest.mark.parametrize(
@@ -339,7 +361,7 @@ def test_every_shipped_workload_becomes_a_plan_the_engine_takes() -> None:
 
 
 def test_the_rest_of_a_load_is_cut_into_batches_range_by_range() -> None:
-    whole = load_plan(spec_of(data={"records": 10_000, "batch_size": 100}), target=NullTarget(), connections=8)
+    whole = load_plan(spec_of(data={"records": 10_000, "batch_size": 100}, connections=8), target=NullTarget())
     rest = rest_of_load(whole, [range(1), range(250, 501), range(9_999, 10_000)])
     assert isinstance(rest.work, LoadWork) and rest.work.ranges is not None
     assert [(each.first, each.count) for each in rest.work.ranges] == [(0, 1), (250, 251), (9_999, 1)]
@@ -349,3 +371,12 @@ def test_the_rest_of_a_load_is_cut_into_batches_range_by_range() -> None:
     assert "the 253 documents still missing" in "\n".join(explain(rest))
     assert type(rest).from_json(rest.canonical_json()) == rest
     assert rest.hash8() != whole.hash8()
+
+
+def test_the_rest_of_a_load_keeps_its_bound_in_flight_where_it_bounds() -> None:
+    whole = load_plan(spec_of(data={"records": 100_000}, in_flight=4), target=NullTarget())
+    assert (whole.connections, whole.in_flight_max) == (32, 4)
+    bounded = rest_of_load(whole, [range(6_000)])
+    few = rest_of_load(whole, [range(1_001), range(5_000, 5_001)])
+    assert (bounded.connections, bounded.in_flight_max) == (6, 4)
+    assert (few.connections, few.in_flight_max) == (3, None)

@@ -98,6 +98,19 @@ def test_the_table_has_a_column_each(tmp_path: Path) -> None:
     assert rows["Per second"][0].endswith(" documents/s") and rows["Per second"][1].endswith(" commands/s")
 
 
+@pytest.mark.parametrize(
+    ("in_flight_max", "words", "commands"),
+    [
+        (None, "at most 2 commands over 2 connections", 2),
+        (1, "at most 1 command over 2 connections", 1),
+    ],
+)
+def test_what_was_in_flight_is_said(in_flight_max: int | None, words: str, commands: int, tmp_path: Path) -> None:
+    _, report = _report(tmp_path, _plan().model_copy(update={"in_flight_max": in_flight_max}))
+    assert report.data["load"]["in_flight_max_commands"] == commands
+    assert words in _terminal(report)
+
+
 def test_a_resumed_load_counts_what_was_there(tmp_path: Path) -> None:
     ranges = (RecordRange(first=500, count=1_500), RecordRange(first=9_999, count=1))
     record, report = _report(tmp_path, _plan(ranges=ranges))
