@@ -76,6 +76,7 @@ pub struct CommandFailure {
 
 /// What a failure says about sending the command once more, and about the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Signs {
     /// A read may be sent again.
     pub allows_read: bool,

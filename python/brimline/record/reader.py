@@ -142,8 +142,9 @@ def _read_summary(value: Any) -> Summary | None:
         return None
     if missing := Summary.__required_keys__ - value.keys():
         raise RecordError(f"the summary in {RECORD_FILE} lacks {', '.join(sorted(missing))}", hint=_DAMAGED_HINT)
-    for key, of in Summary.__annotations__.items():
-        of = get_origin(of) or of
+    for key, declared in Summary.__annotations__.items():
+        origin: Any = get_origin(declared)
+        of = origin or declared
         if of in (bool, int, str, list, dict) and type(value[key]) is not of:
             raise RecordError(f"the summary in {RECORD_FILE} is damaged: {key} is {value[key]!r}", hint=_DAMAGED_HINT)
     return cast(Summary, value)

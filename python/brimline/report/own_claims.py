@@ -74,8 +74,9 @@ def _experiment_headline(report: Report) -> Iterator[Repeated]:
 
 
 def _is_plain_closed_loop(probe: Mapping[str, Any]) -> bool:
-    """Without pauses, and without threads that start late and end early: all connections are busy all the time."""
-    return bool(probe["closed_loop"]) and "think" not in probe["load"] and probe.get("loops") is None
+    """Of a server, without pauses, without threads that start late and end early: all connections are always busy."""
+    pauses = "think" in probe["load"] or probe.get("loops") is not None
+    return bool(probe["closed_loop"]) and probe["target"] == "server" and not pauses
 
 
 def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:

@@ -18,7 +18,10 @@ COMPOSED = re.compile(
     r"(p99|Mean|Median|response|service) (response|service|p50|p95|p99|time)[^{]*|(Response|Service) time, ms"
 )
 """Put together from a handful of words, so that they stand nowhere in one piece."""
-OF_THE_ENGINE = {"bad reply", "connection lost", "server error", "write concern error", "write error", "aborted"}
+OF_THE_ENGINE = {
+    *("bad reply", "connection lost", "server error", "server selection", "write concern error", "write error"),
+    "aborted",
+}
 """Outcomes and endings that only the engine's sources name."""
 
 
