@@ -81,6 +81,12 @@ class Import:
     def join(self) -> str:
         """Waits for the end; the summary as JSON."""
 
+def check_import(check_json: str) -> str | None:
+    """What would end an import of `{"inputs": […], "format": …}` before its first record, as the JSON of an ending.
+
+    Pipes are not looked at. Raises ValueError for what can't be read.
+    """
+
 def start_import(plan_json: str, access: Access | None = None) -> Import:
     """Starts an import and returns at once.
 

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod bson_dump;
+mod compression;
 mod delimited;
 mod documents;
 mod error;

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::bson_dump::{BsonBoundaries, BsonDump};
+use crate::compression;
 use crate::delimited::{CsvBoundaries, Dialect, Table, TsvBoundaries, read_header};
 use crate::input::Input;
 use crate::json::{ArrayBoundaries, DocumentBoundaries, Json};
@@ -37,15 +38,16 @@ fn open_in(
     let mut input = Input::new(source);
     match options.format {
         Format::Bson => {
+            let carried = begin(&mut input, Format::Bson)?;
             let boundaries = BsonBoundaries::default();
-            let splitter = RecordSplitter::new(input, Vec::new(), Position::START, boundaries, stretch_bytes);
+            let splitter = RecordSplitter::new(input, carried, Position::START, boundaries, stretch_bytes);
             Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(BsonDump::new(options)) })
         }
         Format::Csv => open_table(stretch_bytes, options, Dialect::Csv, CsvBoundaries::default(), input),
         Format::Tsv => open_table(stretch_bytes, options, Dialect::Tsv, TsvBoundaries, input),
         Format::Json if options.json_array => open_array(stretch_bytes, options, input),
         Format::Json => {
-            let (carried, position) = begin_text(&mut input)?;
+            let (carried, position) = begin_text(&mut input, Format::Json)?;
             let boundaries = DocumentBoundaries::new(options.legacy);
             let splitter = RecordSplitter::new(input, carried, position, boundaries, stretch_bytes);
             Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(Json::new(options, None)) })
@@ -60,7 +62,7 @@ fn open_table(
     boundaries: impl Boundaries + 'static,
     mut input: Input,
 ) -> Result<Opened, InputError> {
-    let (carried, position) = begin_text(&mut input)?;
+    let (carried, position) = begin_text(&mut input, options.format)?;
     let header = read_header(options, dialect, &mut input, carried, position)?;
     let splitter = RecordSplitter::new(input, header.carried, header.position, boundaries, stretch_bytes);
     let table = Table::new(dialect, header.columns, options);
@@ -68,7 +70,7 @@ fn open_table(
 }
 
 fn open_array(stretch_bytes: usize, options: &FormatOptions, mut input: Input) -> Result<Opened, InputError> {
-    let (mut carried, mut position) = begin_text(&mut input)?;
+    let (mut carried, mut position) = begin_text(&mut input, options.format)?;
     take_opening_bracket(&mut input, &mut carried, &mut position)?;
     let boundaries = ArrayBoundaries::new(options.legacy);
     let splitter = RecordSplitter::new(input, carried, position, boundaries, stretch_bytes);
@@ -103,12 +105,22 @@ fn take_opening_bracket(
     }
 }
 
-/// Reads the first bytes of a text and passes over a byte order mark.
-fn begin_text(input: &mut Input) -> Result<(Vec<u8>, Position), InputError> {
+/// Reads the first bytes, and refuses what is compressed.
+fn begin(input: &mut Input, format: Format) -> Result<Vec<u8>, InputError> {
     let mut carried = Vec::new();
-    input.read(&mut carried, BYTE_ORDER_MARK.len(), Position::START)?;
-    if carried == BYTE_ORDER_MARK {
-        return Ok((Vec::new(), Position { offset: BYTE_ORDER_MARK.len() as u64, line: 1 }));
+    input.read(&mut carried, compression::HEAD_BYTES, Position::START)?;
+    match compression::reason(&carried, format) {
+        Some(reason) => Err(InputError { line: 1, offset: 0, reason: reason.to_owned() }),
+        None => Ok(carried),
+    }
+}
+
+/// Reads the first bytes of a text and passes over a byte order mark.
+fn begin_text(input: &mut Input, format: Format) -> Result<(Vec<u8>, Position), InputError> {
+    let mut carried = begin(input, format)?;
+    if carried.starts_with(BYTE_ORDER_MARK) {
+        carried.drain(..BYTE_ORDER_MARK.len());
+        return Ok((carried, Position { offset: BYTE_ORDER_MARK.len() as u64, line: 1 }));
     }
     if carried.starts_with(b"\xff\xfe") || carried.starts_with(b"\xfe\xff") {
         let reason = "the input is UTF-16; convert it to UTF-8".to_owned();

@@ -20,6 +20,7 @@ use crate::ledger::Ledger;
 use crate::meter::Interval;
 use crate::plan::ImportPlan;
 use crate::rejects::RejectsFile;
+use crate::session::SessionError;
 use crate::shared::Shared;
 use crate::{Counts, Ending, reader, worker};
 
@@ -179,8 +180,10 @@ fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
     if is_lost {
         return ending;
     }
-    if let Err(error) = keeper::conclude(shared, ending == Ending::Completed) {
-        return Ending::ServerLost { reason: error.to_string() };
+    match keeper::conclude(shared, ending == Ending::Completed) {
+        // Who drops everything doesn't wait for the server: the checkpoint stays the last one, what came after it is in doubt.
+        Ok(()) | Err(SessionError::Abandoned) => {}
+        Err(error) => return Ending::ServerLost { reason: error.to_string() },
     }
     shared.write_leftovers();
     shared.ending().unwrap_or(ending)

@@ -1,39 +1,119 @@
 //! Owns getting at the bytes of an input, decompressed, and counting how many were taken from it.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, ErrorKind, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use brimline_engine::clock::Nanos;
+use brimline_formats::InputError;
+use brimline_wire::wait::is_ready;
 use flate2::read::MultiGzDecoder;
+use rustix::event::PollFlags;
+use rustix::fs::OFlags;
 
 use crate::plan::InputPlan;
 
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 const COMPRESSED_BUFFER_BYTES: usize = 256 * 1024;
+/// How often a wait for a pipe looks whether it is still wanted.
+const LOOK_UP_NS: Nanos = 50_000_000;
 
-/// Opens `input` at its beginning; `taken` counts the bytes as they lie on the disk.
-pub fn open(input: &InputPlan, taken: &Arc<AtomicU64>) -> io::Result<Box<dyn Read + Send>> {
-    let source: Box<dyn Read + Send> = match &input.path {
-        Some(path) => Box::new(File::open(path)?),
-        None => Box::new(io::stdin()),
+/// Opens `input` at its beginning; `taken` counts the bytes as they lie on the disk. Where a pipe has none, `is_stopping` ends the wait.
+pub fn open(
+    input: &InputPlan,
+    taken: &Arc<AtomicU64>,
+    is_stopping: &Arc<AtomicBool>,
+) -> io::Result<Box<dyn Read + Send>> {
+    let file = match &input.path {
+        // Without this a pipe is not open before somebody writes to it.
+        Some(path) => {
+            OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?
+        }
+        // The descriptor itself: what the standard stream has read ahead can't be seen by a wait.
+        None => File::from(io::stdin().as_fd().try_clone_to_owned()?),
     };
-    let counted = Counted { source, taken: Arc::clone(taken) };
+    let source = Source { file, taken: Arc::clone(taken), is_stopping: Arc::clone(is_stopping) };
     if !input.gzip {
-        return Ok(Box::new(counted));
+        return Ok(Box::new(source));
     }
-    let buffered = io::BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, counted);
+    let mut buffered = io::BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, source);
+    let begin = buffered.fill_buf()?;
+    if !begin.starts_with(&GZIP[..begin.len().min(GZIP.len())]) {
+        return Err(io::Error::other("it is not compressed with gzip, as --gzip or its name says"));
+    }
     Ok(Box::new(MultiGzDecoder::new(buffered)))
 }
 
-struct Counted {
-    source: Box<dyn Read + Send>,
-    taken: Arc<AtomicU64>,
+/// Of an input that can't be opened.
+pub fn unopened(error: &io::Error) -> InputError {
+    InputError { line: 0, offset: 0, reason: format!("it can't be opened: {error}") }
 }
 
-impl Read for Counted {
+struct Source {
+    file: File,
+    taken: Arc<AtomicU64>,
+    is_stopping: Arc<AtomicBool>,
+}
+
+impl Read for Source {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.source.read(space)?;
-        self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(bytes)
+        loop {
+            while !is_ready(&self.file, PollFlags::IN, LOOK_UP_NS)? {
+                if self.is_stopping.load(Ordering::Relaxed) {
+                    return Err(io::Error::other("nobody waits for it any more"));
+                }
+            }
+            match self.file.read(space) {
+                // Somebody else took it.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => {
+                    self.taken.fetch_add(*read.as_ref().unwrap_or(&0) as u64, Ordering::Relaxed);
+                    return read;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::thread;
+
+    use brimline_wire::wait::sleep;
+
+    use super::*;
+
+    fn pipe() -> (Source, File, Arc<AtomicBool>) {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        let is_stopping = Arc::new(AtomicBool::new(false));
+        let file = File::from(std::os::fd::OwnedFd::from(reader));
+        let writer = File::from(std::os::fd::OwnedFd::from(writer));
+        let source = Source { file, taken: Arc::default(), is_stopping: Arc::clone(&is_stopping) };
+        (source, writer, is_stopping)
+    }
+
+    #[test]
+    fn a_pipe_in_which_nothing_comes_is_waited_for_until_the_import_stops() {
+        let (mut source, mut writer, is_stopping) = pipe();
+        writer.write_all(b"abc").expect("a pipe takes it");
+        let mut space = [0; 8];
+        assert_eq!(source.read(&mut space).expect("it is there"), 3);
+        let waits = thread::spawn(move || source.read(&mut [0; 8]).map_err(|error| error.kind()));
+        sleep(20_000_000).expect("it can wait");
+        assert!(!waits.is_finished());
+        is_stopping.store(true, Ordering::Relaxed);
+        assert_eq!(waits.join().expect("no panic"), Err(ErrorKind::Other));
+        drop(writer);
+    }
+
+    #[test]
+    fn a_pipe_that_was_closed_has_ended() {
+        let (mut source, writer, _) = pipe();
+        drop(writer);
+        assert_eq!(source.read(&mut [0; 8]).expect("an end is no error"), 0);
     }
 }

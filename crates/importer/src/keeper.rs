@@ -59,10 +59,9 @@ pub fn keep(shared: &Shared, watch: &Watch) {
     shared.meter.cut();
 }
 
-/// The last checkpoint, after the workers have ended. Even an import that was abandoned waits for it.
+/// The last checkpoint, after the workers have ended.
 pub fn conclude(shared: &Shared, is_finished: bool) -> Result<(), SessionError> {
-    let go_on = AtomicBool::new(false);
-    move_along(shared, &mut None, &go_on, is_finished)
+    move_along(shared, &mut None, &shared.is_abandoned, is_finished)
 }
 
 /// Asks the server to have everything in its journal that is settled by now, and writes that down.

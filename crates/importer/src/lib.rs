@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod batches;
+mod check;
 mod checkpoint;
 mod command;
 mod counts;
@@ -32,6 +33,7 @@ mod statement;
 mod work;
 mod worker;
 
+pub use check::Check;
 pub use checkpoint::{Checkpoint, Place};
 pub use counts::Counts;
 pub use ending::Ending;

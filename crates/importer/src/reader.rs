@@ -19,7 +19,10 @@ pub fn read(shared: &Shared, from: &Checkpoint) {
         }
         let begin = (number == from.place.input && from.place.offset > 0).then_some(from.place.position());
         if let Err(error) = read_input(shared, number, plan, begin, from) {
-            shared.end_at(shared.next_number(), Ending::of_input(number, &error));
+            // Of an import that ends, a wait for a pipe was broken off.
+            if !shared.is_stopping.load(Ordering::Relaxed) {
+                shared.end_at(shared.next_number(), Ending::of_input(number, &error));
+            }
             break;
         }
     }
@@ -33,7 +36,8 @@ fn read_input(
     begin: Option<Position>,
     from: &Checkpoint,
 ) -> Result<(), InputError> {
-    let source = input::open(plan, &shared.input_bytes_taken).map_err(|error| unreadable(&error))?;
+    let source = input::open(plan, &shared.input_bytes_taken, &shared.is_stopping)
+        .map_err(|error| input::unopened(&error))?;
     let ids = Some(shared.plan.object_ids.of_input(number));
     let options = FormatOptions { generated_ids: ids, ..shared.plan.format.clone() };
     let mut opened = brimline_formats::open(&options, source)?;
@@ -60,8 +64,4 @@ fn read_input(
         }
     }
     Ok(())
-}
-
-fn unreadable(error: &std::io::Error) -> InputError {
-    InputError { line: 0, offset: 0, reason: format!("it can't be opened: {error}") }
 }

@@ -50,6 +50,11 @@ impl RejectsFile {
     /// Opens the file and cuts it to `length`: what came later is written anew.
     pub fn open(path: &Path, length: u64) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        let found = file.metadata()?.len();
+        if found < length {
+            let problem = format!("it has {found} bytes, and the checkpoint knows of {length}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
         file.set_len(length)?;
         Ok(Self { out: BufWriter::new(file), length })
     }
@@ -88,4 +93,19 @@ fn hexadecimal(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_lost_records_is_not_filled_up() {
+        let path = std::env::temp_dir().join(format!("brimline-rejects-{}", std::process::id()));
+        std::fs::write(&path, "{}\n{}\n").expect("it can be written");
+        assert_eq!(RejectsFile::open(&path, 3).expect("longer than that").length(), 3);
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "{}\n");
+        assert!(RejectsFile::open(&path, 6).is_err());
+        std::fs::remove_file(path).expect("it can be removed");
+    }
 }

@@ -35,7 +35,7 @@ pub struct Shared {
     /// Bytes taken from the inputs, as they lie on the disk.
     pub input_bytes_taken: Arc<AtomicU64>,
     /// Nothing more is read.
-    pub is_stopping: AtomicBool,
+    pub is_stopping: Arc<AtomicBool>,
     /// Nothing is waited for any more.
     pub is_abandoned: AtomicBool,
     ledger: Mutex<Ledger>,
@@ -61,7 +61,7 @@ impl Shared {
             clock,
             meter: Meter::new(clock),
             input_bytes_taken: Arc::default(),
-            is_stopping: AtomicBool::new(false),
+            is_stopping: Arc::default(),
             is_abandoned: AtomicBool::new(false),
             ledger: Mutex::new(ledger),
             ledger_changed: Condvar::new(),

@@ -191,7 +191,11 @@ impl<'a> Worker<'a> {
                 return Err(SessionError::BadReply(error.message));
             }
             work.is_broken_off = true;
-            self.refuse(work, work.first_line(&flight.batch), error);
+            let begin = work
+                .first_line(&flight.batch)
+                .map(|line| format!(" (the whole command from line {line} on)"));
+            let message = error.message + &begin.unwrap_or_default();
+            self.refuse(work, None, ServerError { code: error.code, message });
             work.is_refused = true;
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! A started import.
 
-use brimline_importer::{Interval, plan::ImportPlan};
+use brimline_importer::{Check, Interval, plan::ImportPlan};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -20,6 +20,18 @@ pub fn start_import(plan_json: &str, access: Option<&Access>) -> PyResult<Import
         serde_json::from_str(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let import = brimline_importer::Import::start(plan, &Access::of(access));
     import.map(Import).map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
+/// What would end an import of these inputs before its first record.
+#[pyfunction]
+pub fn check_import(py: Python<'_>, check_json: &str) -> PyResult<Option<String>> {
+    let check: Check =
+        serde_json::from_str(check_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let ending = py.detach(|| check.run());
+    ending
+        .map(|ending| serde_json::to_string(&ending))
+        .transpose()
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 #[pymethods]

@@ -10,7 +10,14 @@ _PARTS = ("inserted", "updated", "deleted", "unmatched", "rejected", "nulls")
 
 def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
     """Every check of an import; those that an end in the middle makes impossible are unknown."""
-    return (_ended(record), _conservation(record), _count(record), _rejected(record), *_files(record))
+    return (
+        _ended(record),
+        _conservation(record),
+        _count(record),
+        _rejected(record),
+        *_inputs(record),
+        *_files(record),
+    )
 
 
 def expected_count(record: ImportRecord) -> int:
@@ -78,6 +85,14 @@ def _rejected(record: ImportRecord) -> Finding:
         "{count} records were rejected; each is in rejected.jsonl with its line and reason", count=format_count(count)
     )
     return Finding("rejected", Standing.WARN, text)
+
+
+def _inputs(record: ImportRecord) -> tuple[Finding, ...]:
+    """Every record that was read is accounted for, but the file may hold others by now."""
+    if not record.state.inputs_changed:
+        return ()
+    text = message("changed while it was read: {files}", files="; ".join(record.state.inputs_changed))
+    return (Finding("inputs", Standing.FAIL, text),)
 
 
 def _files(record: ImportRecord) -> tuple[Finding, ...]:

@@ -3,10 +3,11 @@
 import os
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
@@ -17,7 +18,7 @@ from brimline.doctor.check import Status
 from brimline.doctor.disk import free_at_server, server_disk
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
 from brimline.execution import interruptible
-from brimline.execution.import_data import ImportContext, Namespace, prepare_collection, run_import
+from brimline.execution.import_data import ImportContext, Namespace, check_inputs, prepare_collection, run_import
 from brimline.execution.import_inputs import collection_of, find_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.stop import StopToken
@@ -35,6 +36,7 @@ from brimline.record.data_import import (
 )
 from brimline.report.import_view import import_report
 from brimline.servers import control_client
+from brimline.spec import readers
 from brimline.spec.import_settings import ImportSettings, WriteConcernSettings
 from brimline.spec.target import database_of_uri, write_concern_of_uri
 from brimline.units import format_count
@@ -64,9 +66,7 @@ class ImportResult(Result):
             case "completed" | None:
                 return self._unproven
             case "input" if not state.counts.get("read") and (state.ending["line"] or 0) <= 1:
-                return UsageError(
-                    f"{self._place}{state.message}", hint="nothing was imported: correct the input or the options"
-                )
+                return _nothing_imported(self._place, state.message)
             case "input":
                 return InvalidRun(
                     f"the input can't be read on: {self._place}{state.message}", hint=said_so_far(self.record)
@@ -103,16 +103,31 @@ class ImportResult(Result):
 
     @property
     def _place(self) -> str:
-        ending = self.record.state.ending
-        inputs = self.record.state.inputs
-        path = inputs[ending["input"]].path if ending.get("input", 0) < len(inputs) else None
-        name = "standard input" if path is None else path
-        unit = "document" if self.record.state.settings["type"] == "bson" else "line"
-        return f"{name}, {unit} {ending['line']}: " if ending.get("line") else f"{name}: "
+        state = self.record.state
+        return _place(state.ending, state.inputs, type_=state.settings["type"])
 
     @property
     def _resume_hint(self) -> str:
         return f"{said_so_far(self.record)}; {_RESUME_HINT.format(directory=self.record.directory)}"
+
+
+def _place(ending: Mapping[str, Any], inputs: Sequence[InputFile], *, type_: str) -> str:
+    """Where an import ended: the input and the line."""
+    path = inputs[ending["input"]].path if ending.get("input", 0) < len(inputs) else None
+    name = "standard input" if path is None else path
+    unit = "document" if type_ == "bson" else "line"
+    return f"{name}, {unit} {ending['line']}: " if ending.get("line") else f"{name}: "
+
+
+def _nothing_imported(place: str, reason: str) -> UsageError:
+    return UsageError(f"{place}{reason}", hint="nothing was imported: correct the input or the options")
+
+
+def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings) -> None:
+    """Raises UsageError for a file that can't be an input of this kind, before a collection is dropped for it."""
+    ending = check_inputs(inputs, settings)
+    if ending is not None:
+        raise _nothing_imported(_place(ending, inputs, type_=settings.type), ending["reason"])
 
 
 @contextmanager
@@ -181,9 +196,8 @@ def import_data(
     uri = _uri(options, throw_away=throw_away)
     inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
     settings = _with_concern_of(uri, settings)
-    namespace = Namespace(
-        database or (database_of_uri(uri) if uri else None) or DATABASE_DEFAULT, collection or _collection(inputs)
-    )
+    _require_readable(inputs, settings)
+    namespace = _namespace(database, collection, uri=uri, inputs=inputs)
     with _context(uri, options, progress, wait_s) as context:
         count_before = prepare_collection(namespace, settings, drop=options.drop, context=context)
         if count_before and settings.mode == "insert":
@@ -294,14 +308,34 @@ def _with_concern_of(uri: str | None, settings: ImportSettings) -> ImportSetting
     )
 
 
+def _namespace(
+    database: str | None, collection: str | None, *, uri: str | None, inputs: Sequence[InputFile]
+) -> Namespace:
+    """Where the documents go. Raises UsageError for a name that no server takes."""
+    if database is None:
+        database = (database_of_uri(uri) if uri else None) or DATABASE_DEFAULT
+    if collection is None:
+        collection = _collection(inputs)
+    for option, check, name in (
+        ("--db", readers.check_database, database),
+        ("--collection", readers.check_collection, collection),
+    ):
+        try:
+            readers.text(check)(name)
+        except ValueError as error:
+            raise UsageError(f"{option}: {error}", hint=f"give another: {option} NAME") from None
+    return Namespace(database, collection)
+
+
 def _collection(inputs: Sequence[InputFile]) -> str:
     """As mongoimport: the file's name without its last part."""
-    path = inputs[0].path
-    if path is None:
-        raise UsageError("standard input has no name to call the collection after", hint="give --collection")
+    first = inputs[0]
+    if first.path is None or not first.is_file:
+        name = "standard input" if first.path is None else f"the pipe {first.path}"
+        raise UsageError(f"{name} has no name to call the collection after", hint="give --collection")
     if len(inputs) > 1:
         raise UsageError("several files don't say what the collection is called", hint="give --collection")
-    return collection_of(Path(path))
+    return collection_of(Path(first.path))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ checkpoint, in the same process when the server is waited for, in another one wi
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,7 @@ from pymongo.errors import CollectionInvalid
 from brimline import _native
 from brimline.dataset.access import target_errors
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
+from brimline.execution.import_inputs import changed_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSink, ImportTick
 from brimline.execution.stop import StopToken
 from brimline.monitor import ServerSampler, namespace_document
@@ -26,6 +27,7 @@ from brimline.record.data_import import (
     ImportRecord,
     ImportState,
     ImportWriter,
+    InputFile,
     documents_in,
     read_checkpoint,
     read_import,
@@ -85,6 +87,14 @@ def prepare_collection(namespace: Namespace, settings: ImportSettings, *, drop: 
         return int(database[namespace.collection].count_documents({}))
 
 
+def check_inputs(inputs: Sequence[InputFile], settings: ImportSettings) -> Mapping[str, Any] | None:
+    """What would end an import of `inputs` before its first record, as an `ending`; pipes are not looked at."""
+    check = {"inputs": [_planned(each) for each in inputs], "format": settings.format_document}
+    ending = _native.check_import(json.dumps(check))
+    found: dict[str, Any] | None = None if ending is None else json.loads(ending)
+    return found
+
+
 def run_import(namespace: Namespace, writer: ImportWriter, context: ImportContext) -> ImportRecord:
     """Imports what the state of `writer` says, from its checkpoint on, and seals the record.
 
@@ -118,6 +128,7 @@ class _Attempts:
             if not lost or self._context.stop.requested or not self._server_is_back(summary["ending"]["reason"]):
                 break
             self._writer.event("server_back")
+            require_unchanged(self._writer.state.inputs)
         self._conclude(summary)
 
     def _attempt(self) -> dict[str, Any]:
@@ -168,7 +179,7 @@ class _Attempts:
             "address": self._deployment.address,
             "database": self._namespace.database,
             "collection": self._namespace.collection,
-            "inputs": [{"path": each.path, "gzip": each.gzip} for each in state.inputs],
+            "inputs": [_planned(each) for each in state.inputs],
             "format": settings.format_document,
             "object_ids": state.object_ids,
             "mode": settings.mode,
@@ -205,7 +216,7 @@ class _Attempts:
     def _server_is_back(self, reason: str) -> bool:
         """Waits for a server that went away. Returns whether it answers again."""
         context = self._context
-        if context.wait_s <= 0 or any(each.path is None for each in self._writer.state.inputs):
+        if context.wait_s <= 0 or not all(each.is_file for each in self._writer.state.inputs):
             return False
         self._writer.event("server_lost", reason=reason)
         context.progress.note(f"the server went away ({reason}): waiting for it")
@@ -226,7 +237,7 @@ class _Attempts:
         state = self._writer.state
         ended_by = "interrupt" if self._context.stop.requested and ending["kind"] == "stopped" else ending["kind"]
         count_after = None
-        if ending["kind"] != "server_lost":
+        if ending["kind"] != "server_lost" and not self._context.stop.urgent:
             try:
                 self._context.progress.step("counting the documents")
                 with _client(self._deployment) as client, target_errors("counting the documents"):
@@ -236,7 +247,14 @@ class _Attempts:
             except TargetError as error:
                 ended_by, ending = "server_lost", {"kind": "server_lost", "reason": error.message}
         message = str(ending.get("reason", ""))
-        sealed = replace(state, ended_by=ended_by, ending=ending, message=message, count_after=count_after)
+        sealed = replace(
+            state,
+            ended_by=ended_by,
+            ending=ending,
+            message=message,
+            count_after=count_after,
+            inputs_changed=changed_inputs(state.inputs),
+        )
         self._writer.save(sealed, sealed=True)
 
     def _note_sizes(self, instant: str) -> None:
@@ -301,6 +319,10 @@ class _Ticks:
             )
         )
         self._last = (elapsed_s, documents, bytes_read)
+
+
+def _planned(each: InputFile) -> dict[str, Any]:
+    return {"path": each.path, "gzip": each.gzip}
 
 
 def _start(plan: Mapping[str, Any], access: Access) -> _native.Import:

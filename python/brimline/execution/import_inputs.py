@@ -2,6 +2,7 @@
 
 import glob
 import hashlib
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,8 +62,15 @@ def collection_of(path: Path) -> str:
 
 
 def _described(path: Path, *, gzip: bool) -> InputFile:
+    if not _is_utf8(path):
+        raise UsageError(
+            f"{str(path)!a} has a name that is not UTF-8", hint="rename it, or import it as standard input"
+        )
     try:
         status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            # What is read of a pipe here would be missing later, and its name may mean something to this process only.
+            return InputFile(path=str(path.absolute()), gzip=gzip or path.name.endswith(".gz"))
         with path.open("rb") as file:
             head = hashlib.sha256(file.read(_HEAD_BYTES)).hexdigest()
     except OSError as error:
@@ -77,23 +85,46 @@ def _described(path: Path, *, gzip: bool) -> InputFile:
     )
 
 
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def require_unchanged(inputs: Sequence[InputFile]) -> None:
     """Raises UsageError when a file is not what it was: its places would mean other records."""
     for known in inputs:
         if known.path is None:
             continue
-        now = _described(Path(known.path), gzip=known.gzip)
-        differences = [
-            name
-            for name, then, here in (
-                ("size", known.size_bytes, now.size_bytes),
-                ("content", known.head_sha256, now.head_sha256),
-                ("time of the last change", known.modified_ns, now.modified_ns),
-            )
-            if then != here
-        ]
+        differences = _differences(known, _described(Path(known.path), gzip=known.gzip))
         if differences:
             raise UsageError(
                 f"{known.path} was changed since the import began: {', '.join(differences)}",
                 hint="restore the file, or import anew; what was imported so far is in the collection",
             )
+
+
+def changed_inputs(inputs: Sequence[InputFile]) -> tuple[str, ...]:
+    """The files that are not what they were when the import began; one that is gone was read all the same."""
+    changed = []
+    for known in inputs:
+        if known.path is None or not known.is_file:
+            continue
+        try:
+            differences = _differences(known, _described(Path(known.path), gzip=known.gzip))
+        except UsageError:
+            continue
+        if differences:
+            changed.append(f"{known.path} ({', '.join(differences)})")
+    return tuple(changed)
+
+
+def _differences(known: InputFile, now: InputFile) -> list[str]:
+    values = (
+        ("size", known.size_bytes, now.size_bytes),
+        ("content", known.head_sha256, now.head_sha256),
+        ("time of the last change", known.modified_ns, now.modified_ns),
+    )
+    return [name for name, then, here in values if then != here]

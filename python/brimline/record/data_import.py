@@ -68,13 +68,21 @@ _OPERATION, _CLOCK = "import", "service"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile:
-    """An input as it was when the import began; no `path`: standard input. `head_sha256` is of its first MiB."""
+    """An input as it was when the import began; no `path`: standard input. `head_sha256` is of its first MiB.
+
+    Of a pipe only the path is known: what is read of it is gone.
+    """
 
     path: str | None
     gzip: bool
     size_bytes: int | None = None
     modified_ns: int | None = None
     head_sha256: str | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it can be read again from its beginning."""
+        return self.size_bytes is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +104,10 @@ _COLUMNS = tuple(ImportRow.__dataclass_fields__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportState:
-    """What `record.json` holds. `counts` are the importer's; None where nothing is known."""
+    """What `record.json` holds. `counts` are the importer's; None where nothing is known.
+
+    `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
+    """
 
     name: str
     namespace: str
@@ -115,6 +126,7 @@ class ImportState:
     server_cpu_ns: int | None = None
     attempts: int = 0
     kept: Mapping[str, Any] = field(default_factory=dict)
+    inputs_changed: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,8 +272,9 @@ def read_import(directory: Path) -> ImportRecord:
         service.merge(histogram)
         p99_by_start[entry.start_ns] = histogram.quantile(0.99)
     try:
+        known = ImportState.__dataclass_fields__.keys() & document.keys() - {"inputs"}
         state = ImportState(
-            **{name: document[name] for name in ImportState.__dataclass_fields__ if name not in ("inputs",)},
+            **{name: document[name] for name in known},
             inputs=[InputFile(**each) for each in document["inputs"]],
         )
     except (KeyError, TypeError) as error:

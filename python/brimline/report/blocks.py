@@ -30,6 +30,7 @@ _CHECK_NAMES = {
     "count": "Count on the server",
     "rejected": "Rejected records",
     "files": "Files unchanged",
+    "inputs": "Inputs unchanged",
     "scan_counts": "Counts are the server's",
     "scan_client": "Draining cost little",
 }

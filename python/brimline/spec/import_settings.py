@@ -19,6 +19,8 @@ WORKERS_DEFAULT = 4
 BATCH_SIZE_DEFAULT = 1000
 _WORKERS_MAX = 256
 _BATCH_SIZE_MAX = 100_000
+_MEMBERS_MAX = 50
+_TIMEOUT_MS_MAX = 2**31 - 1
 _FLAGS = {
     "headerline": "--headerline",
     "fields": "--fields",
@@ -163,6 +165,8 @@ def parse_write_concern(text: str) -> WriteConcernSettings:
     w, journal = document.get("w"), document.get("j", document.get("journal"))
     timeout_ms = document.get("wtimeout")
     if isinstance(w, bool) or not isinstance(w, int | str | None) or not isinstance(timeout_ms, int | None):
+        raise _bad_concern(text)
+    if (isinstance(w, int) and not 1 <= w <= _MEMBERS_MAX) or not 0 <= (timeout_ms or 0) <= _TIMEOUT_MS_MAX:
         raise _bad_concern(text)
     return WriteConcernSettings(w=w, journal=None if journal is None else bool(journal), timeout_ms=timeout_ms)
 

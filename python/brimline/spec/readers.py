@@ -234,6 +234,8 @@ def check_collection(text: str) -> None:
             f"{shown(text)} is no collection name; it has 1 to 128 bytes, no $, no dot at either end, "
             'and does not begin with "system."'
         )
+    if ".." in text:
+        raise ValueError(f"{shown(text)} has two dots in a row")
     if text != text.strip():
         raise ValueError(f"{shown(text)} has a space at its end")
 

@@ -269,6 +269,11 @@ DATA = [
         'it has 1 to 128 bytes, no $, no dot at either end, and does not begin with "system."',
     ),
     (
+        "records: 10, collection: a..b",
+        'data.collection: "a..b" has two dots in a row',
+        None,
+    ),
+    (
         "records: 10, field_name_prefix: a.b",
         "data.field_name_prefix: \"a.b\" can't begin a field's name",
         "it has 1 to 128 bytes, no '.' and no '$'",

@@ -1,8 +1,13 @@
 //! Owns the columns of a table: their names, checked, and the shape of the document that they make.
 
+use std::collections::HashMap;
+
 use brimline_bson::ElementType;
 
 use super::column_type::ColumnType;
+
+/// Sub-documents in one another, as in JSON.
+const LEVELS_MAX: usize = 200;
 
 /// A column: which cell it takes and where its value goes.
 #[derive(Clone, Debug)]
@@ -43,6 +48,10 @@ pub fn columns(names: Vec<(String, ColumnType)>, use_array_indexes: bool) -> Res
     let mut root = Node::default();
     for (cell, (name, column_type)) in names.into_iter().enumerate() {
         let parts: Vec<String> = name.split('.').map(str::to_owned).collect();
+        if parts.len() > LEVELS_MAX {
+            let begin: String = name.chars().take(40).collect();
+            return Err(format!("column \"{}…\" has more than {LEVELS_MAX} levels", begin.escape_debug()));
+        }
         root.insert(&parts, Leaf { cell, name, column_type })?;
     }
     let mut columns = Vec::new();
@@ -77,6 +86,8 @@ struct Leaf {
 #[derive(Default)]
 struct Node {
     entries: Vec<(String, Entry)>,
+    /// Where each name is in `entries`: a table may have a million columns.
+    places: HashMap<String, usize>,
 }
 
 enum Entry {
@@ -87,13 +98,13 @@ enum Entry {
 impl Node {
     fn insert(&mut self, path: &[String], leaf: Leaf) -> Result<(), String> {
         let (first, rest) = path.split_first().expect("a split name has a part");
-        let found = self.entries.iter_mut().find(|(name, _)| name == first);
+        let found = self.places.get(first).map(|&place| &mut self.entries[place]);
         match (found, rest) {
-            (None, []) => self.entries.push((first.clone(), Entry::Leaf(leaf))),
+            (None, []) => self.push(first, Entry::Leaf(leaf)),
             (None, _) => {
                 let mut group = Self::default();
                 group.insert(rest, leaf)?;
-                self.entries.push((first.clone(), Entry::Group(group)));
+                self.push(first, Entry::Group(group));
             }
             (Some((_, Entry::Leaf(other))), []) => {
                 return Err(format!("column \"{}\" is there twice", other.name.escape_debug()));
@@ -105,6 +116,11 @@ impl Node {
             }
         }
         Ok(())
+    }
+
+    fn push(&mut self, name: &str, entry: Entry) {
+        self.places.insert(name.to_owned(), self.entries.len());
+        self.entries.push((name.to_owned(), entry));
     }
 
     fn first_name(&self) -> &str {
@@ -233,6 +249,14 @@ mod tests {
         ] {
             assert!(order(&bad, false).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_name_with_more_levels_than_a_document_may_have_is_refused() {
+        let deep = |levels: usize| vec!["a"; levels].join(".");
+        assert!(order(&[&deep(LEVELS_MAX)], false).is_ok());
+        let error = order(&["b", &deep(100_000)], false).expect_err("too deep");
+        assert!(error.contains("more than 200 levels") && error.len() < 100, "{error}");
     }
 
     #[test]

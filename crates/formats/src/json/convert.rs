@@ -72,6 +72,9 @@ impl Json {
                 into.nulls += 1;
                 Ok(())
             }
+            Some(b'[') if self.array.is_none() => {
+                Err(parser.error("an array is no document (--jsonArray reads its elements)"))
+            }
             Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f') => {
                 Err(parser.error("a value is no document"))
             }

@@ -1,0 +1,74 @@
+//! Owns telling by its first bytes that an input is compressed, which no format that is read here can begin like.
+
+use crate::{DOCUMENT_BYTES_MAX, Format};
+
+/// How much of an input is looked at.
+pub const HEAD_BYTES: usize = 10;
+
+/// Type bytes of the elements of a document; 0 ends it.
+const ELEMENT_TYPES: std::ops::RangeInclusive<u8> = 0x01..=0x13;
+const MIN_KEY: u8 = 0xff;
+const MAX_KEY: u8 = 0x7f;
+/// Numbers of systems in the header of gzip.
+const SYSTEM_MAX: u8 = 13;
+const SYSTEM_UNKNOWN: u8 = 255;
+
+/// What an input that begins with `head` was compressed with, and what to do about it; `None` when it may be of the format.
+pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
+    match head {
+        [0x1f, 0x8b, 0x08, ..] if format != Format::Bson || !may_be_a_document(head) => {
+            Some("the input is compressed with gzip: give --gzip, or decompress it")
+        }
+        [b'P', b'K', 3 | 5 | 7, 4 | 6 | 8, ..] => Some("the input is a zip archive: unpack it first"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("the input is compressed with zstd: decompress it first"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("the input is compressed with xz: decompress it first"),
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
+            Some("the input is compressed with bzip2: decompress it first")
+        }
+        _ => None,
+    }
+}
+
+/// A document of 559 903 bytes begins like gzip. Behind its first element's type and name gzip has how well it compresses, and
+/// on what system.
+fn may_be_a_document(head: &[u8]) -> bool {
+    let &[a, b, c, d, element_type, x, y, z, effort, system, ..] = head else { return false };
+    let is_gzip = [0, 2, 4].contains(&effort) && (system <= SYSTEM_MAX || system == SYSTEM_UNKNOWN);
+    u32::from_le_bytes([a, b, c, d]) as usize <= DOCUMENT_BYTES_MAX
+        && (ELEMENT_TYPES.contains(&element_type) || [MIN_KEY, MAX_KEY].contains(&element_type))
+        && ([x, y, z] == *b"_id" || !is_gzip)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+
+    #[test]
+    fn a_document_that_begins_like_gzip_is_a_document() {
+        let document = *b"\x1f\x8b\x08\x00\x10_id\0\x01";
+        assert_eq!(reason(&document, Format::Bson), None);
+        assert_eq!(reason(b"\x1f\x8b\x08\x00\x02text\0", Format::Bson), None);
+        assert!(reason(&document, Format::Json).is_some());
+    }
+
+    #[test]
+    fn gzip_is_no_document_whenever_it_was_made() {
+        for time in 0..=255 {
+            let mut made = GZIP;
+            made[4] = time;
+            assert!(reason(&made, Format::Bson).is_some(), "{time}");
+        }
+        let named = [0x1f, 0x8b, 8, 8, 0x10, 0, 0, 0, 9, 99];
+        assert!(reason(&named, Format::Bson).is_some(), "longer than any document");
+    }
+
+    #[test]
+    fn text_that_begins_with_the_same_letters_is_text() {
+        for text in ["PK,name\n1,2\n", "BZh9,name\n", "7z,x\n", "P", ""] {
+            let head = &text.as_bytes()[..text.len().min(HEAD_BYTES)];
+            assert_eq!(reason(head, Format::Csv), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+"""Inputs of brimline import that are not what they seem: compressed, a pipe, changed while they are read."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import signal
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+
+from brimline.cli.app import main
+from brimline.servers import bundled
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.own_mongod import OwnMongod
+from tests.support.server import required_mongod
+from tests.support.waiting import eventually
+
+ROWS = 150_000
+NOWHERE = "mongodb://127.0.0.1:1"
+SLOWLY = ("--batchSize", "25", "-j", "2")
+TEXT = b"a,b\n1,2\n"
+
+
+@pytest.fixture(scope="module")
+def uri() -> Iterator[str]:
+    with bundled(binary=required_mongod(), cache_gb=0.25) as deployment:
+        yield f"mongodb://{deployment.address}"
+
+
+def here(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Outcome:
+    """brimline in this process, which is quicker than to start it."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(each) for each in arguments])
+    printed = capsys.readouterr()
+    return Outcome(int(ended.value.code or 0), printed.out, printed.err)
+
+
+def begun(brimline_cli: CommandLine) -> bool:
+    """Whether an attempt to import has begun."""
+    return any('"attempt"' in each.read_text() for each in brimline_cli.runs.glob("*/events.jsonl"))
+
+
+def zipped(name: str) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(name, TEXT)
+    return archive.getvalue()
+
+
+COMPRESSED = {
+    "gzip": (gzip.compress(TEXT), "--gzip"),
+    "zip": (zipped("rows.csv"), "unpack it"),
+    "bzip2": (bz2.compress(TEXT), "decompress it"),
+    "xz": (lzma.compress(TEXT), "decompress it"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x58\x49\0\0" + TEXT, "decompress it"),
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--type", "csv", "--headerline"),
+        ("--type", "tsv", "-f", "a,b"),
+        ("--type", "json"),
+        ("--type", "json", "--jsonArray"),
+        ("--type", "bson"),
+    ],
+)
+@pytest.mark.parametrize("compression", COMPRESSED)
+def test_a_compressed_file_is_told_before_a_server_is_asked(
+    compression: str,
+    options: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content, advice = COMPRESSED[compression]
+    Path("rows.csv").write_bytes(content)
+    outcome = here(capsys, "import", "rows.csv", "--uri", NOWHERE, "-c", "c", *options)
+    outcome.check_error(2, compression, advice, "rows.csv", "nothing was imported")
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(("name", "options"), [("rows.csv.gz", ()), ("rows.csv", ("--gzip",))])
+def test_a_file_that_is_not_compressed_is_told(
+    name: str,
+    options: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(TEXT)
+    outcome = here(capsys, "import", name, "--uri", NOWHERE, "-c", "c", "--headerline", *options)
+    outcome.check_error(2, name, "not compressed with gzip", "--gzip")
+
+
+def test_an_array_says_how_it_is_read(
+    tmp_path: Path, uri: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.json").write_text('[{"a": 1}, {"a": 2}]')
+    here(capsys, "import", "rows.json", "--uri", uri, "-d", "arrays").check_error(2, "line 1", "--jsonArray")
+    assert here(capsys, "import", "rows.json", "--uri", uri, "-d", "arrays", "--jsonArray").exit_code == 0
+
+
+def test_compressed_standard_input_is_told(brimline_cli: CommandLine, uri: str) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, COMPRESSED["gzip"][0])
+    os.close(write_end)
+
+    def take_pipe() -> None:
+        os.dup2(read_end, 0)
+
+    running = brimline_cli.start("import", "--uri", uri, "-d", "packed", "-c", "c", before_exec=take_pipe)
+    os.close(read_end)
+    running.end().check_error(2, "standard input", "gzip", "--gzip")
+
+
+def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("1.csv").write_text("a,b\n1,2\n")
+    Path("2.csv").write_text("a,a\n1,2\n")
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        client["kept"]["c"].insert_one({"_id": "before"})
+        outcome = here(
+            capsys, "import", "1.csv", "2.csv", "--headerline", "--uri", uri, "-d", "kept", "-c", "c", "--drop"
+        )
+        outcome.check_error(2, "2.csv, line 1", "there twice", "nothing was imported")
+        assert [each["_id"] for each in client["kept"]["c"].find()] == ["before"]
+
+
+def test_a_pipe_is_read_once_and_whole(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("rows")
+    lines = "".join(f"{number}\n" for number in range(300_000))
+
+    def write() -> None:
+        Path("rows").write_text("k\n" + lines)
+
+    at = ("--uri", uri, "-d", "piped", "--type", "csv", "--headerline")
+    here(capsys, "import", "rows", *at).check_error(2, "pipe", "--collection")
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    outcome = here(capsys, "import", "rows", *at, "-c", "c", "--json")
+    writer.join(10)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.json()["count_after"] == 300_000
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        assert client["piped"]["c"].count_documents({"k": {"$gte": 0}}) == 300_000
+
+
+@pytest.mark.parametrize("change", ["cut", "grown"])
+def test_a_file_that_changes_while_it_is_read_proves_nothing(brimline_cli: CommandLine, uri: str, change: str) -> None:
+    path = brimline_cli.directory / "changing.csv"
+    path.write_text("k,s\n" + "".join(f"{k},{'x' * 180}\n" for k in range(ROWS)))
+    at = ("--uri", uri, "-d", "changing", "-c", change)
+    running = brimline_cli.start("import", path, "--headerline", *at, *SLOWLY, "-q", "--json")
+    assert eventually(lambda: begun(brimline_cli), timeout_s=60)
+    if change == "cut":
+        os.truncate(path, 4 + 184 * 10)
+    else:
+        with path.open("a") as file:
+            file.write("1,2\n")
+    assert running.process.poll() is None, "the import was over before the file was changed"
+    outcome = running.end()
+    outcome.check_error(4, "not proven", "changed while it was read", "changing.csv", "size")
+    checks = {each["name"]: each["result"] for each in outcome.json()["checks"]}
+    assert (checks["inputs"], checks["conservation"], checks["count"]) == ("fail", "pass", "pass")
+
+
+def test_a_pipe_to_which_nobody_writes_keeps_nobody_waiting(brimline_cli: CommandLine, uri: str) -> None:
+    os.mkfifo(brimline_cli.directory / "rows")
+    at = ("--uri", uri, "-d", "quiet", "-c", "c", "-q")
+    running = brimline_cli.start("import", "rows", *at)
+    assert eventually(lambda: begun(brimline_cli), timeout_s=60)
+    running.send(signal.SIGINT)
+    running.end(timeout_s=30).check_error(130, "interrupted by SIGINT", "so far 0 documents", "--resume")
+
+
+def test_a_server_that_dies_is_told_though_a_pipe_stays_open(brimline_cli: CommandLine, tmp_path: Path) -> None:
+    fifo = brimline_cli.directory / "rows"
+    os.mkfifo(fifo)
+    lines = b'{"a":1}\n' * 60_000
+    with OwnMongod.running(tmp_path / "db") as server:
+        running = brimline_cli.start("import", "rows", "--uri", server.uri, "-d", "quiet", "-c", "c", "-q")
+        with fifo.open("wb", buffering=0) as pipe, pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+            written = pipe.write(lines)
+            some = lambda: client["quiet"]["c"].estimated_document_count() > 0  # noqa: E731
+            assert written == len(lines) and eventually(some, timeout_s=60)
+            server.kill()
+            with suppress(BrokenPipeError):
+                pipe.write(lines)
+            running.end(timeout_s=30).check_error(5, "the server went away", "so far", "--resume")
