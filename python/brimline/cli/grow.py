@@ -81,6 +81,8 @@ def grow(
         lang=lang,
     )
     budget_s = None if budget is None else _read(budget, parse_duration, "--budget") / NS_PER_S
+    if budget_s == 0:
+        raise UsageError("--budget: no time measures nothing", hint="give one such as 2h, or leave it out")
     if resume is not None:
         if workload is not None or property_files or properties or to is not None or step is not None:
             raise UsageError(

@@ -4,6 +4,7 @@ A collection grows by equal steps. After each the same queries are asked of it, 
 drawn uniformly from all that is there. With several index sets it grows once with each, one after the other.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -11,12 +12,15 @@ from statistics import median
 
 from brimline.experiments.growth_figures import LoadFigures, QueryFigures
 from brimline.plan.pacing import connections_text
+from brimline.spec.readers import CONNECTION_COUNT_MAX
 from brimline.units import format_count, format_duration, format_percentage, format_rate
 from brimline.wording import message
 
 REFERENCE_STEPS = 3
 """Steps whose median is what later ones are compared with by the stop rules."""
 QUERY_BATCH_MIN = 100
+TRIALS_MAX = 10_000
+"""Steps and batches; more would be asked of nobody's patience, and each is a directory."""
 
 
 class IndexSet(StrEnum):
@@ -76,19 +80,31 @@ class GrowthSettings:
             raise ValueError("growth needs a step of at least 1 record that is no larger than the target")
         if not self.connections or min(self.connections) < 1:
             raise ValueError("queries need at least 1 connection")
+        if max(self.connections) > CONNECTION_COUNT_MAX:
+            raise ValueError(f"queries have at most {CONNECTION_COUNT_MAX} connections")
         if not self.queries or min(self.queries) < QUERY_BATCH_MIN:
             raise ValueError(f"a batch of queries has at least {QUERY_BATCH_MIN} of them")
         if self.repeats < 1 or not self.indexes or len(set(self.indexes)) < len(self.indexes):
             raise ValueError("growth needs at least 1 repeat, and index sets that differ")
         for factor in (self.query_time_factor_max, self.import_rate_factor_max):
-            if factor is not None and factor <= 1:
-                raise ValueError("a stop rule's factor is greater than 1")
+            if factor is not None and not (1 < factor < math.inf):
+                raise ValueError("a stop rule's factor is a number greater than 1")
+        if self.disk_share_max is not None and not 0 < self.disk_share_max <= 1:
+            raise ValueError("the share of the file system at which growth stops is above 0% and at most 100%")
+        if self.budget_s is not None and self.budget_s <= 0:
+            raise ValueError("a budget of no time measures nothing")
+        if (trials := self._steps * len(self.indexes) * (1 + self.batches_per_step)) > TRIALS_MAX:
+            raise ValueError(f"steps and batches of queries are at most {TRIALS_MAX} together, and these are {trials}")
 
     @property
     def volumes(self) -> tuple[int, ...]:
         """Records after each step, ascending; the last step may be shorter."""
         whole = range(self.step_records, self.to_records + 1, self.step_records)
         return (*whole,) if whole[-1] == self.to_records else (*whole, self.to_records)
+
+    @property
+    def _steps(self) -> int:
+        return -(-self.to_records // self.step_records)
 
     @property
     def batches_per_step(self) -> int:

@@ -1,7 +1,9 @@
 """Growth on servers whose breakpoints are known, on no clock at all."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +48,28 @@ def test_steps_and_batches_come_in_order() -> None:
         (1, 100, 1),
     ]
     assert len(tasks) == 3 * (1 + settings.batches_per_step)
+
+
+@pytest.mark.parametrize(
+    ("absurd", "problem"),
+    [
+        ({"to_records": 10**12, "step_records": 1}, "at most 10000"),
+        ({"repeats": 10**9}, "at most 10000"),
+        ({"step_records": 0}, "a step of at least 1 record"),
+        ({"connections": (0,)}, "at least 1 connection"),
+        ({"connections": (10**9,)}, "at most 50000 connections"),
+        ({"queries": (1,)}, "at least 100"),
+        ({"query_time_factor_max": math.nan}, "greater than 1"),
+        ({"import_rate_factor_max": math.inf}, "greater than 1"),
+        ({"query_time_factor_max": 1.0}, "greater than 1"),
+        ({"disk_share_max": 0.0}, "above 0%"),
+        ({"disk_share_max": 1.5}, "at most 100%"),
+        ({"budget_s": 0.0}, "no time"),
+    ],
+)
+def test_settings_that_nobody_can_mean_are_refused(absurd: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        replace(SETTINGS, **absurd)
 
 
 def test_the_query_breakpoint_is_where_the_cache_ends() -> None:
