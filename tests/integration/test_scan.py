@@ -215,6 +215,22 @@ def test_a_resumed_scan_does_the_rest(
     assert list(client[DATABASE][COLLECTION].index_information()) == ["_id_"]
 
 
+def test_an_index_of_a_scan_that_was_killed_goes_with_its_resumption(
+    brimline_cli: CommandLine, mongod: Deployment, client: Client, tmp_path: Path
+) -> None:
+    running = _started_slow_scan(brimline_cli, mongod, client, tmp_path, slow_documents=50)
+    running.send(signal.SIGKILL)
+    running.end()
+    (index,) = set(client[DATABASE][COLLECTION].index_information()) - {"_id_"}
+    client[DATABASE][COLLECTION].create_index([("somebody", 1)], name="somebody's")
+    (directory,) = brimline_cli.runs.glob("*-scan-*")
+    uri = f"mongodb://{mongod.address}/{DATABASE}"
+    outcome = brimline_cli.run("scan", "--resume", directory, "--uri", uri, "--data", "as-is", "-q")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert set(client[DATABASE][COLLECTION].index_information()) == {"_id_", "somebody's"}, index
+    client[DATABASE][COLLECTION].drop_index("somebody's")
+
+
 def test_a_server_that_dies_during_a_query_is_told_and_what_was_measured_is_kept(
     brimline_cli: CommandLine, tmp_path: Path
 ) -> None:

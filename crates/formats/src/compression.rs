@@ -32,11 +32,13 @@ pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
 /// A document of 559 903 bytes begins like gzip. Behind its first element's type and name gzip has how well it compresses, and
 /// on what system.
 fn may_be_a_document(head: &[u8]) -> bool {
-    let &[a, b, c, d, element_type, x, y, z, effort, system, ..] = head else { return false };
-    let is_gzip = [0, 2, 4].contains(&effort) && (system <= SYSTEM_MAX || system == SYSTEM_UNKNOWN);
-    u32::from_le_bytes([a, b, c, d]) as usize <= DOCUMENT_BYTES_MAX
-        && (ELEMENT_TYPES.contains(&element_type) || [MIN_KEY, MAX_KEY].contains(&element_type))
-        && ([x, y, z] == *b"_id" || !is_gzip)
+    let Some((length, [element_type, name @ .., effort, system])) = head.split_first_chunk::<4>() else {
+        return false;
+    };
+    let is_gzip = [0, 2, 4].contains(effort) && (*system <= SYSTEM_MAX || *system == SYSTEM_UNKNOWN);
+    u32::from_le_bytes(*length) as usize <= DOCUMENT_BYTES_MAX
+        && (ELEMENT_TYPES.contains(element_type) || [MIN_KEY, MAX_KEY].contains(element_type))
+        && (name == b"_id" || !is_gzip)
 }
 
 #[cfg(test)]

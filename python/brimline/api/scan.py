@@ -125,8 +125,11 @@ def _conduct(
             hint="leave readPreference and readConcernLevel out; give a secondary's address alone to measure it",
         )
     plan = resolve(place.spec, target=place.target)
+    left: Sequence[str] = ()
     if resume is not None:
-        require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
+        before = read_experiment(resume)
+        require_same(before, plan_hash=plan.hash8(), environment=place.context.environment)
+        left = before.settings.get("indexes_built", ()) if before.ended_by == "killed" else ()
     place.ensure_data(plan)
     place.stop.raise_if_requested()
     data = place.spec.data
@@ -135,7 +138,7 @@ def _conduct(
         control_client(
             deployment.address, access=deployment.access, purpose="scan", command_timeout_s=_CONTROL_TIMEOUT_S
         ) as client,
-        indexes_in_place(client[data.database], data.collection, scans, place.context) as built,
+        indexes_in_place(client[data.database], data.collection, scans, place.context, left=left) as built,
     ):
         size = collection_size(client[data.database], data.collection)
         asked = probes(scans, entry_count=size.count)

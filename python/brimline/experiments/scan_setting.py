@@ -46,9 +46,11 @@ def collection_size(database: DataDatabase, collection: str) -> CollectionSize:
 
 @contextmanager
 def indexes_in_place(
-    database: DataDatabase, collection: str, scans: ScansSpec, context: RunContext
+    database: DataDatabase, collection: str, scans: ScansSpec, context: RunContext, *, left: Sequence[str] = ()
 ) -> Iterator[list[str]]:
     """The spec's indexes for the length of the `with` block; yields the names of those built for it, which then go.
+
+    `left`: those that this scan built before it was killed, which go as well.
 
     Raises UsageError where an index of that name is another one, or a hint names none, and TargetError.
     """
@@ -57,6 +59,7 @@ def indexes_in_place(
         there = _indexes(database, collection)
         for index in scans.indexes:
             if _is_there(index, there, collection):
+                built += [name for name in left if name == index.effective_name and name in there]
                 continue
             context.stop.raise_if_requested()
             context.progress.step(f"building the index {index.text}")
