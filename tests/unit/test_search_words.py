@@ -43,6 +43,21 @@ def test_what_can_not_be_searched_is_named() -> None:
         brimline.capacity("ycsb-b", on="pools")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [({"loops": 10**20, "ramp_up_s": 2.0}, "loops: "), ({"loops": 4, "ramp_up_s": 1e12}, "ramp_up: ")],
+)
+def test_l_and_r_have_bounds_that_are_told_before_anything_starts(words: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        brimline.capacity("ycsb-b", on="threads", **words)
+
+
+@pytest.mark.parametrize("limit_ns", [0, 10**15])
+def test_limits_of_a_frontier_have_bounds_that_are_told_before_anything_starts(limit_ns: int) -> None:
+    with pytest.raises(UsageError, match="must be in 1ns to 1h"):
+        brimline.frontier("ycsb-b", limits_ns=[limit_ns, 10_000_000])
+
+
 def test_nothing_to_go_on_with(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no experiment to go on with"):
         brimline.resume_search(tmp_path)

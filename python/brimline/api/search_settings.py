@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from pydantic import ValidationError
+
 from brimline.analysis.objective import TAIL_OPERATIONS_P99, Slo
 from brimline.api.workload import objective
 from brimline.errors import UsageError
@@ -16,7 +18,7 @@ from brimline.record import ExperimentRecord
 from brimline.spec import Spec
 from brimline.spec.load_models import TlrLoad
 from brimline.spec.readers import CONNECTION_COUNT_MAX
-from brimline.units import NS_PER_S, format_duration
+from brimline.units import NS_PER_S, duration_text, format_duration
 
 Preset = Literal["quick", "standard"]
 
@@ -104,12 +106,24 @@ def _on_threads(settings: CapacitySettings, spec: Spec, loops: int | None, ramp_
             "a search on threads needs L and R, the loops of each thread and the time over which they start",
             hint="add --loops 4 --ramp-up 10s, or give the workload a load of kind tlr",
         )
+    _check_tlr(loops, ramp_up_s)
     chosen = replace(settings, on=On.THREADS, loops=loops, ramp_up_s=ramp_up_s)
     if chosen.budget_s is None:
         return chosen
     # A preset's own budget is made for its windows, and here each takes R.
     usual_s = capacity_time(replace(chosen, budget_s=None)).typical_s
     return replace(chosen, budget_s=usual_s + SPARE_PROBES * ramp_up_s)
+
+
+def _check_tlr(loops: int, ramp_up_s: float) -> None:
+    """L and R have the bounds that a workload's own have. Raises UsageError."""
+    try:
+        ramp_up = duration_text(round(ramp_up_s * NS_PER_S))
+        TlrLoad.model_validate({"threads": 1, "loops": loops, "ramp_up": ramp_up})
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{first['loc'][0]}: {reason}", hint="write them like --loops 4 --ramp-up 10s") from None
 
 
 def _within(settings: CapacitySettings, budget_s: float) -> CapacitySettings:

@@ -13,9 +13,11 @@ from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.cost import time_needed
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial, broken_off
-from brimline.units import duration_text
+from brimline.units import NS_PER_S, duration_text
 
 LIMITS_MIN, LIMITS_MAX = 2, 12
+LIMIT_NS_MAX = 3600 * NS_PER_S
+"""As in the objective of a workload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class FrontierSettings:
     def __post_init__(self) -> None:
         if not LIMITS_MIN <= len(set(self.limits_ns)) <= LIMITS_MAX:
             raise ValueError(f"a frontier needs {LIMITS_MIN} to {LIMITS_MAX} different limits")
+        if not all(0 < each <= LIMIT_NS_MAX for each in self.limits_ns):
+            raise ValueError("a limit of a frontier must be in 1ns to 1h")
         object.__setattr__(self, "limits_ns", tuple(sorted(set(self.limits_ns), reverse=True)))
 
     def of_limit(self, limit_ns: int) -> CapacitySettings:
