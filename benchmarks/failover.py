@@ -15,24 +15,25 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import psutil
 import pymongo
-from pymongo.errors import PyMongoError
+from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
 
 import brimline
 from brimline import _native
 from brimline.analysis.outages import outage_ns
 from brimline.analysis.validity import conservation, opcounters
-from brimline.api.lab import LabWords
 from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.plan import Plan, resolve, wire_target
 from brimline.record import RunRecord
+from brimline.record.model import ErrorRow
 from brimline.servers import Deployment, control_client, external, primary_now
 from brimline.servers.lab.state import Lab, LabServer, server_process
 from brimline.servers.launch import Guardian, end, launch
@@ -76,8 +77,16 @@ class Blows:
             end(guardian)
 
     def _step_down(self) -> None:
-        with self._client(self._primary().address) as client, suppress(pymongo.errors.AutoReconnect):
-            client.admin.command({"replSetStepDown": 2, "secondaryCatchUpPeriodSecs": 1})
+        self._await(self._steps_down, "no primary steps down")
+
+    def _steps_down(self) -> bool:
+        """A primary may have been one until just now, or its secondaries be behind: then nothing has happened."""
+        with self._client(self._primary().address) as client:
+            try:
+                client.admin.command({"replSetStepDown": 2, "secondaryCatchUpPeriodSecs": 1})
+            except (NotPrimaryError, OperationFailure):
+                return False
+        return True
 
     def _kill(self) -> None:
         server = self._primary()
@@ -236,12 +245,16 @@ def main() -> int:
     parser.add_argument("--secured", action="store_true", help="with access control and TLS")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    order: list[Blow] = ["step-down"] * arguments.step_downs + ["kill"] * arguments.kills
+    step_downs: list[Blow] = ["step-down"] * arguments.step_downs
+    kills: list[Blow] = ["kill"] * arguments.kills
+    order = step_downs + kills
     random.Random(arguments.seed).shuffle(order)
-    words: LabWords = {"auth": arguments.secured, "tls": arguments.secured}
+    secured: bool = arguments.secured
     with (
         tempfile.TemporaryDirectory(prefix="brimline-failover-") as directory,
-        brimline.lab(replica_set=3, small=True, election_timeout_ms=_ELECTION_TIMEOUT_MS, **words) as lab,
+        brimline.lab(
+            replica_set=3, small=True, election_timeout_ms=_ELECTION_TIMEOUT_MS, auth=secured, tls=secured
+        ) as lab,
     ):
         record, wrong = run_under_blows(lab, order, directory=Path(directory) / "run", seed=arguments.seed)
         sys.stdout.write(json.dumps(_figures(record, order), indent=2) + "\n")
@@ -262,12 +275,20 @@ def _figures(record: RunRecord, order: Sequence[Blow]) -> dict[str, Any]:
         "ok": summary["ok"],
         "failed": summary["failed"],
         "retried": sum(each.get("retried", 0) for each in summary["operations"].values()),
-        "errors": {f"{row['outcome']} {row['code']} {row['label']}": row["count"] for row in summary["errors"]},
+        "errors": _errors(summary["errors"]),
         "inserts": summary.get("inserts"),
         "outages": len(lengths),
         "outage_s": [round(each, 2) for each in lengths],
         "opcounters": opcounters(record).evidence,
     }
+
+
+def _errors(rows: Sequence[ErrorRow]) -> dict[str, int]:
+    """By class and code, all operations together."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[f"{row['outcome']} {row['code']} {row['label']}"] += row["count"]
+    return dict(counts)
 
 
 if __name__ == "__main__":

@@ -3,39 +3,47 @@
 import pytest
 
 from brimline.monitor.opcounters import KINDS, Opcounters
-from brimline.monitor.server_counters import around
+from brimline.monitor.server_counters import Reading, around
 
 
-def counters(count: int, *, uptime_ms: int) -> Opcounters:
-    return Opcounters(**dict.fromkeys(KINDS, count), command=0, uptime_ms=uptime_ms)
+def reading(count: int, *, uptime_ms: int, at_ms: int) -> Reading:
+    return Reading(counters=Opcounters(**dict.fromkeys(KINDS, count), command=0, uptime_ms=uptime_ms), at_ms=at_ms)
 
 
-BEFORE = {"a:1": counters(1, uptime_ms=1000), "b:1": counters(2, uptime_ms=9000)}
+BEFORE = {"a:1": reading(1, uptime_ms=1000, at_ms=50_000), "b:1": reading(2, uptime_ms=9000, at_ms=50_001)}
+LATER = reading(4, uptime_ms=69_000, at_ms=110_001)
 
 
 def test_what_all_members_counted_is_added() -> None:
-    after = {"a:1": counters(5, uptime_ms=2000), "b:1": counters(4, uptime_ms=10_000)}
-    found = around(BEFORE, after)
+    found = around(BEFORE, {"a:1": reading(5, uptime_ms=60_900, at_ms=110_000), "b:1": LATER})
     assert found is not None
     assert found["after"]["insert"] - found["before"]["insert"] == 6
+    assert not Opcounters(**found["after"]).restarted_since(Opcounters(**found["before"]))
 
 
-def test_a_member_that_was_started_again_shows_in_the_sum() -> None:
-    """Its own time of running is far below what it was; all together ran for longer."""
-    found = around(BEFORE, {"a:1": counters(0, uptime_ms=900), "b:1": counters(4, uptime_ms=10_000)})
+@pytest.mark.parametrize("uptime_ms", [900, 1001, 40_000])
+def test_a_member_that_was_started_again_shows_in_the_sum(uptime_ms: int) -> None:
+    """It may have run for longer than it had before, and all together in any case."""
+    found = around(BEFORE, {"a:1": reading(0, uptime_ms=uptime_ms, at_ms=110_000), "b:1": LATER})
     assert found is not None
     assert Opcounters(**found["after"]).restarted_since(Opcounters(**found["before"]))
+
+
+def test_a_server_that_does_not_tell_for_how_long_it_runs_was_not_started_again() -> None:
+    found = around({"a:1": reading(1, uptime_ms=0, at_ms=50_000)}, {"a:1": reading(5, uptime_ms=0, at_ms=110_000)})
+    assert found is not None
+    assert not Opcounters(**found["after"]).restarted_since(Opcounters(**found["before"]))
 
 
 @pytest.mark.parametrize(
     "after",
     [
-        {"b:1": counters(4, uptime_ms=10_000)},
-        {**BEFORE, "c:1": counters(4, uptime_ms=10_000)},
-        {**BEFORE, "a:1": None},
+        {"b:1": LATER},
+        {**BEFORE, "c:1": LATER},
+        {**BEFORE, "a:1": Reading(counters=None, at_ms=110_000)},
         {},
     ],
     ids=["one is gone", "one has come", "one does not tell", "nobody answers"],
 )
-def test_members_that_come_and_go_leave_nothing_to_compare(after: dict[str, Opcounters | None]) -> None:
+def test_members_that_come_and_go_leave_nothing_to_compare(after: dict[str, Reading]) -> None:
     assert around(BEFORE, after) is None

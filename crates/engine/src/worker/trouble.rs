@@ -1,5 +1,5 @@
 //! What a worker does about what fails: commands that are sent once more, connections that break, operations that no server
-//! takes, and replies that don't come.
+//! takes, and replies that don't come. Kept out of line: the path of an operation without trouble stays as short as it was.
 
 use super::Worker;
 use crate::clock::Nanos;
@@ -41,6 +41,7 @@ impl Retries {
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Follows a reply that is an error: sends the command once more, or hands out the failure that the operation ends with.
+    #[inline(never)]
     pub(super) fn failed_reply(
         &mut self,
         connection: ConnectionIndex,
@@ -71,6 +72,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// Follows a reply that is no error, after something was lost or of a command that was sent twice.
+    #[inline(never)]
     pub(super) fn answered_at_last(&mut self, connection: ConnectionIndex, flight: &InFlight, done: Nanos) {
         self.outages.answered(flight.command_sent, done, || self.target.primary());
         if flight.is_retry {
@@ -96,6 +98,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// A connection is ready for its first operation, or again; what waits for it goes first.
+    #[inline(never)]
     pub(super) fn up(&mut self, connection: ConnectionIndex, now: Nanos) {
         self.outages.up(now);
         if let Some(flight) = self.slots.up(connection) {
@@ -105,6 +108,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// A connection is down, and with it the command that was under way on it, which is sent again once it is up if it may be.
+    #[inline(never)]
     pub(super) fn fail_connection(&mut self, connection: ConnectionIndex, failure: Failure) {
         let now = self.target.now();
         let failure = CommandFailure::from(failure);
@@ -127,6 +131,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// The operation on `connection` is over, and its server is no longer the one that operations go to.
+    #[inline(never)]
     pub(super) fn leave(&mut self, connection: ConnectionIndex, now: Nanos) {
         self.slots.down(connection, now);
         self.pace.lost(connection);
@@ -148,6 +153,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// Looks after operations that wait for a server while connections are down, and ends the run when none comes back.
+    #[inline(never)]
     pub(super) fn look_after_lost(&mut self, now: Nanos) {
         let timeout_ns = self.mission.retries.selection_timeout_ns;
         if let Some(waited_since) = now.checked_sub(timeout_ns.unwrap_or(self.mission.lost_after_ns)) {

@@ -87,6 +87,7 @@ impl WireTarget {
     }
 
     /// Takes news of the set, and opens lanes that waited for them. Returns until when to wait at most.
+    #[inline(never)]
     pub(super) fn follow(&mut self, until: Nanos) -> Nanos {
         self.take_news();
         let Some(following) = &mut self.following else { return until };
@@ -140,6 +141,7 @@ impl WireTarget {
     }
 
     /// The server of a lane answers that it is no primary any more, or ends. The lane is in use until its reply is handed on.
+    #[inline(never)]
     pub(super) fn state_changed(&mut self, index: LaneIndex) {
         self.lanes[index].is_spent = true;
         let Some(following) = &self.following else { return };
@@ -154,6 +156,7 @@ impl WireTarget {
     }
 
     /// Drops what is spent of a connection whose operation is over; whether it is down now.
+    #[inline(never)]
     pub(super) fn drop_retired(&mut self, connection: usize) -> bool {
         let mut is_down = false;
         for index in [Some(connection), self.mate(connection)].into_iter().flatten() {
