@@ -140,12 +140,13 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection is lost, or when the request is longer than [`MESSAGE_BYTES_MAX`].
+    #[inline]
     pub fn send(&mut self) -> Result<SendState, ConnectionError> {
         if self.outgoing.len() > MESSAGE_BYTES_MAX {
             return Err(FrameError::Length(self.outgoing.len() as i64).into());
         }
-        if let Some(tls) = &mut self.tls {
-            return tls.send(&self.stream, &self.outgoing, &mut self.sent);
+        if self.tls.is_some() {
+            return self.send_secured();
         }
         while self.sent < self.outgoing.len() {
             match rustix::net::send(&self.stream, &self.outgoing[self.sent..], SendFlags::NOSIGNAL) {
@@ -167,13 +168,30 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection is lost or out of step; it must then be dropped.
+    #[inline]
     pub fn receive(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
+        if self.tls.is_some() {
+            return self.receive_secured();
+        }
         let mut receiver =
             Receiver { stream: &self.stream, ancillary: &mut self.ancillary, arrived_unix_ns: None };
-        let message = match &mut self.tls {
-            None => self.incoming.receive(&mut receiver)?,
-            Some(tls) => self.incoming.receive(&mut tls.reader(&self.stream, &mut receiver))?,
-        };
+        let message = self.incoming.receive(&mut receiver)?;
+        Ok(message.map(|message| Received { message, arrived_unix_ns: receiver.arrived_unix_ns }))
+    }
+
+    // Apart, so that plain connections, whose path is inlined, don't carry it along.
+    #[inline(never)]
+    fn send_secured(&mut self) -> Result<SendState, ConnectionError> {
+        let Some(tls) = &mut self.tls else { return Ok(SendState::Done) };
+        tls.send(&self.stream, &self.outgoing, &mut self.sent)
+    }
+
+    #[inline(never)]
+    fn receive_secured(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
+        let Some(tls) = &mut self.tls else { return Ok(None) };
+        let mut receiver =
+            Receiver { stream: &self.stream, ancillary: &mut self.ancillary, arrived_unix_ns: None };
+        let message = self.incoming.receive(&mut tls.reader(&self.stream, &mut receiver))?;
         Ok(message.map(|message| Received { message, arrived_unix_ns: receiver.arrived_unix_ns }))
     }
 }

@@ -27,6 +27,7 @@ impl Incoming {
     }
 
     /// Reads until a message is whole or `source` has no more for now.
+    #[inline]
     pub(crate) fn receive(&mut self, source: &mut impl Read) -> Result<Option<&[u8]>, ConnectionError> {
         let mut is_drained = false;
         loop {
@@ -53,6 +54,7 @@ impl Incoming {
     }
 
     /// Length of the message when it has arrived; else makes sure that there is space for more of it.
+    #[inline]
     fn whole_message(&mut self) -> Result<Option<usize>, ConnectionError> {
         if self.filled < HEADER_BYTES {
             return Ok(None);

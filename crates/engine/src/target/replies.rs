@@ -16,9 +16,11 @@ const STATE_CHANGE_CODES: [i32; 8] = [10_058, 10_107, 13_435, 91, 189, 11_600, 1
 const RETRYABLE_READ_CODES: [i32; 6] = [6, 7, 89, 134, 262, 9_001];
 
 /// What the worker needs of a reply. Texts are copied only when the command failed.
+#[inline]
 pub(super) fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
+    let is_success = reply.ok && reply.first_write_error.is_none() && reply.write_concern_error.is_none();
     ReplyFacts {
-        failure: failure(reply).map(Box::new),
+        failure: if is_success { None } else { failure(reply).map(Box::new) },
         documents: u64::from(reply.documents),
         n: reply.n.max(0) as u64,
         cursor: reply.cursor_id,
@@ -26,6 +28,7 @@ pub(super) fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
     }
 }
 
+#[cold]
 fn failure(reply: &Reply<'_>) -> Option<CommandFailure> {
     if !reply.ok {
         let labels: Vec<&str> = reply.labels.names().collect();

@@ -183,6 +183,7 @@ impl WireTarget {
 
     /// A socket broke, and with it its connection. An operation that is under way on the other socket of the pair is given up:
     /// a connection is up as a whole or not at all.
+    #[cold]
     fn lost(&mut self, index: LaneIndex, Broken { class, message }: &Broken) -> Event {
         let failure = self.close(index, *class, message);
         if let Some(mate) = self.mate(index)
@@ -251,6 +252,7 @@ impl WireTarget {
     }
 
     /// Follows the handshake; once it is done, on both sockets of a pair, the connection is up.
+    #[inline(never)]
     fn shake_hands(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
         let lane = &mut self.lanes[index];
         let (Some(connection), Some(handshake)) = (&mut lane.connection, &mut lane.handshake) else {

@@ -336,13 +336,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let Some(mut flight) = self.slots.in_flight(connection) else { return };
         let done = flight.done_at(done, || self.target.now());
         flight.bytes_in += reply.bytes;
-        if let Some(failure) = reply.failure.take() {
-            reply.failure = self.failed_reply(connection, &flight, failure);
-            if reply.failure.is_none() {
-                return;
-            }
-        } else if flight.is_retry || self.outages.is_troubled() {
-            self.answered_at_last(connection, &flight, done);
+        let is_trouble = reply.failure.is_some() || flight.is_retry || self.outages.is_troubled();
+        if is_trouble && !self.is_final(connection, &flight, done, &mut reply) {
+            return;
         }
         self.summary.answered(&flight, &reply);
         match judge(&flight, &reply) {

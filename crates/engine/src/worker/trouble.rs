@@ -8,7 +8,7 @@ use crate::failure::{CommandFailure, Failure, FailureClass, Signs};
 use crate::flight::InFlight;
 use crate::mission::Sink;
 use crate::recorder::Ending;
-use crate::target::{ConnectionIndex, Target};
+use crate::target::{ConnectionIndex, ReplyFacts, Target};
 
 /// The first failures of commands that are sent once more, by connection.
 #[derive(Debug, Default)]
@@ -40,9 +40,25 @@ impl Retries {
 }
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
-    /// Follows a reply that is an error: sends the command once more, or hands out the failure that the operation ends with.
+    /// Whether the operation ends with this reply, of a run in which not all goes well; else its command is sent once more.
     #[inline(never)]
-    pub(super) fn failed_reply(
+    pub(super) fn is_final(
+        &mut self,
+        connection: ConnectionIndex,
+        flight: &InFlight,
+        done: Nanos,
+        reply: &mut ReplyFacts,
+    ) -> bool {
+        let Some(failure) = reply.failure.take() else {
+            self.answered_at_last(connection, flight, done);
+            return true;
+        };
+        reply.failure = self.failed_reply(connection, flight, failure);
+        reply.failure.is_some()
+    }
+
+    /// Follows a reply that is an error: sends the command once more, or hands out the failure that the operation ends with.
+    fn failed_reply(
         &mut self,
         connection: ConnectionIndex,
         flight: &InFlight,
@@ -72,8 +88,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     /// Follows a reply that is no error, after something was lost or of a command that was sent twice.
-    #[inline(never)]
-    pub(super) fn answered_at_last(&mut self, connection: ConnectionIndex, flight: &InFlight, done: Nanos) {
+    fn answered_at_last(&mut self, connection: ConnectionIndex, flight: &InFlight, done: Nanos) {
         self.outages.answered(flight.command_sent, done, || self.target.primary());
         if flight.is_retry {
             self.retries.take(connection);
