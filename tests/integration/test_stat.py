@@ -85,7 +85,7 @@ def test_no_server_at_the_start_is_an_error(command_line: CommandLine) -> None:
         (("-o", "insert", "-O", "host"), "-o and -O"),
         (("0",), "no interval"),
         (("-n", "-1"), "-1 rows"),
-        (("--uri", "mongodb://ann:secret@h"), "user name or a password"),
+        (("--uri", "mongodb://ann:secret@h/?nosuch=1"), "sets nosuch"),
     ],
 )
 def test_bad_input_is_one_clear_error(command_line: CommandLine, arguments: tuple[str, ...], part: str) -> None:
