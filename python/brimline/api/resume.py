@@ -77,12 +77,13 @@ def _named(kind: str) -> str:
 
 def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: Mapping[str, Any]) -> None:
     """Refuses to put trials together that don't belong together. Raises UsageError."""
+    # First, because another server can make another plan.
+    require_same_server(experiment.directory, experiment.environment, environment)
     if experiment.plan_hash != plan_hash:
         raise UsageError(
             f"the workload of {experiment.directory} now makes another plan: {plan_hash}, not {experiment.plan_hash}",
             hint="its spec.yaml was changed, or another version of brimline wrote it; begin a new search",
         )
-    require_same_server(experiment.directory, experiment.environment, environment)
 
 
 def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
