@@ -23,13 +23,24 @@ use common::{MS, Outcome, S, assert_conserved, constant, merge, plan};
 
 const NOT_WRITABLE_PRIMARY: i32 = 10_107;
 
+/// Which write meets the break: by then every connection has sent some, and most are still to come.
+const BREAK_AT: u64 = 200;
+
+/// What the members do, of themselves, when one of them gets write number `BREAK_AT`: no test has to be there in time.
+#[derive(Clone, Copy, PartialEq)]
+enum Break {
+    /// That write and all after it meet another primary, or none.
+    Elects(Option<usize>),
+    /// That write is done, and its connection closed instead of an answer.
+    LosesTheAnswer,
+}
+
 /// What the members say and have seen.
-#[derive(Default)]
 struct Set {
     /// Which member is the primary.
     primary: Option<usize>,
-    /// Answers nothing and closes instead, once, with the next write.
-    closes_once: bool,
+    breaks: Break,
+    writes: u64,
     /// Numbers of the writes done, by session; a second time does nothing.
     done: BTreeSet<(Vec<u8>, i64)>,
     repeated: u64,
@@ -41,9 +52,10 @@ struct Members {
 }
 
 impl Members {
-    /// Two members, the first of them the primary.
-    fn start() -> Self {
-        let set = Arc::new(Mutex::new(Set { primary: Some(0), ..Set::default() }));
+    /// Two members, the first of them the primary until the break.
+    fn start(breaks: Break) -> Self {
+        let set = Set { primary: Some(0), breaks, writes: 0, done: BTreeSet::new(), repeated: 0 };
+        let set = Arc::new(Mutex::new(set));
         let listeners: Vec<TcpListener> = (0..2).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let addresses: Vec<String> =
             listeners.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect();
@@ -59,8 +71,10 @@ impl Members {
         Self { set, addresses }
     }
 
-    fn elect(&self, primary: Option<usize>) {
-        self.set.lock().unwrap().primary = primary;
+    fn wait_for_the_break(&self) {
+        while self.set.lock().unwrap().writes < BREAK_AT {
+            pause_ms(1);
+        }
     }
 
     /// Updates of this set's primary; how long an operation waits for one.
@@ -82,15 +96,11 @@ fn serve(mut stream: TcpStream, number: usize, set: &Mutex<Set>, addresses: &[St
         message[..4].copy_from_slice(&length);
         stream.read_exact(&mut message[4..]).unwrap();
         let mut reply = Vec::new();
+        let mut answers = true;
         op_msg::request(&mut reply, 1, |writer| {
-            answer(writer, &message, number, &mut set.lock().unwrap(), addresses);
+            answers = answer(writer, &message, number, &mut set.lock().unwrap(), addresses);
         });
-        let closes = {
-            let mut set = set.lock().unwrap();
-            let is_write = !is_hello(&message);
-            is_write && std::mem::take(&mut set.closes_once)
-        };
-        if closes {
+        if !answers {
             return;
         }
         reply[8..12].copy_from_slice(&message[4..8]);
@@ -106,9 +116,16 @@ fn is_hello(message: &[u8]) -> bool {
     body(message).find("hello").unwrap().is_some()
 }
 
-fn answer(writer: &mut Writer<'_>, message: &[u8], number: usize, set: &mut Set, addresses: &[String]) {
-    let is_primary = set.primary == Some(number);
+/// Writes what a member answers; false when it closes the connection instead.
+fn answer(
+    writer: &mut Writer<'_>,
+    message: &[u8],
+    number: usize,
+    set: &mut Set,
+    addresses: &[String],
+) -> bool {
     if is_hello(message) {
+        let is_primary = set.primary == Some(number);
         writer.boolean("isWritablePrimary", is_primary);
         writer.boolean("secondary", !is_primary);
         writer.string("setName", "rs");
@@ -119,7 +136,14 @@ fn answer(writer: &mut Writer<'_>, message: &[u8], number: usize, set: &mut Set,
         }
         writer.end_document(hosts);
         writer.double("ok", 1.0);
-    } else if !is_primary {
+        return true;
+    }
+    set.writes += 1;
+    let breaks = set.writes == BREAK_AT;
+    if let (true, Break::Elects(next)) = (breaks, set.breaks) {
+        set.primary = next;
+    }
+    if set.primary != Some(number) {
         writer.double("ok", 0.0);
         writer.int32("code", NOT_WRITABLE_PRIMARY);
         writer.string("codeName", "NotWritablePrimary");
@@ -135,6 +159,7 @@ fn answer(writer: &mut Writer<'_>, message: &[u8], number: usize, set: &mut Set,
         writer.int32("n", 1);
         writer.double("ok", 1.0);
     }
+    !(breaks && set.breaks == Break::LosesTheAnswer)
 }
 
 fn session(message: &[u8]) -> Option<(Vec<u8>, i64)> {
@@ -163,11 +188,14 @@ fn updates(target: TargetPlan, operations: u64) -> Plan {
     }
 }
 
-/// Runs it, and does `meanwhile` once some operations were answered.
-fn execute(plan: Plan, meanwhile: impl FnOnce()) -> Outcome {
+/// Runs it, and elects a primary so long after the break.
+fn execute(members: &Members, plan: Plan, elects: Option<(u64, usize)>) -> Outcome {
     let run = Run::start(plan).unwrap();
-    while run.poll(Duration::from_millis(20)).ok < 200 {}
-    meanwhile();
+    members.wait_for_the_break();
+    if let Some((after_ms, primary)) = elects {
+        pause_ms(after_ms);
+        members.set.lock().unwrap().primary = Some(primary);
+    }
     let mut intervals = Vec::new();
     while run.poll(Duration::from_secs(1)).stage != Stage::Finished {
         intervals.extend(run.take_intervals());
@@ -184,12 +212,8 @@ fn totals(outcome: &Outcome) -> brimline_engine::totals::Totals {
 
 #[test]
 fn a_run_goes_on_with_the_next_primary_and_sends_what_failed_once_more() {
-    let members = Members::start();
-    let outcome = execute(updates(members.target(30 * S, true), 2_000), || {
-        members.elect(None);
-        pause_ms(300);
-        members.elect(Some(1));
-    });
+    let members = Members::start(Break::Elects(None));
+    let outcome = execute(&members, updates(members.target(30 * S, true), 2_000), Some((300, 1)));
     let totals = totals(&outcome);
     assert_eq!(
         (totals.ok, totals.failed, totals.unfinished),
@@ -208,8 +232,8 @@ fn a_run_goes_on_with_the_next_primary_and_sends_what_failed_once_more() {
 
 #[test]
 fn without_retries_what_was_under_way_fails_and_nothing_else() {
-    let members = Members::start();
-    let outcome = execute(updates(members.target(30 * S, false), 2_000), || members.elect(Some(1)));
+    let members = Members::start(Break::Elects(Some(1)));
+    let outcome = execute(&members, updates(members.target(30 * S, false), 2_000), None);
     let totals = totals(&outcome);
     assert!((1..=4).contains(&totals.failed), "{totals:?}");
     assert_eq!((totals.ok, totals.retried), (2_000 - totals.failed, 0));
@@ -220,10 +244,8 @@ fn without_retries_what_was_under_way_fails_and_nothing_else() {
 /// The first attempt was done, and its answer lost: the second has the same number, and is not done again.
 #[test]
 fn a_write_whose_answer_was_lost_is_done_once() {
-    let members = Members::start();
-    let outcome = execute(updates(members.target(30 * S, true), 1_000), || {
-        members.set.lock().unwrap().closes_once = true;
-    });
+    let members = Members::start(Break::LosesTheAnswer);
+    let outcome = execute(&members, updates(members.target(30 * S, true), 1_000), None);
     assert_eq!((totals(&outcome).ok, totals(&outcome).retried), (1_000, 1));
     let set = members.set.lock().unwrap();
     assert_eq!((set.done.len(), set.repeated), (1_000, 1));
@@ -234,12 +256,8 @@ fn a_write_whose_answer_was_lost_is_done_once() {
 
 #[test]
 fn operations_that_no_server_takes_fail_after_their_time_and_the_run_goes_on() {
-    let members = Members::start();
-    let outcome = execute(updates(members.target(200 * MS, true), 2_000), || {
-        members.elect(None);
-        pause_ms(1_000);
-        members.elect(Some(1));
-    });
+    let members = Members::start(Break::Elects(None));
+    let outcome = execute(&members, updates(members.target(200 * MS, true), 2_000), Some((1_000, 1)));
     let totals = totals(&outcome);
     assert_eq!(totals.ok + totals.failed, 2_000);
     let refused: u64 = outcome
@@ -258,27 +276,25 @@ fn operations_that_no_server_takes_fail_after_their_time_and_the_run_goes_on() {
 /// In a closed loop each connection is a worker, which waits with its next operation.
 #[test]
 fn workers_of_a_closed_loop_wait_with_one_operation_each() {
-    let members = Members::start();
+    let members = Members::start(Break::Elects(None));
     let mut closed = updates(members.target(300 * MS, false), 3_000);
     closed.pacer = brimline_engine::plan::PacerPlan::Closed { think_time: None };
-    let outcome = execute(closed, || {
-        members.elect(None);
-        pause_ms(1_000);
-        members.elect(Some(0));
-    });
+    let outcome = execute(&members, closed, Some((1_000, 0)));
     let of_class = |class| {
         let counts = outcome.summary.failures.iter().filter(move |each| each.first.class == class);
         counts.map(|each| each.count).sum::<u64>()
     };
     let refused = of_class(FailureClass::ServerSelection);
-    assert!((4..=16).contains(&refused), "{refused}: one per worker and 300 ms");
+    let [outage] = &outcome.summary.outages[..] else { panic!("{:?}", outcome.summary.outages) };
+    let waits = (outage.to_ns.unwrap() - outage.from_ns) / (300 * MS) + 1;
+    assert!((4..=4 * waits).contains(&refused), "{refused}: one per worker and 300 ms, {waits} of them");
     assert_eq!(totals(&outcome).ok + totals(&outcome).failed, 3_000);
 }
 
 #[test]
 fn a_run_without_any_primary_ends_by_itself() {
-    let members = Members::start();
-    members.elect(None);
+    let members = Members::start(Break::Elects(None));
+    members.set.lock().unwrap().primary = None;
     let mut lost = updates(members.target(S, true), 1_000);
     lost.connect_timeout_ns = S / 2;
     let reason = Run::start(lost).unwrap().join().unwrap_err().to_string();
