@@ -143,14 +143,7 @@ fn answer(
     if let (true, Break::Elects(next)) = (breaks, set.breaks) {
         set.primary = next;
     }
-    if set.primary != Some(number) {
-        writer.double("ok", 0.0);
-        writer.int32("code", NOT_WRITABLE_PRIMARY);
-        writer.string("codeName", "NotWritablePrimary");
-        let labels = writer.begin_array("errorLabels");
-        writer.string("0", "RetryableWriteError");
-        writer.end_document(labels);
-    } else {
+    if set.primary == Some(number) {
         if let Some(write) = session(message)
             && !set.done.insert(write)
         {
@@ -158,6 +151,13 @@ fn answer(
         }
         writer.int32("n", 1);
         writer.double("ok", 1.0);
+    } else {
+        writer.double("ok", 0.0);
+        writer.int32("code", NOT_WRITABLE_PRIMARY);
+        writer.string("codeName", "NotWritablePrimary");
+        let labels = writer.begin_array("errorLabels");
+        writer.string("0", "RetryableWriteError");
+        writer.end_document(labels);
     }
     !(breaks && set.breaks == Break::LosesTheAnswer)
 }
