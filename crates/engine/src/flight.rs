@@ -36,6 +36,21 @@ impl InFlight {
         }
     }
 
+    /// When the wait for a reply began: to the first of a scan's, however many more it takes.
+    pub fn awaited_since(&self) -> Nanos {
+        if matches!(self.command, Command::GetMore(_)) { self.sent } else { self.command_sent }
+    }
+
+    /// Whether a reply speaks of more documents than the operation is about. Nothing of it can be believed then.
+    #[inline]
+    pub fn is_overstated(&self, reply: &ReplyFacts) -> bool {
+        let claimed = match self.command {
+            Command::Find | Command::Scan | Command::GetMore(_) => self.documents + reply.documents,
+            Command::Update | Command::Insert => reply.n,
+        };
+        claimed > u64::from(self.operation.documents)
+    }
+
     /// When the current command's reply, which seems to have come at `arrived`, was there; now, as `now` tells it, where that is
     /// before the command was sent: the wall clock, which arrivals are read from, was set in between.
     #[inline]
@@ -104,11 +119,53 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::Key;
 
     const S: Nanos = NANOS_PER_S;
 
     fn is_late(patience: &mut Patience, sent: Nanos, now: Nanos) -> bool {
         patience.late_if_sent_before(now).is_some_and(|before| sent < before)
+    }
+
+    fn flight(command: Command, documents: u32) -> InFlight {
+        let kind = OperationKind::Scan;
+        let operation = Operation { index: 0, kind, key: Key::Record(0), field: 0, documents };
+        InFlight {
+            operation,
+            record: 0,
+            command,
+            due: None,
+            sent: 1,
+            command_sent: 2,
+            first_done: None,
+            documents: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            inserts_before: 0,
+            is_retry: false,
+        }
+    }
+
+    fn facts(documents: u64, n: u64) -> ReplyFacts {
+        ReplyFacts { failure: None, documents, n, cursor: 0, bytes: 0 }
+    }
+
+    #[test]
+    fn a_reply_about_more_than_was_asked_about_is_not_believed() {
+        assert!(!flight(Command::Find, 1).is_overstated(&facts(1, 9)), "a find has no n");
+        assert!(flight(Command::Find, 1).is_overstated(&facts(2, 0)));
+        assert!(!flight(Command::Insert, 100).is_overstated(&facts(0, 100)));
+        assert!(flight(Command::Insert, 100).is_overstated(&facts(0, 101)));
+        assert!(flight(Command::Update, 1).is_overstated(&facts(0, u64::MAX)));
+        let scan = InFlight { documents: 60, ..flight(Command::GetMore(7), 100) };
+        assert!(!scan.is_overstated(&facts(40, 0)));
+        assert!(scan.is_overstated(&facts(41, 0)), "a cursor without an end");
+    }
+
+    #[test]
+    fn a_scan_has_one_time_out_for_all_of_its_replies() {
+        assert_eq!(flight(Command::GetMore(7), 100).awaited_since(), 1);
+        assert_eq!(flight(Command::Update, 1).awaited_since(), 2);
     }
 
     #[test]

@@ -50,5 +50,9 @@ fn shake_hands(endpoint: &Endpoint, is_wanted: impl Fn() -> bool) -> Result<(), 
             Step::AwaitsReply => PollFlags::IN,
             Step::Done(_) => return Ok(()),
         };
+        // Also of a server whose bytes trickle, so that the socket is ready again and again.
+        if !is_wanted() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "no answer to the handshake").into());
+        }
     }
 }

@@ -194,8 +194,8 @@ impl Query {
         if !reply.ok {
             return Err(QueryError::Refused {
                 code: reply.code,
-                code_name: text(reply.code_name),
-                message: text(reply.message),
+                code_name: reply::words(reply.code_name),
+                message: reply::words(reply.message),
             });
         }
         let drained = &mut self.drained;
@@ -241,8 +241,4 @@ fn elements(document: &[u8]) -> Result<&[u8], QueryError> {
 
 fn lost(error: impl Display) -> QueryError {
     QueryError::Lost(error.to_string())
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

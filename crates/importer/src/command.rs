@@ -201,7 +201,7 @@ pub fn answer(message: &[u8]) -> Result<Answer, String> {
 }
 
 fn server_error(code: i32, message: &[u8]) -> ServerError {
-    ServerError { code, message: String::from_utf8_lossy(message).into_owned() }
+    ServerError { code, message: reply::words(message) }
 }
 
 fn upserted(message: &[u8]) -> Result<u64, String> {
@@ -224,7 +224,7 @@ fn upserted(message: &[u8]) -> Result<u64, String> {
 pub fn found(message: &[u8], mut take: impl FnMut(&[u8])) -> Result<(), String> {
     let reply = reply::scan(message).map_err(|error| error.to_string())?;
     if !reply.ok {
-        return Err(String::from_utf8_lossy(reply.message).into_owned());
+        return Err(reply::words(reply.message));
     }
     let body = op_msg::parse(message).map_err(|error| error.to_string())?.body;
     let mut walk = || {

@@ -15,6 +15,9 @@ use thiserror::Error;
 /// How often a wait looks whether it is still wanted.
 const LOOK_UP_NS: Nanos = 50_000_000;
 
+/// How long a server may take to greet, authentication included.
+const GREETING_TIMEOUT_NS: Nanos = 30_000_000_000;
+
 /// Why a session can't be used any more.
 #[derive(Debug, Error)]
 pub enum SessionError {
@@ -55,15 +58,18 @@ impl<'a> Session<'a> {
         abandoned: &'a AtomicBool,
     ) -> Result<(Self, Hello), SessionError> {
         let (connection, mut handshake) = endpoint.connect()?;
-        let mut session = Self { connection, clock: Clock::start(), timeout_ns, abandoned, request_id: 0 };
-        let mut wanted = PollFlags::OUT;
+        let clock = Clock::start();
+        let until = timeout_ns.min(GREETING_TIMEOUT_NS);
+        let mut session = Self { connection, clock, timeout_ns: until, abandoned, request_id: 0 };
+        session.wait_on(PollFlags::OUT, until, false)?;
         loop {
-            session.wait(wanted)?;
-            wanted = match handshake.advance(&mut session.connection)? {
+            let is_late = clock.now() > until;
+            let wanted = match handshake.advance(&mut session.connection)? {
                 Step::AwaitsRoom => PollFlags::OUT,
                 Step::AwaitsReply => PollFlags::IN,
-                Step::Done(hello) => return Ok((session, hello)),
+                Step::Done(hello) => return Ok((Self { timeout_ns, ..session }, hello)),
             };
+            session.wait_on(wanted, until, is_late)?;
         }
     }
 
@@ -81,31 +87,75 @@ impl<'a> Session<'a> {
 
     /// Waits for the answer and hands it to `read`.
     pub fn receive<T>(&mut self, read: impl FnOnce(&[u8]) -> T) -> Result<T, SessionError> {
+        let until = self.clock.now() + self.timeout_ns;
         loop {
+            let is_late = self.clock.now() > until;
             if let Some(received) = self.connection.receive()? {
                 return Ok(read(received.message));
             }
-            self.wait(PollFlags::IN)?;
+            self.wait_on(PollFlags::IN, until, is_late)?;
         }
     }
 
     fn transmit(&mut self) -> Result<(), SessionError> {
-        while self.connection.send()? == SendState::Blocked {
-            self.wait(PollFlags::OUT)?;
+        let until = self.clock.now() + self.timeout_ns;
+        loop {
+            let is_late = self.clock.now() > until;
+            if self.connection.send()? == SendState::Done {
+                return Ok(());
+            }
+            self.wait_on(PollFlags::OUT, until, is_late)?;
         }
-        Ok(())
     }
 
-    fn wait(&self, wanted: PollFlags) -> Result<(), SessionError> {
-        let began = self.clock.now();
-        while !is_ready(&self.connection, wanted, LOOK_UP_NS)? {
+    /// Waits for the socket. `is_late`: it was looked at after `until`, and nothing whole was there. So a server whose bytes
+    /// trickle is waited for no longer than a silent one, and what came while the process was stopped is read.
+    fn wait_on(&self, wanted: PollFlags, until: Nanos, is_late: bool) -> Result<(), SessionError> {
+        loop {
             if self.abandoned.load(Ordering::Relaxed) {
                 return Err(SessionError::Abandoned);
             }
-            if self.clock.now() - began > self.timeout_ns {
+            if is_late {
                 return Err(SessionError::Silent(self.timeout_ns / 1_000_000_000));
             }
+            if is_ready(&self.connection, wanted, LOOK_UP_NS)? || self.clock.now() > until {
+                return Ok(());
+            }
         }
-        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use brimline_wire::wait::sleep;
+
+    use super::*;
+
+    /// Every byte comes in time, and the answer never.
+    #[test]
+    fn a_server_whose_bytes_trickle_is_waited_for_as_long_as_a_silent_one() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a loopback port is free");
+        let address = listener.local_addr().expect("it has an address");
+        let trickling = thread::spawn(move || {
+            let (mut near, _) = listener.accept().expect("somebody connects");
+            near.read_exact(&mut [0; 16]).expect("a request comes");
+            let announced = 1_000_000_u32.to_le_bytes();
+            // Until the client has had enough.
+            for byte in announced.iter().chain(std::iter::repeat(&0)) {
+                if near.write_all(&[*byte]).is_err() {
+                    return;
+                }
+                sleep(5_000_000).expect("the thread can sleep");
+            }
+        });
+        let abandoned = AtomicBool::new(false);
+        let opened = Session::open(&address.into(), 300_000_000, &abandoned);
+        assert!(matches!(opened, Err(SessionError::Silent(_))));
+        drop(opened);
+        trickling.join().expect("the client closed its connection");
     }
 }

@@ -185,6 +185,9 @@ impl<'a> Worker<'a> {
         }
         let service_ns = self.shared.clock.now() - flight.sent;
         let refused = answer.write_errors.len() as u64;
+        if answer.n.saturating_add(refused).max(answer.upserted) > flight.batch.rows.len() as u64 {
+            return Err(SessionError::BadReply("it speaks of more documents than were sent".to_owned()));
+        }
         self.shared.meter.answered(service_ns, answer.n, refused, flight.bytes);
         if let Some(error) = answer.failure {
             if LEAVING_CODES.contains(&error.code) {

@@ -291,11 +291,10 @@ impl Handshake {
             return Err(HandshakeError::Foreign);
         }
         if !reply.ok {
-            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
             return Err(HandshakeError::Refused {
                 code: reply.code,
-                code_name: text(reply.code_name),
-                message: text(reply.message),
+                code_name: reply::words(reply.code_name),
+                message: reply::words(reply.message),
             });
         }
         Ok(op_msg::parse(message).map_err(ReplyError::from)?.body)

@@ -114,8 +114,8 @@ pub fn parse(message: &[u8]) -> Result<Hello, HelloError> {
     if !reply.ok {
         return Err(HelloError::Refused {
             code: reply.code,
-            code_name: String::from_utf8_lossy(reply.code_name).into_owned(),
-            message: String::from_utf8_lossy(reply.message).into_owned(),
+            code_name: reply::words(reply.code_name),
+            message: reply::words(reply.message),
         });
     }
     let body = op_msg::parse(message).map_err(ReplyError::from)?.body;
@@ -156,7 +156,7 @@ impl Hello {
             }
             (b"maxWriteBatchSize", value) => self.write_batch_max = size(value, self.write_batch_max),
             (b"setName", Value::String(text)) => {
-                self.set_name = Some(owned(text));
+                self.set_name = Some(reply::words(text));
             }
             (b"isWritablePrimary", Value::Boolean(yes)) => self.is_writable_primary = yes,
             (b"secondary", Value::Boolean(yes)) => self.is_secondary = yes,
@@ -170,7 +170,7 @@ impl Member {
     /// What can't be read counts as unsaid.
     fn take(&mut self, name: &[u8], value: Value<'_>) {
         match (name, value) {
-            (b"me", Value::String(text)) => self.me = Some(owned(text)),
+            (b"me", Value::String(text)) => self.me = Some(reply::words(text)),
             (b"hosts" | b"passives", Value::Array(names)) => {
                 each_text(names, |_, host| self.hosts.push(host));
             }
@@ -195,13 +195,9 @@ fn each_text(document: &[u8], mut take: impl FnMut(String, String)) {
     for _ in 0..NAMES_MAX {
         let Ok(Some(Element { name, value })) = elements.next_element() else { return };
         if let Value::String(text) = value {
-            take(owned(name), owned(text));
+            take(reply::words(name), reply::words(text));
         }
     }
-}
-
-fn owned(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
 }
 
 fn version(value: Value<'_>) -> i32 {

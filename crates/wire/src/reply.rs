@@ -9,6 +9,9 @@ use thiserror::Error;
 
 use crate::op_msg::{self, MORE_TO_COME, MessageError};
 
+/// Bytes kept of a text of the server's.
+const WORDS_BYTES_MAX: usize = 1_000;
+
 /// A scanned reply. Texts are bytes as the server sent them and may be no UTF-8; what is missing is 0 or empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reply<'a> {
@@ -294,6 +297,11 @@ fn count_elements(array: &[u8]) -> Result<u32, ReadError> {
         count += 1;
     }
     Ok(count)
+}
+
+/// A text of the server's for people to read: as much of it as they would. The rest of a long one is left out.
+pub fn words(text: &[u8]) -> String {
+    String::from_utf8_lossy(&text[..text.len().min(WORDS_BYTES_MAX)]).into_owned()
 }
 
 /// A value that should be an integer of 32 bits; any other counts as missing.

@@ -14,6 +14,7 @@ from brimline.api.resume import require_same
 from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
+from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
 from brimline.experiments.scan import SCAN_KIND, cost_text, probes
 from brimline.experiments.scan_runner import ScanPlace, run_scans
@@ -25,9 +26,6 @@ from brimline.report.scan_view import scan_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec
 from brimline.spec.scans import ScansSpec
-
-_CONTROL_TIMEOUT_S = 3600.0
-"""Building an index, and walking one to the bounds of a range, take minutes on large collections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +134,7 @@ def _conduct(
     restarts = restarts and deployment.own is not None
     with (
         control_client(
-            deployment.address, access=deployment.access, purpose="scan", command_timeout_s=_CONTROL_TIMEOUT_S
+            deployment.address, access=deployment.access, purpose="scan", command_timeout_s=WORK_WITHIN_S
         ) as client,
         indexes_in_place(client[data.database], data.collection, scans, place.context, left=left) as built,
     ):

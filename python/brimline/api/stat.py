@@ -72,7 +72,10 @@ def _first_status(command: Callable[[str], dict[str, Any]], uri_redacted: str) -
     try:
         return _status(command)
     except PyMongoError as error:
-        raise TargetError(f"the server at {uri_redacted} does not show its state: {type(error).__name__}") from error
+        raise TargetError(
+            f"the server at {uri_redacted} does not show its state: {type(error).__name__}",
+            hint="check that it is a MongoDB server, and that it still runs",
+        ) from error
 
 
 def _status(command: Callable[[str], dict[str, Any]]) -> Mapping[str, Any]:

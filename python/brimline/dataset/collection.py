@@ -6,7 +6,7 @@ concurrent first inserts, which would be measured as slow inserts.
 
 from dataclasses import dataclass
 
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
 from brimline.errors import InvalidRun, UsageError
 
@@ -60,14 +60,14 @@ def prepare_addition(database: DataDatabase, manifest: Manifest) -> bool:
         return False
     write_manifest(database, manifest)
     with target_errors("preparing the collection"):
-        if name not in database.list_collection_names(filter={"name": name}):
+        if not collection_exists(database, name):
             database.create_collection(name)
     return True
 
 
 def prove_count(database: DataDatabase, manifest: Manifest) -> CountProof:
     """Has the server count every document; takes time in proportion to their number. Raises TargetError."""
-    with target_errors("counting the documents"):
+    with target_errors("counting the documents", within_s=WORK_WITHIN_S):
         counted = database[manifest.collection].count_documents({})
     return CountProof(intended=len(manifest.records), counted=counted)
 

@@ -7,6 +7,7 @@ then. Every key is a function of its index, so the server can be asked for each 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import bson
 
@@ -79,7 +80,8 @@ def _which_are_there(database: DataDatabase, name: str, plan_json: str, chunk: r
         count = database[name].count_documents(wanted)
         if count in (0, len(keys)):
             return [count > 0] * len(keys)
-        found = {document["_id"] for document in database[name].find(wanted, {"_id": 1})}
+        cursor = database[name].find(wanted, {"_id": 1})
+        found = {document["_id"] for document in islice(cursor, len(keys) + 1)}
     return [key in found for key in keys]
 
 

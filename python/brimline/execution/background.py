@@ -206,7 +206,7 @@ class Scan(Background):
             collection = client[self.plan.namespace.database][self.plan.namespace.collection]
             while not self._stop.is_set():
                 with self._span():
-                    list(collection.aggregate(pipeline, hint={"$natural": 1}))
+                    next(iter(collection.aggregate(pipeline, hint={"$natural": 1})), None)
                 self._advance(self.plan.data.record_count)
 
 

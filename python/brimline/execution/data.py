@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from brimline import _native, dataset
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.inspection import Inspection, State
 from brimline.errors import InvalidRun, UsageError
 from brimline.execution.descriptors import allow_descriptors
@@ -23,8 +23,6 @@ from brimline.units import format_count
 
 DELETE_CHUNK = 10_000
 """Most records that one command deletes."""
-_COMMAND_TIMEOUT_S = 3600.0
-"""Counting documents one by one takes the server half a minute for each hundred million of them."""
 _ABSENT_HINT = "load the workload first (brimline load), or give --data load or --data as-is"
 RESUME_HINT = "the same command with --resume goes on with the load"
 """What to do about a load that did not end."""
@@ -241,6 +239,6 @@ def database_of(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatab
         raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
     deployment = primary_now(deployment)
     with control_client(
-        deployment.address, access=deployment.access, purpose="data", command_timeout_s=_COMMAND_TIMEOUT_S
+        deployment.address, access=deployment.access, purpose="data", command_timeout_s=WORK_WITHIN_S
     ) as client:
         yield client[plan.namespace.database]

@@ -7,7 +7,7 @@ size would have left.
 from collections.abc import Mapping, Sequence
 
 from brimline import dataset
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.inspection import State
 from brimline.errors import UsageError
 from brimline.execution.data import DELETE_CHUNK, MakeDirectory, database_of, delete_records
@@ -91,6 +91,6 @@ def _remove(database: DataDatabase, load: Plan, records: range) -> None:
 
 
 def _index(database: DataDatabase, collection: str, indexes: Sequence[Index]) -> None:
-    with target_errors("making the indexes"):
+    with target_errors("making the indexes", within_s=WORK_WITHIN_S):
         for index in indexes:
             database[collection].create_index(list(index.items()))

@@ -7,14 +7,14 @@ checkpoint, in the same process when the server is waited for, in another one wi
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pymongo.errors import CollectionInvalid
 
 from brimline import _native
-from brimline.dataset.access import target_errors
+from brimline.dataset.access import WORK_WITHIN_S, target_errors
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
 from brimline.execution.import_inputs import changed_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSink, ImportTick
@@ -43,8 +43,6 @@ _TICK_S = 0.25
 _INTERVAL_NS = 1_000_000_000
 _REPLY_TIMEOUT_NS = 300_000_000_000
 _LOOK_AGAIN_S = 0.5
-_COMMAND_TIMEOUT_S = 3600.0
-"""Counting documents one by one takes the server half a minute for each hundred million of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +82,8 @@ def prepare_collection(namespace: Namespace, settings: ImportSettings, *, drop: 
             # Servers serialise the implicit creation by concurrent first inserts.
             with suppress(CollectionInvalid):
                 database.create_collection(namespace.collection)
-        return int(database[namespace.collection].count_documents({}))
+    with _client(context.deployment) as client, _counting():
+        return int(client[namespace.database][namespace.collection].count_documents({}))
 
 
 def check_inputs(inputs: Sequence[InputFile], settings: ImportSettings) -> Mapping[str, Any] | None:
@@ -240,7 +239,7 @@ class _Attempts:
         if ending["kind"] != "server_lost" and not self._context.stop.urgent:
             try:
                 self._context.progress.step("counting the documents")
-                with _client(self._deployment) as client, target_errors("counting the documents"):
+                with _client(self._deployment) as client, _counting():
                     collection = client[self._namespace.database][self._namespace.collection]
                     count_after = collection.count_documents({})
                 self._note_sizes("after")
@@ -262,7 +261,7 @@ class _Attempts:
         facts = read_json_if_there(self._writer.directory / SERVER_FACTS_FILE) or {}
         if instant == "before" and instant in facts:
             return
-        with _client(self._deployment) as client:
+        with control_client(self._deployment.address, access=self._deployment.access, purpose="import") as client:
             facts[instant] = namespace_document(
                 client, database=self._namespace.database, collection=self._namespace.collection
             )
@@ -336,7 +335,11 @@ def _start(plan: Mapping[str, Any], access: Access) -> _native.Import:
         ) from error
 
 
+def _counting() -> AbstractContextManager[None]:
+    return target_errors("counting the documents", within_s=WORK_WITHIN_S)
+
+
 def _client(deployment: Deployment) -> Client:
     return control_client(
-        deployment.address, access=deployment.access, purpose="import", command_timeout_s=_COMMAND_TIMEOUT_S
+        deployment.address, access=deployment.access, purpose="import", command_timeout_s=WORK_WITHIN_S
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from brimline import dataset
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import DataDatabase, indexes_of
 from brimline.errors import UsageError
 from brimline.execution.data import DataPolicy, MakeDirectory, database_of
 from brimline.execution.execute import RunContext
@@ -28,7 +28,7 @@ def ensure_indexed_data(
     wanted = dataset.manifest_for(load)
     with database_of(load, context.deployment) as database:
         found = dataset.inspect(database, wanted)
-        if found.ready and _indexes(database, wanted.collection) == [list(fields)]:
+        if found.ready and _own_indexes(database, wanted.collection) == [list(fields)]:
             return None
     if policy is not DataPolicy.LOAD:
         name = f"{load.namespace.database}.{load.namespace.collection}"
@@ -37,8 +37,6 @@ def ensure_indexed_data(
     return extend_data(load, there=0, indexes=indexes, make_directory=make_directory, context=context, drop=drop)
 
 
-def _indexes(database: DataDatabase, collection: str) -> list[list[str]]:
+def _own_indexes(database: DataDatabase, collection: str) -> list[list[str]]:
     """The fields of each index besides that of `_id`."""
-    with target_errors("looking at the indexes"):
-        found = database[collection].index_information()
-    return [[name for name, _ in index["key"]] for key, index in found.items() if key != "_id_"]
+    return [list(keys) for name, keys in indexes_of(database, collection).items() if name != "_id_"]

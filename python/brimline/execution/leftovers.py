@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pymongo.errors import OperationFailure
 
-from brimline.dataset.access import target_errors
+from brimline.dataset.access import collection_exists, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 from brimline.errors import UsageError
 from brimline.execution.background import BACKGROUND_COLLECTION
@@ -46,7 +46,7 @@ def remove_leftovers(deployment: Deployment, *, database: str) -> list[Leftover]
                 client[name].drop_collection(BACKGROUND_COLLECTION)
                 manifests.delete_one({"_id": BACKGROUND_COLLECTION, "owner": marked["owner"]})
                 removed.append(Leftover(f"{name}.{BACKGROUND_COLLECTION}", owner.process.pid))
-            elif name == database and BACKGROUND_COLLECTION in client[name].list_collection_names():
+            elif name == database and collection_exists(client[name], BACKGROUND_COLLECTION):
                 raise UsageError(
                     f"{name}.{BACKGROUND_COLLECTION} belongs to the brimline of process {owner.process.pid} on "
                     f"{owner.scope.host}, which may still be at work",

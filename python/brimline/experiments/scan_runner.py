@@ -1,6 +1,5 @@
 """Owns making the queries of a scan happen: one place with effects, each execution on the disk before the next."""
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,6 +8,7 @@ from typing import Any
 
 import bson
 from bson import json_util
+from bson.errors import BSONError
 
 from brimline import _native
 from brimline.analysis.scan_figures import Execution, Touch
@@ -26,12 +26,17 @@ from brimline.monitor.scan_counters import read_scan_counters
 from brimline.record import ExperimentWriter
 from brimline.record.scan import write_explanation, write_scan_trial
 from brimline.servers import Deployment, control_client, page_cache
+from brimline.servers.answers import Unkeepable, plain
 from brimline.spec.scans import ScansSpec
 from brimline.units import format_count, format_duration
 
 RESTARTED = "the server was started again and its files were dropped from the page cache"
 AS_FOUND = "the first execution by this scan; what caches held before is not known"
 _TURN_S = 0.1
+_GRACE_S = 5.0
+"""How long after a query's time limit the server may take to end it."""
+_EXPLANATION_LENGTH_MAX = 4 << 20
+"""Far more than the longest plan; a lie could fill the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +164,13 @@ class _Scenario:
         answered = self._answered(explain_command(self._command))
         if answered is None:
             return
-        answer = bson.decode(answered.answer())
-        plain = json_util.dumps(answer, json_options=json_util.RELAXED_JSON_OPTIONS)
-        write_explanation(self._directory, json.loads(plain))
+        try:
+            explanation = plain(bson.decode(answered.answer()), length_max=_EXPLANATION_LENGTH_MAX)
+        except (BSONError, Unkeepable) as error:
+            raise TargetError(
+                f"the server's plan of the query can't be read: {error}", hint="check that it is a MongoDB server"
+            ) from error
+        write_explanation(self._directory, explanation)
         self._explained = True
 
     def _answered(self, command: Mapping[str, Any]) -> _native.Query | None:
@@ -172,9 +181,15 @@ class _Scenario:
             query = _native.Query(
                 place.deployment.address, body, place.database, place.collection, place.deployment.access.native
             )
+            until_s = time.monotonic() + place.scans.query_timeout_ns / 1e9 + _GRACE_S
             while not query.advance(_TURN_S):
                 if place.context.stop.requested:
                     return None
+                if time.monotonic() > until_s:
+                    raise TargetError(
+                        "the server neither answers a query nor ends it at its time limit",
+                        hint="check that it still runs; query_timeout in the spec's scans is the limit",
+                    )
         except _native.TargetError as error:
             raise TargetError(f"the server went away during a query: {error.args[0]}") from error
         return query

@@ -5,9 +5,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import pymongo
 from pymongo.errors import PyMongoError
 
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import (
+    ANSWER_WITHIN_S,
+    WORK_WITHIN_S,
+    DataDatabase,
+    collection_exists,
+    indexes_of,
+    target_errors,
+)
 from brimline.errors import UsageError
 from brimline.execution import RunContext
 from brimline.experiments.scan import RangeBounds, ScanProbe, starts
@@ -28,7 +36,7 @@ def collection_size(database: DataDatabase, collection: str) -> CollectionSize:
     """Looks at the collection. Raises UsageError when it isn't there or holds nothing, and TargetError."""
     namespace = f"{database.name}.{collection}"
     with target_errors("looking at the collection"):
-        known = database.list_collection_names(filter={"name": collection})
+        known = collection_exists(database, collection)
         count = database[collection].estimated_document_count() if known else 0
     if not known:
         raise UsageError(
@@ -38,10 +46,11 @@ def collection_size(database: DataDatabase, collection: str) -> CollectionSize:
     if not count:
         raise UsageError(f"the collection {namespace} is empty", hint="load it first: brimline load, or --data load")
     try:
-        average = database.command("collStats", collection).get("avgObjSize")
+        with pymongo.timeout(ANSWER_WITHIN_S):
+            average = database.command("collStats", collection).get("avgObjSize")
     except PyMongoError:
         average = None
-    return CollectionSize(count=count, document_bytes=None if average is None else float(average))
+    return CollectionSize(count=count, document_bytes=float(average) if isinstance(average, int | float) else None)
 
 
 @contextmanager
@@ -56,7 +65,7 @@ def indexes_in_place(
     """
     built: list[str] = []
     try:
-        there = _indexes(database, collection)
+        there = indexes_of(database, collection)
         for index in scans.indexes:
             if _is_there(index, there, collection):
                 built += [name for name in left if name == index.effective_name and name in there]
@@ -64,13 +73,14 @@ def indexes_in_place(
             context.stop.raise_if_requested()
             context.progress.step(f"building the index {index.text}")
             built.append(index.effective_name)
-            with target_errors(f"building the index {index.text}"):
+            with target_errors(f"building the index {index.text}", within_s=WORK_WITHIN_S):
                 database[collection].create_index(list(index.keys.items()), name=index.effective_name)
-        _check_hints(scans, _indexes(database, collection), collection)
+        _check_hints(scans, indexes_of(database, collection), collection)
         yield built
     finally:
         for name in built:
-            with suppress(PyMongoError):  # a server that is gone takes its indexes with it
+            # A server that is gone takes its indexes with it.
+            with suppress(PyMongoError), pymongo.timeout(ANSWER_WITHIN_S):
                 database[collection].drop_index(name)
 
 
@@ -82,7 +92,7 @@ def range_bounds(
     Raises UsageError where no index begins with the field, where there are fewer entries, or too few different values.
     """
     found: dict[ScanProbe, RangeBounds] = {}
-    there = _indexes(database, collection)
+    there = indexes_of(database, collection)
     for number, scenario in enumerate(scans.scenarios):
         if scenario.range is None:
             continue
@@ -102,7 +112,7 @@ def range_bounds(
                 hint="give smaller widths, or more records",
             )
         for probe, size, start in zip(own, sizes, starts(sizes, entry_count=entry_count), strict=True):
-            with target_errors("looking for the bounds of a range"):
+            with target_errors("looking for the bounds of a range", within_s=WORK_WITHIN_S):
                 bounds = _bounds(database, collection, field, hint, start=start, size=size)
             if bounds is None:
                 raise UsageError(
@@ -135,11 +145,6 @@ def _value(
     for part in field.split(".") if document is not None else ():
         document = document.get(part) if isinstance(document, Mapping) else None
     return None if document is None else (document,)
-
-
-def _indexes(database: DataDatabase, collection: str) -> dict[str, Mapping[str, Any]]:
-    with target_errors("looking at the indexes"):
-        return {str(each["name"]): each["key"] for each in database[collection].list_indexes()}
 
 
 def _is_there(index: IndexSpec, there: Mapping[str, Mapping[str, Any]], collection: str) -> bool:

@@ -156,4 +156,4 @@ class _OwnThread:
             connection_id = self._client.admin.command("hello").get("connectionId")
         except PyMongoError:
             return None
-        return None if connection_id is None else connection_thread(self._pid, int(connection_id))
+        return connection_thread(self._pid, connection_id) if isinstance(connection_id, int) else None

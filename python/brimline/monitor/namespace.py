@@ -4,13 +4,12 @@ They are asked before a run and after it, never during it: on many collections, 
 disk.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from bson import json_util
 from pymongo.errors import OperationFailure, PyMongoError
 
+from brimline.servers.answers import Unkeepable, plain, refusal_name
 from brimline.servers.deployment import Client
 
 _DATABASE_FIGURES = (
@@ -56,13 +55,15 @@ def namespace_document(client: Client, *, database: str, collection: str) -> dic
         try:
             document[name] = _chosen(client[database].command(command), figures)
         except OperationFailure as error:
-            absent[name] = f"refused: {(error.details or {}).get('codeName', error.code)}"
+            absent[name] = f"refused: {refusal_name(error)}"
         except PyMongoError as error:
             absent[name] = f"not answered: {type(error).__name__}"
             break  # a server that keeps silent would be waited for again
+        except Unkeepable as error:
+            absent[name] = f"not kept: {error}"
     return {**document, "absent": absent} if absent else document
 
 
 def _chosen(answer: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     chosen = {name: answer[name] for name in names if name in answer}
-    return dict(json.loads(json_util.dumps(chosen, json_options=json_util.RELAXED_JSON_OPTIONS)))
+    return dict(plain(chosen))

@@ -22,7 +22,8 @@ _UNREACHABLE = frozenset({6, 8})
 
 def read_replication(status: Mapping[str, Any]) -> Columns:
     """The columns of a `ServerRow` that a `replSetGetStatus` answer holds."""
-    members = [each for each in status.get("members", ()) if isinstance(each, Mapping)]
+    named = status.get("members")
+    members = [each for each in named if isinstance(each, Mapping)] if isinstance(named, list) else []
     states = [_state(member) for member in members]
     return {
         "members_primary": states.count("primary"),

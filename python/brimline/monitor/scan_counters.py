@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 from pymongo.errors import OperationFailure, PyMongoError
@@ -54,7 +55,8 @@ def _number(status: Mapping[str, Any], path: tuple[str, ...]) -> int | None:
     value: Any = status
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and isfinite(value) else None
 
 
 def _difference(now: int | None, before: int | None) -> int | None:

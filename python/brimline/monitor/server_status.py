@@ -6,6 +6,7 @@ before. Checkpoints have a section of their own since 8.0, and evictions were re
 """
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 Command = Mapping[str, Any]
@@ -255,7 +256,7 @@ def _section(document: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
 
 def _integer(document: Mapping[str, Any], *path: str) -> int | None:
     value = _section(document, *path[:-1]).get(path[-1])
-    return int(value) if isinstance(value, int | float) else None
+    return int(value) if isinstance(value, int | float) and isfinite(value) else None
 
 
 def _mebibytes(document: Mapping[str, Any], *path: str) -> int | None:

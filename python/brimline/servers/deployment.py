@@ -1,22 +1,21 @@
 """Owns what is known about a server: its address for the engine, and the facts a report needs."""
 
-import json
 import socket
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import pymongo
-from bson import json_util
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.plan.model import Reads, ReplicaSet
-from brimline.record.redaction import redact
 from brimline.servers.access import OPEN, Access
+from brimline.servers.answers import Unkeepable, at, plain, refusal_name, refusal_words, words
 from brimline.servers.binary import ServerBinary
+from brimline.servers.distrust import ControlClient
 from brimline.servers.listening import listens
 from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, USER_NOT_FOUND
 
@@ -111,7 +110,7 @@ def control_client(
     apart. Retries are off: a command is sent once or it fails.
     """
     timeout_ms = round(connect_timeout_s * 1000)
-    return pymongo.MongoClient(
+    return ControlClient(
         f"mongodb://{address}",
         directConnection=True,
         appname=f"brimline-{purpose}",
@@ -156,8 +155,8 @@ def inspect_deployment(
         uri_redacted=uri_redacted,
         kind=kind_of(hello, engine),
         engine=engine,
-        version=str(build.get("version", "unknown")),
-        git_version=str(build.get("gitVersion", "")),
+        version=words(build.get("version", "unknown")),
+        git_version=words(build.get("gitVersion", "")),
         local=pid is not None,
         pid=pid,
         cpu_count=_cpu_count(client),
@@ -202,15 +201,19 @@ def server_documents(client: Client) -> dict[str, Any]:
         try:
             answer = client.admin.command(command)
         except OperationFailure as error:
-            refused[command] = str((error.details or {}).get("codeName", error.code))
+            refused[command] = refusal_name(error)
             continue
         except PyMongoError:
             continue
-        documents[command] = _plain(answer)
+        try:
+            documents[command] = _plain(answer)
+        except Unkeepable as error:
+            refused[command] = f"not kept: {error}"
     if refused:
         documents["refused"] = refused
-    if (concern := _default_write_concern(client)) is not None:
-        documents["default_write_concern"] = concern
+    with suppress(Unkeepable):
+        if (concern := _default_write_concern(client)) is not None:
+            documents["default_write_concern"] = concern
     return documents
 
 
@@ -231,9 +234,8 @@ def refusal(error: OperationFailure, uri_redacted: str, access: Access = OPEN) -
     """The error for a server that answers and refuses."""
     if error.code in NOT_ALLOWED_CODES or error.code == USER_NOT_FOUND:
         return _not_allowed(error, uri_redacted, access)
-    details = error.details or {}
     return TargetError(
-        f"the server at {uri_redacted} refuses: {details.get('errmsg', error.code)}",
+        f"the server at {uri_redacted} refuses: {refusal_words(error)}",
         hint="check that it is a MongoDB server, and what its log says",
     )
 
@@ -310,10 +312,10 @@ def _require_set(hello: Mapping[str, Any], set_name: str | None, uri_redacted: s
     found = hello.get("setName")
     if set_name is None or found == set_name:
         return
-    belongs = "no replica set" if found is None else f'the replica set "{found}"'
+    belongs = "no replica set" if found is None else f'the replica set "{words(found)}"'
     raise TargetError(
         f'the server at {uri_redacted} belongs to {belongs}, not to "{set_name}"',
-        hint="leave replicaSet out" if found is None else f"write replicaSet={found}",
+        hint="leave replicaSet out" if found is None else f"write replicaSet={words(found)}",
     )
 
 
@@ -323,7 +325,8 @@ def _require_writable(hello: Mapping[str, Any], uri_redacted: str) -> None:
     primary = hello.get("primary")
     raise TargetError(
         f"the server at {uri_redacted} takes no writes: it is not the primary of its replica set",
-        hint=f"give the primary, mongodb://{primary}, or add replicaSet={hello.get('setName')} to have it found"
+        hint=f"give the primary, mongodb://{words(primary)}, or add replicaSet={words(hello.get('setName'))} "
+        "to have it found"
         if primary
         else "wait until the set has elected a primary",
     )
@@ -340,19 +343,17 @@ def _status(client: Client) -> dict[str, Any]:
 
 
 def _signed_in(client: Client) -> bool:
-    users = client.admin.command("connectionStatus").get("authInfo", {}).get("authenticatedUsers", [])
-    return bool(users)
+    return bool(at(client.admin.command("connectionStatus"), "authInfo", "authenticatedUsers"))
 
 
 def _cpu_count(client: Client) -> int | None:
     try:
-        system = client.admin.command("hostInfo").get("system", {})
+        count = at(client.admin.command("hostInfo"), "system", "numCores")
     except PyMongoError:
         return None
-    count = system.get("numCores")
     return int(count) if isinstance(count, int) and count > 0 else None
 
 
 def _plain(document: Mapping[str, Any]) -> Any:
     kept = {key: value for key, value in document.items() if not key.startswith("$") and key != "operationTime"}
-    return redact(json.loads(json_util.dumps(kept, json_options=json_util.RELAXED_JSON_OPTIONS)))
+    return plain(kept)

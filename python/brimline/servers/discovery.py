@@ -6,17 +6,23 @@ is over. What follows from the answers is pure: `judge` says which servers there
 Source: the drivers' server discovery and monitoring specification, as far as a look at one instant goes.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from datetime import datetime
+from typing import Any, Literal, TypeGuard
 
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import BrimlineError, TargetError
+from brimline.servers.answers import at, words
 
 Role = Literal["primary", "secondary", "mongos", "standalone", "other"]
+MEMBER_COUNT_MAX = 50
+"""Most members of a replica set (the manual's limits); a server that names more lies."""
 _REST_S = 0.25
+_ADDRESS = re.compile(r"(?:[\w.-]{1,255}|\[[0-9a-fA-F:.%\w]{2,64}\]):\d{1,5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +67,26 @@ def member_of(address: str, hello: Mapping[str, Any]) -> Member:
         role = "primary"
     elif hello.get("secondary"):
         role = "secondary"
-    written = hello.get("lastWrite", {}).get("lastWriteDate")
+    written, tags, me = at(hello, "lastWrite", "lastWriteDate"), hello.get("tags"), hello.get("me")
     return Member(
-        address=str(hello.get("me", address)),
+        address=me if _is_address(me) else address,
         role=role,
-        set_name=str(hello["setName"]),
-        others=tuple(map(str, (*hello.get("hosts", ()), *hello.get("passives", ())))),
-        tags={str(name): str(value) for name, value in hello.get("tags", {}).items()},
-        last_write_s=None if written is None else written.timestamp(),
+        set_name=words(hello["setName"]),
+        others=tuple(each for name in ("hosts", "passives") for each in _addresses(hello.get(name))),
+        tags={words(name): words(value) for name, value in tags.items()} if isinstance(tags, Mapping) else {},
+        last_write_s=written.timestamp() if isinstance(written, datetime) else None,
         is_hidden=bool(hello.get("hidden")),
     )
+
+
+def _addresses(named: Any) -> list[str]:
+    """The addresses in a list of them, as far as a set can have members; what is no address is left out."""
+    named = named[: MEMBER_COUNT_MAX + 1] if isinstance(named, list) else ()
+    return [each for each in named if _is_address(each)]
+
+
+def _is_address(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and _ADDRESS.fullmatch(value) is not None
 
 
 def discover(
@@ -91,7 +107,7 @@ def discover(
     """
     deadline_s = now() + timeout_s
     while True:
-        members, silent = _ask_all(seeds, ask)
+        members, silent = _ask_all(seeds, ask, until_s=now() + timeout_s, now=now)
         try:
             return judge(members, list(silent), set_name=set_name)
         except _NotYet as error:
@@ -103,13 +119,21 @@ def discover(
 
 
 def _ask_all(
-    seeds: Sequence[str], ask: Callable[[str], Mapping[str, Any]]
+    seeds: Sequence[str], ask: Callable[[str], Mapping[str, Any]], *, until_s: float, now: Callable[[], float]
 ) -> tuple[list[Member], dict[str, PyMongoError]]:
-    """Everybody who answered, and why the others did not, by address."""
+    """Everybody who answered, and why the others did not, by address. After `until_s` nobody but the seeds is asked.
+
+    Raises TargetError when they name more servers than a set can have.
+    """
     waiting, seen = list(seeds), set(seeds)
     members: dict[str, Member] = {}
     silent: dict[str, PyMongoError] = {}
-    while waiting:
+    while waiting and (waiting[0] in seeds or now() < until_s):
+        if len(seen) > len(seeds) + MEMBER_COUNT_MAX:
+            raise TargetError(
+                f"the server at {seeds[0]} and those it names know of more than {MEMBER_COUNT_MAX} members",
+                hint="no replica set has so many; check that these are MongoDB servers",
+            )
         address = waiting.pop(0)
         try:
             member = member_of(address, ask(address))

@@ -111,6 +111,10 @@ def fit_line(places: Sequence[Place]) -> Line:
     )
 
 
+_HALF_WIDTH_MAX = 100.0
+"""On the logarithmic scale. Beyond a factor of e^100 nothing is known, and e^710 is no number any more."""
+
+
 def departure(places: Sequence[Place]) -> Bounds:
     """How many times the line through all places but the largest the largest really is: 1 where the line goes on.
 
@@ -131,6 +135,8 @@ def departure(places: Sequence[Place]) -> Bounds:
     own = float(np.var(logarithms, ddof=1)) / len(last.y)
     error = math.sqrt(own + line._variance_at(last.x) / expected.value**2)
     half = _student(min(line.degrees, len(last.y) - 1)) * error
+    if half > _HALF_WIDTH_MAX:
+        return Bounds(value=ratio, low=None, high=None)
     return Bounds(value=ratio, low=ratio * math.exp(-half), high=ratio * math.exp(half))
 
 

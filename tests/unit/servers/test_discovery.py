@@ -147,3 +147,47 @@ def test_a_refusal_ends_the_search_at_once() -> None:
     with pytest.raises(OperationFailure):
         discover(["a:1", "b:1"], ask, set_name="rs", timeout_s=5)
     assert asked == ["a:1"]
+
+
+# Servers that lie
+
+
+ODD = (5, "x", None, [], {}, {"a": {}}, -1.5, b"x" * 10)
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("field", ["setName", "hosts", "passives", "me", "tags", "lastWrite", "hidden"])
+def test_a_field_of_another_type_is_no_crash(field: str, odd: object) -> None:
+    servers = Servers({each: {**primary(each), field: odd} for each in HOSTS})
+    assert servers.found("a:1").primary.role == "primary"
+
+
+@pytest.mark.parametrize(
+    "odd", ["", "a", ":1", "a:", "a:x", "a:1\n", "a:123456", "\x1b[31m:1", "b:1/x", 7, None, "a" * 300 + ":1"]
+)
+def test_what_is_no_address_is_not_asked(odd: object) -> None:
+    servers = Servers({"a:1": {**primary("a:1"), "hosts": [odd], "me": odd}})
+    assert servers.found("a:1").primary.address == "a:1"
+    assert servers.asked == ["a:1"]
+
+
+def test_a_set_without_an_end_is_told_from_one() -> None:
+    servers = Servers({})
+    servers.ask = lambda address: {**secondary(address), "hosts": [f"a:{int(address[2:]) * 5 + n}" for n in range(5)]}
+    with pytest.raises(TargetError, match="more than 50 members"):
+        servers.found("a:1")
+
+
+def test_the_members_that_a_server_names_are_not_asked_longer_than_the_time() -> None:
+    hosts = [f"a:{number}" for number in range(1, 41)]
+    servers = Servers({})
+
+    def ask(address: str) -> Hello:
+        servers.asked.append(address)
+        servers.time_s += 1.0
+        return {**secondary(address), "hosts": hosts}
+
+    servers.ask = ask
+    with pytest.raises(TargetError, match="no primary"):
+        servers.found("a:1")
+    assert len(servers.asked) <= 6

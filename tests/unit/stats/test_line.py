@@ -84,3 +84,10 @@ def test_too_little_makes_no_line(places: list[Place]) -> None:
 def test_a_falling_line_predicts_nothing_beyond_zero() -> None:
     places = [Place(x=1.0, y=(10.0, 10.1)), Place(x=2.0, y=(5.0, 5.1)), Place(x=9.0, y=(4.0, 4.1))]
     assert math.isinf(departure(places).value)
+
+
+def test_a_departure_of_which_nothing_is_known_has_no_interval() -> None:
+    """Two repetitions that differ a thousandfold: half the interval is e^700 and more, which is no number."""
+    places = [Place(x=x, y=(1.0, 1e30)) for x in (10.0, 50.0, 90.0)]
+    found = departure(places)
+    assert found.low is None and found.high is None

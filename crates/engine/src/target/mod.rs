@@ -13,7 +13,7 @@ pub use wire::{Followed, Routes, WireTarget};
 use std::io;
 
 use crate::clock::{Clock, Nanos};
-use crate::failure::{CommandFailure, Failure};
+use crate::failure::{CommandFailure, Failure, FailureClass};
 
 /// Index of a connection within its worker.
 pub type ConnectionIndex = usize;
@@ -31,6 +31,17 @@ pub struct ReplyFacts {
     pub cursor: i64,
     /// Bytes of the reply.
     pub bytes: u64,
+}
+
+impl ReplyFacts {
+    /// A reply of so many bytes that speaks of more documents than it was asked about.
+    pub fn overstated(bytes: u64) -> Self {
+        let failure = Failure::new(
+            FailureClass::BadReply,
+            "the server speaks of more documents than it was asked about",
+        );
+        Self { failure: Some(Box::new(failure.into())), documents: 0, n: 0, cursor: 0, bytes }
+    }
 }
 
 /// What happened on a connection.

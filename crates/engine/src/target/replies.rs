@@ -2,7 +2,7 @@
 //!
 //! Sources: the drivers' retryable reads, retryable writes and server discovery specifications (their lists of codes).
 
-use brimline_wire::reply::{Labels, Reply, WriteError};
+use brimline_wire::reply::{self, Labels, Reply, WriteError};
 
 use super::ReplyFacts;
 use crate::failure::{CommandFailure, FAILURES_DISTINCT_MAX, Failure, FailureClass, Signs};
@@ -33,11 +33,11 @@ fn failure(reply: &Reply<'_>) -> Option<CommandFailure> {
     if !reply.ok {
         let labels: Vec<&str> = reply.labels.names().collect();
         let label = match (reply.code_name, labels.as_slice()) {
-            (code_name, []) => text(code_name),
+            (code_name, []) => reply::words(code_name),
             (b"", labels) => labels.join(" "),
-            (code_name, labels) => format!("{} ({})", text(code_name), labels.join(" ")),
+            (code_name, labels) => format!("{} ({})", reply::words(code_name), labels.join(" ")),
         };
-        let message = text(reply.message);
+        let message = reply::words(reply.message);
         let first = Failure { class: FailureClass::ServerError, code: reply.code, label, message };
         return Some(CommandFailure { first, statements: Vec::new(), signs: signs(reply) });
     }
@@ -49,8 +49,8 @@ fn failure(reply: &Reply<'_>) -> Option<CommandFailure> {
     let first = Failure {
         class: FailureClass::WriteConcernError,
         code: error.code,
-        label: text(error.code_name),
-        message: text(error.message),
+        label: reply::words(error.code_name),
+        message: reply::words(error.message),
     };
     Some(CommandFailure { first, statements: Vec::new(), signs: signs(reply) })
 }
@@ -93,12 +93,8 @@ fn write_errors(reply: &Reply<'_>) -> Vec<(Failure, u64)> {
 }
 
 fn write_error(error: &WriteError<'_>) -> Failure {
-    let message = text(error.message);
+    let message = reply::words(error.message);
     Failure { class: FailureClass::WriteError, code: error.code, label: String::new(), message }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[cfg(test)]

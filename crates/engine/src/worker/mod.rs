@@ -334,6 +334,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     fn reply(&mut self, connection: ConnectionIndex, done: Nanos, mut reply: ReplyFacts, offering: bool) {
         let Some(mut flight) = self.slots.in_flight(connection) else { return };
+        if flight.is_overstated(&reply) {
+            reply = ReplyFacts::overstated(reply.bytes);
+        }
         let done = flight.done_at(done, || self.target.now());
         flight.bytes_in += reply.bytes;
         let is_trouble = reply.failure.is_some() || flight.is_retry || self.outages.is_troubled();

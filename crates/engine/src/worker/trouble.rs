@@ -158,7 +158,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let late: Vec<ConnectionIndex> = self
             .slots
             .all_in_flight()
-            .filter_map(|(connection, flight)| (flight.command_sent < sent_before).then_some(connection))
+            .filter_map(|(connection, flight)| (flight.awaited_since() < sent_before).then_some(connection))
             .collect();
         for connection in late {
             let message = format!("no reply within {} ms", self.mission.operation_timeout_ns / 1_000_000);

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from brimline.monitor.server_status import read_status
@@ -42,7 +43,8 @@ def growth(earlier: int | float | None, later: int | float | None) -> int | floa
 def figure(document: Mapping[str, Any], *path: str) -> int | float | None:
     """The number at a path, None where there is none."""
     found = at_path(document, *path)
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    return found if is_number and isfinite(found) else None
 
 
 def at_path(document: Mapping[str, Any], *path: str) -> Any:

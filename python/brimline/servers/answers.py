@@ -1,0 +1,58 @@
+"""Owns what may be kept or shown of what a server says, which can be anything, of any length and type, if it lies.
+
+Words become short and one line, documents plain values of bounded length.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bson import json_util
+from pymongo.errors import OperationFailure
+
+from brimline.errors import visible
+from brimline.record.redaction import redact
+
+WORDS_LENGTH_MAX = 300
+_DOCUMENT_LENGTH_MAX = 256 * 1024
+"""Twenty times what `hello` of a replica set of 50 members takes."""
+
+
+class Unkeepable(ValueError):
+    """A document that is too long, too deep, or of values that JSON can't hold."""
+
+
+def words(value: Any) -> str:
+    """A text of the server's, on one line, cut where it is long."""
+    text = visible(" ".join(str(value)[: 4 * WORDS_LENGTH_MAX].split()))
+    return text if len(text) <= WORDS_LENGTH_MAX else f"{text[: WORDS_LENGTH_MAX - 1]}…"
+
+
+def refusal_words(error: OperationFailure) -> str:
+    """Why the server refused, in its own words; else its code."""
+    return words((error.details or {}).get("errmsg", error.code))
+
+
+def refusal_name(error: OperationFailure) -> str:
+    """The name of the code with which it refused; else the code."""
+    return words((error.details or {}).get("codeName", error.code))
+
+
+def at(document: Any, *path: str) -> Any:
+    """What lies at a path; None where nothing does."""
+    for name in path:
+        if not isinstance(document, Mapping):
+            return None
+        document = document.get(name)
+    return document
+
+
+def plain(document: Any, *, length_max: int = _DOCUMENT_LENGTH_MAX) -> Any:
+    """`document` as JSON types, without what is secret. Raises Unkeepable."""
+    try:
+        text = json_util.dumps(document, json_options=json_util.RELAXED_JSON_OPTIONS)
+        if len(text) > length_max:
+            raise Unkeepable(f"too long: {len(text)} characters")
+        return redact(json.loads(text))
+    except (RecursionError, TypeError, OverflowError, ArithmeticError, UnicodeError) as error:
+        raise Unkeepable(f"unreadable ({type(error).__name__})") from error

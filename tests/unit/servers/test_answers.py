@@ -1,0 +1,41 @@
+"""What is kept and shown of a server's words: one short line, and documents of bounded length in JSON's types."""
+
+import json
+
+import bson
+import pytest
+from pymongo.errors import OperationFailure
+
+from brimline.servers.answers import Unkeepable, at, plain, refusal_name, refusal_words, words
+from tests.support.lies import deep
+
+
+def test_words_are_one_short_line() -> None:
+    assert words("not\nprimary\r\n\x1b[31m") == "not primary \N{REPLACEMENT CHARACTER}[31m"
+    assert len(words("x" * 10_000_000)) == 300
+    assert words({"a": 1}) == "{'a': 1}"
+
+
+def test_a_refusal_is_told_whatever_its_fields_are() -> None:
+    odd = OperationFailure("x", 5, {"errmsg": ["a", "b"], "codeName": 7})
+    assert refusal_words(odd) == "['a', 'b']"
+    assert refusal_name(odd) == "7"
+    assert refusal_words(OperationFailure("x", 5, None)) == refusal_name(OperationFailure("x", 5, None)) == "5"
+
+
+def test_a_path_may_lead_nowhere() -> None:
+    assert at({"a": {"b": 1}}, "a", "b") == 1
+    assert at({"a": 5}, "a", "b") is None
+    assert at(None, "a") is None
+
+
+def test_documents_become_plain_values() -> None:
+    kept = plain({"when": bson.DatetimeMS(0), "nan": float("nan"), "password": "x", "id": bson.ObjectId(b"0" * 12)})
+    assert kept["password"] == "***"
+    json.dumps(kept, allow_nan=False)
+
+
+@pytest.mark.parametrize("document", [{"pad": "x" * 300_000}, {"a": [{}] * 100_000}, bson.decode(deep(900).raw)])
+def test_documents_that_are_too_much_are_not_kept(document: dict[str, object]) -> None:
+    with pytest.raises(Unkeepable):
+        plain(document, length_max=1_000)
