@@ -2,9 +2,9 @@
 
     python -m benchmarks.labs [--rounds 50] [--killed 5]
 
-The rounds take turns among a server of its own, a replica set of three, one with access control and TLS, and
-client-routed shards. After the next command there must be no process, no directory and no port of any of them. Exit
-code 1 when there is.
+The rounds take turns among a server of its own, a replica set of three, one with access control and TLS,
+client-routed shards, and a replica set that is far away. After the next command there must be no process, no directory
+and no port of any of them. Exit code 1 when there is.
 """
 
 import argparse
@@ -26,6 +26,7 @@ _SHAPES: tuple[tuple[str, ...], ...] = (
     ("--replica-set", "3", "--election-timeout", "2s"),
     ("--replica-set", "3", "--election-timeout", "2s", "--auth", *(("--tls",) if shutil.which("openssl") else ())),
     ("--client-routed", "3", "--auth"),
+    ("--replica-set", "2", "--election-timeout", "2s", "--delay", "2ms"),
 )
 _UP_S = 240.0
 _GONE_S = 10.0
@@ -62,9 +63,10 @@ def _up_and_down(shape: tuple[str, ...], cache: Path) -> list[int]:
     if done.returncode != 0:
         sys.stdout.write(done.stderr)
         return []
-    addresses = [str(server["address"]) for server in json.loads(done.stdout)["servers"]]
+    servers = json.loads(done.stdout)["servers"]
+    addresses = {server[where] for server in servers for where in ("address", "behind") if server[where] is not None}
     _brimline(cache, "down")
-    return [int(address.rpartition(":")[2]) for address in addresses]
+    return [int(address.rpartition(":")[2]) for address in sorted(addresses)]
 
 
 def _killed_half_way(shape: tuple[str, ...], cache: Path, after_s: float) -> list[int]:

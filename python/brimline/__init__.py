@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from brimline.api.scan import ScanResult, scan
     from brimline.api.sweep import sweep
     from brimline.api.trend import TrendResult, trend
+    from brimline.api.vary import VaryResult, vary
     from brimline.errors import BrimlineError
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "ScanResult",
     "SweepResult",
     "TrendResult",
+    "VaryResult",
     "ab",
     "capacity",
     "compare",
@@ -50,6 +52,7 @@ __all__ = [
     "scan",
     "sweep",
     "trend",
+    "vary",
 ]
 _HOMES = {
     "ABResult": "brimline.api.ab",
@@ -64,6 +67,7 @@ _HOMES = {
     "ScanResult": "brimline.api.scan",
     "SweepResult": "brimline.api.results",
     "TrendResult": "brimline.api.trend",
+    "VaryResult": "brimline.api.vary",
     "ab": "brimline.api.ab",
     "capacity": "brimline.api.capacity",
     "compare": "brimline.api.comparison",
@@ -76,6 +80,7 @@ _HOMES = {
     "scan": "brimline.api.scan",
     "sweep": "brimline.api.sweep",
     "trend": "brimline.api.trend",
+    "vary": "brimline.api.vary",
 }
 
 

@@ -7,7 +7,17 @@ import bson
 import pytest
 
 from brimline import _native
-from brimline.plan import NullTarget, Plan, SimulatedTarget, TargetPlan, WireTarget, load_plan, resolve, wire_target
+from brimline.plan import (
+    NullTarget,
+    Plan,
+    SimulatedTarget,
+    TargetPlan,
+    WireTarget,
+    load_plan,
+    resolve,
+    rest_of_load,
+    wire_target,
+)
 from brimline.plan.model import Reads, ReplicaSet, WriteConcern
 from brimline.spec import load_spec, shipped_workloads
 
@@ -47,6 +57,44 @@ def test_the_engine_understands_what_was_meant(workload: str, target: str) -> No
     for plan in (resolve(spec, target=TARGETS[target]), load_plan(spec, target=TARGETS[target])):
         assert _engine_s_view(plan) == json.loads(plan.canonical_json())
         assert Plan.from_json(plan.canonical_json()) == plan
+
+
+SHARDS = WireTarget(address="a:1", shards=("b:2", "c:3"), write_concern=None)
+
+
+def test_client_routed_shards_reach_the_engine_and_scans_over_them_do_not() -> None:
+    spec = load_spec("ycsb-d").spec
+    for plan in (resolve(spec, target=SHARDS), load_plan(spec, target=SHARDS)):
+        assert _engine_s_view(plan) == json.loads(plan.canonical_json())
+    with pytest.raises(_native.PlanError, match="client-routed shard"):
+        _native.validate_plan(resolve(load_spec("ycsb-e").spec, target=SHARDS).canonical_json())
+
+
+def test_the_number_of_shards_and_not_their_addresses_is_part_of_what_is_done() -> None:
+    spec = load_spec("ycsb-d").spec
+    two, elsewhere, three = (
+        resolve(spec, target=WireTarget(address="a:1", shards=shards, write_concern=None)).hash8()
+        for shards in (("b:2",), ("c:3",), ("b:2", "c:3"))
+    )
+    assert two == elsewhere != three
+    assert two != resolve(spec, target=TARGETS["wire"]).hash8()
+
+
+def test_a_load_gives_each_shard_its_records_in_batches_of_their_own() -> None:
+    spec = load_spec("ycsb-d", overrides={"data.records": 10, "data.batch_size": 2}).spec
+    plan = load_plan(spec, target=SHARDS)
+    keys = [key.encode() + b"\0" for key in _native.generate_keys(plan.canonical_json(), 0, 10)]
+    messages = [message for row in _native.preview(plan.canonical_json(), 100) for message in row["messages"]]
+    numbers = [
+        sorted(
+            (number for number, key in enumerate(keys) if key in message), key=lambda each: message.index(keys[each])
+        )
+        for message in messages
+    ]
+    assert numbers == [[0, 3], [1, 4], [2, 5], [6, 9], [7], [8]]
+    assert plan.operation_count == len(numbers)
+    rest = rest_of_load(plan, [range(2, 5), range(7, 10)])
+    assert rest.operation_count == len(_native.preview(rest.canonical_json(), 100)) == 6
 
 
 VARIATIONS: dict[str, dict[str, object]] = {

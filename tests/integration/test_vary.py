@@ -116,7 +116,7 @@ def test_one_that_was_interrupted_goes_on(brimline_cli: CommandLine) -> None:
         (("--vary", "connections=8"), "one level", ""),
         (("--vary", "connections=8,8"), "twice", ""),
         (("--vary", "w=1,2", "--vary", "w=1,3"), "given twice", ""),
-        (("--vary", "topology=1,2"), "can't be had yet", ""),
+        (("--vary", "compression=none,zstd"), "can't be had yet", ""),
         (("--vary", "connections=1,8", "--connections-max", "16"), "--connections-max", "names them"),
         (("--vary", "records=1k,2k", "--records", "1000"), "contradict each other", ""),
         (("--vary", "cache-gb=0.25,1", "--cache-gb", "2"), "contradict each other", ""),

@@ -1,73 +1,31 @@
-"""Owns a TCP forwarder that delays what passes through it, so that a server on loopback is far away."""
+"""Owns a lab's forwarder before any address on loopback, so that a server there is far away."""
 
-import queue
-import socket
-import threading
-import time
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-_CHUNK_BYTES = 65536
-_Delayed = queue.SimpleQueue[tuple[float, bytes]]
+from brimline.servers.bundled import free_port
+from brimline.servers.lab.forwarding import forwarder_command
+from brimline.servers.lab.network import Network
+from brimline.servers.listening import listens
+from tests.support.waiting import eventually
 
 
 @contextmanager
 def delaying_forwarder(address: str, *, delay_s: float) -> Iterator[str]:
     """Forwards to `address` (`host:port`), each way `delay_s` later; gives its own address."""
-    host, _, port = address.rpartition(":")
-    sockets: list[socket.socket] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        accepting = threading.Thread(
-            target=_accept, args=(listener, (host, int(port)), delay_s, sockets), name="forwarder", daemon=True
-        )
-        accepting.start()
+    with forwarder(address, Network(delay_ns=round(delay_s * 1e9))) as own:
+        yield own
+
+
+@contextmanager
+def forwarder(address: str, network: Network) -> Iterator[str]:
+    """The same over any line."""
+    port = free_port()
+    command = forwarder_command(port=port, target=int(address.rpartition(":")[2]), network=network)
+    with subprocess.Popen(command) as process:
         try:
-            yield f"127.0.0.1:{listener.getsockname()[1]}"
+            assert eventually(lambda: listens(process.pid, port))
+            yield f"127.0.0.1:{port}"
         finally:
-            # Closing a socket does not wake a thread that waits in it, shutting it down does.
-            for each in (listener, *sockets):
-                with suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
-            accepting.join(5)
-            for each in sockets:
-                each.close()
-
-
-def _accept(listener: socket.socket, target: tuple[str, int], delay_s: float, sockets: list[socket.socket]) -> None:
-    with suppress(OSError):
-        while True:
-            near, _ = listener.accept()
-            far = socket.create_connection(target)
-            sockets += [near, far]
-            for each in (near, far):
-                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            _pump(near, far, delay_s)
-            _pump(far, near, delay_s)
-
-
-def _pump(source: socket.socket, sink: socket.socket, delay_s: float) -> None:
-    """Two threads: one takes bytes as they come, the other hands them on when they are due."""
-    delayed: _Delayed = queue.SimpleQueue()
-    threading.Thread(target=_take, args=(source, delayed, delay_s), daemon=True).start()
-    threading.Thread(target=_hand_on, args=(delayed, sink), daemon=True).start()
-
-
-def _take(source: socket.socket, delayed: _Delayed, delay_s: float) -> None:
-    data = b"-"
-    while data:
-        try:
-            data = source.recv(_CHUNK_BYTES)
-        except OSError:
-            data = b""
-        delayed.put((time.monotonic() + delay_s, data))
-
-
-def _hand_on(delayed: _Delayed, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while True:
-            due, data = delayed.get()
-            time.sleep(max(0.0, due - time.monotonic()))
-            if not data:
-                sink.shutdown(socket.SHUT_WR)
-                return
-            sink.sendall(data)
+            process.kill()

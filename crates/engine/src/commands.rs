@@ -99,6 +99,8 @@ pub struct Commands {
     read_all_fields: bool,
     write_all_fields: bool,
     field_count: u32,
+    /// From one record of a batch to the next: a batch goes to one server.
+    record_step: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -145,6 +147,7 @@ impl Commands {
             read_all_fields,
             write_all_fields,
             field_count: plan.data.field_count,
+            record_step: plan.server_count() as usize,
         })
     }
 
@@ -188,7 +191,7 @@ impl Commands {
                 |_, _| (),
                 "documents",
                 |out| {
-                    for record in record..record + u64::from(operation.documents) {
+                    for record in (record..).step_by(self.record_step).take(operation.documents as usize) {
                         self.documents.append_document(record, out);
                     }
                 },

@@ -18,7 +18,7 @@ use crate::packed::Packer;
 use crate::plan::{Plan, Reads, ReplicaSet, TargetPlan};
 use crate::proof::prove;
 use crate::recorder::Tallies;
-use crate::replica_set::{Servers, View, discover};
+use crate::replica_set::{View, discover};
 use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
 use crate::shared::{Start, StartLine};
 use crate::spares::Spares;
@@ -62,11 +62,9 @@ pub fn direct(
     access: &Arc<Access>,
 ) -> Result<Summary, RunError> {
     let outcome = match &plan.target {
-        TargetPlan::Wire { address, routers, reads, replica_set, .. } => {
-            let writes = std::iter::once(address).chain(routers);
-            let addresses = reads.iter().flat_map(|reads| &reads.addresses);
+        TargetPlan::Wire { replica_set, reads, .. } => {
             let followed = replica_set.as_ref().map(|set| (set, reads.as_ref()));
-            reach(writes, addresses, access, plan, shared).map_err(RunError::Target).and_then(|routes| {
+            reach(plan, access, shared).map_err(RunError::Target).and_then(|routes| {
                 following(routes, followed, access, |routes| {
                     let target = |first, connections| WireTarget::new(routes, first, connections);
                     supervise(plan, workload, commands, shared, target)
@@ -86,21 +84,21 @@ pub fn direct(
     outcome
 }
 
-/// The servers at these addresses; the login was proved by one connection to the first of them.
-fn reach<'p>(
-    writes: impl Iterator<Item = &'p String>,
-    reads: impl Iterator<Item = &'p String>,
-    access: &Arc<Access>,
-    plan: &Plan,
-    shared: &Shared,
-) -> Result<Routes, String> {
-    let routes = Routes {
-        writes: writes.map(|address| Endpoint::resolve(address, access)).collect::<Result<_, _>>()?,
-        reads: reads.map(|address| Endpoint::resolve(address, access)).collect::<Result<_, _>>()?,
-        set: None,
+/// The servers of the plan; the login was proved by one connection to the first of them.
+fn reach(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, String> {
+    let TargetPlan::Wire { address, routers, shards, reads, .. } = &plan.target else {
+        return Err("only a server has an address".to_owned());
     };
-    prove(&routes.writes[0], plan.connect_timeout_ns, || !shared.control.stopped())?;
-    Ok(routes)
+    let at = |address: &String| Endpoint::resolve(address, access);
+    let writes: Vec<Endpoint> = std::iter::once(address).chain(routers).map(at).collect::<Result<_, _>>()?;
+    let reads: Vec<Endpoint> =
+        reads.iter().flat_map(|reads| &reads.addresses).map(at).collect::<Result<_, _>>()?;
+    prove(&writes[0], plan.connect_timeout_ns, || !shared.control.stopped())?;
+    if !shards.is_empty() {
+        let further: Vec<Endpoint> = shards.iter().map(at).collect::<Result<_, _>>()?;
+        return Ok(Routes::by_record(writes.into_iter().chain(further)));
+    }
+    Ok(if reads.is_empty() { Routes::to(writes) } else { Routes::by_kind(writes, reads) })
 }
 
 /// Does `work` while a thread of its own follows the replica set, where there is one.
@@ -111,9 +109,8 @@ fn following<R>(
     work: impl FnOnce(&Routes) -> Result<R, RunError>,
 ) -> Result<R, RunError> {
     let Some((set, reads)) = followed else { return work(&routes) };
-    let known = Servers { primary: routes.writes.first().cloned(), readers: routes.reads.clone() };
-    let view = Arc::new(View::new(known));
-    let routes = Routes { set: Some(Followed { view: Arc::clone(&view), name: set.name.clone() }), ..routes };
+    let view = Arc::new(View::new(routes.servers()));
+    let routes = routes.following(Followed { view: Arc::clone(&view), name: set.name.clone() });
     thread::scope(|scope| {
         thread::Builder::new()
             .name("brimline-discovery".to_owned())

@@ -71,6 +71,10 @@ pub enum TargetPlan {
         /// Further routers of the same cluster: connections are shared out evenly over all of them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         routers: Vec<String>,
+        /// Further servers among which the generator itself shares out the records: record *i* is at server *i* modulo their
+        /// number, `address` being the first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        shards: Vec<String>,
         /// Where reads go and what they say about it; `None`: where writes go, and nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reads: Option<Reads>,
@@ -107,6 +111,7 @@ impl TargetPlan {
         Self::Wire {
             address: address.to_string(),
             routers: Vec::new(),
+            shards: Vec::new(),
             reads: None,
             read_concern: None,
             write_concern: None,
@@ -127,6 +132,16 @@ pub struct ReplicaSet {
     pub members: Vec<String>,
     /// How long an operation waits for a server that takes it (`serverSelectionTimeoutMS`).
     pub selection_timeout_ns: u64,
+}
+
+impl Plan {
+    /// Among how many servers the generator shares out the records; 1: it doesn't.
+    pub fn server_count(&self) -> u64 {
+        match &self.target {
+            TargetPlan::Wire { shards, .. } => 1 + shards.len() as u64,
+            TargetPlan::Null {} | TargetPlan::Simulated { .. } => 1,
+        }
+    }
 }
 
 /// Where reads go.

@@ -2,8 +2,8 @@
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::plan::{
-    CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, RecordRange, Stage,
-    THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
+    CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, Reads, RecordRange,
+    Stage, THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
 };
 
 /// Longest warm-up, window or time-out: 30 days.
@@ -14,6 +14,8 @@ const INTERVAL_NS_MIN: Nanos = NANOS_PER_S / 100;
 const BATCH_SIZE_MAX: u32 = 100_000;
 /// Most stages of a load; each interval can have one of its own for a day of seconds.
 const STAGE_COUNT_MAX: usize = 100_000;
+/// Most servers that the generator routes to.
+const SHARD_COUNT_MAX: usize = 64;
 /// Least cost of a simulated generator. At no cost a closed loop on a server without service time would never end.
 const GENERATOR_NS_MIN: Nanos = 100;
 
@@ -151,6 +153,9 @@ impl Plan {
 
     fn validate_target(&self) -> Result<(), PlanError> {
         match &self.target {
+            TargetPlan::Wire { routers, shards, reads, .. } if !shards.is_empty() => {
+                self.validate_shards(routers, shards, reads.as_ref())
+            }
             TargetPlan::Wire { replica_set: Some(set), .. } => {
                 require(!set.members.is_empty(), "target.replica_set.members", || {
                     "must not be empty".to_owned()
@@ -171,6 +176,26 @@ impl Plan {
                 })
             }
         }
+    }
+
+    /// Servers that the generator routes to know nothing of each other.
+    fn validate_shards(
+        &self,
+        routers: &[String],
+        shards: &[String],
+        reads: Option<&Reads>,
+    ) -> Result<(), PlanError> {
+        require(shards.len() < SHARD_COUNT_MAX, "target.shards", || {
+            format!("there are {} servers, and at most {SHARD_COUNT_MAX} can be", shards.len() + 1)
+        })?;
+        let apart = reads.is_some_and(|reads| !reads.addresses.is_empty());
+        require(routers.is_empty() && !apart, "target.shards", || {
+            "client-routed shards have no routers, and reads go where writes go".to_owned()
+        })?;
+        let scans = matches!(&self.work, Work::Mix { proportions, .. } if proportions.scan > 0.0);
+        require(!scans, "target.shards", || {
+            "a scan can't go on from one client-routed shard to another".to_owned()
+        })
     }
 
     fn validate_concurrency(&self) -> Result<(), PlanError> {

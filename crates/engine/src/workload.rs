@@ -52,7 +52,11 @@ impl Workload {
             })),
             Work::Load { batch_size, ranges, .. } => {
                 let all = [RecordRange { first: insert_start, count: record_count }];
-                Choices::Load(Batches::new(*batch_size, ranges.as_deref().unwrap_or(&all)))
+                Choices::Load(Batches::new(
+                    *batch_size,
+                    plan.server_count(),
+                    ranges.as_deref().unwrap_or(&all),
+                ))
             }
         };
         let kinds = RngStream::new(plan.seed, STREAM_KIND);
@@ -103,39 +107,53 @@ impl Workload {
     }
 }
 
-/// The batches that the records of a load are cut into, range by range.
+/// The batches that the records of a load are cut into, range by range. Where records are shared out among servers, those of
+/// a batch are of one server, and the servers take turns.
 struct Batches {
     batch_size: u32,
+    server_count: u64,
     /// Each range with the number of its first batch.
     ranges: Vec<(u64, RecordRange)>,
     count: u64,
 }
 
 impl Batches {
-    fn new(batch_size: u32, ranges: &[RecordRange]) -> Self {
+    fn new(batch_size: u32, server_count: u64, ranges: &[RecordRange]) -> Self {
         let mut count = 0;
         let number = |range: &RecordRange| {
             let first = count;
-            count += range.count.div_ceil(u64::from(batch_size));
+            count += (0..server_count)
+                .map(|server| share(range.count, server, server_count).div_ceil(u64::from(batch_size)))
+                .sum::<u64>();
             (first, *range)
         };
         let ranges = ranges.iter().map(number).collect();
-        Self { batch_size, ranges, count }
+        Self { batch_size, server_count, ranges, count }
     }
 
     /// Batch `index` as an operation. Beyond the last batch it has no documents; nobody sends it.
     fn operation(&self, index: u64) -> Operation {
         let after = self.ranges.partition_point(|&(first, _)| first <= index);
         let (first_batch, range) = self.ranges[after.saturating_sub(1)];
-        let offset = ((index - first_batch) * u64::from(self.batch_size)).min(range.count);
+        // No server has more batches of a range than one before it, and at most one fewer than the first: taking turns leaves
+        // no gap.
+        let (turn, server) =
+            ((index - first_batch) / self.server_count, (index - first_batch) % self.server_count);
+        let of_server = share(range.count, server, self.server_count);
+        let offset = (turn * u64::from(self.batch_size)).min(of_server);
         Operation {
             index,
             kind: OperationKind::Load,
-            key: Key::Record(range.first + offset),
+            key: Key::Record(range.first + server + offset * self.server_count),
             field: 0,
-            documents: u64::from(self.batch_size).min(range.count - offset) as u32,
+            documents: u64::from(self.batch_size).min(of_server - offset) as u32,
         }
     }
+}
+
+/// How many of `count` records in a row the one at `place` of each `server_count` is, with those that far behind it.
+fn share(count: u64, place: u64, server_count: u64) -> u64 {
+    count.saturating_sub(place).div_ceil(server_count)
 }
 
 /// Walks the operations of one shard in order.

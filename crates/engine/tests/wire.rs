@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec};
@@ -62,6 +62,70 @@ fn both_sides_count_the_same_commands() {
     assert!(kinds.iter().all(|totals| totals.failed + totals.miss + totals.unfinished == 0), "{kinds:?}");
     assert_eq!(update, kinds[1].ok + kinds[4].ok, "a read-modify-write updates once");
     assert_eq!(query, kinds[0].ok + kinds[3].ok + kinds[4].ok);
+}
+
+/// The server at `address` and further ones among which the generator shares out the records.
+fn sharded(address: &SocketAddr, further: impl IntoIterator<Item = SocketAddr>) -> TargetPlan {
+    let mut target = wire(address);
+    if let TargetPlan::Wire { shards, .. } = &mut target {
+        *shards = further.into_iter().map(|address| address.to_string()).collect();
+    }
+    target
+}
+
+/// The generator shares out the records: each server has its own and no others, and is asked for no others.
+#[test]
+fn client_routed_shards_have_their_records_and_no_others() {
+    let servers = [(); 3].map(|()| Server::start(Script::default()).expect("a loopback port is free"));
+    let shards = |count: usize| sharded(&servers[0].address(), servers[1..count].iter().map(Server::address));
+    let data = DocumentSpec { insert_start: 5, record_count: 1_000, ..plan().data };
+    let load = Plan {
+        target: shards(3),
+        data: data.clone(),
+        work: Work::Load { batch_size: 100, ordered: false, ranges: None },
+        duration_ns: None,
+        connections: 3,
+        threads: 2,
+        ..plan()
+    };
+    let loaded = execute(&load).summary;
+    assert_eq!(loaded.inserts.inserted, 1_000);
+    assert_eq!(loaded.kinds[OperationKind::Load as usize].ok, 12, "334, 333 and 333 documents by 100");
+    let inserted = || servers.each_ref().map(|server| server.counts().opcounters.insert);
+    assert_eq!(inserted(), [333, 333, 334], "records 5 to 1004, by their remainder");
+    let again = execute(&Plan { target: shards(3), ..load.clone() }).summary;
+    assert_eq!(again.inserts.failed, 1_000, "a record is where it was");
+
+    let proportions = Proportions { read: 0.4, update: 0.3, insert: 0.1, scan: 0.0, read_modify_write: 0.2 };
+    let mixed = Plan {
+        work: common::mix(proportions, ChooserSpec::Latest { theta: 0.99 }),
+        operation_count: Some(3_000),
+        ..load.clone()
+    };
+    let outcome = execute(&mixed);
+    let kinds = outcome.summary.kinds;
+    assert!(kinds.iter().all(|totals| totals.failed + totals.miss + totals.unfinished == 0), "{kinds:?}");
+    assert!(kinds.iter().map(|totals| totals.ok).sum::<u64>() == 3_000, "{kinds:?}");
+    assert!(servers.iter().all(|server| server.counts().opcounters.query > 100), "each takes its part");
+
+    let elsewhere = Plan { target: shards(2), ..mixed.clone() };
+    let misses: u64 = execute(&elsewhere).summary.kinds.iter().map(|totals| totals.miss).sum();
+    assert!(misses > 0, "what was shared out among three is not found among two");
+
+    let scans = Proportions { scan: 0.5, ..proportions };
+    let refused = Plan { work: common::mix(scans, ChooserSpec::Uniform), ..mixed }.validate();
+    assert_eq!(refused.expect_err("scans have no shard").path, "target.shards");
+}
+
+/// One of them that is not there makes the whole unreachable, and one that goes away ends what was under way at it.
+#[test]
+fn a_missing_shard_is_told() {
+    let server = serve(Script::default());
+    let gone =
+        TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
+    let target = sharded(&server.address(), [gone]);
+    let run = Run::start(Plan { target, connect_timeout_ns: S / 2, ..plan() }).expect("a sound plan");
+    assert!(matches!(run.join(), Err(RunError::Target(_))));
 }
 
 /// 40 documents of 1 MB don't fit one reply of 16 MB: the scan goes on until all of them are there.

@@ -17,6 +17,7 @@ _NO_CONFIGURATION = frozenset(
         "name",
         "target.address",
         "target.routers",
+        "target.shards",
         "target.reads.addresses",
         "target.replica_set.members",
         "interval_ns",
@@ -36,15 +37,15 @@ _ENVIRONMENT = (
     ("python", ("version",)),
 )  # fmt: skip
 _SERVER_HOST = ("hostname", "numCores", "memSizeMB", "memLimitMB", "cpuArch")
-# Differ whenever a server is started anew, and mean nothing.
-_OPTIONS_IGNORED = ("net.", "storage.dbPath", "systemLog.", "processManagement.")
+# Differ whenever a server is started anew, and mean nothing; so does the name of a set.
+_OPTIONS_IGNORED = ("net.", "storage.dbPath", "systemLog.", "processManagement.", "replication.replSet")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One setting that is not the same in all runs: its values in A and in B, each once, as text."""
 
-    where: str  # "plan", "server", "server options", "server host", "host", "container", "brimline", "python"
+    where: str  # "plan", "server", "server options", "server host", "lab", "host", "container", "brimline", "python"
     name: str
     a: tuple[str, ...]
     b: tuple[str, ...]
@@ -82,6 +83,7 @@ def _settings(run: ComparedRun) -> dict[tuple[str, str], Any]:
     settings |= {("server options", name): value for name, value in options if not name.startswith(_OPTIONS_IGNORED)}
     system = _part(_part(server, "hostInfo"), "system")
     settings |= {("server host", name): _without_port(system.get(name)) for name in _SERVER_HOST}
+    settings |= {("lab", name): value for name, value in _flat(_part(server, "lab"))}
     return settings
 
 
@@ -107,7 +109,7 @@ def _without_port(value: Any) -> Any:
 def _text(where: str, name: str, value: Any) -> str:
     """A plan leaves nothing open, so that what it lacks is not set; what an environment lacks isn't known."""
     if value is None:
-        return "not set" if where in ("plan", "server options") else UNKNOWN_TEXT
+        return "not set" if where in ("plan", "server options", "lab") else UNKNOWN_TEXT
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name.endswith("_ns") and isinstance(value, int):

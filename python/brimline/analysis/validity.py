@@ -133,10 +133,27 @@ def opcounters(record: RunRecord) -> Finding:
         after=Opcounters(**record.opcounters["after"]),
         acknowledged=record.summary["commands"],
         uncertain=record.summary["commands_uncertain"],
-        in_replica_set=(record.environment.get("server") or {}).get("kind") == "replica-set member",
+        in_replica_set=_in_replica_set(record),
         has_sessions=isinstance(record.plan.target, WireTarget) and record.plan.target.retry_writes,
+        secondaries=_secondaries(record),
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
+
+
+def _in_replica_set(record: RunRecord) -> bool:
+    """Whether others read the server's oplog; client-routed shards may be sets as well."""
+    server = record.environment.get("server") or {}
+    return server.get("kind") == "replica-set member" or "members" in (server.get("lab") or {})
+
+
+def _secondaries(record: RunRecord) -> int:
+    """How many secondaries are counted: those that take reads, and all of a set that is followed."""
+    target = record.plan.target
+    if target.kind != "wire":
+        return 0
+    readers = () if target.reads is None else target.reads.addresses
+    members = () if target.replica_set is None else target.replica_set.members
+    return len({*readers, *members} - {target.address})
 
 
 def generator_cpu_finding(generator: GeneratorCpu) -> Finding:

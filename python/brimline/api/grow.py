@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from brimline.api.options import Options
+from brimline.api.own_lab import refuse_client_routed
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
@@ -72,6 +73,7 @@ def grow_loaded(
     if options.null:
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
     _require_indexable(settings, loaded)
+    refuse_client_routed(options, verb="grow")
     with workplace(loaded, options) as place:
         deployment = place.context.deployment
         if settings.protocol is not Protocol.HOT and (deployment is None or deployment.own is None):

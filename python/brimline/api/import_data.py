@@ -12,6 +12,7 @@ from typing import Any
 from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
 from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.own_lab import refuse_client_routed
 from brimline.api.results import Result
 from brimline.api.workplace import environment_of, server_in_use
 from brimline.doctor.check import Status
@@ -342,6 +343,7 @@ def _collection(inputs: Sequence[InputFile]) -> str:
 def _context(uri: str | None, options: Options, progress: ImportSink | None, wait_s: float) -> Iterator[ImportContext]:
     """A server that answers and the request to end. Raises TargetError and UsageError."""
     progress = progress or ImportSilence()
+    refuse_client_routed(options, verb="import")
     with interruptible() as stop, server_in_use(uri, options, say=progress.step, stop=stop) as deployment:
         stop.raise_if_requested()
         yield ImportContext(

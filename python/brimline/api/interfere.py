@@ -10,6 +10,7 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.observation import Observation, observe
 from brimline.api.options import Options
+from brimline.api.own_lab import refuse_client_routed
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
@@ -81,6 +82,7 @@ def interfere_loaded(
 
     Raises BrimlineError where nothing can be compared; see `InterferenceResult.error` for the rest.
     """
+    refuse_client_routed(options, verb="interfere")
     with workplace(loaded, options) as place:
         deployment = place.context.deployment
         if deployment is None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from brimline.api.options import Options
+from brimline.api.own_lab import own_lab, wants_lab
 from brimline.errors import UsageError
 from brimline.execution import StopToken
 from brimline.servers import Deployment, bundled, find_mongod
@@ -13,11 +14,16 @@ from brimline.servers import Deployment, bundled, find_mongod
 def own_server(options: Options, *, say: Callable[[str], None], stop: StopToken) -> Iterator[Deployment]:
     """A fresh server for the length of the `with` block. `say` is told what is fetched and started.
 
-    Raises UsageError and TargetError as `find_mongod` and `bundled` do, Interrupted while something is fetched.
+    Where a topology, a network or a share of the processors is wanted it is a lab. Raises UsageError and TargetError as
+    `find_mongod`, `bundled` and `bring_up` do, Interrupted while something is fetched.
     """
     binary = find_mongod(
         flag=options.mongod, server_version=options.server_version, say=say, meanwhile=stop.raise_if_requested
     )
+    if wants_lab(options):
+        with own_lab(options, binary, say=say, stop=stop) as deployment:
+            yield deployment
+        return
     say(f"starting {binary.described}")
     with bundled(binary=binary, cache_gb=options.cache_gb) as deployment:
         yield deployment
@@ -30,3 +36,15 @@ def refuse_version(server_version: str | None) -> None:
             f"--server-version {server_version} starts a server of brimline's own, and another target was named",
             hint="leave --server-version out, or --uri (also in the workload and in BRIMLINE_URI) and --null",
         )
+
+
+def refuse_own(options: Options) -> None:
+    """The same for all that says what server to start. Raises UsageError."""
+    refuse_version(options.server_version)
+    given = {"--topology": options.topology, "--network": options.network, "--cpu-share": options.cpu_share}
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"{name} {value} is of servers that brimline starts, and another target was named",
+                hint=f"leave {name} out, or --uri (also in the workload and in BRIMLINE_URI) and --null",
+            )

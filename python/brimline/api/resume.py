@@ -20,12 +20,13 @@ _IDENTITY = (
     ("version",),
     ("git_version",),
     ("started_by_brimline",),
-    ("hello", "setName"),
-    ("hello", "me"),
+    ("lab",),
     ("hostInfo", "system", "hostname"),
     ("hostInfo", "system", "numCores"),
 )
 """What of `environment.json`'s server must be the same for trials to be put together."""
+_NAMES = (("hello", "setName"), ("hello", "me"))
+"""The same of a server that runs by itself; one that brimline starts has other names each time."""
 
 
 _VERBS = {"frontier": "capacity", "growth": "grow", "vary": "sweep"}
@@ -89,12 +90,13 @@ def require_same(experiment: ExperimentRecord, *, plan_hash: str, environment: M
 def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Refuses to go on in `directory` on another server; both are environments of records. Raises UsageError."""
     server_before, server_now = before.get("server") or {}, now.get("server") or {}
-    for path in _IDENTITY:
+    started = server_now.get("started_by_brimline")
+    for path in _IDENTITY if started else (*_IDENTITY, *_NAMES):
         was, is_ = _at(server_before, path), _at(server_now, path)
         if was != is_:
             raise UsageError(
                 f"this is not the server that {directory} was measured on: {'.'.join(path)} is {is_}, and was {was}",
-                hint="give the same server with --uri, --mongod or --server-version, or begin a new search",
+                hint="give the same server as at first, by --uri or by what says which one to start, or begin anew",
             )
 
 

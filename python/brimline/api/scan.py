@@ -8,6 +8,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
 from brimline.analysis.scan_rule import RangeFit, range_fits
 from brimline.api.options import Options
+from brimline.api.own_lab import refuse_client_routed
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
@@ -86,6 +87,7 @@ def scan_loaded(
             f"{loaded.spec.name} has no scans",
             hint="add them to the spec: scans: {scenarios: [{name: …, filter: {…}}]}",
         )
+    refuse_client_routed(options, verb="scan")
     with workplace(loaded, options) as place:
         deployment = place.context.deployment
         if deployment is None:

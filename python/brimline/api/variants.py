@@ -1,10 +1,11 @@
 """Owns what each combination of levels comes to: its workload, its collection, its index, the server it needs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brimline.api.options import Options
+from brimline.api.own_lab import lab_spec_of
 from brimline.api.workplace import given_uri
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
@@ -16,7 +17,10 @@ from brimline.experiments.vary_factors import (
     INDEXES,
     JOURNAL,
     MONGOD,
+    NETWORK,
+    READ_PREFERENCE,
     SERVER_VERSION,
+    TOPOLOGY,
     WORKLOAD,
     WRITE_CONCERN,
     Factor,
@@ -26,6 +30,8 @@ from brimline.experiments.vary_factors import (
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.servers import find_mongod
 from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.servers.lab.names import is_client_routed
+from brimline.servers.selection import MODES, Mode
 from brimline.spec import LoadedSpec, Spec
 
 LoadSpec = Callable[[Mapping[str, object]], LoadedSpec]
@@ -36,11 +42,15 @@ Workloads = Mapping[str, LoadSpec]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One combination. `index`: fields of its secondary index; None where indexes are no factor."""
+    """One combination.
+
+    `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, likewise.
+    """
 
     loaded: LoadedSpec
     options: Options
     index: tuple[str, ...] | None
+    reads: Mode | None = None
 
 
 def placed(
@@ -50,6 +60,8 @@ def placed(
     variants = {levels: _variant(settings, levels, workloads, options) for levels in settings.combinations}
     uri = next((uri for each in variants.values() if (uri := given_uri(each.loaded.spec, options))), None)
     _check_surroundings(settings.factors, options, uri)
+    for variant in variants.values():
+        _check_routing(variant)
     loads = tuple(
         factor.name
         for factor in settings.factors
@@ -94,7 +106,8 @@ def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, optio
             index = tuple(index_sets(named[INDEXES], loaded.spec.data.field_names))
         except ValueError as error:
             raise UsageError(f"--vary indexes: {error}", hint="name fields of the workload's documents") from error
-    return Variant(loaded=loaded, options=_options(named, options), index=index)
+    reads = next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None)
+    return Variant(loaded=loaded, options=_options(named, options), index=index, reads=reads)
 
 
 def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec) -> dict[str, object]:
@@ -116,6 +129,10 @@ def _options(named: Mapping[str, str], options: Options) -> Options:
         options = replace(options, cache_gb=float(named[CACHE]))
     if MONGOD in named:
         options = replace(options, mongod=Path(named[MONGOD]))
+    if TOPOLOGY in named:
+        options = replace(options, topology=named[TOPOLOGY])
+    if NETWORK in named:
+        options = replace(options, network=named[NETWORK])
     return replace(options, server_version=named[SERVER_VERSION]) if SERVER_VERSION in named else options
 
 
@@ -128,6 +145,8 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
         raise UsageError(f"--vary {own[0]} needs servers that brimline starts, and {other}",
                          hint="leave --null out" if options.null else
                          "leave --uri, BRIMLINE_URI and target.uri out, or vary something else")  # fmt: skip
+    if READ_PREFERENCE in names:
+        _check_reads(names, options, uri)
     if INDEXES in names and options.null:
         raise UsageError("--vary indexes needs a server, and the null target is none", hint="leave --null out")
     if any(factor.kind.scope is Scope.DATA for factor in factors) and options.data is DataPolicy.AS_IS:
@@ -141,6 +160,8 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
         (SERVER_VERSION in names and options.mongod is not None, "--vary server-version and --mongod"),
         (SERVER_VERSION in names and version is not None, "--vary server-version and --server-version"),
         (CACHE in names and options.cache_gb != CACHE_GB_DEFAULT, "--vary cache-gb and --cache-gb"),
+        (TOPOLOGY in names and options.topology is not None, "--vary topology and --topology"),
+        (NETWORK in names and options.network is not None, "--vary network and --network"),
     ]
     for clash, what in clashes:
         if clash:
@@ -152,6 +173,37 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
         if factor.name == SERVER_VERSION:
             for level in factor.levels:
                 find_mongod(server_version=level, say=options.progress.step)
+
+
+def _check_reads(names: Set[str], options: Options, uri: str | None) -> None:
+    """Somebody must be there to prefer. Raises UsageError."""
+    if options.null or (uri is None and TOPOLOGY not in names and options.topology is None):
+        raise UsageError(
+            "--vary read-preference needs a replica set, and brimline starts one server unless told otherwise",
+            hint="add --topology replica-set-3, or give --uri of a replica set",
+        )
+    if uri is not None and "readpreference" in uri.lower():
+        raise UsageError(
+            "--vary read-preference and the readPreference of the address contradict each other",
+            hint="give one of them",
+        )
+
+
+def _check_routing(variant: Variant) -> None:
+    """What client-routed shards can't do. Raises UsageError, before anything is started."""
+    options = variant.options
+    spec = lab_spec_of(options)  # what its options ask for can be had
+    if options.topology is None or not is_client_routed(options.topology):
+        return
+    if variant.loaded.spec.operations.shares["scan"] > 0:
+        raise UsageError(
+            f"a workload that scans can't run on {options.topology}: there is no query over client-routed shards",
+            hint="choose a workload without scans, or another topology",
+        )
+    if variant.reads is not None and spec.members:
+        raise UsageError(
+            f"reads of {options.topology} go where writes go", hint="vary read-preference on a replica set"
+        )
 
 
 def _data_differs(settings: VarySettings, variants: Mapping[Levels, Variant]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brimline.api.options import URI_VARIABLE, Options
-from brimline.api.own_server import own_server, refuse_version
+from brimline.api.own_server import own_server, refuse_own
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
     DataPolicy,
@@ -28,8 +28,11 @@ from brimline.servers import (
     Deployment,
     control_client,
     external,
+    reading_by,
     server_documents,
 )
+from brimline.servers.lab.lookup import lab_facts
+from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
 from brimline.spec.target import TargetSpec, database_of_uri
@@ -63,6 +66,13 @@ class Workplace:
         deployment = self.context.deployment
         target = self.target if deployment is None else target_on(spec, deployment)
         return replace(self, spec=spec, target=target, context=replace(self.context, spec_text=loaded.text))
+
+    def reading(self, mode: Mode | None) -> "Workplace":
+        """The same servers with reads by another preference; None: as it is. Raises TargetError where nobody fits."""
+        deployment = self.context.deployment
+        if mode is None or deployment is None:
+            return self
+        return replace(self, context=replace(self.context, deployment=reading_by(deployment, mode)))
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""
@@ -137,6 +147,7 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         spec,
         address=deployment.address,
         routers=deployment.routers,
+        shards=deployment.shards,
         reads=deployment.reads,
         read_concern=deployment.read_concern,
         replica_set=deployment.replica_set,
@@ -172,7 +183,7 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
 @contextmanager
 def _deployment(uri: str | None, options: Options, stop: StopToken) -> Iterator[Deployment | None]:
     if options.null:
-        refuse_version(options.server_version)
+        refuse_own(options)
         yield None
         return
     with server_in_use(uri, options, say=options.progress.step, stop=stop) as deployment:
@@ -188,7 +199,7 @@ def server_in_use(
     `say` is told what is fetched and started. Raises UsageError and TargetError.
     """
     if uri is not None:
-        refuse_version(options.server_version)
+        refuse_own(options)
         yield external(uri, password=options.password)
         return
     with own_server(options, say=say, stop=stop) as deployment:
@@ -201,6 +212,7 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
     uri = None
     if deployment is not None:
         uri = deployment.uri_redacted
+        lab = lab_facts(deployment.address)
         with control_client(deployment.address, access=deployment.access) as client:
             documents = server_documents(client)
         server = {
@@ -211,6 +223,7 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
             "openssl": documents.get("buildInfo", {}).get("openssl", {}).get("running"),
             "same_host": deployment.local,
             "started_by_brimline": deployment.binary is not None,
+            **({} if lab is None else {"lab": lab}),
             **documents,
         }
         if deployment.binary is not None and deployment.binary.licence is not None:

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -15,6 +15,7 @@ from brimline.cli.output import console, printing
 from brimline.errors import UsageError
 from brimline.report.document import FORMAT_VERSION
 from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
+from brimline.servers.lab.network import LOCAL, Network
 from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT
 from brimline.servers.lab.state import Lab
 from brimline.units import parse_duration
@@ -75,6 +76,19 @@ def up(
     election_timeout: Annotated[
         str, typer.Option("--election-timeout", metavar="TIME", help="How long a primary may be silent.")
     ] = "10s",
+    delay: Annotated[
+        str | None, typer.Option("--delay", metavar="TIME", help="How much later all arrives, each way: 5ms.")
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option("--rate", metavar="RATE", help="What each server's line carries, each way: 100mbit.")
+    ] = None,
+    loss: Annotated[str | None, typer.Option("--loss", metavar="SHARE", help="Refused: says why.", hidden=True)] = None,
+    between: Annotated[
+        Literal["clients", "members", "all"] | None,
+        typer.Option(
+            "--between", help="Where --delay and --rate apply: to clients (default), among the servers, or all."
+        ),
+    ] = None,
     deadline: Annotated[
         str, typer.Option("--deadline", metavar="TIME", help="When it must be up.")
     ] = f"{DEADLINE_S:.0f}s",
@@ -102,6 +116,10 @@ def up(
         cpu_share=cpu_share,
         small=small,
         election_timeout_ms=round(_seconds("--election-timeout", election_timeout) * 1000),
+        delay=delay,
+        rate=rate,
+        loss=loss,
+        between=between,
         deadline_s=_seconds("--deadline", deadline),
     )
     return _show(*lab_status(lab.name), as_json=as_json)
@@ -138,10 +156,12 @@ def list_labs(as_json: opt.Json = False) -> int:
             sys.stdout.write(json.dumps([_document(lab, ()) for lab in found], indent=2) + "\n")
             return 0
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for column in ("Name", "Topology", "State", "Servers", "Version", "Since"):
+        for column in ("Name", "Topology", "Network", "State", "Servers", "Version", "Since"):
             table.add_column(column, overflow="fold")
         for lab in found:
-            table.add_row(lab.name, lab.topology, lab.phase, str(len(lab.servers)), lab.version or "", lab.created)
+            network, count = _network(lab), str(len(lab.servers))
+            line = LOCAL if network is None else network.text
+            table.add_row(lab.name, lab.topology, line, lab.phase, count, lab.version or "", lab.created)
         console().print(table if found else "no labs")
     return 0
 
@@ -153,6 +173,8 @@ def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
             return 0
         out = console()
         out.print(f"{lab.name}: {lab.topology}, mongod {lab.version}, {lab.phase}")
+        if (network := _network(lab)) is not None:
+            out.print(f"network: {network.described}, by forwarders")
         table = Table(box=None, pad_edge=False, header_style="dim")
         for column in ("Server", "Role", "Set", "State", "Pid"):
             table.add_column(column, overflow="fold")
@@ -194,6 +216,7 @@ def _document(lab: Lab, looks: Sequence[ServerLook]) -> dict[str, Any]:
         "servers": [
             {
                 "address": server.address,
+                "behind": server.behind,
                 "role": server.role,
                 "set": server.set_name,
                 "priority": server.priority,
@@ -205,6 +228,11 @@ def _document(lab: Lab, looks: Sequence[ServerLook]) -> dict[str, Any]:
             for server in lab.servers
         ],
     }
+
+
+def _network(lab: Lab) -> Network | None:
+    document = lab.settings.get("network")
+    return None if document is None else Network.from_document(document)
 
 
 def _text(path: Path | None) -> str | None:

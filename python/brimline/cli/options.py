@@ -16,6 +16,8 @@ from brimline.errors import UsageError
 from brimline.execution import DataPolicy
 from brimline.servers import PasswordSource
 from brimline.servers.catalogue import offered
+from brimline.servers.lab.names import TOPOLOGIES, read_topology
+from brimline.servers.lab.network import read_network
 from brimline.spec import readers
 from brimline.units import parse_count
 from brimline.wording import wanted_language
@@ -76,6 +78,33 @@ ServerVersion = Annotated[
     ),
 ]
 CacheGb = Annotated[float, typer.Option("--cache-gb", metavar="GB", help="Cache of the mongod that brimline starts.")]
+TopologyName = Annotated[
+    str | None,
+    typer.Option(
+        "--topology",
+        metavar="NAME",
+        help=f"Start this instead of one server: {TOPOLOGIES}.",
+        show_default=False,
+    ),
+]
+NetworkName = Annotated[
+    str | None,
+    typer.Option(
+        "--network",
+        metavar="NETWORK",
+        help="How far away the servers that brimline starts are, each way: 5ms, 100mbit, 5ms+100mbit.",
+        show_default=False,
+    ),
+]
+CpuShare = Annotated[
+    float | None,
+    typer.Option(
+        "--cpu-share",
+        metavar="CPUS",
+        help="CPUs that each server that brimline starts may use, such as 0.5 (root).",
+        show_default=False,
+    ),
+]
 Data = Annotated[
     DataPolicy | None,
     typer.Option(
@@ -192,6 +221,9 @@ def surroundings(
     mongod: Path | None,
     server_version: str | None = None,
     cache_gb: float,
+    topology: str | None = None,
+    network: str | None = None,
+    cpu_share: float | None = None,
     data: DataPolicy | None = None,
     drop: bool = False,
     resume: bool = False,
@@ -210,6 +242,9 @@ def surroundings(
         mongod=mongod,
         server_version=server_version,
         cache_gb=cache_gb,
+        topology=_one_word("--topology", topology, read_topology),
+        network=_one_word("--network", network, read_network),
+        cpu_share=cpu_share,
         data=data,
         drop=drop,
         resume=resume,
@@ -218,6 +253,14 @@ def surroundings(
         language=wanted_language(lang),
         **given,  # type: ignore[arg-type]
     )
+
+
+def _one_word(option: str, text: str | None, read: Callable[[str], str]) -> str | None:
+    """The one spelling of what can be a factor as well. Raises UsageError."""
+    try:
+        return None if text is None else read(text.strip())
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}", hint="docs/servers.md says what can be started") from None
 
 
 def password_source(file: Path | None) -> PasswordSource:

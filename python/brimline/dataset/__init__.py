@@ -15,6 +15,7 @@ from brimline.dataset.manifest import (
     read_manifest,
     write_manifest,
 )
+from brimline.dataset.routed import routed
 
 __all__ = [
     "MANIFEST_COLLECTION",
@@ -32,5 +33,6 @@ __all__ = [
     "prepare_addition",
     "prove_count",
     "read_manifest",
+    "routed",
     "write_manifest",
 ]

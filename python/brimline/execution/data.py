@@ -5,7 +5,7 @@ is a function of its index, so the keys to take away are known without having be
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -238,7 +238,12 @@ def database_of(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatab
     if deployment is None:
         raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
     deployment = primary_now(deployment)
-    with control_client(
-        deployment.address, access=deployment.access, purpose="data", command_timeout_s=WORK_WITHIN_S
-    ) as client:
-        yield client[plan.namespace.database]
+    with ExitStack() as open_clients:
+        clients = [
+            open_clients.enter_context(
+                control_client(address, access=deployment.access, purpose="data", command_timeout_s=WORK_WITHIN_S)
+            )
+            for address in (deployment.address, *deployment.shards)
+        ]
+        databases = [client[plan.namespace.database] for client in clients]
+        yield databases[0] if len(databases) == 1 else dataset.routed(databases)

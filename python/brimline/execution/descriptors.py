@@ -14,7 +14,7 @@ def allow_descriptors(plan: Plan) -> None:
     """
     if plan.target.kind != "wire":
         return
-    wanted = plan.connections + OPEN_FILES_BESIDE
+    wanted = plan.connections * plan.target.sockets_per_connection + OPEN_FILES_BESIDE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return

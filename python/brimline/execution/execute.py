@@ -158,8 +158,8 @@ def _ended_by(summary: Summary, stop: StopToken) -> str:
 
 @contextmanager
 def _sampler(deployment: Deployment | None, plan: Plan) -> Iterator[ServerSampler | None]:
-    """The monitor, as often as the run takes samples."""
-    if deployment is None:
+    """The monitor, as often as the run takes samples; one of several shards would not speak for the others."""
+    if deployment is None or deployment.shards:
         yield None
         return
     with ServerSampler(deployment, interval_s=plan.interval_ns / 1e9) as sampler:
@@ -170,7 +170,7 @@ def _note_sizes(
     facts: dict[str, Any], instant: str, plan: Plan, writer: RecordWriter, deployment: Deployment | None
 ) -> None:
     """How large the data is, `before` or `after` the run."""
-    if deployment is None:
+    if deployment is None or deployment.shards:
         return
     deployment = primary_now(deployment)
     with control_client(deployment.address, access=deployment.access) as client:

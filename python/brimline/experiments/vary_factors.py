@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from brimline.errors import UsageError
 from brimline.experiments.growth import IndexSet
+from brimline.servers.lab.names import TOPOLOGIES, read_topology
+from brimline.servers.lab.network import read_network
+from brimline.servers.selection import MODES
 from brimline.spec.readers import CONNECTION_COUNT_MAX
 from brimline.units import count_text, parse_bytes, parse_count
 
@@ -19,6 +22,9 @@ JOURNAL = "journal"
 SERVER_VERSION = "server-version"
 MONGOD = "mongod"
 CACHE = "cache-gb"
+TOPOLOGY = "topology"
+NETWORK = "network"
+READ_PREFERENCE = "read-preference"
 LEVELS_MAX = 32
 _GB = 10**9
 _KEYS = ("uniform", "sequential", "zipfian", "latest", "hotspot", "exponential")
@@ -108,6 +114,8 @@ def _level(kind: FactorKind, text: str) -> str:
         raise UsageError(f"--vary {kind.name} has an empty level", hint=_WRITTEN)
     try:
         return kind.read(text)
+    except UsageError as error:
+        raise UsageError(f"--vary {kind.name}: {error.message}", hint=error.hint or kind.what) from error
     except ValueError as error:
         raise UsageError(f"--vary {kind.name}: {error}", hint=kind.what) from error
 
@@ -186,7 +194,13 @@ def _keys(text: str) -> str:
     return text
 
 
-_NOT_OF_THE_TARGET = "it is found once, as the connection string has it, and used by all runs"
+def _read_preference(text: str) -> str:
+    mode = next((mode for mode in MODES if mode.lower() == text.lower()), None)
+    if mode is None:
+        raise ValueError(f"must be one of {', '.join(MODES)}, not {text}")
+    return mode
+
+
 _ALL = (
     FactorKind(name=WORKLOAD, scope=Scope.RUN, what="workloads, shipped ones or YAML files", read=str),
     FactorKind(
@@ -206,9 +220,11 @@ _ALL = (
     FactorKind(name=SERVER_VERSION, scope=Scope.SERVER, what="versions of MongoDB", read=_version),
     FactorKind(name=MONGOD, scope=Scope.SERVER, what="paths of mongod binaries", read=str),
     FactorKind(name=CACHE, scope=Scope.SERVER, what="cache of the server in GB", read=_cache),
-    FactorKind(name="topology", scope=Scope.SERVER, what="deployments", read=str, missing=_NOT_OF_THE_TARGET),
-    FactorKind(name="read-preference", scope=Scope.RUN, what="read preferences", read=str,
-               missing=_NOT_OF_THE_TARGET),
+    FactorKind(name=TOPOLOGY, scope=Scope.SERVER, what=TOPOLOGIES, read=read_topology),
+    FactorKind(name=NETWORK, scope=Scope.SERVER, what="delay, each way, and rate: local, 0ms, 5ms, 5ms+100mbit",
+               read=read_network),
+    FactorKind(name=READ_PREFERENCE, scope=Scope.RUN, what="where reads go: primary, secondary, nearest …",
+               read=_read_preference),
     FactorKind(name="compression", scope=Scope.RUN, what="compressors", read=str,
                missing="brimline sends messages as they are"),
 )  # fmt: skip

@@ -32,7 +32,9 @@ def _target(target: model.TargetPlan) -> str:
         case model.SimulatedTarget():
             return "a scripted server on a virtual clock"
         case model.WireTarget():
-            servers = ", ".join((target.address, *target.routers))
+            servers = ", ".join((target.address, *target.routers, *target.shards))
+            if target.shards:
+                servers = f"{1 + len(target.shards)} client-routed shards ({servers})"
             return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}{_failover(target)}"
 
 

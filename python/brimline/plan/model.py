@@ -172,15 +172,17 @@ class ReplicaSet(_Part):
 class WireTarget(_Part):
     """A server that speaks MongoDB's protocol at `host:port`.
 
-    `routers` are further routers of the same cluster; connections are spread over all of them. `replica_set` is the set
-    whose primary takes the writes, whoever that is. `retry_reads`, `retry_writes`: whether a command is sent once more
-    after an error that allows it. What is left at its default is left out, so that plans for one server keep their
-    hash.
+    `routers` are further routers of the same cluster; connections are spread over all of them. `shards` are further
+    servers among which the generator itself shares out the records: record i is at server i modulo their number,
+    `address` being the first. `replica_set` is the set whose primary takes the writes, whoever that is. `retry_reads`,
+    `retry_writes`: whether a command is sent once more after an error that allows it. What is left at its default is
+    left out, so that plans for one server keep their hash.
     """
 
     kind: Literal["wire"] = "wire"
     address: str
     routers: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    shards: Annotated[tuple[str, ...], Field(strict=False)] = ()
     reads: Reads | None = None
     read_concern: str | None = None
     write_concern: WriteConcern | None
@@ -190,7 +192,19 @@ class WireTarget(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "routers", "reads", "read_concern", "replica_set", "retry_reads", "retry_writes")
+        return _without(
+            dump(self), "routers", "shards", "reads", "read_concern", "replica_set", "retry_reads", "retry_writes"
+        )
+
+    @property
+    def sockets_per_connection(self) -> int:
+        """To how many servers each connection leads."""
+        return 2 if self.reads is not None and self.reads.addresses else self.server_count
+
+    @property
+    def server_count(self) -> int:
+        """Among how many servers the records are shared out."""
+        return 1 + len(self.shards)
 
 
 class NullTarget(_Part):
@@ -349,10 +363,13 @@ class Plan(_Part):
     def hash8(self) -> str:
         """8 hex digits of the SHA-256 of the canonical JSON, the target's addresses left out.
 
-        A bundled server gets another port each time; the same work on it keeps its hash.
+        A bundled server gets another port each time; the same work on it keeps its hash. Of client-routed shards the
+        number counts.
         """
         values = self.model_dump()
         target = values["target"]
+        if shards := target.get("shards"):
+            target["shards"] = len(shards)
         for part in (target, target.get("reads", {}), target.get("replica_set", {})):
             for name in ("address", "routers", "addresses", "members"):
                 part.pop(name, None)

@@ -48,7 +48,7 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     and never more than there are batches; the spec's bound in flight holds as well.
     """
     batch_size = spec.data.batch_size or default_batch_size(spec.data)
-    batch_count = -(-spec.data.records // batch_size)
+    batch_count = _batch_count(spec.data.records, batch_size, target)
     connections = min(spec.effective_connections, batch_count)
     return _plan(
         spec,
@@ -69,7 +69,7 @@ def rest_of_load(plan: model.Plan, missing: Sequence[range]) -> model.Plan:
     if not isinstance(plan.work, model.LoadWork):
         raise TypeError("only a load has a rest")
     batch_size = plan.work.batch_size
-    batch_count = sum(-(-len(each) // batch_size) for each in missing)
+    batch_count = sum(_batch_count(len(each), batch_size, plan.target) for each in missing)
     ranges = tuple(model.RecordRange(first=each.start, count=len(each)) for each in missing)
     connections = min(plan.connections, batch_count)
     return plan.model_copy(
@@ -88,11 +88,19 @@ def _bound(in_flight: int | None, connections: int) -> int | None:
     return in_flight if in_flight is not None and in_flight < connections else None
 
 
+def _batch_count(records: int, batch_size: int, target: model.TargetPlan) -> int:
+    """How many insert commands so many records in a row take: one carries those of one server."""
+    servers = target.server_count if isinstance(target, model.WireTarget) else 1
+    shares = (-(-max(0, records - place) // servers) for place in range(servers))
+    return sum(-(-share // batch_size) for share in shares)
+
+
 def wire_target(
     spec: Spec,
     *,
     address: str,
     routers: Sequence[str] = (),
+    shards: Sequence[str] = (),
     reads: model.Reads | None = None,
     read_concern: str | None = None,
     replica_set: model.ReplicaSet | None = None,
@@ -107,6 +115,7 @@ def wire_target(
     return model.WireTarget(
         address=address,
         routers=tuple(routers),
+        shards=tuple(shards),
         reads=reads,
         read_concern=read_concern,
         write_concern=concern,

@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.errors import UsageError
 from brimline.monitor import Absence
 from brimline.record.model import Environment
 from brimline.report.view import Cell, Code, Column, Fact, Facts, Section, Table, Text, Tone
+from brimline.servers.lab.network import Network
 from brimline.units import UNKNOWN_TEXT, format_bytes
 from brimline.wording import joined, message
 
@@ -215,9 +217,28 @@ def _server_facts(environment: Environment) -> list[Fact]:
         _fact("Storage engine", server.get("storage_engine") or _mapping(server, "storageEngine").get("name")),
         _fact("Address", environment.get("uri")),
         _fact("Host", _mapping(_mapping(server, "hostInfo"), "system").get("cpuArch")),
+        _fact("Topology", _topology(server)),
+        _fact("Network", _network(server)),
         _fact("Command line", " ".join(map(str, argv)) if isinstance(argv, list) else None),
     ]
     return [fact for fact in facts if fact.value]
+
+
+def _topology(server: Mapping[str, Any]) -> str | None:
+    lab = _mapping(server, "lab")
+    if not lab:
+        return None
+    return message("{topology} of a lab, servers: {count}", topology=lab.get("topology"), count=lab.get("servers"))
+
+
+def _network(server: Mapping[str, Any]) -> str | None:
+    document = _mapping(_mapping(server, "lab"), "network")
+    if not document:
+        return None
+    try:
+        return message("{network}, by forwarders", network=Network.from_document(document).described)
+    except (TypeError, UsageError):
+        return None  # of another version
 
 
 def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:

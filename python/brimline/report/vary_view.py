@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from brimline.experiments.trial import Probe, Trial
 from brimline.experiments.vary import VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.experiments.vary_conclusion import VaryConclusion, difference_name
-from brimline.experiments.vary_factors import CONNECTIONS
+from brimline.experiments.vary_factors import CONNECTIONS, NETWORK, TOPOLOGY
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
 from brimline.report import blocks
@@ -24,6 +24,7 @@ from brimline.report.vary_tables import (
     servers_table,
 )
 from brimline.report.view import Badge, Block, Fact, Report, Section, Table, Tone, Verdict
+from brimline.servers.lab.names import is_client_routed
 from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
 from brimline.wording import capitalised, joined, message
 
@@ -106,7 +107,7 @@ def vary_report(
         blocks.checks(worst_findings(_as_probes(trials)), intro=_CHECKS_INTRO) if trials else _nothing(),
         blocks.environment(_shared(environment) if settings.apart else environment),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions(_DEFINITIONS),
+        blocks.definitions((*_DEFINITIONS, *_definitions_of(settings))),
     ]  # fmt: skip
     report = Report(
         kind="vary",
@@ -128,6 +129,29 @@ def vary_report(
         data=vary_document(experiment, trials, loads, conclusion, settings),
     )
     return linted(report, vary_claims(report))
+
+
+def _definitions_of(settings: VarySettings) -> list[Fact]:
+    """What the levels of some factors mean."""
+    levels = {factor.name: factor.levels for factor in settings.factors}
+    facts = []
+    if any(is_client_routed(level) for level in levels.get(TOPOLOGY, ())):
+        facts.append(
+            Fact(
+                label="client-routed",
+                value="independent servers, or replica sets, among which the client shares out the records; no "
+                "router, no balancing, no query over several: an upper bound, and no sharded cluster.",
+            )
+        )
+    if NETWORK in levels:
+        facts.append(
+            Fact(
+                label="Network",
+                value="delay and rate of a forwarder between client and servers, each way, so that a round trip takes "
+                "twice the delay; 0ms is the forwarder alone, local no forwarder. Nothing is lost on it.",
+            )
+        )
+    return facts
 
 
 def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequence[VaryTrial]) -> Verdict:

@@ -15,12 +15,14 @@ from brimline.plan.model import Reads, ReplicaSet
 from brimline.servers.access import OPEN, Access
 from brimline.servers.answers import Unkeepable, at, plain, refusal_name, refusal_words, words
 from brimline.servers.binary import ServerBinary
+from brimline.servers.discovery import Topology
 from brimline.servers.distrust import ControlClient
+from brimline.servers.lab.lookup import lab_server
 from brimline.servers.listening import listens
 from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, USER_NOT_FOUND
 
 Client = pymongo.MongoClient[dict[str, Any]]
-Kind = Literal["standalone", "replica-set member", "mongos", "unknown"]
+Kind = Literal["standalone", "replica-set member", "mongos", "client-routed shards", "unknown"]
 Engine = Literal["MongoDB", "FerretDB", "brimline-testserver", "unknown"]
 
 CONNECT_TIMEOUT_S = 5.0
@@ -56,7 +58,8 @@ class Deployment:
     server was asked for, without user and password.
 
     `routers` are further routers of the same cluster, `reads` says which servers take reads where those are others than
-    `address`, `read_concern` what they may see.
+    `address`, `read_concern` what they may see. `found` is what was found behind the connection string. `shards` are
+    further servers among which the client itself shares out the records.
     """
 
     address: str
@@ -72,6 +75,8 @@ class Deployment:
     own: "OwnServer | None" = field(default=None, repr=False, compare=False)
     access: Access = field(default=OPEN, repr=False, compare=False)
     routers: tuple[str, ...] = ()
+    shards: tuple[str, ...] = ()
+    found: Topology | None = field(default=None, repr=False, compare=False)
     reads: Reads | None = None
     read_concern: str | None = None
     replica_set: ReplicaSet | None = None
@@ -83,7 +88,7 @@ class Deployment:
         """Every server that operations are, or may come to be, sent to."""
         reading = () if self.reads is None else self.reads.addresses
         members = () if self.replica_set is None else self.replica_set.members
-        return tuple(dict.fromkeys((self.address, *self.routers, *reading, *members)))
+        return tuple(dict.fromkeys((self.address, *self.routers, *self.shards, *reading, *members)))
 
     @property
     def is_mongodb(self) -> bool:
@@ -305,7 +310,11 @@ def _local_pid(address: str, status: Mapping[str, Any]) -> int | None:
     pid = status.get("pid")
     if not isinstance(pid, int) or not is_local_host(host):
         return None
-    return int(pid) if listens(int(pid), port) else None
+    if listens(int(pid), port):
+        return int(pid)
+    of_lab = lab_server(address)
+    behind = None if of_lab is None else of_lab[1].behind
+    return int(pid) if behind is not None and listens(int(pid), split_address(behind)[1]) else None
 
 
 def _require_set(hello: Mapping[str, Any], set_name: str | None, uri_redacted: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
-from brimline.errors import TargetError, redact_uri
+from brimline.errors import TargetError, UsageError, redact_uri
 from brimline.plan.model import ReplicaSet
 from brimline.servers.deployment import (
     CONNECT_TIMEOUT_S,
@@ -20,7 +20,7 @@ from brimline.servers.deployment import (
 )
 from brimline.servers.discovery import Member, Role, Topology, discover
 from brimline.servers.password import PasswordSource
-from brimline.servers.selection import reads_of
+from brimline.servers.selection import Mode, ReadPreference, reads_of
 from brimline.servers.uri import ServerUri, parse_server_uri
 from brimline.units import NS_PER_MS
 
@@ -53,6 +53,7 @@ def external(
         deployment,
         uri_redacted=redact_uri(uri),
         routers=tuple(member.address for member in topology.writable[1:]),
+        found=topology,
         reads=reads_of(topology, server.read_preference),
         read_concern=server.read_concern,
         replica_set=followed,
@@ -92,6 +93,8 @@ def external_again(deployment: Deployment, *, connect_timeout_s: float) -> Deplo
     return replace(
         again,
         routers=deployment.routers,
+        shards=deployment.shards,
+        found=deployment.found,
         reads=deployment.reads,
         read_concern=deployment.read_concern,
         replica_set=deployment.replica_set,
@@ -121,6 +124,13 @@ def primary_now(deployment: Deployment, *, connect_timeout_s: float = CONNECT_TI
         return deployment
     # Another member: what is known of the process behind the old one is not true of it.
     return replace(deployment, address=topology.primary.address, local=False, pid=None)
+
+
+def reading_by(deployment: Deployment, mode: Mode) -> Deployment:
+    """The same servers with reads by another preference. Raises TargetError where no member fits."""
+    if deployment.found is None:
+        raise UsageError("only a replica set has members to prefer for reads", hint="give --uri, or --topology")
+    return replace(deployment, reads=reads_of(deployment.found, ReadPreference(mode=mode)))
 
 
 @contextmanager
@@ -270,4 +280,4 @@ def _reason(error: PyMongoError) -> str:
     return next((words for pattern, words in known.items() if pattern in text), "it is not a MongoDB server")
 
 
-__all__ = ["ServerUri", "external", "external_again", "parse_server_uri", "primary_now", "reached"]
+__all__ = ["ServerUri", "external", "external_again", "parse_server_uri", "primary_now", "reached", "reading_by"]

@@ -55,3 +55,25 @@ def test_what_is_not_known_is_not_guessed() -> None:
     found = {(each.where, each.name): each for each in configuration_differences([a], [b])}
     assert found["server", "version"].a == ("—",)
     assert found["server options", "storage.wiredTiger.engineConfig.cacheSizeGB"].a == ("not set",)
+
+
+def test_another_lab_and_another_distance_are_named() -> None:
+    near, far, alone = environment(), environment(), environment()
+    line = {"delay_ns": 5_000_000, "rate_bit_per_s": None, "between": "clients"}
+    near["server"]["lab"] = {"topology": "replica set", "members": 3}
+    far["server"]["lab"] = {"topology": "replica set", "members": 3, "network": line}
+    runs = [simulated_run(name, environment=each) for name, each in (("n", near), ("f", far), ("a", alone))]
+    assert configuration_differences(runs[:1], runs[1:2]) == (
+        Difference("lab", "network.delay_ns", ("not set",), ("5.00 ms",)),
+        Difference("lab", "network.between", ("not set",), ("clients",)),
+    )
+    assert Difference("lab", "topology", ("replica set",), ("not set",)) in configuration_differences(
+        runs[:1], runs[2:]
+    )
+
+
+def test_what_a_set_is_called_is_no_difference() -> None:
+    a, b = environment(), environment()
+    a["server"]["getCmdLineOpts"]["parsed"]["replication"] = {"replSet": "lab-1"}
+    b["server"]["getCmdLineOpts"]["parsed"]["replication"] = {"replSet": "lab-2"}
+    assert configuration_differences([simulated_run("a", environment=a)], [simulated_run("b", environment=b)]) == ()

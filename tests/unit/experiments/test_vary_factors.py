@@ -19,6 +19,10 @@ from brimline.experiments.vary_factors import KINDS, Scope, index_sets, parse_fa
          ("primary", "single", "compound", "customer+created")),
         ("workload=ycsb-a,ycsb-b", "workload", ("ycsb-a", "ycsb-b")),
         ("batch-size=100,1000", "batch-size", ("100", "1k")),
+        ("topology=standalone,replica-set-3,shards-2,shards-4x2", "topology",
+         ("standalone", "replica-set-3", "client-routed-2", "client-routed-4x2")),
+        ("network=local,0ms,100mbit+5ms,members:5ms", "network", ("local", "0ms", "5ms+100mbit", "members:5ms")),
+        ("read_preference=primary,SecondaryPreferred", "read-preference", ("primary", "secondaryPreferred")),
     ],
 )  # fmt: skip
 def test_levels_have_one_spelling(text: str, name: str, levels: tuple[str, ...]) -> None:
@@ -43,8 +47,12 @@ def test_levels_have_one_spelling(text: str, name: str, levels: tuple[str, ...])
         ("journal=yes,no", "true or false", ""),
         ("server-version=4,latest", "no version", ""),
         ("indexes=a+a,b", "no index", "compound"),
-        ("topology=1,2", "can't be had yet", ""),
-        ("read-preference=primary,secondary", "can't be had yet", ""),
+        ("topology=1,2", '"1" is no topology', "replica-set-3"),
+        ("topology=standalone,replica-set-0", "--vary topology: a replica set can't have 0 members", ""),
+        ("network=local,near", '"near" is no network', "5ms+100mbit"),
+        ("network=local,1h", "--vary network: the servers can't be that far away", "10s"),
+        ("network=0ms,0s", "the level 0ms twice", "once"),
+        ("read-preference=primary,secondarypreferred,all", "must be one of primary", ""),
         ("compression=none,zstd", "can't be had yet", ""),
     ],
 )
@@ -62,7 +70,7 @@ def test_a_factor_is_given_once_under_whatever_name() -> None:
 
 def test_what_another_level_needs() -> None:
     assert {name for name, kind in KINDS.items() if kind.scope is Scope.SERVER and not kind.missing} == {
-        "server-version", "mongod", "cache-gb", "batch-size",
+        "server-version", "mongod", "cache-gb", "batch-size", "topology", "network",
     }  # fmt: skip
 
 

@@ -92,6 +92,26 @@ def test_members_look_up_the_sessions_of_writes() -> None:
     assert compare(301, has_sessions=True) == "fail", "one of ours is missing"
 
 
+def test_secondaries_count_what_the_primary_mirrors_to_them() -> None:
+    """As counted by a set of two: a primary mirrors about one in a hundred updates as finds."""
+
+    def compare(query: int, *, secondaries: int) -> str:
+        return check_agreement(
+            before=_counters(),
+            after=_counters(query=query, update=1649),
+            acknowledged={"query": 1655, "update": 1649},
+            uncertain={},
+            in_replica_set=True,
+            secondaries=secondaries,
+        ).verdict
+
+    assert compare(1677, secondaries=1) == "pass"
+    assert compare(1677, secondaries=0) == "fail"
+    assert compare(1654, secondaries=1) == "fail", "one of ours is missing"
+    assert compare(1655 + 67 + 11, secondaries=1) == "fail", "more than are mirrored"
+    assert compare(1655 + 67 + 11, secondaries=2) == "pass"
+
+
 def test_what_can_not_be_compared_is_unknown() -> None:
     counters = _counters(query=5)
     assert check_agreement(before=None, after=counters, acknowledged={}, uncertain={}).verdict == "unknown"

@@ -87,8 +87,8 @@ pub trait Target {
     /// The next event the last [`wait`](Self::wait) brought.
     fn next_event(&mut self) -> Option<Event>;
 
-    /// Says whether the next request of `connection` is a read, where that makes a difference.
-    fn route(&mut self, _connection: ConnectionIndex, _is_read: bool) {}
+    /// Says whether the next request of `connection` is a read, and which record it is about, where that makes a difference.
+    fn route(&mut self, _connection: ConnectionIndex, _is_read: bool, _record: u64) {}
 
     /// The emptied buffer that the next request of `connection` is rendered into.
     fn request(&mut self, connection: ConnectionIndex) -> &mut Vec<u8>;

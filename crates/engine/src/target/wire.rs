@@ -1,6 +1,7 @@
 //! A server that speaks MongoDB's protocol: one socket per connection, all of a worker's sockets in one epoll instance, a
-//! handshake before the first request, a new connection for each that breaks. Where reads go to other servers than writes a
-//! connection is a pair of sockets, one for each. Where the server is a replica set's primary, sockets follow it.
+//! handshake before the first request, a new connection for each that breaks. Where reads go to other servers than writes, or
+//! the generator shares out the records among servers, a connection is as many sockets, of which a request takes one. Where
+//! the server is a replica set's primary, sockets follow it.
 
 mod following;
 
@@ -21,19 +22,60 @@ use crate::arrivals::Arrivals;
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
 use crate::failure::{Failure, FailureClass};
 use crate::poller::{Ending, Interest, Poller};
+use crate::replica_set::Servers;
 
 /// How long a connection that broke, or could not be made, rests before the next try.
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
 
-/// Where requests go: connection *i* goes to server *i* modulo their number.
+/// Where requests go. Each connection has a socket to one server of each group: connection *i* to server *i* modulo their number.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// Servers that take writes, at least one.
-    pub writes: Vec<Endpoint>,
-    /// Servers that take reads; empty: those that take writes.
-    pub reads: Vec<Endpoint>,
+    groups: Vec<Vec<Endpoint>>,
+    choice: Choice,
     /// The replica set that they belong to, when it is followed.
-    pub set: Option<Followed>,
+    set: Option<Followed>,
+}
+
+/// What decides the group that a request goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// There is one.
+    None,
+    /// The first takes writes, the second reads.
+    Kind,
+    /// The number of the record, modulo their number.
+    Record(u64),
+}
+
+impl Routes {
+    /// All requests to these servers, at least one.
+    pub fn to(servers: Vec<Endpoint>) -> Self {
+        Self { groups: vec![servers], choice: Choice::None, set: None }
+    }
+
+    /// Writes to some servers and reads to others, at least one each.
+    pub fn by_kind(writes: Vec<Endpoint>, reads: Vec<Endpoint>) -> Self {
+        Self { groups: vec![writes, reads], choice: Choice::Kind, set: None }
+    }
+
+    /// Record *i* to server *i* modulo their number, at least one.
+    pub fn by_record(servers: impl Iterator<Item = Endpoint>) -> Self {
+        let groups: Vec<_> = servers.map(|server| vec![server]).collect();
+        let choice = Choice::Record(groups.len() as u64);
+        Self { groups, choice, set: None }
+    }
+
+    /// The same, but sockets follow the replica set that these servers belong to.
+    #[must_use]
+    pub fn following(self, set: Followed) -> Self {
+        Self { set: Some(set), ..self }
+    }
+
+    /// What is known of that replica set to begin with: the first server takes its writes, a second group its reads.
+    pub fn servers(&self) -> Servers {
+        let group = |number: usize| self.groups.get(number).map(Vec::as_slice).unwrap_or_default();
+        Servers { primary: group(0).first().cloned(), readers: group(1).to_vec() }
+    }
 }
 
 /// Servers behind their addresses.
@@ -41,12 +83,12 @@ pub struct WireTarget {
     clock: Clock,
     arrivals: Arrivals,
     poller: Poller,
-    /// One lane per connection for writes, or for everything; then, where reads have servers of their own, one per connection
-    /// for reads, in the same order.
+    /// One lane per connection to the first group of servers; then as many to the next group, in the same order.
     lanes: Vec<Lane>,
     connections: usize,
-    /// Whether the current request of a connection is a read; empty where that makes no difference.
-    is_reading: Vec<bool>,
+    choice: Choice,
+    /// The lane of the current request of each connection; empty where each has one.
+    chosen: Vec<LaneIndex>,
     are_all_here: bool,
     /// Lanes that are down and when each is tried again, earliest first.
     resting: Vec<(Nanos, LaneIndex)>,
@@ -103,21 +145,22 @@ impl WireTarget {
     /// When the system gives no poller.
     pub fn new(routes: &Routes, first: usize, connections: usize) -> io::Result<Self> {
         let are_all_here =
-            routes.writes.iter().chain(&routes.reads).all(|endpoint| endpoint.address().ip().is_loopback());
+            routes.groups.iter().flatten().all(|endpoint| endpoint.address().ip().is_loopback());
         let mut target = Self {
             clock: Clock::start(),
             arrivals: Arrivals::default(),
             poller: Poller::new(ending(are_all_here))?,
             lanes: Vec::new(),
             connections,
-            is_reading: if routes.reads.is_empty() { Vec::new() } else { vec![false; connections] },
+            choice: routes.choice,
+            chosen: if routes.groups.len() == 1 { Vec::new() } else { (0..connections).collect() },
             are_all_here,
             resting: Vec::new(),
             events: Vec::new(),
             spare: Vec::new(),
             following: routes.set.clone().map(|set| Box::new(Following::new(set, first))),
         };
-        for endpoints in [&routes.writes, &routes.reads] {
+        for endpoints in &routes.groups {
             let endpoints = endpoints.iter().cycle().skip(first % endpoints.len().max(1)).take(connections);
             target.lanes.extend(endpoints.map(|endpoint| Lane {
                 endpoint: endpoint.clone(),
@@ -137,25 +180,19 @@ impl WireTarget {
     /// The connection that a lane belongs to.
     #[inline]
     fn connection_of(&self, lane: LaneIndex) -> ConnectionIndex {
-        if lane < self.connections { lane } else { lane - self.connections }
+        if self.chosen.is_empty() { lane } else { lane % self.connections }
     }
 
     /// The lane of the current request of a connection.
     #[inline]
     fn lane_of(&self, connection: ConnectionIndex) -> LaneIndex {
-        if self.is_reading.get(connection) == Some(&true) {
-            connection + self.connections
-        } else {
-            connection
-        }
+        self.chosen.get(connection).copied().unwrap_or(connection)
     }
 
-    /// The other lane of a pair.
-    fn mate(&self, lane: LaneIndex) -> Option<LaneIndex> {
-        if self.is_reading.is_empty() {
-            return None;
-        }
-        Some(if lane < self.connections { lane + self.connections } else { lane - self.connections })
+    /// The other lanes of the same connection.
+    fn mates(&self, lane: LaneIndex) -> impl Iterator<Item = LaneIndex> + use<> {
+        let lanes = (self.connection_of(lane)..self.lanes.len()).step_by(self.connections);
+        lanes.filter(move |&mate| mate != lane)
     }
 
     fn open(&mut self, index: LaneIndex) {
@@ -181,15 +218,15 @@ impl WireTarget {
         }
     }
 
-    /// A socket broke, and with it its connection. An operation that is under way on the other socket of the pair is given up:
-    /// a connection is up as a whole or not at all.
+    /// A socket broke, and with it its connection. An operation that is under way on another of its sockets is given up: a
+    /// connection is up as a whole or not at all.
     #[cold]
     fn lost(&mut self, index: LaneIndex, Broken { class, message }: &Broken) -> Event {
         let failure = self.close(index, *class, message);
-        if let Some(mate) = self.mate(index)
-            && self.is_in_use(mate)
-        {
-            self.close(mate, *class, message);
+        for mate in self.mates(index) {
+            if self.is_in_use(mate) {
+                self.close(mate, *class, message);
+            }
         }
         Event::Down(self.connection_of(index), failure)
     }
@@ -251,7 +288,7 @@ impl WireTarget {
         Ok(())
     }
 
-    /// Follows the handshake; once it is done, on both sockets of a pair, the connection is up.
+    /// Follows the handshake; once it is done, on all sockets of a connection, that is up.
     #[inline(never)]
     fn shake_hands(&mut self, index: LaneIndex) -> Result<Option<Event>, Broken> {
         let lane = &mut self.lanes[index];
@@ -277,7 +314,7 @@ impl WireTarget {
             return Ok(None);
         }
         lane.handshake = None;
-        let is_whole = self.mate(index).is_none_or(|mate| self.lanes[mate].state == LaneState::Idle);
+        let is_whole = self.mates(index).all(|mate| self.lanes[mate].state == LaneState::Idle);
         Ok(is_whole.then(|| Event::Up(self.connection_of(index))))
     }
 
@@ -365,9 +402,14 @@ impl Target for WireTarget {
     }
 
     #[inline]
-    fn route(&mut self, connection: ConnectionIndex, is_read: bool) {
-        if let Some(is_reading) = self.is_reading.get_mut(connection) {
-            *is_reading = is_read;
+    fn route(&mut self, connection: ConnectionIndex, is_read: bool, record: u64) {
+        let group = match self.choice {
+            Choice::None => return,
+            Choice::Kind => usize::from(is_read),
+            Choice::Record(servers) => (record % servers) as usize,
+        };
+        if let Some(chosen) = self.chosen.get_mut(connection) {
+            *chosen = group * self.connections + connection;
         }
     }
 

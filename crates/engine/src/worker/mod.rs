@@ -260,7 +260,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
         let command = Command::first(operation.kind);
         let request_id = self.next_request_id();
-        self.target.route(connection, command.is_read());
+        self.target.route(connection, command.is_read(), record);
         let request = self.target.request(connection);
         self.mission.commands.render(command, &operation, record, request_id, request);
         if let Some(session) = self.sessions.get_mut(connection)
@@ -312,7 +312,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Sends the next command of the operation on `connection`, or the same once more under the number it had.
     fn go_on(&mut self, connection: ConnectionIndex, mut flight: InFlight, command: Command) {
         let request_id = self.next_request_id();
-        self.target.route(connection, command.is_read());
+        self.target.route(connection, command.is_read(), flight.record);
         let request = self.target.request(connection);
         self.mission.commands.render(command, &flight.operation, flight.record, request_id, request);
         if let Some(session) = self.sessions.get_mut(connection)

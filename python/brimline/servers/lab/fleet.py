@@ -12,6 +12,8 @@ from brimline.servers.deployment import split_address
 from brimline.servers.failure import StartFailure, start_error, start_failure
 from brimline.servers.lab import cpu_share
 from brimline.servers.lab.access import server_options
+from brimline.servers.lab.forwarding import forward
+from brimline.servers.lab.network import Network
 from brimline.servers.lab.spec import LabSpec, MemberSpec
 from brimline.servers.lab.state import Lab, LabServer, Role, server_process
 from brimline.servers.launch import Guardian, launch
@@ -64,7 +66,7 @@ class Fleet:
                     raise start_error(failure, binary=self._program(wish), waited_s=0.0)
                 server, guardian = self._launch(wish)
             self._hold(server)
-            started.append(server)
+            started.append(self._at_its_distance(wish, server))
         self.servers += started
         return started
 
@@ -72,6 +74,21 @@ class Fleet:
         process = server_process(self.lab, server)
         if self.spec.cpu_share is not None and process is not None:
             cpu_share.hold(self.lab.directory, server=server.directory_name, pid=process.pid, share=self.spec.cpu_share)
+
+    def _at_its_distance(self, wish: Wish, server: LabServer) -> LabServer:
+        """The server as it is reached: through a forwarder, where connections of the lab's line come to it."""
+        network, process = self.spec.network, server_process(self.lab, server)
+        if network is None or process is None or not _is_on_the_line(wish, network):
+            return server
+        return forward(
+            self.lab,
+            server,
+            network,
+            pid=process.pid,
+            guardians=self.guardians,
+            until=self.until,
+            meanwhile=self.meanwhile,
+        )
 
     def _launch(self, wish: Wish) -> tuple[LabServer, Guardian]:
         port = free_port()
@@ -132,3 +149,10 @@ class Fleet:
                     hint="the machine may be busy: give a longer --deadline",
                 )
             time.sleep(_LOOK_S)
+
+
+def _is_on_the_line(wish: Wish, network: Network) -> bool:
+    """Whether connections that the line is for come to such a server. Behind a mongos no client comes."""
+    if network.between == "members":
+        return wish.set_name is not None
+    return network.between == "all" or wish.cluster_role is None

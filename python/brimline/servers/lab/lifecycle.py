@@ -279,6 +279,7 @@ def _settings(spec: LabSpec) -> dict[str, object]:
         "cpu_share": spec.cpu_share,
         "small": spec.small,
         "election_timeout_ms": spec.election_timeout_ms,
+        "network": None if spec.network is None else spec.network.to_document(),
     }
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from brimline.errors import UsageError
 from brimline.servers.bundled import CACHE_GB_MAX, CACHE_GB_MIN
+from brimline.servers.lab.network import Network
 
 Topology = Literal["standalone", "replica set", "sharded cluster", "client-routed shards"]
 
@@ -41,7 +42,7 @@ class LabSpec:
     sharded cluster or of the client-routed shards, 0 otherwise. `cpus` are the processors that the servers may run on;
     none: all. `cpu_share` is how many CPUs each of them may use; None: any. `small`: small journal files and oplog,
     which change what a write costs: for tests of behaviour, not for measurements. `election_timeout_ms`: how long a
-    primary may be silent before another one is elected.
+    primary may be silent before another one is elected. `network`: the line that connections go over; None: none.
     """
 
     name: str = NAME_DEFAULT
@@ -55,6 +56,7 @@ class LabSpec:
     cpu_share: float | None = None
     small: bool = False
     election_timeout_ms: int = ELECTION_TIMEOUT_MS_DEFAULT
+    network: Network | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -73,11 +75,17 @@ class LabSpec:
             )
         if not 100 <= self.election_timeout_ms <= 3_600_000:
             raise UsageError("the election timeout can't be that", hint="give 100ms to 1h")
+        if self.network is not None and self.network.between == "members" and not self._has_members_apart:
+            raise UsageError("there are no servers that speak with each other", hint="add --replica-set N")
         if self.members and not any(_can_lead(member) for member in self.members):
             raise UsageError(
                 "no member of the set could become its primary",
                 hint="leave one with data, a priority above 0, and neither hidden nor delayed",
             )
+
+    @property
+    def _has_members_apart(self) -> bool:
+        return len(self.members) > 1 or self.topology == "sharded cluster"
 
     @property
     def set_count(self) -> int:

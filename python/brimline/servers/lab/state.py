@@ -3,6 +3,7 @@
     <cache>/brimline/labs/<name>/
       lab.json             what it is, in which state, and who brought it there
       servers/<address>/   data, log and server.json of each server: its process, and its guardian's
+      servers/forwarder-<port>/   the same of what stands before a server that is to be far away
       secret/              the password, the set's key, certificates; 0600 each
 
 The directory appears under its name with `lab.json` in it, so that there is never one that nobody can account for.
@@ -25,6 +26,8 @@ from brimline.servers.state import SERVER_FILE, cache_directory, read_json, read
 LAB_FILE = "lab.json"
 FORMAT_VERSION = 1
 UNFINISHED_PREFIX = ".new-"
+FORWARDER_PREFIX = "forwarder-"
+"""What the directory of a server's forwarder begins with."""
 
 Phase = Literal["starting", "up", "stopping"]
 Role = Literal["standalone", "member", "arbiter", "config server", "shard", "mongos"]
@@ -32,7 +35,10 @@ Role = Literal["standalone", "member", "arbiter", "config server", "shard", "mon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabServer:
-    """One server of a lab. `set_name` is its replica set's; `delay_s`, `hidden` and `priority` are a member's."""
+    """One server of a lab. `set_name` is its replica set's; `delay_s`, `hidden` and `priority` are a member's.
+
+    `address` is what clients and members are told; `behind` is where the server itself listens, where that is another.
+    """
 
     address: str
     role: Role
@@ -40,11 +46,17 @@ class LabServer:
     priority: float | None = None
     hidden: bool = False
     delay_s: int = 0
+    behind: str | None = None
+
+    @property
+    def own_address(self) -> str:
+        """Where the server itself listens."""
+        return self.behind or self.address
 
     @property
     def directory_name(self) -> str:
         """The name of its directory."""
-        return self.address.replace(":", "-")
+        return self.own_address.replace(":", "-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

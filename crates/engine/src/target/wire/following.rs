@@ -119,7 +119,7 @@ impl WireTarget {
     fn replace_unused(&mut self, index: LaneIndex) {
         match self.lanes[index].state {
             LaneState::Opening | LaneState::Greeting => self.drop_spent(index),
-            LaneState::Idle if !self.mate(index).is_some_and(|mate| self.is_in_use(mate)) => {
+            LaneState::Idle if !self.mates(index).any(|mate| self.is_in_use(mate)) => {
                 self.drop_spent(index);
                 let failure =
                     Failure::new(FailureClass::ConnectionLost, "the replica set has no such primary");
@@ -159,7 +159,7 @@ impl WireTarget {
     #[inline(never)]
     pub(super) fn drop_retired(&mut self, connection: usize) -> bool {
         let mut is_down = false;
-        for index in [Some(connection), self.mate(connection)].into_iter().flatten() {
+        for index in std::iter::once(connection).chain(self.mates(connection)) {
             if self.lanes[index].is_spent && self.lanes[index].state == LaneState::Idle {
                 self.drop_spent(index);
             }

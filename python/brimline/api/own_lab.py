@@ -1,0 +1,65 @@
+"""Owns starting a lab of brimline's own for a measurement, as the options of a verb want it."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from brimline.api.options import Options
+from brimline.errors import UsageError
+from brimline.execution import StopToken
+from brimline.servers import Deployment, ServerBinary, external
+from brimline.servers.lab.lifecycle import bring_up
+from brimline.servers.lab.names import STANDALONE, is_client_routed, read_topology, topology_spec
+from brimline.servers.lab.network import parse_network
+from brimline.servers.lab.spec import NAME_DEFAULT, LabSpec
+from brimline.servers.lab.state import Lab
+
+
+def wants_lab(options: Options) -> bool:
+    """Whether a single server started plainly is not what is asked for."""
+    return (options.topology, options.network, options.cpu_share) != (None, None, None)
+
+
+def refuse_client_routed(options: Options, *, verb: str) -> None:
+    """For a verb whose commands go to one server. Raises UsageError."""
+    if options.topology is not None and is_client_routed(options.topology):
+        raise UsageError(
+            f"{verb} speaks to one server, and {options.topology} are several",
+            hint="run, sweep and capacity use them all",
+        )
+
+
+@contextmanager
+def own_lab(
+    options: Options, binary: ServerBinary, *, say: Callable[[str], None], stop: StopToken
+) -> Iterator[Deployment]:
+    """A fresh lab for the length of the `with` block. Raises UsageError, TargetError and Interrupted."""
+    spec = replace(lab_spec_of(options), name=f"{NAME_DEFAULT}-{secrets.token_hex(4)}")
+    raised = bring_up(spec, mongod=binary, outlives=False, say=say, meanwhile=stop.raise_if_requested)
+    try:
+        yield lab_deployment(raised.lab, binary, client_routed=is_client_routed(options.topology or STANDALONE))
+    finally:
+        raised.take_down()
+
+
+def lab_spec_of(options: Options) -> LabSpec:
+    """The lab that the options ask for. Raises UsageError."""
+    try:
+        topology = read_topology(options.topology or STANDALONE)
+        network = None if options.network is None else parse_network(options.network)
+    except ValueError as error:
+        raise UsageError(str(error), hint="see docs/servers.md for what can be started") from error
+    return replace(
+        topology_spec(topology),
+        network=network,
+        cpu_share=options.cpu_share,
+        cache_gb=options.cache_gb,
+    )
+
+
+def lab_deployment(lab: Lab, binary: ServerBinary, *, client_routed: bool) -> Deployment:
+    """A lab without access control as a run sees it. Raises TargetError."""
+    first, *others = [external(uri) for uri in lab.uris]
+    found = replace(first, binary=binary, shards=tuple(other.address for other in others))
+    return replace(found, kind="client-routed shards") if client_routed else found

@@ -1,0 +1,84 @@
+"""Owns the database of client-routed shards: several databases, one a server, as what surrounds a load sees one.
+
+Only what `dataset` and `execution` ask for. The manifest is at the first server, and speaks of all records.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from brimline.dataset.access import DataDatabase
+from brimline.dataset.manifest import MANIFEST_COLLECTION
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleted:
+    deleted_count: int
+
+
+class _Collection:
+    """A collection of which each server has a part."""
+
+    def __init__(self, databases: Sequence[DataDatabase], name: str) -> None:
+        self._parts = [database[name] for database in databases]
+
+    def find_one(self, *words: Any) -> Any:
+        """The first that any server has."""
+        return next((found for part in self._parts if (found := part.find_one(*words)) is not None), None)
+
+    def find(self, *words: Any) -> Iterator[Any]:
+        """All, server by server."""
+        for part in self._parts:
+            yield from part.find(*words)
+
+    def estimated_document_count(self) -> int:
+        """The sum of what the servers' metadata says."""
+        return sum(part.estimated_document_count() for part in self._parts)
+
+    def count_documents(self, wanted: Mapping[str, Any]) -> int:
+        """The sum of what the servers count one by one."""
+        return sum(part.count_documents(wanted) for part in self._parts)
+
+    def delete_many(self, wanted: Mapping[str, Any]) -> _Deleted:
+        """Deletes at every server."""
+        return _Deleted(sum(part.delete_many(wanted).deleted_count for part in self._parts))
+
+    def create_index(self, keys: Any) -> None:
+        """Makes it at every server."""
+        for part in self._parts:
+            part.create_index(keys)
+
+    def index_information(self) -> Any:
+        """The indexes of the first server; all have the same."""
+        return self._parts[0].index_information()
+
+
+class _Database:
+    """See the module."""
+
+    def __init__(self, databases: Sequence[DataDatabase]) -> None:
+        self._databases = databases
+        self.name = databases[0].name
+
+    def __getitem__(self, name: str) -> Any:
+        return self._databases[0][name] if name == MANIFEST_COLLECTION else _Collection(self._databases, name)
+
+    def drop_collection(self, name: str) -> None:
+        """Drops it at every server."""
+        for database in self._databases:
+            database.drop_collection(name)
+
+    def create_collection(self, name: str) -> None:
+        """Makes it at every server."""
+        for database in self._databases:
+            if name not in database.list_collection_names(filter={"name": name}):
+                database.create_collection(name)
+
+    def list_collection_names(self, **words: Any) -> list[str]:
+        """Those that every server has."""
+        return list(set.intersection(*(set(each.list_collection_names(**words)) for each in self._databases)))
+
+
+def routed(databases: Sequence[DataDatabase]) -> DataDatabase:
+    """The database of the same name at several servers, as one. The first holds the manifest."""
+    return cast(DataDatabase, _Database(databases))

@@ -1,0 +1,302 @@
+"""Owns distance: a program that passes TCP connections on to a server, later and slower. It runs under a guardian.
+
+    python -I -S forwarder.py OPTIONS
+
+OPTIONS is a JSON object. `port`: where it listens, on 127.0.0.1 alone. `target`: port of the server there.
+`server_pid`: the server's process, with which it ends. `delay_ns`: how much later bytes arrive, each way.
+`rate_bit_per_s`: how many bits pass, each way, over all connections together; null: any. `between`: whose connections
+are meant, "clients", "members" or "all"; the others are passed on at once. `servers`: the lab's directory of servers: a
+connection that one of their processes has made is a member's.
+
+What it is not: a network. Making a connection takes no longer, because the kernel of this machine accepts it; nothing
+is lost and nothing comes out of order, because it passes on streams in which TCP has mended that already.
+
+One thread, epoll. Standard library only, and no import of brimline: it starts in about 30 ms. Exit code: 0 when the
+server has ended, 98 when the port is taken (EADDRINUSE).
+"""
+
+# pathlib would double the time to start.
+# ruff: noqa: PTH115, PTH118, PTH119, PTH120, PTH123, PTH207, PTH208
+
+import contextlib
+import errno
+import glob
+import json
+import os
+import resource
+import select
+import socket
+import sys
+import time
+from collections import deque
+from typing import Any
+
+_CHUNK_BYTES = 65_536
+_WINDOW_BYTES = 16 * 1024 * 1024
+"""Most bytes of one direction of one connection that are under way: more than a second of 100 Mbit/s."""
+_BACKLOG = 1024
+_ESTABLISHED = "01"
+
+
+class Line:
+    """One direction of the line that all delayed connections share: first in, first out."""
+
+    def __init__(self, delay_ns: int, rate_bit_per_s: float | None) -> None:
+        self._delay_ns = delay_ns
+        self._rate_bit_per_s = rate_bit_per_s
+        self._free_at_ns = 0
+        self._under_way: deque[tuple[int, Flow, bytes]] = deque()
+
+    def send(self, flow: "Flow", data: bytes, now_ns: int) -> None:
+        """Takes bytes in; an empty text is the end of the stream."""
+        if self._rate_bit_per_s is not None:
+            self._free_at_ns = max(now_ns, self._free_at_ns) + round(len(data) * 8e9 / self._rate_bit_per_s)
+            now_ns = self._free_at_ns
+        self._under_way.append((now_ns + self._delay_ns, flow, data))
+
+    def deliver(self, now_ns: int) -> None:
+        """Hands out what has arrived by now."""
+        while self._under_way and self._under_way[0][0] <= now_ns:
+            _, flow, data = self._under_way.popleft()
+            flow.deliver(data)
+
+    @property
+    def next_ns(self) -> int | None:
+        """When something arrives next."""
+        return self._under_way[0][0] if self._under_way else None
+
+
+class Flow:
+    """One direction of one connection. `line`: None where it isn't delayed."""
+
+    def __init__(self, pair: "Pair", source: socket.socket, sink: socket.socket, line: Line | None) -> None:
+        self._pair = pair
+        self._source = source
+        self._sink = sink
+        self._line = line
+        self._arrived = bytearray()
+        self._pending_bytes = 0
+        self._source_ended = False
+        self._ends = False
+        self.done = False
+        self.reads = True
+
+    @property
+    def wants_room(self) -> bool:
+        """Whether bytes have arrived that the sink has not taken yet."""
+        return bool(self._arrived)
+
+    def read(self) -> None:
+        """Takes what the source has sent."""
+        try:
+            data = self._source.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        self._pending_bytes += len(data)
+        self.reads = bool(data) and self._pending_bytes < _WINDOW_BYTES
+        if not data:
+            self._source_ended = True
+        if self._line is None:
+            self.deliver(data)
+        else:
+            self._line.send(self, data, time.monotonic_ns())
+
+    def deliver(self, data: bytes) -> None:
+        """Gives the sink what has arrived; b"": nothing more will."""
+        if self._pair.closed:
+            return
+        self._ends = self._ends or not data
+        self._arrived += data
+        try:
+            self.write()
+        except OSError:
+            self._pair.close()
+            return
+        self._pair.watch()
+
+    def write(self) -> None:
+        """Sends as much as the sink takes. Raises OSError."""
+        while self._arrived:
+            try:
+                sent = self._sink.send(self._arrived)
+            except BlockingIOError:
+                return
+            del self._arrived[:sent]
+            self._pending_bytes -= sent
+            if not self._source_ended and self._pending_bytes < _WINDOW_BYTES // 2:
+                self.reads = True
+        if self._ends and not self.done:
+            self.done = True
+            self._sink.shutdown(socket.SHUT_WR)
+
+
+class Pair:
+    """A connection of a client, and the one to the server that belongs to it."""
+
+    def __init__(self, loop: "Loop", near: socket.socket, far: socket.socket, lines: tuple[Line, Line] | None) -> None:
+        self._loop = loop
+        there, back = lines or (None, None)
+        self._flows = {near: Flow(self, near, far, there), far: Flow(self, far, near, back)}
+        self._opposite = {near: far, far: near}
+        self._watched = dict.fromkeys(self._flows, 0)
+        self.closed = False
+        for each in self._flows:
+            each.setblocking(False)
+            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.watch()
+
+    def ready(self, at: socket.socket, events: int) -> None:
+        """Follows what one of the sockets is ready for."""
+        if self.closed:
+            return
+        incoming, outgoing = self._flows[at], self._flows[self._opposite[at]]
+        try:
+            if events & select.EPOLLOUT:
+                outgoing.write()
+            if events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR) and incoming.reads:
+                incoming.read()
+        except OSError:
+            self.close()
+            return
+        self.watch()
+
+    def watch(self) -> None:
+        """Asks for what is wanted of each socket now; closes both when all has passed."""
+        if self.closed:
+            return
+        if all(flow.done for flow in self._flows.values()):
+            self.close()
+            return
+        for each, flow in self._flows.items():
+            wanted = (select.EPOLLIN if flow.reads else 0) | (
+                select.EPOLLOUT if self._flows[self._opposite[each]].wants_room else 0
+            )
+            if wanted != self._watched[each]:
+                self._loop.watch(each, self, was=self._watched[each], wanted=wanted)
+                self._watched[each] = wanted
+
+    def close(self) -> None:
+        """Ends both; what is under way is lost, as on a line that breaks."""
+        if self.closed:
+            return
+        self.closed = True
+        for each in self._flows:
+            self._loop.watch(each, self, was=self._watched[each], wanted=0)
+            each.close()
+
+
+class Loop:
+    """The listening socket, the server's end, and every connection."""
+
+    def __init__(self, options: dict[str, Any], listener: socket.socket, server: int | None) -> None:
+        self._target = ("127.0.0.1", int(options["target"]))
+        self._port = int(options["port"])
+        self._between: str = options["between"]
+        self._servers: str | None = options.get("servers")
+        delay_ns, rate = int(options["delay_ns"]), options.get("rate_bit_per_s")
+        self._lines = (Line(delay_ns, rate), Line(delay_ns, rate))
+        self._listener = listener
+        self._server = server
+        self._poller = select.epoll()
+        self._pairs: dict[int, tuple[Pair, socket.socket]] = {}
+        self._poller.register(listener.fileno(), select.EPOLLIN)
+        if server is not None:
+            self._poller.register(server, select.EPOLLIN)
+
+    def run(self) -> None:
+        """Until the server has ended."""
+        while True:
+            # epoll's own time-out has the grain of a millisecond.
+            select.select([self._poller.fileno()], [], [], self._patience_s())
+            for line in self._lines:
+                line.deliver(time.monotonic_ns())
+            for descriptor, events in self._poller.poll(0):
+                if descriptor == self._server:
+                    return
+                if descriptor == self._listener.fileno():
+                    self._accept()
+                elif descriptor in self._pairs:
+                    pair, at = self._pairs[descriptor]
+                    pair.ready(at, events)
+
+    def watch(self, each: socket.socket, pair: Pair, *, was: int, wanted: int) -> None:
+        """Asks for these events of a socket; none: it is left alone, also where its other end has gone for good."""
+        if wanted and was:
+            self._poller.modify(each.fileno(), wanted)
+        elif wanted:
+            self._pairs[each.fileno()] = (pair, each)
+            self._poller.register(each.fileno(), wanted)
+        elif was:
+            del self._pairs[each.fileno()]
+            self._poller.unregister(each.fileno())
+
+    def _patience_s(self) -> float | None:
+        due = [line.next_ns for line in self._lines if line.next_ns is not None]
+        return max(0.0, (min(due) - time.monotonic_ns()) / 1e9) if due else None
+
+    def _accept(self) -> None:
+        try:
+            near, (_, port) = self._listener.accept()
+        except OSError:
+            return
+        try:
+            far = socket.create_connection(self._target)
+        except OSError:
+            near.close()
+            return
+        Pair(self, near, far, self._lines if self._is_meant(port) else None)
+
+    def _is_meant(self, peer_port: int) -> bool:
+        if self._between == "all" or self._servers is None:
+            return True
+        return (self._between == "members") == is_made_by(_processes(self._servers), peer_port, self._port)
+
+
+def is_made_by(pids: list[int], port: int, to_port: int) -> bool:
+    """Whether one of these processes has made the connection from `port` to `to_port` of 127.0.0.1 (proc(5))."""
+    wanted = (f"0100007F:{port:04X}", f"0100007F:{to_port:04X}", _ESTABLISHED)
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        inodes = {fields[9] for line in table if tuple((fields := line.split())[1:4]) == wanted}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for descriptor in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    name = os.readlink(f"/proc/{pid}/fd/{descriptor}")
+                    if name.startswith("socket:[") and name[8:-1] in inodes:
+                        return True
+    return False
+
+
+def _processes(servers: str) -> list[int]:
+    """The servers of the lab, without its forwarders."""
+    pids = []
+    for path in glob.glob(os.path.join(glob.escape(servers), "*", "server.json")):
+        if os.path.basename(os.path.dirname(path)).startswith("forwarder-"):
+            continue
+        with contextlib.suppress(OSError, ValueError, KeyError), open(path, encoding="utf-8") as file:
+            pids.append(int(json.load(file)["process"]["pid"]))
+    return pids
+
+
+def main(options: dict[str, Any]) -> int:
+    """Passes connections on until the server has ended; see the module."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            server = os.pidfd_open(int(options["server_pid"])) if options.get("server_pid") else None
+            listener.bind(("127.0.0.1", int(options["port"])))
+        except ProcessLookupError:
+            return 0
+        except OSError as error:
+            os.write(2, f"{error.strerror}\n".encode())
+            return error.errno if error.errno == errno.EADDRINUSE else 1
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
+        Loop(options, listener, server).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

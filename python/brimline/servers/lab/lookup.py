@@ -1,0 +1,40 @@
+"""Owns recognising a server of a lab by the address it is reached at, so that records say what it is part of."""
+
+from collections import Counter
+from typing import Any
+
+from brimline.servers.lab.state import Lab, LabServer, labs_directory, server_process, stored_labs
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"})
+
+
+def lab_server(address: str) -> tuple[Lab, LabServer] | None:
+    """The lab and its server at `address` ("host:port") that runs on this machine; None where there is none."""
+    host, _, port = address.rpartition(":")
+    if host not in _LOOPBACK:
+        return None
+    for lab in stored_labs(labs_directory()):
+        for server in lab.servers:
+            if server.address.rpartition(":")[2] == port and server_process(lab, server) is not None:
+                return lab, server
+    return None
+
+
+def lab_facts(address: str) -> dict[str, Any] | None:
+    """What the server's lab is, for a record; None where it belongs to none.
+
+    `network` is absent where connections reach the servers themselves.
+    """
+    found = lab_server(address)
+    if found is None:
+        return None
+    lab, _ = found
+    sets = Counter(server.set_name for server in lab.servers if server.set_name is not None)
+    facts = {
+        "topology": lab.topology,
+        "servers": len(lab.servers),
+        "members": max(sets.values(), default=None),
+        "network": lab.settings.get("network"),
+        **{name: lab.settings.get(name) for name in ("cpu_share", "cpus", "small", "cache_gb", "election_timeout_ms")},
+    }
+    return {name: value for name, value in facts.items() if value not in (None, [], False)}

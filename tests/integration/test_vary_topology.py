@@ -1,0 +1,115 @@
+"""Topology, network and read preference as factors, on labs of real servers; counts agree in every run (conftest)."""
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brimline.analysis.finding import Standing
+from brimline.analysis.validity import opcounters
+from brimline.record import read_record
+from tests.support.command_line import CommandLine
+from tests.support.labs import left_behind
+from tests.support.server import required_mongod
+
+pytestmark = pytest.mark.mongod
+
+SHORT = ("--records", "1000", "--duration", "1s", "--warmup", "200ms", "-q")
+ONCE = ("--repeats", "1", "--repeats-max", "1")
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_mongod() -> None:
+    required_mongod()
+
+
+def _sweep(cli: CommandLine, *words: str) -> dict[str, Any]:
+    outcome = cli.run("sweep", *words, *ONCE, *SHORT, "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    return dict(outcome.json())
+
+
+def _trials(cli: CommandLine, levels: str) -> list[Path]:
+    (directory,) = cli.record_directories(kind="vary-")
+    return sorted(directory.glob(f"trials/*-{levels}"))
+
+
+def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_cli: CommandLine) -> None:
+    factors = ("--vary", "topology=standalone,shards-2", "--vary", "workload=ycsb-a,ycsb-d")
+    document = _sweep(brimline_cli, *factors, "--cache-gb", "0.25")
+    assert document["factors"][0] == {"name": "topology", "levels": ["standalone", "client-routed-2"]}
+    assert document["servers_apart_by"] == ["topology"]
+    assert {each["levels"]["topology"] for each in document["loads"]} == {"standalone", "client-routed-2"}
+    assert {run["result"] for run in document["probes"]} <= {"counts", "client_limited"}, document["probes"]
+    for trial in _trials(brimline_cli, "*-client-routed-2*"):
+        record = read_record(trial)
+        assert len(record.plan.target.shards) == 1  # type: ignore[union-attr]
+        assert opcounters(record).verdict is Standing.PASS, "the sum of both servers' counters"
+        server = record.environment["server"]
+        assert (server["kind"], server["lab"]["topology"], server["lab"]["servers"]) == (
+            "client-routed shards", "client-routed shards", 2,
+        )  # fmt: skip
+    (directory,) = brimline_cli.record_directories(kind="vary-")
+    report = brimline_cli.run("report", str(directory), "--format", "md", "-o", "-").stdout
+    groups = groupby(report.splitlines(), key=lambda line: line.startswith("|"))
+    tables = [text for is_table, lines in groups if is_table and "| standalone" in (text := "\n".join(lines))]
+    assert tables
+    assert all("client-routed-2" in table for table in tables), tables
+    assert "no sharded cluster" in report
+    assert left_behind(brimline_cli.directory / "cache") == []
+
+
+def test_service_times_follow_the_network(brimline_cli: CommandLine) -> None:
+    document = _sweep(brimline_cli, "ycsb-c", "--vary", "network=local,0ms,10ms", "--cache-gb", "0.25")
+    service_ns = {run["levels"]["network"]: run["service"]["p50_ns"] for run in document["probes"]}
+    assert service_ns["10ms"] >= 0.999 * 20_000_000
+    (trial,) = _trials(brimline_cli, "run-1-10ms")
+    lab = json.loads((trial / "environment.json").read_text())["server"]["lab"]
+    assert lab["network"] == {"delay_ns": 10_000_000, "rate_bit_per_s": None, "between": "clients"}
+    assert left_behind(brimline_cli.directory / "cache") == []
+
+
+def test_reads_go_where_each_level_wants_them_on_one_set(brimline_cli: CommandLine) -> None:
+    words = ("--topology", "replica-set-2", "--vary", "read-preference=primary,secondary", "--cache-gb", "0.25")
+    document = _sweep(brimline_cli, "ycsb-a", *words)
+    assert document["servers_apart_by"] == [], "all runs share one set"
+    modes = {}
+    for run in document["probes"]:
+        (trial,) = _trials(brimline_cli, f"run-1-{run['levels']['read-preference']}")
+        target = json.loads((trial / "plan.json").read_text())["target"]
+        modes[run["levels"]["read-preference"]] = target.get("reads")
+    assert modes["primary"] is None
+    assert modes["secondary"]["mode"] == "secondary"
+    assert len(modes["secondary"]["addresses"]) == 1
+    assert left_behind(brimline_cli.directory / "cache") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("ycsb-c", "--vary", "topology=standalone,ring-3"), '"ring-3" is no topology', "replica-set-3"),
+        (("ycsb-c", "--vary", "topology=standalone,cluster-2"), "behind a mongos", ""),
+        (("ycsb-c", "--vary", "topology=standalone,replica-set-9"), "set of 9 members", ""),
+        (("ycsb-c", "--vary", "topology=shards-2,client-routed-2"), "client-routed-2 twice", ""),
+        (("ycsb-e", "--vary", "topology=standalone,shards-2"), "no query over client-routed shards", "without scans"),
+        (("ycsb-c", "--vary", "topology=standalone,shards-2", "--topology", "shards-4"), "contradict", ""),
+        (("ycsb-c", "--vary", "topology=standalone,shards-2", "--uri", "mongodb://127.0.0.1:1"), "brimline starts", ""),
+        (("ycsb-c", "--vary", "network=local,faraway"), "is no network", ""),
+        (("ycsb-c", "--vary", "read-preference=primary,secondary"), "needs a replica set", "--topology replica-set-3"),
+        (("ycsb-c", "--vary", "read-preference=primary,anywhere"), "must be one of primary", ""),
+        (
+            ("ycsb-c", "--vary", "read-preference=primary,secondary", "--topology", "shards-2x2"),
+            "go where writes go",
+            "",
+        ),
+        (("ycsb-c", "--topology", "shards-2", "--uri", "mongodb://127.0.0.1:1"), "servers that brimline starts", ""),
+        (("ycsb-c", "--network", "5ms", "--null"), "servers that brimline starts", ""),
+    ],
+)
+def test_what_can_t_be_is_refused_before_anything_starts(
+    brimline_cli: CommandLine, words: tuple[str, ...], message: str, hint: str
+) -> None:
+    brimline_cli.run("sweep", *words, "-q").check_error(2, message, hint)
+    assert brimline_cli.record_directories() == []

@@ -1,0 +1,87 @@
+"""The databases of client-routed shards as one: sums of what each has, and one manifest for all."""
+
+from collections import defaultdict
+from types import SimpleNamespace
+from typing import Any, cast
+
+from brimline.dataset import MANIFEST_COLLECTION, routed
+from brimline.dataset.access import DataDatabase
+
+
+class _Collection(list[dict[str, Any]]):
+    indexes: tuple[Any, ...] = ()
+
+    def find(self, wanted: dict[str, Any], _: Any = None) -> Any:
+        return (each for each in self if wanted.items() <= each.items())
+
+    def find_one(self, wanted: dict[str, Any], _: Any = None) -> Any:
+        return next(self.find(wanted), None)
+
+    def estimated_document_count(self) -> int:
+        return len(self)
+
+    def count_documents(self, wanted: dict[str, Any]) -> int:
+        return sum(1 for _ in self.find(wanted))
+
+    def delete_many(self, wanted: dict[str, Any]) -> Any:
+        gone = list(self.find(wanted))
+        self[:] = [each for each in self if each not in gone]
+        return SimpleNamespace(deleted_count=len(gone))
+
+    def create_index(self, keys: Any) -> None:
+        self.indexes = (*self.indexes, keys)
+
+
+class _Database(defaultdict[str, _Collection]):
+    name = "ycsb"
+
+    def __init__(self) -> None:
+        super().__init__(_Collection)
+
+    def list_collection_names(self, filter: dict[str, str]) -> list[str]:  # noqa: A002 (PyMongo's word)
+        return [name for name in self if name == filter["name"]]
+
+    def create_collection(self, name: str) -> None:
+        assert name not in self
+        self[name] = _Collection()
+
+    def drop_collection(self, name: str) -> None:
+        self.pop(name, None)
+
+
+def _two() -> tuple[_Database, _Database, DataDatabase]:
+    first, second = _Database(), _Database()
+    return first, second, routed(cast(list[DataDatabase], [first, second]))
+
+
+def test_counts_are_sums_and_documents_are_found_wherever_they_are() -> None:
+    first, second, both = _two()
+    first["rows"] += [{"_id": 0}, {"_id": 2}]
+    second["rows"] += [{"_id": 1, "last": True}]
+    rows = both["rows"]
+    assert (both.name, rows.estimated_document_count(), rows.count_documents({})) == ("ycsb", 3, 3)
+    assert rows.find_one({"_id": 1}) == {"_id": 1, "last": True}
+    assert rows.find_one({"_id": 3}) is None
+    assert [each["_id"] for each in rows.find({}, {"_id": 1})] == [0, 2, 1]
+    assert rows.delete_many({"last": True}).deleted_count == 1
+    assert rows.count_documents({}) == 2
+
+
+def test_the_manifest_is_at_the_first_alone() -> None:
+    first, second, both = _two()
+    first[MANIFEST_COLLECTION].append({"_id": "rows"})
+    second[MANIFEST_COLLECTION].append({"_id": "rows", "of": "somebody else"})
+    assert both[MANIFEST_COLLECTION].find_one({"_id": "rows"}) == {"_id": "rows"}
+
+
+def test_a_collection_and_its_index_are_made_and_dropped_at_every_server() -> None:
+    first, second, both = _two()
+    first.create_collection("rows")
+    assert both.list_collection_names(filter={"name": "rows"}) == [], "not at the second"
+    both.create_collection("rows")
+    assert both.list_collection_names(filter={"name": "rows"}) == ["rows"]
+    both["rows"].create_index([("a", 1)])
+    assert first["rows"].indexes == second["rows"].indexes == ([("a", 1)],)
+    both.drop_collection("rows")
+    assert not first
+    assert not second
