@@ -135,6 +135,21 @@ def test_files_are_replaced_only_when_asked(tmp_path: Path) -> None:
     assert path.read_text().startswith("_id,serial")
 
 
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("", "is a directory", "name a file in it"),
+        ("r" * 300 + ".csv", "file name too long", "choose another name"),
+        ("plain.txt/rows.csv", "not a directory", "choose another name"),
+    ],
+)
+def test_a_name_that_no_file_can_have_is_one_error(tmp_path: Path, name: str, message: str, hint: str) -> None:
+    (tmp_path / "plain.txt").touch()
+    with pytest.raises(UsageError, match=message) as caught:
+        generate("bulk-rows", output=tmp_path / name, rows=1)
+    assert caught.value.hint == hint
+
+
 def test_room_is_looked_at_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["brimline.api.generate"], "free_below", lambda _: 2_000_000)
     with pytest.raises(BrimlineError, match=r"would take 27\.\d MB, but 2\.00 MB are free"):
@@ -146,8 +161,9 @@ def test_room_is_looked_at_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_full_disk_is_told_with_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(BrimlineError, match=r"can't write /dev/full: no space left on device after 0 rows"):
+    with pytest.raises(BrimlineError, match=r"can't write /dev/full: no space left on device after 0 rows") as caught:
         generate("bulk-rows", output=Path("/dev/full"), row_format="csv", rows=10_000)
+    assert caught.value.hint == "write to another place"
     assert said(["bulk-rows", "--rows", "9k", "--format", "bson", "-o", "/dev/full"], capsys)[0] == 1
 
 

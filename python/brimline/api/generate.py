@@ -5,6 +5,7 @@ They are the documents that `load` inserts for the same data and seed.
 
 import errno
 import os
+import stat
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -98,6 +99,7 @@ def generate(
     plan = load_plan(load_spec(workload, overrides=overrides).spec, target=NullTarget())
     count = plan.data.record_count if rows is None else rows
     limit = {"kind": "rows", "count": count} if size_bytes is None else {"kind": "bytes", "count": size_bytes}
+    _check_name(output)
     form = row_format or _format_of(output)
     words = _words(form, header=header, canonical=canonical)
     planned_bytes = size_bytes if size_bytes is not None else _planned_bytes(plan, words, count)
@@ -150,6 +152,21 @@ def _words(form: RowFormat, *, header: Header, canonical: bool) -> dict[str, Any
 
 def _planned_bytes(plan: Plan, words: dict[str, Any], rows: int) -> int:
     return round(rows * sample_row_bytes(plan.data, seed=plan.seed, form=words))
+
+
+def _check_name(output: Path | None) -> None:
+    """What no file can be called is told before anything else looks at it."""
+    if output is None:
+        return
+    try:
+        is_directory = stat.S_ISDIR(output.stat().st_mode)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"can't write {output}: {reason}", hint="choose another name") from None
+    if is_directory:
+        raise UsageError(f"{output} is a directory", hint="name a file in it")
 
 
 def _check_room(output: Path | None, planned_bytes: int) -> None:
@@ -216,5 +233,5 @@ def _require_whole(outcome: "GenerationOutcome", output: Path | None) -> None:
     if number == errno.EPIPE:
         raise BrimlineError(f"{name} was closed {written}", hint="what reads them ended early: see what it says")
     is_kept = output is not None and output.is_file()
-    kept = f"{name} holds these whole rows and no more; remove it, or go on with fewer" if is_kept else None
-    raise BrimlineError(f"can't write {name}: {reason} {written}", hint=kept)
+    kept = f"{name} holds these whole rows and no more; remove it, or go on with fewer"
+    raise BrimlineError(f"can't write {name}: {reason} {written}", hint=kept if is_kept else "write to another place")
