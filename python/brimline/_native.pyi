@@ -16,8 +16,13 @@ class Access:
     One value for all runs on a server: it keeps the keys of the password, and whether the server took them.
     """
 
-    def __init__(self, *, login: object | None = None, tls: object | None = None) -> None:
-        """Reads the attributes of `servers.access.Login` and `Tls`. Raises TargetError for a bad certificate or key."""
+    def __init__(
+        self, *, login: object | None = None, tls: object | None = None, compression: object | None = None
+    ) -> None:
+        """Reads the attributes of `servers.access.Login`, `Tls` and `Compression`.
+
+        Raises TargetError for a bad certificate or key.
+        """
 
 class Progress(TypedDict):
     """The latest state of a run; figures are totals since its start."""

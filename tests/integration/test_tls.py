@@ -59,7 +59,8 @@ def server(
         "--tlsAllowConnectionsWithoutCertificates",
     )
     client_tls = {"tls": True, "tlsCAFile": str(trusted.certificate)}
-    with secured_mongod(required_mongod(), tmp_path_factory.mktemp("tls"), tls=tls, client_tls=client_tls) as started:
+    directory = tmp_path_factory.mktemp("tls")
+    with secured_mongod(required_mongod(), directory, options=tls, client_tls=client_tls) as started:
         with started.client() as client:
             client["$external"].command(
                 "createUser",
@@ -156,7 +157,7 @@ def test_a_certificate_that_is_not_accepted(
         required_mongod(),
         tmp_path / "server",
         access_control=False,
-        tls=tls,
+        options=tls,
         client_tls={"tls": True, "tlsInsecure": True},
     ) as started:
         uri = f"mongodb://{started.address}/?tlsCAFile={trusted.certificate}"
@@ -187,7 +188,7 @@ def test_a_host_name_that_does_not_fit_is_the_only_thing_waived(
         required_mongod(),
         tmp_path / "server",
         access_control=False,
-        tls=tls,
+        options=tls,
         client_tls={"tls": True, "tlsInsecure": True},
     ) as started:
         asked = Tls(ca_file=trusted.certificate, allow_invalid_hostnames=True)

@@ -46,16 +46,16 @@ def secured_mongod(
     directory: Path,
     *,
     access_control: bool = True,
-    tls: Sequence[str | Path] = (),
+    options: Sequence[str | Path] = (),
     client_tls: dict[str, Any] | None = None,
 ) -> Iterator[SecuredServer]:
-    """A mongod with `--auth` and one user, and with the options `tls`, for which clients need `client_tls`."""
+    """A mongod with `--auth` and one user, and with `options`, for which clients may need `client_tls`."""
     (directory / "data").mkdir(parents=True)
     port = free_port()
     command = [
         *server_command(binary.path, directory=directory, port=port, cache_gb=0.25),
         *("--wiredTigerEngineConfigString", "log=(prealloc=false,file_max=10MB)"),
-        *map(str, tls),
+        *map(str, options),
         *(["--auth"] if access_control else []),
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

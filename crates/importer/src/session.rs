@@ -67,7 +67,7 @@ impl<'a> Session<'a> {
             let wanted = match handshake.advance(&mut session.connection)? {
                 Step::AwaitsRoom => PollFlags::OUT,
                 Step::AwaitsReply => PollFlags::IN,
-                Step::Done(hello) => return Ok((Self { timeout_ns, ..session }, hello)),
+                Step::Done(hello) => return Ok((Self { timeout_ns, ..session }, *hello)),
             };
             session.wait_on(wanted, until, is_late)?;
         }

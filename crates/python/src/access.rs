@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brimline_wire::access::{Access as WireAccess, Login};
+use brimline_wire::compression::{Compressor, Offer};
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::scram::Mechanism;
 use brimline_wire::tls::{Tls, TlsSettings};
@@ -20,11 +21,16 @@ pub struct Access(Arc<WireAccess>);
 #[pymethods]
 impl Access {
     #[new]
-    #[pyo3(signature = (*, login = None, tls = None))]
-    fn new(login: Option<&Bound<'_, PyAny>>, tls: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (*, login = None, tls = None, compression = None))]
+    fn new(
+        login: Option<&Bound<'_, PyAny>>,
+        tls: Option<&Bound<'_, PyAny>>,
+        compression: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let login = login.map(read_login).transpose()?;
         let tls = tls.map(read_tls).transpose()?;
-        Ok(Self(WireAccess::new(login, tls)))
+        let compression = compression.map(read_compression).transpose()?.unwrap_or_default();
+        Ok(Self(WireAccess::compressing(login, tls, compression)))
     }
 
     fn __repr__(&self) -> String {
@@ -61,6 +67,17 @@ fn read_login(login: &Bound<'_, PyAny>) -> PyResult<Login> {
         source: login.getattr("source")?.extract()?,
         mechanism,
     })
+}
+
+/// From attributes `compressors`, names, and `zlib_level`, which may be None.
+fn read_compression(compression: &Bound<'_, PyAny>) -> PyResult<Offer> {
+    let names: Vec<String> = compression.getattr("compressors")?.extract()?;
+    let known = |name: &String| {
+        Compressor::named(name)
+            .ok_or_else(|| PyValueError::new_err(format!("compressor {name} is not known")))
+    };
+    let compressors = names.iter().map(known).collect::<PyResult<_>>()?;
+    Ok(Offer { compressors, zlib_level: compression.getattr("zlib_level")?.extract()? })
 }
 
 /// From attributes named as the fields of `TlsSettings`.

@@ -1,4 +1,4 @@
-//! Owns what opens a server: who the client is, how the connection is secured, and what became of the first try. One value is
+//! Owns what opens a server: who the client is, how connections are secured and what their messages are compressed with, and what became of the first try. One value is
 //! shared by every connection of a process, so that the keys of a password are derived once and a wrong password is sent once.
 
 use std::fmt;
@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use ring::rand::{SecureRandom, SystemRandom};
 use zeroize::Zeroizing;
 
+use crate::compression::Offer;
 use crate::scram::{Challenge, Conversation, Keys, Mechanism, ScramError};
 use crate::tls::Tls;
 
@@ -40,6 +41,7 @@ pub enum Login {
 pub struct Access {
     login: Option<Login>,
     tls: Option<Tls>,
+    compression: Offer,
     standing: Mutex<Standing>,
     /// The keys that were derived last, with what they were derived from.
     keys: Mutex<Option<(Mechanism, Challenge, Keys)>>,
@@ -60,7 +62,12 @@ pub enum Standing {
 impl Access {
     /// Access by `login` over `tls`, each if there is one.
     pub fn new(login: Option<Login>, tls: Option<Tls>) -> Arc<Self> {
-        Arc::new(Self { login, tls, ..Self::default() })
+        Self::compressing(login, tls, Offer::default())
+    }
+
+    /// The same with messages that are compressed by the first compressor of `compression` which the server takes.
+    pub fn compressing(login: Option<Login>, tls: Option<Tls>, compression: Offer) -> Arc<Self> {
+        Arc::new(Self { login, tls, compression, ..Self::default() })
     }
 
     /// Who the client is.
@@ -71,6 +78,11 @@ impl Access {
     /// How connections are secured.
     pub fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
+    }
+
+    /// What messages may be compressed with.
+    pub fn compression(&self) -> &Offer {
+        &self.compression
     }
 
     /// Access over the same TLS without a login: enough to ask a server what it is.

@@ -12,6 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 
 use crate::arrival;
+use crate::compression::Codec;
 use crate::frame::{FrameError, MESSAGE_BYTES_MAX};
 use crate::incoming::Incoming;
 use crate::tls;
@@ -31,7 +32,14 @@ pub struct Connection {
     incoming: Incoming,
     ancillary: arrival::Ancillary,
     /// Boxed: most connections are plain, and theirs stays as small as it was.
-    tls: Option<Box<tls::Session>>,
+    layers: Option<Box<Layers>>,
+}
+
+/// What lies between messages and the socket.
+#[derive(Debug, Default)]
+struct Layers {
+    tls: Option<tls::Session>,
+    codec: Option<Codec>,
 }
 
 /// A whole message.
@@ -73,6 +81,9 @@ pub enum ConnectionError {
         /// How many bytes arrived.
         arrived: usize,
     },
+    /// A compressed message that is none.
+    #[error("a compressed message is unusable: {0}")]
+    Compressed(&'static str),
     /// A message of impossible length: the peer's, or the request to be sent.
     #[error(transparent)]
     Frame(#[from] FrameError),
@@ -100,12 +111,17 @@ impl Connection {
         // A kernel that refuses gives no times of arrival, and the caller does without.
         let _ = setsockopt(&stream, sockopt::ReceiveTimestampns, &true);
         let ancillary = arrival::Ancillary::default();
-        Self { stream, outgoing: Vec::new(), sent: 0, incoming: Incoming::new(), ancillary, tls: None }
+        Self { stream, outgoing: Vec::new(), sent: 0, incoming: Incoming::new(), ancillary, layers: None }
     }
 
     /// Makes it a TLS connection, before the first byte is sent.
     pub(crate) fn secure(&mut self, session: tls::Session) {
-        self.tls = Some(Box::new(session));
+        self.layers.get_or_insert_default().tls = Some(session);
+    }
+
+    /// Compresses whatever is sent from now on; the handshake never is.
+    pub(crate) fn compress(&mut self, codec: Codec) {
+        self.layers.get_or_insert_default().codec = Some(codec);
     }
 
     /// Tells whether connecting worked; to be called once, after the socket first became writable.
@@ -145,19 +161,10 @@ impl Connection {
         if self.outgoing.len() > MESSAGE_BYTES_MAX {
             return Err(FrameError::Length(self.outgoing.len() as i64).into());
         }
-        if self.tls.is_some() {
-            return self.send_secured();
+        if self.layers.is_some() {
+            return self.send_layered();
         }
-        while self.sent < self.outgoing.len() {
-            match rustix::net::send(&self.stream, &self.outgoing[self.sent..], SendFlags::NOSIGNAL) {
-                Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero).into()),
-                Ok(taken) => self.sent += taken,
-                Err(Errno::AGAIN) => return Ok(SendState::Blocked),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(io::Error::from(error).into()),
-            }
-        }
-        Ok(SendState::Done)
+        send_plain(&self.stream, &self.outgoing, &mut self.sent)
     }
 
     /// Takes what has arrived. A whole message, header included, stays until the next [`Connection::request`]; `None`
@@ -170,8 +177,8 @@ impl Connection {
     /// When the connection is lost or out of step; it must then be dropped.
     #[inline]
     pub fn receive(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
-        if self.tls.is_some() {
-            return self.receive_secured();
+        if self.layers.is_some() {
+            return self.receive_layered();
         }
         let mut receiver =
             Receiver { stream: &self.stream, ancillary: &mut self.ancillary, arrived_unix_ns: None };
@@ -181,19 +188,53 @@ impl Connection {
 
     // Apart, so that plain connections, whose path is inlined, don't carry it along.
     #[inline(never)]
-    fn send_secured(&mut self) -> Result<SendState, ConnectionError> {
-        let Some(tls) = &mut self.tls else { return Ok(SendState::Done) };
-        tls.send(&self.stream, &self.outgoing, &mut self.sent)
+    fn send_layered(&mut self) -> Result<SendState, ConnectionError> {
+        let Some(Layers { tls, codec }) = self.layers.as_deref_mut() else { return Ok(SendState::Done) };
+        let mut bytes = self.outgoing.as_slice();
+        if let Some(codec) = codec {
+            // The same message makes the same bytes, should none of them have been taken yet.
+            if self.sent == 0 {
+                codec.pack(bytes)?;
+            }
+            bytes = codec.packed();
+        }
+        match tls {
+            Some(tls) => tls.send(&self.stream, bytes, &mut self.sent),
+            None => send_plain(&self.stream, bytes, &mut self.sent),
+        }
     }
 
     #[inline(never)]
-    fn receive_secured(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
-        let Some(tls) = &mut self.tls else { return Ok(None) };
+    fn receive_layered(&mut self) -> Result<Option<Received<'_>>, ConnectionError> {
+        let Some(Layers { tls, codec }) = self.layers.as_deref_mut() else { return Ok(None) };
         let mut receiver =
             Receiver { stream: &self.stream, ancillary: &mut self.ancillary, arrived_unix_ns: None };
-        let message = self.incoming.receive(&mut tls.reader(&self.stream, &mut receiver))?;
-        Ok(message.map(|message| Received { message, arrived_unix_ns: receiver.arrived_unix_ns }))
+        let message = match tls {
+            Some(tls) => self.incoming.receive(&mut tls.reader(&self.stream, &mut receiver))?,
+            None => self.incoming.receive(&mut receiver)?,
+        };
+        let Some(message) = message else { return Ok(None) };
+        let message = match codec {
+            Some(codec) => codec.unpack(message)?,
+            None => message,
+        };
+        Ok(Some(Received { message, arrived_unix_ns: receiver.arrived_unix_ns }))
     }
+}
+
+/// Sends `bytes` from `sent` on as far as the socket takes them.
+#[inline]
+fn send_plain(stream: &TcpStream, bytes: &[u8], sent: &mut usize) -> Result<SendState, ConnectionError> {
+    while *sent < bytes.len() {
+        match rustix::net::send(stream, &bytes[*sent..], SendFlags::NOSIGNAL) {
+            Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero).into()),
+            Ok(taken) => *sent += taken,
+            Err(Errno::AGAIN) => return Ok(SendState::Blocked),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(io::Error::from(error).into()),
+        }
+    }
+    Ok(SendState::Done)
 }
 
 /// Reads as [`TcpStream`] does, and notes when the bytes arrived.

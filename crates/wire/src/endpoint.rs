@@ -48,6 +48,11 @@ impl Endpoint {
         self.address
     }
 
+    /// Its name or address, as it was given, without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// What opens it.
     pub fn access(&self) -> &Arc<Access> {
         &self.access

@@ -4,8 +4,10 @@ use thiserror::Error;
 
 /// Length of a message header.
 pub const HEADER_BYTES: usize = 16;
-/// Opcode of `OP_MSG`, the only kind of message since server version 5.1.
+/// Opcode of `OP_MSG`, the only kind of message since server version 5.1, apart from compressed ones.
 pub const OP_MSG: i32 = 2013;
+/// Opcode of `OP_COMPRESSED`, which holds another message.
+pub const OP_COMPRESSED: i32 = 2012;
 /// Longest message, header included: what every server announces as `maxMessageSizeBytes`.
 pub const MESSAGE_BYTES_MAX: usize = 48_000_000;
 

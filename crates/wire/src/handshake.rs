@@ -11,6 +11,7 @@ use brimline_bson::{Reader, Value, Writer};
 use thiserror::Error;
 
 use crate::access::{self, Access, Login};
+use crate::compression::Offer;
 use crate::connection::{Connection, ConnectionError, SendState};
 use crate::hello::{self, Hello, HelloError};
 use crate::op_msg;
@@ -56,7 +57,7 @@ pub enum Step {
     /// Call again when the socket is readable.
     AwaitsReply,
     /// The connection takes commands.
-    Done(Hello),
+    Done(Box<Hello>),
 }
 
 /// Why a connection can't be made.
@@ -84,6 +85,9 @@ pub enum HandshakeError {
         /// Error message.
         message: String,
     },
+    /// The server has none of the compressors that were offered.
+    #[error("the server compresses with none of: {0}")]
+    NoCompressor(String),
     /// The server can't be believed, or the password can't be used.
     #[error(transparent)]
     Scram(#[from] ScramError),
@@ -94,7 +98,7 @@ impl HandshakeError {
     pub fn is_final(&self) -> bool {
         match self {
             Self::Refused { code, .. } => REFUSED_CODES.contains(code),
-            Self::Scram(_) => true,
+            Self::Scram(_) | Self::NoCompressor(_) => true,
             _ => false,
         }
     }
@@ -132,13 +136,25 @@ impl Handshake {
     /// When the connection can't be made; it must then be dropped. A login that the server refuses is remembered, and no further
     /// connection sends it.
     pub fn advance(&mut self, connection: &mut Connection) -> Result<Step, HandshakeError> {
-        let outcome = self.follow(connection);
+        let outcome = self.follow(connection).and_then(|step| self.agree(step, connection));
         match &outcome {
             Ok(Step::Done(_)) if self.access.login().is_some() => self.access.accepted(),
             Err(error) if error.is_final() => self.access.refused(error.to_string()),
             _ => {}
         }
         outcome
+    }
+
+    /// Once the server is open, both sides compress as they have said.
+    fn agree(&self, step: Step, connection: &mut Connection) -> Result<Step, HandshakeError> {
+        let offer = self.access.compression();
+        if let Step::Done(hello) = &step
+            && !offer.compressors.is_empty()
+        {
+            let codec = offer.best(&hello.compressors);
+            connection.compress(codec.ok_or_else(|| HandshakeError::NoCompressor(offer.names()))?);
+        }
+        Ok(step)
     }
 
     fn follow(&mut self, connection: &mut Connection) -> Result<Step, HandshakeError> {
@@ -184,24 +200,27 @@ impl Handshake {
             self.conversation = Some(access::begin(mechanism.unwrap_or(Mechanism::Sha256), username)?);
         }
         let conversation = self.conversation.as_ref();
-        hello::request_with(connection.request(), self.request_id, |writer| match access.login() {
-            None => {}
-            Some(Login::Password { username, source, mechanism, .. }) => {
-                if mechanism.is_none() {
-                    writer.string("saslSupportedMechs", &format!("{source}.{}", username.as_str()));
+        hello::request_with(connection.request(), self.request_id, |writer| {
+            write_offer(writer, access.compression());
+            match access.login() {
+                None => {}
+                Some(Login::Password { username, source, mechanism, .. }) => {
+                    if mechanism.is_none() {
+                        writer.string("saslSupportedMechs", &format!("{source}.{}", username.as_str()));
+                    }
+                    let first = writer.begin_subdocument("speculativeAuthenticate");
+                    if let Some(conversation) = conversation {
+                        write_start(writer, conversation);
+                    }
+                    writer.string("db", source);
+                    writer.end_document(first);
                 }
-                let first = writer.begin_subdocument("speculativeAuthenticate");
-                if let Some(conversation) = conversation {
-                    write_start(writer, conversation);
+                Some(Login::Certificate { username }) => {
+                    let first = writer.begin_subdocument("speculativeAuthenticate");
+                    write_certificate(writer, username.as_deref());
+                    writer.string("db", EXTERNAL);
+                    writer.end_document(first);
                 }
-                writer.string("db", source);
-                writer.end_document(first);
-            }
-            Some(Login::Certificate { username }) => {
-                let first = writer.begin_subdocument("speculativeAuthenticate");
-                write_certificate(writer, username.as_deref());
-                writer.string("db", EXTERNAL);
-                writer.end_document(first);
             }
         });
         Ok(())
@@ -281,7 +300,7 @@ impl Handshake {
     }
 
     fn done(&mut self) -> Result<Step, HandshakeError> {
-        self.hello.take().map(Step::Done).ok_or(HandshakeError::Foreign)
+        self.hello.take().map(|hello| Step::Done(Box::new(hello))).ok_or(HandshakeError::Foreign)
     }
 
     /// The body of the answer to the last request, when that was accepted.
@@ -299,6 +318,17 @@ impl Handshake {
         }
         Ok(op_msg::parse(message).map_err(ReplyError::from)?.body)
     }
+}
+
+fn write_offer(writer: &mut Writer<'_>, offer: &Offer) {
+    if offer.compressors.is_empty() {
+        return;
+    }
+    let names = writer.begin_array("compression");
+    for (index, compressor) in offer.compressors.iter().enumerate() {
+        writer.string(&index.to_string(), compressor.name());
+    }
+    writer.end_document(names);
 }
 
 fn write_start(writer: &mut Writer<'_>, conversation: &Conversation) {

@@ -39,6 +39,8 @@ pub struct Hello {
     pub is_secondary: bool,
     /// Whether it is a mongos, the router of a sharded cluster.
     pub is_mongos: bool,
+    /// Which of the compressors that it was offered it takes.
+    pub compressors: Vec<String>,
     /// What it says as a member of its replica set.
     pub member: Member,
 }
@@ -140,6 +142,7 @@ impl Hello {
             is_writable_primary: false,
             is_secondary: false,
             is_mongos: false,
+            compressors: Vec::new(),
             member: Member::default(),
         }
     }
@@ -160,6 +163,9 @@ impl Hello {
             }
             (b"isWritablePrimary", Value::Boolean(yes)) => self.is_writable_primary = yes,
             (b"secondary", Value::Boolean(yes)) => self.is_secondary = yes,
+            (b"compression", Value::Array(names)) => {
+                each_text(names, |_, name| self.compressors.push(name));
+            }
             (b"msg", Value::String(text)) => self.is_mongos = text == b"isdbgrid",
             (name, value) => self.member.take(name, value),
         }

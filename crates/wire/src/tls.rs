@@ -36,7 +36,10 @@ pub struct TlsSettings {
 
 /// How connections of a process are secured.
 #[derive(Clone)]
-pub struct Tls(Arc<ClientConfig>);
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    settings: TlsSettings,
+}
 
 /// Why TLS can't be prepared.
 #[derive(Debug, Error)]
@@ -79,14 +82,19 @@ impl Tls {
         };
         // A connection lives as long as a run; sessions that could be taken up again would only be kept.
         config.resumption = rustls::client::Resumption::disabled();
-        Ok(Self(Arc::new(config)))
+        Ok(Self { config: Arc::new(config), settings: settings.clone() })
+    }
+
+    /// What was asked.
+    pub fn settings(&self) -> &TlsSettings {
+        &self.settings
     }
 
     /// TLS for one connection to `host`.
     pub(crate) fn session(&self, host: &str) -> Result<Session, TlsError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| TlsError::Unusable(format!("{host} can't be the name in a certificate")))?;
-        let tls = ClientConnection::new(Arc::clone(&self.0), name)
+        let tls = ClientConnection::new(Arc::clone(&self.config), name)
             .map_err(|error| TlsError::Unusable(error.to_string()))?;
         Ok(Session { tls })
     }

@@ -12,6 +12,7 @@ use std::thread::{self, JoinHandle};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use brimline_wire::access::{Access, Login, Standing};
+use brimline_wire::compression::{Compressor, Offer};
 use brimline_wire::endpoint::Endpoint;
 use brimline_wire::handshake::{HandshakeError, Step};
 use brimline_wire::scram::{Mechanism, ScramError};
@@ -105,6 +106,26 @@ fn challenge_first(later: Document) -> impl FnMut(usize, &Document) -> Document 
             return later.clone();
         }
         doc! { "speculativeAuthenticate": challenge(speculative(request), 4_096), "ok": 1, "maxWireVersion": 17 }
+    }
+}
+
+/// What a client offers is in its first message, and a server that takes none of it is left.
+#[test]
+fn a_server_without_a_compressor_that_was_offered_is_left() {
+    let offer = Offer { compressors: vec![Compressor::Zstd, Compressor::Snappy], zlib_level: None };
+    for (taken, is_taken) in [(vec!["snappy"], true), (vec!["zlib"], false), (vec![], false)] {
+        let names: Vec<String> = taken.iter().map(|&name| name.to_owned()).collect();
+        let (address, asked) =
+            server(move |_, _| doc! { "compression": names.clone(), "ok": 1, "maxWireVersion": 17 });
+        let access = Access::compressing(None, None, offer.clone());
+        let outcome = shake_hands(&Endpoint::resolve(&address, &access).unwrap());
+        assert_eq!(outcome.is_ok(), is_taken, "{taken:?}");
+        if let Err(error) = outcome {
+            assert_eq!(error.to_string(), "the server compresses with none of: zstd, snappy");
+        }
+        let asked = asked.join().unwrap();
+        let offered = asked[0].get_array("compression").unwrap();
+        assert_eq!(offered, &vec![bson::Bson::from("zstd"), bson::Bson::from("snappy")]);
     }
 }
 

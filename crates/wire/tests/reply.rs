@@ -179,7 +179,7 @@ fn a_hello_names_the_client() {
 #[test]
 fn a_hello_reply_describes_the_server() {
     let replica = doc! {
-        "isWritablePrimary": true, "secondary": false, "setName": "rs0", "maxBsonObjectSize": 16_777_216,
+        "isWritablePrimary": true, "compression": ["zstd", "zlib"], "secondary": false, "setName": "rs0", "maxBsonObjectSize": 16_777_216,
         "maxMessageSizeBytes": 48_000_000, "maxWriteBatchSize": 1000, "minWireVersion": 0, "maxWireVersion": 17,
         "hosts": ["a:1", "b:2"], "passives": ["c:3"], "arbiters": ["d:4"], "me": "a:1", "setVersion": 3,
         "electionId": ObjectId::from_bytes([7; 12]), "tags": { "dc": "east" }, "hidden": true,
@@ -195,6 +195,7 @@ fn a_hello_reply_describes_the_server() {
         is_writable_primary: true,
         is_secondary: false,
         is_mongos: false,
+        compressors: vec!["zstd".to_owned(), "zlib".to_owned()],
         member: Member {
             me: Some("a:1".to_owned()),
             hosts: ["a:1", "b:2", "c:3"].map(str::to_owned).to_vec(),

@@ -24,7 +24,7 @@ _NO_CONFIGURATION = frozenset(
     }
 )
 _ENVIRONMENT = (
-    ("server", ("engine", "kind", "version", "git_version", "same_host", "started_by_brimline")),
+    ("server", ("engine", "kind", "version", "git_version", "same_host", "started_by_brimline", "compressor")),
     (
         "host",
         (

@@ -14,6 +14,7 @@ from brimline.experiments.trial import Probe
 from brimline.experiments.vary import Levels, VarySettings
 from brimline.experiments.vary_factors import (
     CACHE,
+    COMPRESSION,
     INDEXES,
     JOURNAL,
     MONGOD,
@@ -44,13 +45,15 @@ Workloads = Mapping[str, LoadSpec]
 class Variant:
     """One combination.
 
-    `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, likewise.
+    `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, `compression`:
+    its compressor or "none", likewise.
     """
 
     loaded: LoadedSpec
     options: Options
     index: tuple[str, ...] | None
     reads: Mode | None = None
+    compression: str | None = None
 
 
 def placed(
@@ -107,7 +110,13 @@ def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, optio
         except ValueError as error:
             raise UsageError(f"--vary indexes: {error}", hint="name fields of the workload's documents") from error
     reads = next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None)
-    return Variant(loaded=loaded, options=_options(named, options), index=index, reads=reads)
+    return Variant(
+        loaded=loaded,
+        options=_options(named, options),
+        index=index,
+        reads=reads,
+        compression=named.get(COMPRESSION),
+    )
 
 
 def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec) -> dict[str, object]:
@@ -147,6 +156,8 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
                          "leave --uri, BRIMLINE_URI and target.uri out, or vary something else")  # fmt: skip
     if READ_PREFERENCE in names:
         _check_reads(names, options, uri)
+    if COMPRESSION in names:
+        _check_compression(options, uri)
     if INDEXES in names and options.null:
         raise UsageError("--vary indexes needs a server, and the null target is none", hint="leave --null out")
     if any(factor.kind.scope is Scope.DATA for factor in factors) and options.data is DataPolicy.AS_IS:
@@ -186,6 +197,16 @@ def _check_reads(names: Set[str], options: Options, uri: str | None) -> None:
         raise UsageError(
             "--vary read-preference and the readPreference of the address contradict each other",
             hint="give one of them",
+        )
+
+
+def _check_compression(options: Options, uri: str | None) -> None:
+    """There must be messages, and nothing else that says how they are. Raises UsageError."""
+    if options.null:
+        raise UsageError("--vary compression needs a server, and the null target is none", hint="leave --null out")
+    if uri is not None and "compressors" in uri.lower():
+        raise UsageError(
+            "--vary compression and the compressors of the address contradict each other", hint="give one of them"
         )
 
 

@@ -239,7 +239,7 @@ class _Place:
 
     def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
         variant = self._variants[levels]
-        place = self._place.reading(variant.reads).beside(variant.loaded)
+        place = self._place.reading(variant.reads).compressing(variant.compression).beside(variant.loaded)
         plan = run_plan(place.spec, self._settings, place.target)
         if variant.index and place.context.deployment is not None:
             record = ensure_indexed_data(

@@ -26,6 +26,7 @@ from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.servers import (
     BUNDLED_LICENCE,
     Deployment,
+    compressing_by,
     control_client,
     external,
     reading_by,
@@ -73,6 +74,16 @@ class Workplace:
         if mode is None or deployment is None:
             return self
         return replace(self, context=replace(self.context, deployment=reading_by(deployment, mode)))
+
+    def compressing(self, level: str | None) -> "Workplace":
+        """The same servers with messages compressed by this; None: as it is. Raises TargetError where it isn't taken."""
+        deployment = self.context.deployment
+        if level is None or deployment is None:
+            return self
+        deployment = compressing_by(deployment, level)
+        server = {**(self.context.environment.get("server") or {}), "compressor": deployment.compressor}
+        environment = {**self.context.environment, "server": server}
+        return replace(self, context=replace(self.context, deployment=deployment, environment=environment))
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""
@@ -222,6 +233,7 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
             "git_version": deployment.git_version,
             "openssl": documents.get("buildInfo", {}).get("openssl", {}).get("running"),
             "same_host": deployment.local,
+            **({} if deployment.compressor is None else {"compressor": deployment.compressor}),
             "started_by_brimline": deployment.binary is not None,
             **({} if lab is None else {"lab": lab}),
             **documents,

@@ -23,7 +23,7 @@ from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_duration, parse_percentage
 
 _DEFAULTS = SweepSettings()
-_FACTORS = ", ".join(kind.name for kind in KINDS.values() if not kind.missing)
+_FACTORS = ", ".join(KINDS)
 
 
 def sweep(

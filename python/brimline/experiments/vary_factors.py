@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from brimline.errors import UsageError
 from brimline.experiments.growth import IndexSet
+from brimline.servers.access import COMPRESSORS
+from brimline.servers.compression import NONE
 from brimline.servers.lab.names import TOPOLOGIES, read_topology
 from brimline.servers.lab.network import read_network
 from brimline.servers.selection import MODES
@@ -25,6 +27,7 @@ CACHE = "cache-gb"
 TOPOLOGY = "topology"
 NETWORK = "network"
 READ_PREFERENCE = "read-preference"
+COMPRESSION = "compression"
 LEVELS_MAX = 32
 _GB = 10**9
 _KEYS = ("uniform", "sequential", "zipfian", "latest", "hotspot", "exponential")
@@ -45,7 +48,7 @@ class Scope(StrEnum):
 class FactorKind:
     """Something that can be varied. `read` gives the one spelling of a level, or raises ValueError.
 
-    `path` is where the level stands in a spec, "" where it stands elsewhere. `missing` says why it can't be varied.
+    `path` is where the level stands in a spec, "" where it stands elsewhere.
     """
 
     name: str
@@ -53,7 +56,6 @@ class FactorKind:
     what: str
     read: Callable[[str], str]
     path: str = ""
-    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +86,6 @@ def parse_factor(text: str) -> Factor:
     kind = _kind_named(name.strip())
     if not separator:
         raise UsageError(f"--vary {name.strip()} has no levels", hint=_WRITTEN)
-    if kind.missing:
-        raise UsageError(f"--vary {kind.name} can't be had yet: {kind.missing}", hint="vary something else")
     levels = tuple(_level(kind, each.strip()) for each in values.split(","))
     twice = next((level for place, level in enumerate(levels) if level in levels[:place]), None)
     if twice is not None:
@@ -105,7 +105,7 @@ def _kind_named(name: str) -> FactorKind:
         return KINDS[wanted]
     near = difflib.get_close_matches(wanted, KINDS, n=1)
     meant = f'did you mean "{near[0]}"? ' if near else ""
-    named = ", ".join(each.name for each in KINDS.values() if not each.missing)
+    named = ", ".join(KINDS)
     raise UsageError(f'--vary: there is no factor "{name}"', hint=f"{meant}factors are {named}")
 
 
@@ -201,6 +201,13 @@ def _read_preference(text: str) -> str:
     return mode
 
 
+def _compressor(text: str) -> str:
+    levels = (NONE, *COMPRESSORS)
+    if text.lower() not in levels:
+        raise ValueError(f"must be one of {', '.join(levels)}, not {text}")
+    return text.lower()
+
+
 _ALL = (
     FactorKind(name=WORKLOAD, scope=Scope.RUN, what="workloads, shipped ones or YAML files", read=str),
     FactorKind(
@@ -225,8 +232,8 @@ _ALL = (
                read=read_network),
     FactorKind(name=READ_PREFERENCE, scope=Scope.RUN, what="where reads go: primary, secondary, nearest …",
                read=_read_preference),
-    FactorKind(name="compression", scope=Scope.RUN, what="compressors", read=str,
-               missing="brimline sends messages as they are"),
+    FactorKind(name=COMPRESSION, scope=Scope.RUN, what="compressors of messages: none, snappy, zlib, zstd",
+               read=_compressor),
 )  # fmt: skip
 KINDS: Mapping[str, FactorKind] = {kind.name: kind for kind in _ALL}
 """Every factor by its name."""
@@ -238,5 +245,6 @@ _ALIASES = {
     "index": INDEXES,
     "index-set": INDEXES,
     "version": SERVER_VERSION,
+    "compressors": COMPRESSION,
     "connection": CONNECTIONS,
 }

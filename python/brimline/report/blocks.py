@@ -219,6 +219,7 @@ def _server_facts(environment: Environment) -> list[Fact]:
         _fact("Host", _mapping(_mapping(server, "hostInfo"), "system").get("cpuArch")),
         _fact("Topology", _topology(server)),
         _fact("Network", _network(server)),
+        _fact("Messages compressed by", server.get("compressor")),
         _fact("Command line", " ".join(map(str, argv)) if isinstance(argv, list) else None),
     ]
     return [fact for fact in facts if fact.value]

@@ -8,7 +8,7 @@ from brimline.servers.access import OPEN, Access
 from brimline.servers.binary import BUNDLED_LICENCE, ServerBinary, find_mongod
 from brimline.servers.bundled import bundled
 from brimline.servers.deployment import Deployment, control_client, server_documents
-from brimline.servers.external import external, external_again, primary_now, reached, reading_by
+from brimline.servers.external import compressing_by, external, external_again, primary_now, reached, reading_by
 from brimline.servers.password import PasswordSource
 from brimline.servers.state import sweep
 
@@ -20,6 +20,7 @@ __all__ = [
     "PasswordSource",
     "ServerBinary",
     "bundled",
+    "compressing_by",
     "control_client",
     "external",
     "external_again",

@@ -1,4 +1,4 @@
-"""Owns what opens a server: who the user is, and how connections are secured.
+"""Owns what opens a server: who the user is, how connections are secured, and what their messages are compressed with.
 
 It goes to PyMongo and to the engine apart from everything that is stored; no text or record ever holds it.
 """
@@ -6,13 +6,16 @@ It goes to PyMongo and to the engine apart from everything that is stored; no te
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import quote_plus, urlencode
 
 from brimline import _native
 from brimline.errors import UsageError
 
 Mechanism = Literal["SCRAM-SHA-1", "SCRAM-SHA-256", "MONGODB-X509"]
+Compressor = Literal["snappy", "zlib", "zstd"]
+COMPRESSORS: tuple[Compressor, ...] = get_args(Compressor)
+"""As servers and connection strings call them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +41,24 @@ class Tls:
     allow_invalid_certificates: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compression:
+    """What messages that are measured may be compressed with, the best first. `zlib_level` None: zlib's own choice."""
+
+    compressors: tuple[Compressor, ...]
+    zlib_level: int | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """What opens a server; nothing of it for one that is open to all on a plain connection."""
+    """What opens a server; nothing of it for one that is open to all on a plain connection.
+
+    `compression` is for the connections that are measured; those of the control plane are never compressed.
+    """
 
     login: Login | None = None
     tls: Tls | None = None
+    compression: Compression | None = None
 
     @cached_property
     def native(self) -> _native.Access:
@@ -52,7 +67,7 @@ class Access:
         Raises UsageError for a certificate that can't be used.
         """
         try:
-            return _native.Access(login=self.login, tls=self.tls)
+            return _native.Access(login=self.login, tls=self.tls, compression=self.compression)
         except OSError as error:
             raise UsageError(
                 f"TLS can't be prepared: {error}", hint="check tlsCAFile and tlsCertificateKeyFile, both in PEM form"

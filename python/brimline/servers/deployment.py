@@ -12,7 +12,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
 from brimline.plan.model import Reads, ReplicaSet
-from brimline.servers.access import OPEN, Access
+from brimline.servers.access import OPEN, Access, Compressor
 from brimline.servers.answers import Unkeepable, at, plain, refusal_name, refusal_words, words
 from brimline.servers.binary import ServerBinary
 from brimline.servers.discovery import Topology
@@ -59,7 +59,7 @@ class Deployment:
 
     `routers` are further routers of the same cluster, `reads` says which servers take reads where those are others than
     `address`, `read_concern` what they may see. `found` is what was found behind the connection string. `shards` are
-    further servers among which the client itself shares out the records.
+    further servers among which the client itself shares out the records. `compressor` is what the server agreed to.
     """
 
     address: str
@@ -74,6 +74,7 @@ class Deployment:
     binary: ServerBinary | None = None
     own: "OwnServer | None" = field(default=None, repr=False, compare=False)
     access: Access = field(default=OPEN, repr=False, compare=False)
+    compressor: Compressor | None = None
     routers: tuple[str, ...] = ()
     shards: tuple[str, ...] = ()
     found: Topology | None = field(default=None, repr=False, compare=False)

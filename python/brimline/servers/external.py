@@ -9,6 +9,8 @@ from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
 from brimline.errors import TargetError, UsageError, redact_uri
 from brimline.plan.model import ReplicaSet
+from brimline.servers.access import COMPRESSORS, Compression
+from brimline.servers.compression import agreed
 from brimline.servers.deployment import (
     CONNECT_TIMEOUT_S,
     Client,
@@ -46,12 +48,14 @@ def external(
         deployment = inspect_deployment(
             client, address=address, uri_redacted=server.redacted, access=server.access, set_name=server.set_name
         )
+        compressor = agreed(client, server.access.compression)
     followed = _followed(topology, server)
     topology = topology or _alone(deployment)
     has_sessions = deployment.kind in ("replica-set member", "mongos")
     return replace(
         deployment,
         uri_redacted=redact_uri(uri),
+        compressor=compressor,
         routers=tuple(member.address for member in topology.writable[1:]),
         found=topology,
         reads=reads_of(topology, server.read_preference),
@@ -92,6 +96,7 @@ def external_again(deployment: Deployment, *, connect_timeout_s: float) -> Deplo
         )
     return replace(
         again,
+        compressor=deployment.compressor,
         routers=deployment.routers,
         shards=deployment.shards,
         found=deployment.found,
@@ -131,6 +136,14 @@ def reading_by(deployment: Deployment, mode: Mode) -> Deployment:
     if deployment.found is None:
         raise UsageError("only a replica set has members to prefer for reads", hint="give --uri, or --topology")
     return replace(deployment, reads=reads_of(deployment.found, ReadPreference(mode=mode)))
+
+
+def compressing_by(deployment: Deployment, level: str) -> Deployment:
+    """The same servers with messages compressed by `level`, or as they are. Raises TargetError where it isn't taken."""
+    wanted = next((each for each in COMPRESSORS if each == level), None)
+    access = replace(deployment.access, compression=None if wanted is None else Compression(compressors=(wanted,)))
+    with control_client(deployment.address, access=access) as client:
+        return replace(deployment, access=access, compressor=agreed(client, access.compression))
 
 
 @contextmanager
@@ -280,4 +293,13 @@ def _reason(error: PyMongoError) -> str:
     return next((words for pattern, words in known.items() if pattern in text), "it is not a MongoDB server")
 
 
-__all__ = ["ServerUri", "external", "external_again", "parse_server_uri", "primary_now", "reached", "reading_by"]
+__all__ = [
+    "ServerUri",
+    "compressing_by",
+    "external",
+    "external_again",
+    "parse_server_uri",
+    "primary_now",
+    "reached",
+    "reading_by",
+]

@@ -21,6 +21,7 @@ from pymongo.uri_parser import parse_uri
 from brimline.errors import UsageError
 from brimline.record.redaction import REDACTED
 from brimline.servers.access import OPEN, Access, Login, Mechanism, Tls
+from brimline.servers.compression import asked_compression
 from brimline.servers.password import PasswordSource
 from brimline.servers.selection import MAX_STALENESS_S_MIN, MODES, PRIMARY, ReadPreference
 from brimline.servers.srv import resolve_srv
@@ -51,6 +52,8 @@ _HONOURED: dict[str, frozenset[str] | None] = {
     "readpreference": frozenset(mode.lower() for mode in MODES),
     "readpreferencetags": None,
     "maxstalenessseconds": None,
+    "compressors": None,
+    "zlibcompressionlevel": None,
     "readconcernlevel": frozenset({"local", "available", "majority", "linearizable"}),
     "serverselectiontimeoutms": None,
     "retryreads": frozenset(_BOOLEANS),
@@ -73,8 +76,6 @@ _HINTS = {
     "minpoolsize": "leave it out and use --connections",
     "maxconnecting": "leave it out: all connections are made before the run begins",
     "waitqueuetimeoutms": "leave it out and use --in-flight: what waits is counted",
-    "compressors": "leave it out: brimline does not compress what it sends yet",
-    "zlibcompressionlevel": "leave it out: brimline does not compress what it sends yet",
     "loadbalanced": "leave it out and give the address of a server behind the load balancer",
     "readconcernlevel": "write local, available, majority or linearizable",
     "readpreference": f"write {', '.join(MODES)}",
@@ -148,7 +149,11 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
         selection_timeout_ms=_selection_timeout_ms(options),
         retry_reads=_BOOLEANS[options.get("retryreads", "true").lower()],
         retry_writes=_BOOLEANS[options.get("retrywrites", "true").lower()],
-        access=Access(login=_login(user_info, unquote(tail), options, tls, password or PasswordSource()), tls=tls),
+        access=Access(
+            login=_login(user_info, unquote(tail), options, tls, password or PasswordSource()),
+            tls=tls,
+            compression=asked_compression(options),
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 import pytest
 
 from brimline.errors import TargetError, UsageError
-from brimline.servers.access import OPEN, Access, Login, Tls
+from brimline.servers.access import OPEN, Access, Compression, Login, Tls
 from brimline.servers.password import PASSWORD_VARIABLE, PasswordSource
 from brimline.servers.selection import ReadPreference
 from brimline.servers.uri import parse_server_uri
@@ -33,6 +33,25 @@ def test_an_address_is_read(text: str, address: str) -> None:
     assert uri.address == address
     assert uri.redacted == f"mongodb://{address}"
     assert uri.access == OPEN
+
+
+@pytest.mark.parametrize(
+    ("options", "compression"),
+    [
+        ("", None),
+        ("compressors=", None),
+        ("compressors=zstd", Compression(compressors=("zstd",))),
+        ("compressors=snappy,zlib", Compression(compressors=("snappy", "zlib"))),
+        ("Compressors=ZSTD,,zstd", Compression(compressors=("zstd",))),
+        ("compressors=zlib&zlibCompressionLevel=9", Compression(compressors=("zlib",), zlib_level=9)),
+        ("compressors=zlib&zlibCompressionLevel=0", Compression(compressors=("zlib",), zlib_level=0)),
+        ("compressors=zlib&zlibCompressionLevel=-1", Compression(compressors=("zlib",))),
+    ],
+)
+def test_what_messages_are_compressed_with(options: str, compression: Compression | None) -> None:
+    access = parse_server_uri(f"mongodb://h/?{options}").access
+    assert access == Access(compression=compression)
+    assert access.client_options() == {}, "what isn't measured is never compressed"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +197,13 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("mongodb://h/?readConcernLevel=snapshot", "a value of readConcernLevel that is none"),
         ("mongodb://h/?loadBalanced=true", "sets loadBalanced"),
         ("mongodb://h/shop?w=1&maxPoolSize=5", "sets maxPoolSize,"),
-        ("mongodb://h/?compressors=zstd", "sets compressors"),
+        ("mongodb://h/?compressors=gzip", "a value of compressors that is none"),
+        ("mongodb://h/?compressors=snappy,lz4", "a value of compressors that is none"),
+        ("mongodb://h/?compressors=zlib&zlibCompressionLevel=10", "zlibCompressionLevel in .* out of range"),
+        ("mongodb://h/?compressors=zlib&zlibCompressionLevel=+1", "zlibCompressionLevel in .* out of range"),
+        ("mongodb://h/?compressors=zlib&zlibCompressionLevel=best", "zlibCompressionLevel in .* out of range"),
+        ("mongodb://h/?compressors=zstd&zlibCompressionLevel=3", "zlibCompressionLevel in .* used by nothing"),
+        ("mongodb://h/?zlibCompressionLevel=3", "zlibCompressionLevel in .* used by nothing"),
         ("mongodb://h/?retryWrites=perhaps", "retryWrites in the connection string is true or false"),
         ("mongodb://h/?retryReads=1", "retryReads in the connection string is true or false"),
         ("mongodb://h/?serverSelectionTimeoutMS=0", "serverSelectionTimeoutMS in .* out of range"),

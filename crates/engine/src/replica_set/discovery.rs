@@ -135,7 +135,7 @@ impl Question {
         match self.handshake.advance(&mut self.connection) {
             Ok(Step::AwaitsRoom) => self.awaited = PollFlags::OUT,
             Ok(Step::AwaitsReply) => self.awaited = PollFlags::IN,
-            Ok(Step::Done(hello)) => return Progress::Answered(Box::new(hello)),
+            Ok(Step::Done(hello)) => return Progress::Answered(hello),
             Err(_) => return Progress::Silent,
         }
         Progress::Waits
