@@ -101,6 +101,16 @@ peers-together: $(NATIVE) ## The same with client and server on the same cores, 
 peers-smoke: $(NATIVE) ## See that every peer that can be had here works
 	$(BIN)/python -m benchmarks.peers --quick --rounds 1 --cells a,load --output target/peers/smoke
 
+.PHONY: driver
+driver: $(VENV)/.installed ## Build brimline with the official driver as a target, some minutes
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) PIP_QUIET=1 CARGO_TERM_QUIET=true $(BIN)/maturin develop --quiet --release --locked --features driver,pyo3/extension-module >/dev/null
+	touch $(NATIVE)
+
+.PHONY: test-driver
+test-driver: driver $(TESTSERVER) ## Test the official driver as a target
+	cargo clippy --quiet --locked -p brimline-engine --features driver --all-targets -- -D warnings
+	$(BIN)/python -m pytest tests/integration/test_driver_target.py
+
 .PHONY: build
 build: $(NATIVE) ## Build and install brimline into .venv
 

@@ -15,6 +15,9 @@ from brimline.spec import load_spec
 STUB = Path(_native.__file__).parent / "_native.pyi"
 TREE = ast.parse(STUB.read_text())
 CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
+CONSTANTS = {
+    node.target.id for node in TREE.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+}
 FUNCTIONS = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
 
 
@@ -33,6 +36,7 @@ def _real_parameters(function: object) -> list[str]:
 
 def test_the_module_has_just_the_names_of_the_stub() -> None:
     promised = {name for name, node in CLASSES.items() if not _is_typed_dict(node)} | set(FUNCTIONS)
+    promised |= {name for name in CONSTANTS if not name.startswith("_")}
     there = {name for name in dir(_native) if not name.startswith("_")}
     assert there == promised
     assert isinstance(_native.__version__, str)

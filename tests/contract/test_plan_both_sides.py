@@ -8,6 +8,7 @@ import pytest
 
 from brimline import _native
 from brimline.plan import (
+    DriverTarget,
     NullTarget,
     Plan,
     SimulatedTarget,
@@ -42,6 +43,7 @@ TARGETS: dict[str, TargetPlan] = {
         retry_reads=True,
         retry_writes=True,
     ),
+    "driver": DriverTarget(address="[::1]:27017", read_concern="local", write_concern=None),
     "null": NullTarget(),
 }
 

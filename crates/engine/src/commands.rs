@@ -126,6 +126,10 @@ impl Commands {
                 let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref() };
                 (terms, WriteTerms { concern: write_concern.as_ref(), has_session: *retry_writes })
             }
+            TargetPlan::Driver { read_concern, write_concern, .. } => {
+                let terms = ReadTerms { reads: None, concern: read_concern.as_deref() };
+                (terms, WriteTerms { concern: write_concern.as_ref(), has_session: false })
+            }
             TargetPlan::Null {} | TargetPlan::Simulated { .. } => {
                 (ReadTerms::default(), WriteTerms::default())
             }

@@ -22,6 +22,8 @@ use crate::replica_set::{View, discover};
 use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
 use crate::shared::{Start, StartLine};
 use crate::spares::Spares;
+#[cfg(feature = "driver")]
+use crate::target::DriverTarget;
 use crate::target::{Followed, NullTarget, Routes, SimulatedTarget, Target, WireTarget};
 use crate::totals::WorkerSummary;
 use crate::worker::Worker;
@@ -71,6 +73,17 @@ pub fn direct(
                 })
             })
         }
+        #[cfg(feature = "driver")]
+        TargetPlan::Driver { address, .. } => {
+            reach_one(address, plan, access, shared).map_err(RunError::Target).and_then(|endpoint| {
+                let target = |_, connections| DriverTarget::new(&endpoint, plan, connections);
+                supervise(plan, workload, commands, shared, target)
+            })
+        }
+        #[cfg(not(feature = "driver"))]
+        TargetPlan::Driver { .. } => {
+            Err(RunError::Internal("a build without the driver took its plan".to_owned()))
+        }
         TargetPlan::Null {} => {
             supervise(plan, workload, commands, shared, |_, connections| NullTarget::new(connections))
         }
@@ -99,6 +112,14 @@ fn reach(plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Routes, S
         return Ok(Routes::by_record(writes.into_iter().chain(further)));
     }
     Ok(if reads.is_empty() { Routes::to(writes) } else { Routes::by_kind(writes, reads) })
+}
+
+/// The one server of a plan for the driver, likewise.
+#[cfg(feature = "driver")]
+fn reach_one(address: &str, plan: &Plan, access: &Arc<Access>, shared: &Shared) -> Result<Endpoint, String> {
+    let endpoint = Endpoint::resolve(address, access)?;
+    prove(&endpoint, plan.connect_timeout_ns, || !shared.control.stopped())?;
+    Ok(endpoint)
 }
 
 /// Does `work` while a thread of its own follows the replica set, where there is one.

@@ -93,6 +93,16 @@ pub enum TargetPlan {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         retry_writes: bool,
     },
+    /// The same by the official driver, one server, directly: in builds with the feature `driver`.
+    Driver {
+        /// `host:port`, an IPv6 host in brackets.
+        address: String,
+        /// Level of the read concern of every read; `None` leaves it to the server's default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read_concern: Option<String>,
+        /// Write concern sent with every write; `None` leaves it to the server's default.
+        write_concern: Option<WriteConcern>,
+    },
     /// Answers at once: the generator's own ceiling.
     // Braces, because serde lets unknown keys pass on a variant without them.
     Null {},
@@ -139,7 +149,7 @@ impl Plan {
     pub fn server_count(&self) -> u64 {
         match &self.target {
             TargetPlan::Wire { shards, .. } => 1 + shards.len() as u64,
-            TargetPlan::Null {} | TargetPlan::Simulated { .. } => 1,
+            TargetPlan::Driver { .. } | TargetPlan::Null {} | TargetPlan::Simulated { .. } => 1,
         }
     }
 }

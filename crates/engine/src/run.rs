@@ -153,6 +153,7 @@ impl Run {
     /// As [`Run::start`].
     pub fn start_with(plan: Plan, access: Arc<Access>) -> Result<Self, PlanError> {
         plan.validate()?;
+        plan.require_client()?;
         let workload = Workload::new(&plan)?;
         let commands = Commands::new(&plan)?;
         let thread_count = plan.thread_count();

@@ -37,6 +37,12 @@ impl Plan {
         self.validate_times()
     }
 
+    /// Checks that this build has the client that the plan names. A plan can be read without it.
+    pub(crate) fn require_client(&self) -> Result<(), PlanError> {
+        let has = cfg!(feature = "driver") || !matches!(self.target, TargetPlan::Driver { .. });
+        require(has, "target.kind", || "this build is without the official driver: make driver".to_owned())
+    }
+
     /// Engine threads in use: no more than there is in flight, and one on a virtual clock. The workers of a T-L-R plan
     /// are shared out evenly, so that each thread has as many operations as its workers perform.
     pub fn thread_count(&self) -> u32 {
@@ -166,7 +172,7 @@ impl Plan {
                     || "must be at most 30 days".to_owned(),
                 )
             }
-            TargetPlan::Wire { .. } | TargetPlan::Null {} => Ok(()),
+            TargetPlan::Wire { .. } | TargetPlan::Driver { .. } | TargetPlan::Null {} => Ok(()),
             TargetPlan::Simulated { script, generator_ns } => {
                 script.validate().map_err(|error| {
                     PlanError::new(&format!("target.script.{}", error.path), error.message)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brimline.plan.model import LoadWork, MixWork, WireTarget
+from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget
 from brimline.record.model import RunRecord
 
 
@@ -40,7 +40,7 @@ def acknowledgement(record: RunRecord) -> Acknowledgement:
 
 def _concern(record: RunRecord, server: Mapping[str, Any]) -> Mapping[str, Any] | None:
     target = record.plan.target
-    if isinstance(target, WireTarget) and target.write_concern is not None:
+    if isinstance(target, WireTarget | DriverTarget) and target.write_concern is not None:
         return target.write_concern.model_dump()
     default = server.get("default_write_concern")
     return default if isinstance(default, Mapping) else None

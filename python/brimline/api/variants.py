@@ -45,8 +45,8 @@ Workloads = Mapping[str, LoadSpec]
 class Variant:
     """One combination.
 
-    `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, `compression`:
-    its compressor or "none", likewise.
+    `index`: fields of its secondary index; None where indexes are no factor. `reads`: its read preference, likewise.
+    `compression`: its compressor or "none", likewise.
     """
 
     loaded: LoadedSpec

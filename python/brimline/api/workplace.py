@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from brimline import _native
 from brimline.api.options import URI_VARIABLE, Options
 from brimline.api.own_server import own_server, refuse_own
 from brimline.errors import TargetError, UsageError
@@ -21,7 +22,7 @@ from brimline.execution import (
     ensure_data,
     interruptible,
 )
-from brimline.plan import NullTarget, Plan, TargetPlan, load_plan, wire_target
+from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, load_plan, wire_target
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.servers import (
     BUNDLED_LICENCE,
@@ -76,7 +77,7 @@ class Workplace:
         return replace(self, context=replace(self.context, deployment=reading_by(deployment, mode)))
 
     def compressing(self, level: str | None) -> "Workplace":
-        """The same servers with messages compressed by this; None: as it is. Raises TargetError where it isn't taken."""
+        """The same servers with messages compressed by this; None: as it is. Raises TargetError: it isn't taken."""
         deployment = self.context.deployment
         if level is None or deployment is None:
             return self
@@ -128,6 +129,7 @@ def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = 
     `stop`: the request to end of a verb that has several targets one after the other, and listens to signals itself.
     """
     uri = given_uri(loaded.spec, options)
+    require_client(loaded.spec)
     listening = interruptible() if stop is None else nullcontext(stop)
     with listening as stop, _deployment(uri, options, stop) as deployment:
         stop.raise_if_requested()
@@ -153,8 +155,9 @@ def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = 
 
 
 def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
-    """What a plan says about this deployment."""
-    return wire_target(
+    """What a plan says about this deployment. Raises UsageError where the client that `spec` asks for can't do it."""
+    require_client(spec)
+    target = wire_target(
         spec,
         address=deployment.address,
         routers=deployment.routers,
@@ -165,6 +168,23 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         retry_reads=deployment.retry_reads,
         retry_writes=deployment.retry_writes,
     )
+    if spec.target.kind == "wire":
+        return target
+    if len(deployment.addresses) > 1 or deployment.compressor is not None:
+        raise UsageError(
+            "the official driver is measured on one server, its messages as they are",
+            hint="give the address of one server with directConnection=true, without reads elsewhere and compressors",
+        )
+    return driver_target(target)
+
+
+def require_client(spec: Spec) -> None:
+    """Raises UsageError where this build hasn't the client that `spec` asks for."""
+    if spec.target.kind == "driver" and not _native.HAS_DRIVER:
+        raise UsageError(
+            "this build of brimline is without the official driver",
+            hint="build one that has it, from the sources: make driver",
+        )
 
 
 def given_uri(spec: Spec, options: Options) -> str | None:
@@ -180,7 +200,8 @@ def given_uri(spec: Spec, options: Options) -> str | None:
 def _with_uri(spec: Spec, uri: str) -> Spec:
     """`spec` with what the connection string in use says: write concern and database, held to the spec's own rules."""
     try:
-        target = TargetSpec.model_validate({"uri": uri, "write_concern": spec.target.write_concern})
+        asked = {"uri": uri, "write_concern": spec.target.write_concern, "kind": spec.target.kind}
+        target = TargetSpec.model_validate(asked)
         database = database_of_uri(uri) or spec.data.database
         data = DataSpec.model_validate({**spec.data.model_dump(exclude_none=True), "database": database})
     except ValidationError as error:

@@ -26,6 +26,7 @@ def capacity(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.Uri = None,
+    target: opt.Target = None,
     password_file: opt.PasswordFile = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A look in under two minutes, marked as not quotable.")
@@ -103,6 +104,7 @@ def capacity(
         records=records,
         threads=threads,
         seed=seed,
+        target=target,
         response_p99=response_p99,
         error_rate=error_rate,
         limits=limits,

@@ -20,6 +20,7 @@ def load(
     property_files: opt.PropertyFiles = None,
     properties: opt.Properties = None,
     uri: opt.LoadUri = None,
+    target: opt.Target = None,
     password_file: opt.PasswordFile = None,
     connections: opt.Connections = None,
     in_flight: opt.InFlight = None,
@@ -39,7 +40,7 @@ def load(
         property_files=property_files or (),
         properties=properties or (),
         overrides=opt.spec_overrides(
-            records=records, connections=connections, in_flight=in_flight, threads=threads, seed=seed
+            records=records, connections=connections, in_flight=in_flight, threads=threads, seed=seed, target=target
         ),
         options=opt.surroundings(
             uri=uri,

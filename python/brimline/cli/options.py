@@ -64,6 +64,12 @@ LoadUri = Annotated[
         "--uri", metavar="URI", help="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI.", show_default=False
     ),
 ]
+Target = Annotated[
+    Literal["wire", "driver"] | None,
+    typer.Option(
+        "--target", help="wire: brimline's own client (default); driver: the official one.", show_default=False
+    ),
+]
 Mongod = Annotated[
     Path | None,
     typer.Option("--mongod", metavar="FILE", help="Start this mongod instead of the bundled one.", show_default=False),
@@ -319,6 +325,7 @@ def spec_overrides(
     warmup: str | None = None,
     operation_count: str | None = None,
     seed: str | None = None,
+    target: str | None = None,
     response_p99: str | None = None,
     error_rate: str | None = None,
     limits: Sequence[str] | None = None,
@@ -334,6 +341,7 @@ def spec_overrides(
         "warmup": warmup,
         "operation_count": operation_count,
         "seed": seed,
+        "target.kind": target,
         "slo.response_p99": response_p99,
         "slo.error_rate": error_rate,
         **_limits(limits or (), beside={"slo.response_p99": response_p99, "slo.error_rate": error_rate}),

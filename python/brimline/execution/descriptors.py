@@ -12,9 +12,10 @@ def allow_descriptors(plan: Plan) -> None:
 
     Raises UsageError when the hard limit is too low.
     """
-    if plan.target.kind != "wire":
+    if plan.target.kind not in ("wire", "driver"):
         return
-    wanted = plan.connections * plan.target.sockets_per_connection + OPEN_FILES_BESIDE
+    sockets = plan.target.sockets_per_connection if plan.target.kind == "wire" else 1
+    wanted = plan.connections * sockets + OPEN_FILES_BESIDE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return

@@ -168,6 +168,12 @@ def _acknowledgement(text: str) -> str:
     return str(int(text)) if text.isdigit() else text
 
 
+def _target(text: str) -> str:
+    if text not in ("wire", "driver"):
+        raise ValueError(f"must be wire or driver, not {text}")
+    return text
+
+
 def _journal(text: str) -> str:
     if text not in ("true", "false"):
         raise ValueError(f"must be true or false, not {text}")
@@ -218,6 +224,8 @@ _ALL = (
     FactorKind(name="keys", scope=Scope.RUN, what="which records are taken: uniform, zipfian …", read=_keys,
                path="keys"),
     FactorKind(name="threads", scope=Scope.RUN, what="threads of the generator", read=_connections, path="threads"),
+    FactorKind(name="target", scope=Scope.RUN, what="clients: wire, brimline's own; driver, the official one",
+               read=_target, path="target.kind"),
     FactorKind(name=INDEXES, scope=Scope.DATA, what="primary, single, compound, or fields such as a+b", read=_indexes),
     FactorKind(name="records", scope=Scope.DATA, what="numbers of records", read=_count, path="data.records"),
     FactorKind(name="fields", scope=Scope.DATA, what="fields of a document", read=_count, path="data.fields"),

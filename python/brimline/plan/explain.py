@@ -31,11 +31,18 @@ def _target(target: model.TargetPlan) -> str:
             return "none; every operation is answered at once, which shows the generator's own ceiling"
         case model.SimulatedTarget():
             return "a scripted server on a virtual clock"
+        case model.DriverTarget():
+            return _driver(target)
         case model.WireTarget():
             servers = ", ".join((target.address, *target.routers, *target.shards))
             if target.shards:
                 servers = f"{1 + len(target.shards)} client-routed shards ({servers})"
             return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}{_failover(target)}"
+
+
+def _driver(target: model.DriverTarget) -> str:
+    concern = "" if target.read_concern is None else f", read concern {target.read_concern}"
+    return f"{target.address} by the official driver, {_write_concern(target.write_concern)}{concern}"
 
 
 def _failover(target: model.WireTarget) -> str:

@@ -207,6 +207,19 @@ class WireTarget(_Part):
         return 1 + len(self.shards)
 
 
+class DriverTarget(_Part):
+    """The same by the official driver: one server, directly."""
+
+    kind: Literal["driver"] = "driver"
+    address: str
+    read_concern: str | None = None
+    write_concern: WriteConcern | None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without(dump(self), "read_concern")
+
+
 class NullTarget(_Part):
     """Answers at once: the generator's own ceiling."""
 
@@ -221,7 +234,7 @@ class SimulatedTarget(_Part):
     generator_ns: Count
 
 
-TargetPlan = Annotated[WireTarget | NullTarget | SimulatedTarget, Field(discriminator="kind")]
+TargetPlan = Annotated[WireTarget | DriverTarget | NullTarget | SimulatedTarget, Field(discriminator="kind")]
 
 
 class Namespace(_Part):

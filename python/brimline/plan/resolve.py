@@ -125,6 +125,13 @@ def wire_target(
     )
 
 
+def driver_target(target: model.WireTarget) -> model.DriverTarget:
+    """The same server by the official driver."""
+    return model.DriverTarget(
+        address=target.address, read_concern=target.read_concern, write_concern=target.write_concern
+    )
+
+
 def default_batch_size(data: spec_data.DataSpec) -> int:
     """1000 documents per command, fewer when they are large."""
     return max(1, min(_BATCH_SIZE_DEFAULT, _BATCH_BYTES_MAX // data.document_bytes_max))

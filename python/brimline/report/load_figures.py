@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brimline.plan.explain import write_concern_text
-from brimline.plan.model import LoadWork, WireTarget, WriteConcern, records_to_load
+from brimline.plan.model import DriverTarget, LoadWork, WireTarget, WriteConcern, records_to_load
 from brimline.record.model import InsertTotals, RunRecord
 from brimline.wording import message
 
@@ -82,7 +82,7 @@ def load_figures(record: RunRecord) -> LoadFigures | None:
         connections=record.plan.connections,
         in_flight_max=record.plan.in_flight_max,
         inserts=record.summary.get("inserts") if record.summary else None,
-        write_concern=target.write_concern if isinstance(target, WireTarget) else None,
+        write_concern=target.write_concern if isinstance(target, WireTarget | DriverTarget) else None,
         default_write_concern=server.get("default_write_concern"),
     )
 

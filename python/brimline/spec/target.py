@@ -1,6 +1,6 @@
 """Owns the part of a spec that says which server, and keeps its password out of what is printed or stored."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import parse_qsl, unquote
 
 from pydantic import BeforeValidator, Field, PlainSerializer, SecretStr, WithJsonSchema, model_validator
@@ -79,8 +79,9 @@ WriteConcern = Annotated[
 
 
 class TargetSpec(Part):
-    """A server; without `uri` brimline's own is started."""
+    """A server; without `uri` brimline's own is started. `kind`: brimline's own client, or the official driver."""
 
+    kind: Literal["wire", "driver"] = Field(default="wire", exclude_if=lambda value: value == "wire")
     uri: Uri | None = None
     write_concern: WriteConcern | None = None
 

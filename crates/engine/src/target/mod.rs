@@ -1,11 +1,15 @@
 //! What operations are sent to. One trait: an encoded command goes in, the facts of a reply come out. A target owns the
 //! clock its replies are timed on, so that a simulated one can run on a virtual clock.
 
+#[cfg(feature = "driver")]
+mod driver;
 mod null;
 mod replies;
 mod simulated;
 mod wire;
 
+#[cfg(feature = "driver")]
+pub use driver::DriverTarget;
 pub use null::NullTarget;
 pub use simulated::SimulatedTarget;
 pub use wire::{Followed, Routes, WireTarget};

@@ -1,0 +1,126 @@
+"""brimline's own client beside the official driver: the same workload, what each costs, and what the server counted.
+
+    make driver && python -m benchmarks.targets [--rounds 3] [--duration 4] [--workload ycsb-a]
+
+Both targets take turns on one server, over plain connections and over TLS (skipped without the `openssl` command).
+Service time is the median of the operations', CPU that of the engine's threads per operation. Exit code 1 when the
+server counted other operations than were acknowledged, when the operations differ, or when brimline's own client is
+slower or dearer.
+"""
+
+import argparse
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import brimline
+from brimline.analysis.finding import Standing
+from brimline.analysis.validity import opcounters
+from brimline.servers import PasswordSource
+
+TARGETS = ("wire", "driver")
+CONNECTIONS = 16
+OPERATIONS = 5_000
+RECORDS = "20k"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One run: ops/s, and per operation the median service time and the CPU of client and server."""
+
+    throughput_ops_per_s: float
+    service_p50_us: float
+    client_us: float
+    counts: str
+
+
+def main() -> int:
+    """Prints both tables, plain and TLS."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--duration", type=float, default=4.0, help="seconds of each run")
+    parser.add_argument("--workload", default="ycsb-a")
+    arguments = parser.parse_args()
+    held = [_compare(tls, arguments) for tls in (False, True) if not tls or shutil.which("openssl")]
+    return 0 if all(held) else 1
+
+
+def _compare(tls: bool, arguments: argparse.Namespace) -> bool:
+    print(f"{arguments.workload}, {CONNECTIONS} connections, {'TLS' if tls else 'plain'}, median of {arguments.rounds}")
+    print(f"{'target':10}{'ops/s':>10}{'service p50 µs':>16}{'client µs/op':>14}   the server counted")
+    with _server(tls) as options, tempfile.TemporaryDirectory(prefix="brimline-targets-") as runs:
+        options = {**options, "runs_directory": Path(runs), "data": "load", "drop": True}
+        costs: dict[str, list[Cost]] = {target: [] for target in TARGETS}
+        for number in range(arguments.rounds):
+            for target in TARGETS if number % 2 == 0 else reversed(TARGETS):
+                length = {"duration": f"{arguments.duration}s", "warmup": "1s"}
+                costs[target].append(_run(arguments.workload, target, length, options))
+        fixed = {"operation_count": OPERATIONS, "duration": None, "warmup": "0s"}
+        hashes = {_hash(arguments.workload, target, fixed, options) for target in TARGETS}
+    for target in TARGETS:
+        print(_row(target, costs[target]))
+    wire, driver = (_median(costs[target]) for target in TARGETS)
+    same = len(hashes) == 1
+    print(f"{OPERATIONS} operations by each: {'the same ones' if same else 'different ones'}\n")
+    counted = all(each.counts == "pass" for runs in costs.values() for each in runs)
+    return same and counted and wire.service_p50_us <= driver.service_p50_us and wire.client_us <= driver.client_us
+
+
+def _run(workload: str, target: str, length: Mapping[str, object], options: Mapping[str, object]) -> Cost:
+    result = _result(workload, target, length, options)
+    observation = result.observation
+    verdict = opcounters(result.record).verdict
+    service = observation.service
+    return Cost(
+        observation.throughput_ops_per_s,
+        (service.p50_ns if service else 0) / 1e3,
+        (observation.client_cpu_ns_per_op or 0) / 1e3,
+        "pass" if verdict is Standing.PASS else str(verdict),
+    )
+
+
+def _hash(workload: str, target: str, length: Mapping[str, object], options: Mapping[str, object]) -> str:
+    """What was asked of the server, in whatever order: equal for equal operations."""
+    summary = _result(workload, target, length, options).record.summary
+    return "" if summary is None else f"{summary['operations_hash']} {summary['commands']}"
+
+
+def _result(
+    workload: str, target: str, length: Mapping[str, object], options: Mapping[str, object]
+) -> brimline.RunResult:
+    overrides = {"target.kind": target, "connections": CONNECTIONS, "data.records": RECORDS, **length}
+    return brimline.run(workload, overrides=overrides, options=brimline.Options(**options))  # type: ignore[arg-type]
+
+
+def _median(costs: list[Cost]) -> Cost:
+    return Cost(
+        statistics.median(each.throughput_ops_per_s for each in costs),
+        statistics.median(each.service_p50_us for each in costs),
+        statistics.median(each.client_us for each in costs),
+        ", ".join(sorted({each.counts for each in costs})),
+    )
+
+
+def _row(target: str, costs: list[Cost]) -> str:
+    cost = _median(costs)
+    counted = "the same" if cost.counts == "pass" else cost.counts
+    return (
+        f"{target:10}{cost.throughput_ops_per_s:>10,.0f}{cost.service_p50_us:>16.1f}{cost.client_us:>14.2f}   {counted}"
+    )
+
+
+@contextmanager
+def _server(tls: bool) -> Iterator[dict[str, object]]:
+    """A server of one member, for both targets alike."""
+    with brimline.lab(auth=tls, tls=tls, cache_gb=1.0) as lab:
+        password = {} if lab.password_file is None else {"password": PasswordSource(file=lab.password_file)}
+        yield {"uri": lab.uris[0], **password}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
