@@ -1,8 +1,9 @@
 """Owns the agreement of two capacity searches: the same server, two searches that know nothing of each other.
 
-    python -m benchmarks.agreement [ycsb-b] [--records 100k] [--quick] [--json out.json]
+    python -m benchmarks.agreement [ycsb-b] [--objective response_p90=10ms] [--connections 128] [--quick]
 
-Their probes alternate, so that a machine whose speed drifts drifts for both. Exits with 3 unless the searches agree:
+Their probes alternate, so that a machine whose speed drifts drifts for both. Connections are said, because each search
+would find its own in a sweep of its own, and the rate that a server sustains depends on them. Exits with 3 unless the searches agree:
 both have a number, and the two intervals share a load.
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from brimline.api.experiment import conduct
 from brimline.api.options import Options
-from brimline.api.search_settings import settings_for
+from brimline.api.search_settings import SearchWords, settings_for
 from brimline.api.workload import load_workload
 from brimline.cli.progress import TerminalProgress
 from brimline.experiments.capacity import Capacity
@@ -78,12 +79,17 @@ def main() -> int:
     words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     words.add_argument("workload", nargs="?", default="ycsb-b")
     words.add_argument("--records", default="100k")
+    words.add_argument("--objective", default="response_p99=10ms", metavar="LIMIT=VALUE")
+    words.add_argument("--connections", type=int, default=128)
     words.add_argument("--quick", action="store_true")
     words.add_argument("--runs-dir", type=Path, default=Path("runs"))
     words.add_argument("--json", type=Path)
     said = words.parse_args()
-    loaded = load_workload(said.workload, overrides={"data.records": said.records})
-    settings = settings_for(loaded.spec, "quick" if said.quick else "standard")
+    limit, _, value = said.objective.partition("=")
+    objective = {limit: value, "error_rate": "0.1%"}
+    loaded = load_workload(said.workload, overrides={"data.records": said.records, "slo": objective})
+    searched = SearchWords(connections=said.connections)
+    settings = settings_for(loaded.spec, "quick" if said.quick else "standard", searched)
     conducted = conduct(
         loaded,
         Options(runs_directory=said.runs_dir, progress=TerminalProgress()),

@@ -30,6 +30,28 @@ def test_capacity_takes_every_word_of_the_command_line(searched: list[Any]) -> N
     assert settings.budget_elapses
 
 
+def test_connections_of_the_probes_can_be_said(searched: list[Any]) -> None:
+    brimline.capacity("ycsb-b", preset="quick", connections=300)
+    brimline.frontier("ycsb-b", limits_ns=[5_000_000, 10_000_000], connections=7)
+    capacity, frontier = searched
+    assert (capacity.connections_min, capacity.connections_max) == (300, 300)
+    assert (frontier.search.connections_min, frontier.search.connections_max) == (7, 7)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"connections": 0}, "connections must be 1 to 50000, not 0"),
+        ({"connections": 10**9}, "connections must be 1 to 50000"),
+        ({"connections": 8, "on": "connections"}, "a search on connections finds its own"),
+    ],
+)
+def test_connections_that_can_not_be_are_told(words: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        brimline.capacity("ycsb-b", **words)
+    assert caught.value.hint
+
+
 def test_a_frontier_takes_the_same_words(searched: list[Any]) -> None:
     brimline.frontier("ycsb-b", limits_ns=[5_000_000, 10_000_000], on="connections", budget_s=3600.0)
     (settings,) = searched

@@ -35,6 +35,7 @@ def capacity(
     loops: int | None = None,
     ramp_up_s: float | None = None,
     budget_s: float | None = None,
+    connections: int | None = None,
     settings: CapacitySettings | None = None,
     property_files: Sequence[str | Path] = (),
     properties: Sequence[str] = (),
@@ -44,12 +45,13 @@ def capacity(
     """Searches the highest load that is sustained; the spec's `slo` is the objective.
 
     `on`: what is searched, a `rate`, the `connections` of a closed loop, or the `threads` of T-L-R, whose L and R are
-    `loops` and `ramp_up_s`. `budget_s`: end within this time, without loading. `settings` replaces all of these.
+    `loops` and `ramp_up_s`. `budget_s`: end within this time, without loading. `connections`: of every probe at a rate,
+    else twice those of the sweep's knee. `settings` replaces all of these.
 
     Raises BrimlineError where nothing was measured; a search without a number has `CapacityResult.error`.
     """
     loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
-    chosen = settings or settings_for(loaded.spec, preset, SearchWords.of(on, loops, ramp_up_s, budget_s))
+    chosen = settings or settings_for(loaded.spec, preset, SearchWords.of(on, loops, ramp_up_s, budget_s, connections))
     if settings is not None:
         slo = objective(loaded.spec) or settings.slo
         chosen = replace(settings, slo=slo.on_service_time() if settings.axis.closed_loop else slo)
@@ -65,6 +67,7 @@ def frontier(
     loops: int | None = None,
     ramp_up_s: float | None = None,
     budget_s: float | None = None,
+    connections: int | None = None,
     property_files: Sequence[str | Path] = (),
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
@@ -75,7 +78,7 @@ def frontier(
     Raises BrimlineError where nothing was measured; a frontier that isn't whole has `FrontierResult.error`.
     """
     loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
-    words = SearchWords.of(on, loops, ramp_up_s, budget_s)
+    words = SearchWords.of(on, loops, ramp_up_s, budget_s, connections)
     return search_loaded(loaded, frontier_settings(loaded.spec, preset, limits_ns, words), options or Options())
 
 

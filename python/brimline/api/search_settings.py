@@ -30,18 +30,29 @@ FURTHER_LIMIT_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchWords:
-    """What is said about a search besides its workload. `loops` and `ramp_up_s` are L and R of T-L-R."""
+    """What is said about a search besides its workload.
+
+    `loops` and `ramp_up_s` are L and R of T-L-R. `connections`: of the probes at a rate; None: found by the sweep.
+    """
 
     on: On = On.RATE
     loops: int | None = None
     ramp_up_s: float | None = None
     budget_s: float | None = None
+    connections: int | None = None
 
     @classmethod
-    def of(cls, on: On | str, loops: int | None, ramp_up_s: float | None, budget_s: float | None) -> Self:
+    def of(
+        cls,
+        on: On | str,
+        loops: int | None,
+        ramp_up_s: float | None,
+        budget_s: float | None,
+        connections: int | None = None,
+    ) -> Self:
         """The words of a Python call. Raises UsageError for something that can't be searched."""
         try:
-            return cls(on=On(on), loops=loops, ramp_up_s=ramp_up_s, budget_s=budget_s)
+            return cls(on=On(on), loops=loops, ramp_up_s=ramp_up_s, budget_s=budget_s, connections=connections)
         except ValueError:
             raise UsageError(f'"{on}" can\'t be searched', hint=f"what can be is {', '.join(On)}") from None
 
@@ -65,6 +76,8 @@ def settings_for(spec: Spec, preset: Preset, words: SearchWords = NOTHING_SAID) 
         chosen = _on_threads(chosen, spec, words.loops, words.ramp_up_s)
     elif words.loops is not None or words.ramp_up_s is not None:
         raise UsageError("loops and a ramp-up belong to a search on threads", hint="add --on threads")
+    if words.connections is not None:
+        chosen = _on_so_many(chosen, words.connections)
     chosen = replace(chosen, operations_min=_operations_needed(chosen, _shares(spec)))
     return chosen if words.budget_s is None else _within(chosen, words.budget_s)
 
@@ -95,6 +108,19 @@ def resumed_settings(experiment: ExperimentRecord, budget_s: float | None) -> Ca
 
 def _with_budget(settings: CapacitySettings, budget_s: float | None) -> CapacitySettings:
     return settings if budget_s is None else replace(settings, budget_s=budget_s, budget_elapses=True)
+
+
+def _on_so_many(settings: CapacitySettings, connections: int) -> CapacitySettings:
+    """Every probe at a rate has these connections, whatever the sweep finds. Raises UsageError."""
+    if settings.on is not On.RATE:
+        raise UsageError(
+            f"a search on {settings.on} finds its own connections", hint="leave --connections out, or search a rate"
+        )
+    if not 1 <= connections <= CONNECTION_COUNT_MAX:
+        raise UsageError(
+            f"connections must be 1 to {CONNECTION_COUNT_MAX}, not {connections}", hint="write them like 128"
+        )
+    return replace(settings, connections_min=connections, connections_max=connections)
 
 
 def _on_threads(settings: CapacitySettings, spec: Spec, loops: int | None, ramp_up_s: float | None) -> CapacitySettings:

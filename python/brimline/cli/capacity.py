@@ -18,6 +18,7 @@ from brimline.experiments.axis import On
 from brimline.experiments.frontier import FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.spec import readers
 from brimline.units import NS_PER_S, parse_duration
 
 
@@ -40,6 +41,15 @@ def capacity(
     on: Annotated[
         On, typer.Option("--on", help="What is searched: a rate, connections of a closed loop, or T of T-L-R.")
     ] = On.RATE,
+    connections: Annotated[
+        str | None,
+        typer.Option(
+            "--connections",
+            metavar="COUNT",
+            help="Of every probe at a rate; default: twice the knee's, 64 to 512.",
+            show_default=False,
+        ),
+    ] = None,
     loops: Annotated[
         int | None,
         typer.Option(
@@ -111,7 +121,7 @@ def capacity(
     )
     budget_s = _seconds(budget, "--budget")
     if resume is not None:
-        others = (workload, property_files, properties, loops, ramp_up, frontier, *overrides.values())
+        others = (workload, property_files, properties, connections, loops, ramp_up, frontier, *overrides.values())
         if quick or on is not On.RATE or any(each is not None for each in others):
             raise UsageError(
                 "--resume goes on with the search as it was begun",
@@ -125,7 +135,15 @@ def capacity(
         workload, property_files=property_files or (), properties=properties or (), overrides=overrides
     )
     preset: Preset = "quick" if quick else "standard"
-    words = SearchWords(on=on, loops=loops, ramp_up_s=_seconds(ramp_up, "--ramp-up"), budget_s=budget_s)
+    words = SearchWords(
+        on=on,
+        loops=loops,
+        ramp_up_s=_seconds(ramp_up, "--ramp-up"),
+        budget_s=budget_s,
+        connections=opt.whole_number(
+            "--connections", connections, maximum=readers.CONNECTION_COUNT_MAX, example="128"
+        ),
+    )
     settings: CapacitySettings | FrontierSettings
     if frontier is not None:
         settings = frontier_settings(loaded.spec, preset, _limits_ns(frontier), words)
