@@ -356,6 +356,7 @@ fn summarise(
         digest: totals.digest,
         failures: totals.failures.into_counts(),
         outages: outage::merged(totals.outages),
+        connects: totals.connects,
         threads: plan.thread_count(),
         virtual_clock,
     }

@@ -13,6 +13,7 @@ pub mod clock;
 pub mod clock_probe;
 mod collector;
 pub mod commands;
+pub mod connects;
 mod director;
 pub mod failure;
 mod flight;

@@ -11,6 +11,7 @@ use thiserror::Error;
 use crate::clock::{Clock, Nanos};
 use crate::collector::Interval;
 use crate::commands::{Commands, Opcounter};
+use crate::connects::ConnectTimes;
 use crate::director::direct;
 use crate::failure::FailureCount;
 use crate::operation::OperationKind;
@@ -110,6 +111,8 @@ pub struct Summary {
     pub failures: Vec<FailureCount>,
     /// When the target could not be used, in the order of time.
     pub outages: Vec<Outage>,
+    /// How long connections took to make; none of a target without any.
+    pub connects: ConnectTimes,
     /// Engine threads used.
     pub threads: u32,
     /// Whether the run was on a virtual clock.

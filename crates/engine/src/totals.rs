@@ -2,6 +2,7 @@
 
 use crate::clock::Nanos;
 use crate::commands::{Command, Opcounter};
+use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, FailureTally};
 use crate::flight::InFlight;
 use crate::operation::OperationKind;
@@ -82,6 +83,8 @@ pub struct WorkerSummary {
     pub failures: FailureTally,
     /// When the target could not be used.
     pub outages: Vec<Outage>,
+    /// How long connections took to make.
+    pub connects: ConnectTimes,
     /// When the worker was done.
     pub elapsed_ns: Nanos,
     /// How long it took to close the connections after that; of several workers, the longest.
@@ -175,6 +178,7 @@ impl WorkerSummary {
         self.digest = self.digest.wrapping_add(other.digest);
         self.failures.merge(other.failures);
         self.outages.extend(other.outages);
+        self.connects.merge(other.connects);
         self.inserts.merge(other.inserts);
         self.document_failures.merge(other.document_failures);
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {

@@ -62,6 +62,9 @@ fn both_sides_count_the_same_commands() {
     assert!(kinds.iter().all(|totals| totals.failed + totals.miss + totals.unfinished == 0), "{kinds:?}");
     assert_eq!(update, kinds[1].ok + kinds[4].ok, "a read-modify-write updates once");
     assert_eq!(query, kinds[0].ok + kinds[3].ok + kinds[4].ok);
+    let connects = outcome.summary.connects;
+    assert_eq!(connects.count, u64::from(mixed.connections));
+    assert!((1..=connects.max_ns).contains(&connects.mean_ns()), "{connects:?}");
 }
 
 /// The server at `address` and further ones among which the generator shares out the records.

@@ -2,6 +2,7 @@
 
 use brimline_engine::clock::Nanos;
 use brimline_engine::commands::Opcounter;
+use brimline_engine::connects::ConnectTimes;
 use brimline_engine::failure::FailureCount;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::outage::Outage;
@@ -128,6 +129,7 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
     row.set_item("errors", errors(py, &summary.failures)?)?;
     row.set_item("outages", outages(py, &summary.outages)?)?;
+    row.set_item("connects", connects(py, &summary.connects)?)?;
     row.set_item("threads", summary.threads)?;
     row.set_item("virtual_clock", summary.virtual_clock)?;
     Ok(row)
@@ -181,6 +183,14 @@ fn errors<'py>(py: Python<'py>, failures: &[FailureCount]) -> PyResult<Bound<'py
         rows.append(row)?;
     }
     Ok(rows)
+}
+
+fn connects<'py>(py: Python<'py>, times: &ConnectTimes) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("count", times.count)?;
+    row.set_item("mean_ns", times.mean_ns())?;
+    row.set_item("max_ns", times.max_ns)?;
+    Ok(row)
 }
 
 fn outages<'py>(py: Python<'py>, outages: &[Outage]) -> PyResult<Bound<'py, PyList>> {

@@ -129,6 +129,14 @@ class Outage(TypedDict):
     primary: str | None  # where writes went afterwards, of a replica set that is followed
 
 
+class ConnectTimes(TypedDict):
+    """Connections of the engine that were made, TLS and login included; those that took the place of others too."""
+
+    count: int
+    mean_ns: int
+    max_ns: int
+
+
 class InsertTotals(TypedDict):
     """Documents of insert commands over the whole run: sent = inserted + failed + skipped + unknown.
 
@@ -167,6 +175,7 @@ class Summary(TypedDict):
     operations_hash: str
     errors: list[ErrorRow]
     outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
+    connects: NotRequired[ConnectTimes]  # of a server; older records lack it
     threads: int
     virtual_clock: bool
 

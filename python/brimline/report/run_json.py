@@ -58,6 +58,7 @@ def run_document(
         "bottleneck": run_limit_document(observation),
         "errors": record.summary["errors"] if record.summary else [],
         "outages": list(outages_of(record)),
+        "connects": record.summary.get("connects") if record.summary else None,
         "opcounters": record.opcounters,
         "monitor": _monitor_document(record),
         "operations_hash": record.summary["operations_hash"] if record.summary else None,

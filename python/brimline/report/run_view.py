@@ -20,7 +20,7 @@ from brimline.report.load_figures import LoadFigures, is_load, load_figures
 from brimline.report.own_claims import run_claims
 from brimline.report.run_json import run_document
 from brimline.report.statistics import operation_statistics
-from brimline.report.view import Badge, Fact, Report, Tone
+from brimline.report.view import Badge, Fact, Facts, Report, Tone
 from brimline.report.view import Verdict as VerdictView
 from brimline.units import (
     format_count,
@@ -60,7 +60,7 @@ def run_report(
         run_sections.errors(record),
         limit_section(observation),
         blocks.checks(observation.findings, intro=blocks.RUN_CHECKS_INTRO),
-        blocks.environment(record.environment, more=[blocks.not_watched(unwatched(record))]),
+        blocks.environment(record.environment, more=[_connects(record), blocks.not_watched(unwatched(record))]),
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),
     ]
@@ -75,6 +75,19 @@ def run_report(
         data=run_document(record, observation, statistics, slo=slo, judgement=judgement),
     )
     return linted(report, run_claims(report, record))
+
+
+def _connects(record: RunRecord) -> Facts:
+    """How long connections took to make; nothing of records that don't say."""
+    times = record.summary.get("connects") if record.summary else None
+    facts = []
+    if times is not None and times["count"]:
+        facts = [
+            Fact(label="Made", value=format_count(times["count"]), note="those that took the place of others included"),
+            Fact(label="Mean time to connect", value=format_duration(times["mean_ns"]), note="TLS and login included"),
+            Fact(label="Longest", value=format_duration(times["max_ns"])),
+        ]
+    return Facts(title="Connecting", facts=facts)
 
 
 def _subtitle(record: RunRecord) -> str:

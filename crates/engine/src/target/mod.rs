@@ -17,6 +17,7 @@ pub use wire::{Followed, Routes, WireTarget};
 use std::io;
 
 use crate::clock::{Clock, Nanos};
+use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, Failure, FailureClass};
 
 /// Index of a connection within its worker.
@@ -116,6 +117,11 @@ pub trait Target {
     /// Where writes go now, when that may change.
     fn primary(&self) -> Option<String> {
         None
+    }
+
+    /// How long its connections took to make.
+    fn connects(&self) -> ConnectTimes {
+        ConnectTimes::default()
     }
 
     /// CPU time the generator has used on this worker's thread.

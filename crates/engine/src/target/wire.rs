@@ -20,6 +20,7 @@ use super::replies::facts;
 use super::{ConnectionIndex, Event, Target};
 use crate::arrivals::Arrivals;
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
+use crate::connects::ConnectTimes;
 use crate::failure::{Failure, FailureClass};
 use crate::poller::{Ending, Interest, Poller};
 use crate::replica_set::Servers;
@@ -92,6 +93,7 @@ pub struct WireTarget {
     are_all_here: bool,
     /// Lanes that are down and when each is tried again, earliest first.
     resting: Vec<(Nanos, LaneIndex)>,
+    connects: ConnectTimes,
     /// Events that did not come from a socket.
     events: Vec<Event>,
     /// Where requests are rendered while a lane has no socket.
@@ -107,6 +109,8 @@ type LaneIndex = usize;
 struct Lane {
     endpoint: Endpoint,
     state: LaneState,
+    /// When the last try to connect began.
+    opened: Nanos,
     connection: Option<Connection>,
     /// While the connection is being made.
     handshake: Option<Box<Handshake>>,
@@ -156,6 +160,7 @@ impl WireTarget {
             chosen: if routes.groups.len() == 1 { Vec::new() } else { (0..connections).collect() },
             are_all_here,
             resting: Vec::new(),
+            connects: ConnectTimes::default(),
             events: Vec::new(),
             spare: Vec::new(),
             following: routes.set.clone().map(|set| Box::new(Following::new(set, first))),
@@ -165,6 +170,7 @@ impl WireTarget {
             target.lanes.extend(endpoints.map(|endpoint| Lane {
                 endpoint: endpoint.clone(),
                 state: LaneState::Down,
+                opened: 0,
                 connection: None,
                 handshake: None,
                 awaited: 0,
@@ -199,6 +205,7 @@ impl WireTarget {
         if !self.aim(index) {
             return;
         }
+        self.lanes[index].opened = self.clock.now();
         let opened = self.lanes[index].endpoint.connect().and_then(|(connection, handshake)| {
             self.poller.add(connection.as_fd(), index as u32, Interest::Writable)?;
             Ok((connection, handshake))
@@ -314,6 +321,10 @@ impl WireTarget {
             return Ok(None);
         }
         lane.handshake = None;
+        // Of one that was being made when the run's clock began, the time is not known, and stays out.
+        if let Some(connect_ns) = self.clock.now().checked_sub(lane.opened) {
+            self.connects.add(connect_ns);
+        }
         let is_whole = self.mates(index).all(|mate| self.lanes[mate].state == LaneState::Idle);
         Ok(is_whole.then(|| Event::Up(self.connection_of(index))))
     }
@@ -441,6 +452,10 @@ impl Target for WireTarget {
 
     fn primary(&self) -> Option<String> {
         self.following.as_ref()?.primary().map(|primary| primary.name().to_owned())
+    }
+
+    fn connects(&self) -> ConnectTimes {
+        self.connects
     }
 
     fn cpu_ns(&self) -> Nanos {

@@ -154,6 +154,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.drain()?;
         self.settle_unfinished();
         self.summary.outages = self.outages.finish(|| self.target.primary());
+        self.summary.connects = self.target.connects();
         let Self { target, mut summary, .. } = self;
         let closing = clock.now();
         drop(target);
