@@ -3,8 +3,8 @@
     python -m benchmarks.agreement [ycsb-b] [--objective response_p90=10ms] [--connections 128] [--quick]
 
 Their probes alternate, so that a machine whose speed drifts drifts for both. Connections are said, because each search
-would find its own in a sweep of its own, and the rate that a server sustains depends on them. Exits with 3 unless the searches agree:
-both have a number, and the two intervals share a load.
+would find its own in a sweep of its own, and the rate that a server sustains depends on them. Exits with 3 unless the
+searches agree: both have a number, and the two intervals share a load.
 """
 
 import argparse

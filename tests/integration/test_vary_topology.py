@@ -43,7 +43,9 @@ def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_
     assert document["servers_apart_by"] == ["topology"]
     assert {each["levels"]["topology"] for each in document["loads"]} == {"standalone", "client-routed-2"}
     assert {run["result"] for run in document["probes"]} <= {"counts", "client_limited"}, document["probes"]
-    for trial in _trials(brimline_cli, "*-client-routed-2*"):
+    trials = _trials(brimline_cli, "*-client-routed-2*")
+    assert trials
+    for trial in trials:
         record = read_record(trial)
         assert len(record.plan.target.shards) == 1  # type: ignore[union-attr]
         assert opcounters(record).verdict is Standing.PASS, "the sum of both servers' counters"
@@ -58,6 +60,19 @@ def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_
     assert tables
     assert all("client-routed-2" in table for table in tables), tables
     assert "no sharded cluster" in report
+    assert left_behind(brimline_cli.directory / "cache") == []
+
+
+def test_shards_that_are_sets_are_loaded_indexed_and_read(brimline_cli: CommandLine) -> None:
+    """Two sets of two members; the second run meets data and an index that are there."""
+    factors = ("--vary", "indexes=none,single", "--vary", "connections=1,4", "--topology", "shards-2x2")
+    document = _sweep(brimline_cli, "ycsb-a", *factors, "--cache-gb", "0.25")
+    assert {run["result"] for run in document["probes"]} <= {"counts", "client_limited"}, document["probes"]
+    trials = _trials(brimline_cli, "run-1-*")
+    assert len(trials) == 4
+    for trial in trials:
+        target = read_record(trial).plan.target
+        assert (len(target.shards), target.replica_set) == (1, None)  # type: ignore[union-attr]
     assert left_behind(brimline_cli.directory / "cache") == []
 
 
@@ -105,6 +120,11 @@ def test_reads_go_where_each_level_wants_them_on_one_set(brimline_cli: CommandLi
             "",
         ),
         (("ycsb-c", "--topology", "shards-2", "--uri", "mongodb://127.0.0.1:1"), "servers that brimline starts", ""),
+        (
+            ("ycsb-e", "--topology", "shards-2", "--connections-max", "2"),
+            "no query over client-routed shards",
+            "without",
+        ),
         (("ycsb-c", "--network", "5ms", "--null"), "servers that brimline starts", ""),
     ],
 )

@@ -36,9 +36,11 @@ impl InFlight {
         }
     }
 
-    /// When the wait for a reply began: to the first of a scan's, however many more it takes.
+    /// When the wait for a reply began: to the first of a scan's, however many more it takes, unless that was sent once more,
+    /// after a wait that was not for a reply.
     pub fn awaited_since(&self) -> Nanos {
-        if matches!(self.command, Command::GetMore(_)) { self.sent } else { self.command_sent }
+        let is_further = matches!(self.command, Command::GetMore(_)) && !self.is_retry;
+        if is_further { self.sent } else { self.command_sent }
     }
 
     /// Whether a reply speaks of more documents than the operation is about. Nothing of it can be believed then.

@@ -159,7 +159,10 @@ impl Plan {
 
     fn validate_target(&self) -> Result<(), PlanError> {
         match &self.target {
-            TargetPlan::Wire { routers, shards, reads, .. } if !shards.is_empty() => {
+            TargetPlan::Wire { routers, shards, reads, replica_set, .. } if !shards.is_empty() => {
+                require(replica_set.is_none(), "target.replica_set", || {
+                    "client-routed shards are not followed".to_owned()
+                })?;
                 self.validate_shards(routers, shards, reads.as_ref())
             }
             TargetPlan::Wire { replica_set: Some(set), .. } => {

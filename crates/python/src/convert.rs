@@ -129,7 +129,9 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
     row.set_item("errors", errors(py, &summary.failures)?)?;
     row.set_item("outages", outages(py, &summary.outages)?)?;
-    row.set_item("connects", connects(py, &summary.connects)?)?;
+    if summary.connects.count > 0 {
+        row.set_item("connects", connects(py, &summary.connects)?)?;
+    }
     row.set_item("threads", summary.threads)?;
     row.set_item("virtual_clock", summary.virtual_clock)?;
     Ok(row)

@@ -107,9 +107,13 @@ def _without_port(value: Any) -> Any:
 
 
 def _text(where: str, name: str, value: Any) -> str:
-    """A plan leaves nothing open, so that what it lacks is not set; what an environment lacks isn't known."""
+    """A plan leaves nothing open, so that what it lacks is not set; what an environment lacks isn't known.
+
+    Messages without a compressor are known to have none.
+    """
     if value is None:
-        return "not set" if where in ("plan", "server options", "lab") else UNKNOWN_TEXT
+        is_known = where in ("plan", "server options", "lab") or (where, name) == ("server", "compressor")
+        return "not set" if is_known else UNKNOWN_TEXT
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name.endswith("_ns") and isinstance(value, int):

@@ -14,6 +14,7 @@ from brimline.servers.lab.names import STANDALONE, is_client_routed, read_topolo
 from brimline.servers.lab.network import parse_network
 from brimline.servers.lab.spec import NAME_DEFAULT, LabSpec
 from brimline.servers.lab.state import Lab
+from brimline.spec import Spec
 
 
 def wants_lab(options: Options) -> bool:
@@ -28,6 +29,16 @@ def refuse_client_routed(options: Options, *, verb: str) -> None:
             f"{verb} speaks to one server, and {options.topology} are several",
             hint="run, sweep and capacity use them all",
         )
+
+
+def refuse_scans_over_shards(spec: Spec, options: Options) -> None:
+    """There is no query over several servers. Raises UsageError, before anything is started."""
+    if options.topology is None or not is_client_routed(options.topology) or spec.operations.shares["scan"] == 0:
+        return
+    raise UsageError(
+        f"a workload that scans can't run on {options.topology}: there is no query over client-routed shards",
+        hint="choose a workload without scans, or another topology",
+    )
 
 
 @contextmanager
@@ -62,4 +73,9 @@ def lab_deployment(lab: Lab, binary: ServerBinary, *, client_routed: bool) -> De
     """A lab without access control as a run sees it. Raises TargetError."""
     first, *others = [external(uri) for uri in lab.uris]
     found = replace(first, binary=binary, shards=tuple(other.address for other in others))
-    return replace(found, kind="client-routed shards") if client_routed else found
+    if not client_routed:
+        return found
+    # Each shard may be a set of its own; one of them can't be followed for the others.
+    return replace(
+        found, kind="client-routed shards", replica_set=None, reads=None, retry_reads=False, retry_writes=False
+    )

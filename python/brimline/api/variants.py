@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brimline.api.options import Options
-from brimline.api.own_lab import lab_spec_of
-from brimline.api.workplace import given_uri
+from brimline.api.own_lab import lab_spec_of, refuse_scans_over_shards
+from brimline.api.workplace import driver_needs_one_server, given_uri, require_client
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
 from brimline.experiments.runner import probe_plan
@@ -31,7 +31,8 @@ from brimline.experiments.vary_factors import (
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.servers import find_mongod
 from brimline.servers.bundled import CACHE_GB_DEFAULT
-from brimline.servers.lab.names import is_client_routed
+from brimline.servers.compression import NONE
+from brimline.servers.lab.names import STANDALONE, is_client_routed
 from brimline.servers.selection import MODES, Mode
 from brimline.spec import LoadedSpec, Spec
 
@@ -65,6 +66,7 @@ def placed(
     _check_surroundings(settings.factors, options, uri)
     for variant in variants.values():
         _check_routing(variant)
+        _check_client(variant)
     loads = tuple(
         factor.name
         for factor in settings.factors
@@ -216,15 +218,20 @@ def _check_routing(variant: Variant) -> None:
     spec = lab_spec_of(options)  # what its options ask for can be had
     if options.topology is None or not is_client_routed(options.topology):
         return
-    if variant.loaded.spec.operations.shares["scan"] > 0:
-        raise UsageError(
-            f"a workload that scans can't run on {options.topology}: there is no query over client-routed shards",
-            hint="choose a workload without scans, or another topology",
-        )
+    refuse_scans_over_shards(variant.loaded.spec, options)
     if variant.reads is not None and spec.members:
         raise UsageError(
             f"reads of {options.topology} go where writes go", hint="vary read-preference on a replica set"
         )
+
+
+def _check_client(variant: Variant) -> None:
+    """What the official driver isn't measured on. Raises UsageError, before anything is started."""
+    spec, options = variant.loaded.spec, variant.options
+    require_client(spec)
+    plain = options.topology in (None, STANDALONE) and variant.reads is None and variant.compression in (None, NONE)
+    if spec.target.kind == "driver" and not plain:
+        raise driver_needs_one_server()
 
 
 def _data_differs(settings: VarySettings, variants: Mapping[Levels, Variant]) -> bool:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from brimline import _native
 from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.own_lab import refuse_scans_over_shards
 from brimline.api.own_server import own_server, refuse_own
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
@@ -130,6 +131,8 @@ def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = 
     """
     uri = given_uri(loaded.spec, options)
     require_client(loaded.spec)
+    if uri is None:
+        refuse_scans_over_shards(loaded.spec, options)
     listening = interruptible() if stop is None else nullcontext(stop)
     with listening as stop, _deployment(uri, options, stop) as deployment:
         stop.raise_if_requested()
@@ -170,12 +173,22 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
     )
     if spec.target.kind == "wire":
         return target
-    if len(deployment.addresses) > 1 or deployment.compressor is not None:
+    if len(deployment.addresses) > 1 or deployment.reads is not None or deployment.compressor is not None:
+        raise driver_needs_one_server()
+    if deployment.retry_reads or deployment.retry_writes:
         raise UsageError(
-            "the official driver is measured on one server, its messages as they are",
-            hint="give the address of one server with directConnection=true, without reads elsewhere and compressors",
+            "the official driver is measured without retries, and this address asks for them",
+            hint="add retryReads=false&retryWrites=false to the connection string",
         )
     return driver_target(target)
+
+
+def driver_needs_one_server() -> UsageError:
+    """The error of what brimline's own client can do and the driver isn't measured on."""
+    return UsageError(
+        "the official driver is measured on one server, its messages as they are",
+        hint="give the address of one server with directConnection=true, without a read preference and compressors",
+    )
 
 
 def require_client(spec: Spec) -> None:

@@ -140,9 +140,7 @@ def capacity(
         loops=loops,
         ramp_up_s=_seconds(ramp_up, "--ramp-up"),
         budget_s=budget_s,
-        connections=opt.whole_number(
-            "--connections", connections, maximum=readers.CONNECTION_COUNT_MAX, example="128"
-        ),
+        connections=opt.whole_number("--connections", connections, maximum=readers.CONNECTION_COUNT_MAX, example="128"),
     )
     settings: CapacitySettings | FrontierSettings
     if frontier is not None:

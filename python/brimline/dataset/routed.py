@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from brimline.dataset.access import DataDatabase
+from brimline.dataset.access import DataDatabase, collection_exists
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 
 
@@ -48,9 +48,9 @@ class _Collection:
         for part in self._parts:
             part.create_index(keys)
 
-    def index_information(self) -> Any:
+    def list_indexes(self) -> Iterator[Any]:
         """The indexes of the first server; all have the same."""
-        return self._parts[0].index_information()
+        return iter(self._parts[0].list_indexes())
 
 
 class _Database:
@@ -71,12 +71,14 @@ class _Database:
     def create_collection(self, name: str) -> None:
         """Makes it at every server."""
         for database in self._databases:
-            if name not in database.list_collection_names(filter={"name": name}):
+            if not collection_exists(database, name):
                 database.create_collection(name)
 
-    def list_collection_names(self, **words: Any) -> list[str]:
-        """Those that every server has."""
-        return list(set.intersection(*(set(each.list_collection_names(**words)) for each in self._databases)))
+    def list_collections(self, **words: Any) -> Iterator[Any]:
+        """Those of the first server that every other has as well."""
+        others = [{each["name"] for each in database.list_collections(**words)} for database in self._databases[1:]]
+        found = self._databases[0].list_collections(**words)
+        return (each for each in found if all(each["name"] in names for names in others))
 
 
 def routed(databases: Sequence[DataDatabase]) -> DataDatabase:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from pymongo import MongoClient
+from pymongo.errors import PyMongoError
 
 from brimline.errors import TargetError, UsageError
 from brimline.servers.access import COMPRESSORS, Compression, Compressor
@@ -55,7 +56,13 @@ def agreed(client: MongoClient[dict[str, Any]], compression: Compression | None)
     """The compressor that the server will use, as it says itself. Raises TargetError: it takes none of them."""
     if compression is None:
         return None
-    hello = client.admin.command({"hello": 1, "compression": list(compression.compressors)})
+    try:
+        hello = client.admin.command({"hello": 1, "compression": list(compression.compressors)})
+    except PyMongoError as error:
+        raise TargetError(
+            "the server does not say what it compresses with",
+            hint="check that it is a MongoDB server, and that it still runs",
+        ) from error
     taken = hello.get("compression")
     taken = taken if isinstance(taken, list) else []
     found = next((each for each in compression.compressors if each in taken), None)

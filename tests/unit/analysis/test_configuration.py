@@ -72,6 +72,13 @@ def test_another_lab_and_another_distance_are_named() -> None:
     )
 
 
+def test_messages_that_are_compressed_are_a_difference_to_those_that_are_not() -> None:
+    packed = environment()
+    packed["server"]["compressor"] = "zstd"
+    a, b = simulated_run("a", environment=environment()), simulated_run("b", environment=packed)
+    assert configuration_differences([a], [b]) == (Difference("server", "compressor", ("not set",), ("zstd",)),)
+
+
 def test_what_a_set_is_called_is_no_difference() -> None:
     a, b = environment(), environment()
     a["server"]["getCmdLineOpts"]["parsed"]["replication"] = {"replSet": "lab-1"}

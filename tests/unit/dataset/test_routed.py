@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from brimline.dataset import MANIFEST_COLLECTION, routed
-from brimline.dataset.access import DataDatabase
+from brimline.dataset.access import DataDatabase, collection_exists, indexes_of
 
 
 class _Collection(list[dict[str, Any]]):
@@ -31,6 +31,9 @@ class _Collection(list[dict[str, Any]]):
     def create_index(self, keys: Any) -> None:
         self.indexes = (*self.indexes, keys)
 
+    def list_indexes(self) -> list[dict[str, Any]]:
+        return [{"name": "_id_", "key": {"_id": 1}}, *({"name": "by", "key": dict(keys)} for keys in self.indexes)]
+
 
 class _Database(defaultdict[str, _Collection]):
     name = "ycsb"
@@ -38,8 +41,8 @@ class _Database(defaultdict[str, _Collection]):
     def __init__(self) -> None:
         super().__init__(_Collection)
 
-    def list_collection_names(self, filter: dict[str, str]) -> list[str]:  # noqa: A002 (PyMongo's word)
-        return [name for name in self if name == filter["name"]]
+    def list_collections(self, filter: dict[str, str]) -> list[dict[str, str]]:  # noqa: A002 (PyMongo's word)
+        return [{"name": name} for name in self if name == filter["name"]]
 
     def create_collection(self, name: str) -> None:
         assert name not in self
@@ -77,11 +80,12 @@ def test_the_manifest_is_at_the_first_alone() -> None:
 def test_a_collection_and_its_index_are_made_and_dropped_at_every_server() -> None:
     first, second, both = _two()
     first.create_collection("rows")
-    assert both.list_collection_names(filter={"name": "rows"}) == [], "not at the second"
+    assert not collection_exists(both, "rows"), "not at the second"
     both.create_collection("rows")
-    assert both.list_collection_names(filter={"name": "rows"}) == ["rows"]
+    assert collection_exists(both, "rows")
     both["rows"].create_index([("a", 1)])
     assert first["rows"].indexes == second["rows"].indexes == ([("a", 1)],)
+    assert indexes_of(both, "rows") == {"_id_": {"_id": 1}, "by": {"a": 1}}
     both.drop_collection("rows")
     assert not first
     assert not second

@@ -373,6 +373,9 @@ impl Target for WireTarget {
         for (at, _) in &mut self.resting {
             *at = 0;
         }
+        for lane in &mut self.lanes {
+            lane.opened = Nanos::MAX;
+        }
     }
 
     /// Only a server on this machine is left alone: to one further away a rest is time in which it may have nothing to do.

@@ -36,6 +36,8 @@ _WINDOW_BYTES = 16 * 1024 * 1024
 """Most bytes of one direction of one connection that are under way: more than a second of 100 Mbit/s."""
 _BACKLOG = 1024
 _ESTABLISHED = "01"
+_CONNECT_WITHIN_S = 1.0
+_ACCEPT_AGAIN_S = 0.05
 
 
 class Line:
@@ -237,10 +239,14 @@ class Loop:
     def _accept(self) -> None:
         try:
             near, (_, port) = self._listener.accept()
+        except BlockingIOError:
+            return
         except OSError:
+            # Where no more files may be opened the listener stays readable; it is asked again a little later.
+            time.sleep(_ACCEPT_AGAIN_S)
             return
         try:
-            far = socket.create_connection(self._target)
+            far = socket.create_connection(self._target, timeout=_CONNECT_WITHIN_S)
         except OSError:
             near.close()
             return
