@@ -73,6 +73,10 @@ bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minu
 .PHONY: bench-report
 bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
 	$(BIN)/python -m benchmarks.report $(ARGUMENTS)
+.PHONY: import-kills
+import-kills: $(NATIVE) ## Kill an import 20 times at random and go on each time, about a minute; every row must be there once
+	$(BIN)/python -m benchmarks.import_kills
+
 .PHONY: growth-truth
 growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes; breakpoints against the cache's own misses
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)
