@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-import brimline
+from brimline import _native
 from brimline.api.grow import GrowthResult, grow
 from brimline.api.options import Options
 from brimline.experiments.growth import GrowthSettings
@@ -44,7 +44,7 @@ def main() -> int:
     quiet = not control.conclusion.sets[0].query_break.found
     sys.stdout.write(f"within the cache: {control.conclusion.sets[0].query_break.text}\n")
     figures = {
-        "version": brimline.__version__,
+        "version": _native.__version__,
         "runs": arguments.runs,
         "within_15_percent": hits,
         "none_within_cache": quiet,
