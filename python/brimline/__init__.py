@@ -68,6 +68,7 @@ _HOMES = {
     "SweepResult": "brimline.api.results",
     "TrendResult": "brimline.api.trend",
     "VaryResult": "brimline.api.vary",
+    "__version__": "brimline._native",
     "ab": "brimline.api.ab",
     "capacity": "brimline.api.capacity",
     "compare": "brimline.api.comparison",

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import brimline
+from brimline import _native
 from brimline.cli.app import _VERBS
 
 NOT_FOR_A_LOAD = {
@@ -77,6 +78,10 @@ def test_every_verb_is_where_the_list_says() -> None:
     for name, verb in _VERBS.items():
         assert callable(verb.imported()), name
         assert len(verb.line) <= 62, f"{name}: 80 columns have room for 62"
+
+
+def test_the_package_says_its_version() -> None:
+    assert brimline.__version__ == _native.__version__
 
 
 def test_every_name_of_the_front_door_is_there() -> None:
