@@ -45,6 +45,12 @@ def test_no_server_at_the_address(brimline_cli: CommandLine) -> None:
     assert outcome.stdout == ""
 
 
+@pytest.mark.parametrize("verb", [("run", "ycsb-c"), ("capacity", "ycsb-c", "--quick"), ("stat",), ("doctor",)])
+def test_an_empty_address_is_no_wish_for_another_server(brimline_cli: CommandLine, verb: tuple[str, ...]) -> None:
+    """As a variable of a script that was never set."""
+    brimline_cli.run(*verb, "--uri", "").check_error(2, "the address that was given is empty", "mongodb://HOST:PORT")
+
+
 def test_a_wrong_scheme(brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run("run", "ycsb-c", "--uri", "postgres://127.0.0.1:5432")
     outcome.check_error(2, "postgres://", "mongodb://HOST:PORT")

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from brimline.analysis.observation import Observation, observe
-from brimline.api.options import URI_VARIABLE, default_runs_directory
+from brimline.api.options import URI_VARIABLE, default_runs_directory, named_uri
 from brimline.api.own_server import refuse_version
 from brimline.api.workload import load_workload
 from brimline.doctor import Check, Planned, ServerInUse, Status, examine, graded
@@ -72,7 +72,7 @@ def _planned(spec: Spec) -> Planned:
 
 def _server(uri: str | None, spec: Spec | None, password: PasswordSource | None) -> ServerInUse | None:
     in_spec = None if spec is None or spec.target.uri is None else spec.target.uri.get_secret_value()
-    named = uri or in_spec or os.environ.get(URI_VARIABLE)
+    named = named_uri(uri, in_spec, os.environ.get(URI_VARIABLE))
     if not named:
         return None
     deployment = external(named, password=password)

@@ -15,6 +15,16 @@ RUNS_DIRECTORY_VARIABLE = "BRIMLINE_RUNS_DIR"
 URI_VARIABLE = "BRIMLINE_URI"
 
 
+def named_uri(given: str | None, *others: str | None) -> str | None:
+    """The address that was given, else the first of `others` that there is.
+
+    Raises UsageError for one that was given and is empty: a variable without a value is no wish for another server.
+    """
+    if given is not None and not given.strip():
+        raise UsageError("the address that was given is empty", hint="write --uri mongodb://HOST:PORT, or leave it out")
+    return next((each for each in (given, *others) if each), None)
+
+
 def default_runs_directory() -> Path:
     """`runs` below the working directory, unless the environment names another."""
     return Path(os.environ.get(RUNS_DIRECTORY_VARIABLE) or "runs")
@@ -53,6 +63,7 @@ class Options:
     language: str = field(default_factory=wanted_language)
 
     def __post_init__(self) -> None:
+        named_uri(self.uri)
         if self.drop and self.resume:
             raise UsageError("--drop loads anew and --resume goes on", hint="give one of the two")
         if self.data is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pymongo.errors import OperationFailure, PyMongoError
 
-from brimline.api.options import URI_VARIABLE
+from brimline.api.options import URI_VARIABLE, named_uri
 from brimline.errors import TargetError
 from brimline.monitor.stat import StatInterval
 from brimline.servers import PasswordSource, reached
@@ -37,7 +37,7 @@ def stat(
         TargetError: nothing answers at the start, or the user may not see the server's state.
     """
     rows = 0
-    named = uri or os.environ.get(URI_VARIABLE) or URI_DEFAULT
+    named = named_uri(uri, os.environ.get(URI_VARIABLE)) or URI_DEFAULT
     with reached(named, password=password, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S) as (client, server):
         before: Mapping[str, Any] | None = _first_status(client.admin.command, server.redacted)
         seen_s = next_s = time.monotonic()

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brimline import _native
-from brimline.api.options import URI_VARIABLE, Options
+from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_lab import refuse_scans_over_shards
 from brimline.api.own_server import own_server, refuse_own
 from brimline.errors import TargetError, UsageError
@@ -207,7 +207,7 @@ def given_uri(spec: Spec, options: Options) -> str | None:
             raise UsageError("the null target has no address", hint="give --uri or --null, not both")
         return None
     in_spec = None if spec.target.uri is None else spec.target.uri.get_secret_value()
-    return options.uri or in_spec or os.environ.get(URI_VARIABLE) or None
+    return named_uri(options.uri, in_spec, os.environ.get(URI_VARIABLE))
 
 
 def _with_uri(spec: Spec, uri: str) -> Spec:

@@ -23,7 +23,10 @@ from brimline.units import format_count
 
 DELETE_CHUNK = 10_000
 """Most records that one command deletes."""
-_ABSENT_HINT = "load the workload first (brimline load), or give --data load or --data as-is"
+_ABSENT_HINT = (
+    "load the workload first (brimline load), or give --data load, with --drop to replace what is there, "
+    "or --data as-is"
+)
 RESUME_HINT = "the same command with --resume goes on with the load"
 """What to do about a load that did not end."""
 _UNFINISHED_HINT = "go on with it: brimline load with --resume, or --data load here"

@@ -166,7 +166,10 @@ def _curve(at: Mapping[str, str], cells: Sequence[Cell], place: int, trials: Seq
 def _no_plateau(values: Sequence[float], cells: Sequence[Cell]) -> str:
     """Why nothing is said of the best number of connections; "" where throughput stopped rising."""
     if len(cells) < CURVE_LEVELS_MIN:
-        return message("fewer than {count} numbers of connections", count=format_count(CURVE_LEVELS_MIN))
+        return message(
+            "too few to tell: fewer than {count} numbers of connections were measured",
+            count=format_count(CURVE_LEVELS_MIN),
+        )
     if len(values) < len(cells):
         return "not every number of connections has a run that counts"
     if values[-1] > (1 + SweepSettings().gain_min) * max(values[:-1]):

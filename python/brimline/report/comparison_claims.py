@@ -17,7 +17,7 @@ from brimline.report.comparison_figures import unit_ending
 from brimline.report.printed import printed_quantity, significant, table_cells
 from brimline.report.view import Cell, Report
 from brimline.stats.change_points import ChangePoint
-from brimline.stats.quantile_interval import merge_buckets, quantile_of
+from brimline.stats.quantile_interval import quantile_of
 from brimline.wording import message
 
 VALUE_DIGITS, CHANGE_DIGITS = 4, 3
@@ -78,17 +78,15 @@ def _headline(report: Report, comparison: Comparison) -> Iterator[Repeated]:
 
 
 def _shift(report: Report, comparison: Comparison) -> Iterator[Repeated]:
-    merged = {
-        side: merge_buckets([run.distribution for run in runs])
-        for side, runs in (("A", comparison.a), ("B", comparison.b))
-    }
+    """As elsewhere a side's value is that of a typical run: the geometric mean of the runs' own quantiles."""
     rows = table_cells(report, "distribution")
     for each, cells, document in zip(comparison.shift, rows, report.data["shift"], strict=True):
-        for side, buckets in merged.items():
+        for side, runs in (("A", comparison.a), ("B", comparison.b)):
+            of_runs = [max(quantile_of(run.distribution, each.quantile), 1) for run in runs]
             values = [
                 _read(cells[side].text, VALUE_DIGITS),
                 Figure(document[f"{side.lower()}_ns"]),
-                Figure(quantile_of(buckets, each.quantile)),
+                Figure(round(statistics.geometric_mean(of_runs))),
             ]
             yield from _same(
                 message("{metric} of {side}", metric=quantile_name(each.quantile), side=side), values, unit="ns"

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.comparison import compare_runs
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lint import contradictions, lint
 from brimline.report import Report, print_report
@@ -142,6 +144,19 @@ def test_every_figure_of_a_comparison_is_worked_out_from_its_runs(section_id: st
     assert not contradictions(lint(comparison_claims(sound, comparison)))
     wrong = with_cell(sound, 0, column, text, section_id=section_id)
     assert [each.name for each in contradictions(lint(comparison_claims(wrong, comparison)))] == ["restated"]
+
+
+def test_runs_of_a_side_that_differ_are_no_contradiction() -> None:
+    """A side's value is that of a typical run, and not of all its runs' operations together."""
+    sound = regressed()
+    sides = [[_slower(run, by=1 + place / 2) for place, run in enumerate(runs)] for runs in (sound.a, sound.b)]
+    comparison = compare_runs(*sides)
+    assert comparison.shift
+    assert not contradictions(lint(comparison_claims(report_of(comparison), comparison)))
+
+
+def _slower(run: ComparedRun, *, by: float) -> ComparedRun:
+    return replace(run, distribution=[(round(value_ns * by), count) for value_ns, count in run.distribution])
 
 
 def test_the_changes_beside_the_verdict_are_recomputed() -> None:
