@@ -13,6 +13,7 @@ from brimline.experiments.growth import (
 )
 from brimline.experiments.growth_cause import Cause, coincident_causes
 from brimline.experiments.growth_figures import LoadFigures, QueryFigures, Signals
+from brimline.experiments.growth_speed import at_typical_speed
 from brimline.plan.pacing import connections_text
 from brimline.stats.segmented import Direction, Segmented, find_break
 from brimline.units import format_count, format_number
@@ -39,12 +40,6 @@ class Volume:
     def time_ns(self, connections: int) -> float | None:
         """Time per query: of the batches the one that was disturbed least, as whatever disturbs only adds to it."""
         return min((each.time_ns for each in self.batches(connections)), default=None)
-
-    def slowness(self, connections: int) -> float | None:
-        """Time per query as a multiple of the control's, each in its least disturbed batch; None without a control."""
-        times = [each.quiet_time_ns for each in self.batches(connections) if each.quiet_time_ns]
-        controls = [each.control_ns for each in self.batches(connections) if each.control_ns]
-        return min(times) / min(controls) if times and controls else None
 
     def service_ns(self, connections: int) -> float | None:
         """The same as the client saw it."""
@@ -203,7 +198,10 @@ def _query_break(volumes: Sequence[Volume], connections: int, settings: GrowthSe
     # Of a volume whose batches were cut short, the least disturbed one is likelier to be a disturbed one.
     count = settings.repeats * len(settings.queries)
     whole = [volume for volume in volumes if sum(number == connections for number, _ in volume.queries) == count]
-    times = [(each.records, time_ns, each) for each, time_ns in adjusted_times(whole, connections)]
+    adjusted = at_typical_speed([each.batches(connections) for each in whole])
+    times = [
+        (each.records, min(batch_times), each) for each, batch_times in zip(whole, adjusted, strict=True) if batch_times
+    ]
     result = find_break([records for records, _, _ in times], [time_ns for _, time_ns, _ in times], unit=RECORDS)
     signals = [(each.records, _typical(each, connections)) for _, _, each in times]
     return Breakpoint(
@@ -214,21 +212,6 @@ def _query_break(volumes: Sequence[Volume], connections: int, settings: GrowthSe
         result=result,
         causes=_causes(result, volumes, signals, importing=False),
     )
-
-
-def adjusted_times(volumes: Sequence[Volume], connections: int) -> list[tuple[Volume, float]]:
-    """Time per query at each volume in ns, as it would be at the machine's typical speed.
-
-    A volume's time is divided by that of its control and multiplied by the median of all controls. Where a volume has
-    none, the times are those of the least disturbed batches, as they are.
-    """
-    slow = [(each, each.slowness(connections)) for each in volumes if each.batches(connections)]
-    controls = [batch.control_ns for each, _ in slow for batch in each.batches(connections) if batch.control_ns]
-    known = [(each, slowness) for each, slowness in slow if slowness is not None]
-    if controls and len(known) == len(slow):
-        typical = median(controls)
-        return [(each, slowness * typical) for each, slowness in known]
-    return [(each, time_ns) for each, _ in slow if (time_ns := each.time_ns(connections)) is not None]
 
 
 def _causes(

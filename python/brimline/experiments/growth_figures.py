@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from brimline.analysis.observation import Observation
+from brimline.analysis.server_window import is_of_another_server
 from brimline.execution import documents_inserted
 from brimline.record import RunRecord
 from brimline.record.model import ServerRow
@@ -131,9 +132,9 @@ def quiet_time_ns(rows: Sequence[ServerRow]) -> float | None:
     """
     slices, first = [], None
     for row in rows:
-        if first is None:
+        if first is None or (is_of_another_server(row, first) and row.get("reads_ops") is not None):
             first = row
-        elif (_growth(first, row, "reads_ops") or 0) >= SLICE_READS_MIN:
+        elif not is_of_another_server(row, first) and (_growth(first, row, "reads_ops") or 0) >= SLICE_READS_MIN:
             slices.append(_read_time_ns(first, row))
             first = row
     known = [each for each in slices if each is not None]

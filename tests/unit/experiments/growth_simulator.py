@@ -26,6 +26,7 @@ class GrowingServer:
     noise: float = 0.02
     drift: float = 0.3
     control: bool = True
+    control_noise: float = 0.0
     blind: bool = False
     took_s: float = 1.0
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
@@ -78,9 +79,9 @@ class GrowingServer:
             service_p99_ns=round(6 * time_ns),
             server_time_ns=1.2 * time_ns,
             quiet_time_ns=time_ns,
-            control_ns=self.hit_ns * machine if self.control else None,
+            control_ns=self.hit_ns * machine * self._disturbed(self.control_noise) if self.control else None,
             signals=Signals() if self.blind else Signals(cache_pages_read=misses, cache_bytes_max=CACHE_BYTES),
         )
 
-    def _disturbed(self) -> float:
-        return float(np.exp(self.noise * self.rng.normal()))
+    def _disturbed(self, noise: float | None = None) -> float:
+        return float(np.exp((self.noise if noise is None else noise) * self.rng.normal()))

@@ -19,6 +19,7 @@ from brimline.experiments.growth_cause import onset
 from brimline.experiments.growth_conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth_cost import growth_cost
 from brimline.experiments.growth_figures import quiet_time_ns
+from brimline.experiments.growth_speed import speed_share
 from brimline.record.model import ServerRow
 from brimline.spec.data import DataSpec
 
@@ -246,3 +247,31 @@ def test_the_estimate_follows_the_settings() -> None:
     assert two.time_s == pytest.approx(2 * one.time_s)
     assert two.data_bytes - one.data_bytes == 100 * SETTINGS.to_records
     assert one.text.startswith("estimate: about ")
+
+
+def test_a_control_that_is_noise_hides_no_breakpoint() -> None:
+    """As on a quiet machine, where short controls vary by a tenth and queries hardly do."""
+    settings = replace(SETTINGS, connections=(1,), repeats=2)
+    hits = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        server = GrowingServer(cache_records=CACHE_RECORDS, drift=0.0, control_noise=0.1, rng=rng)
+        found = grown(server, settings).sets[0].query_break.result.found
+        hits += found is not None and abs(found.position.value / CACHE_RECORDS - 1) <= 0.15
+    assert hits >= 9
+
+
+@pytest.mark.parametrize(
+    ("server", "least", "most"),
+    [
+        (GrowingServer(drift=0.3), 0.9, 1.0),
+        (GrowingServer(drift=0.0, control_noise=0.1), 0.0, 0.1),
+        (GrowingServer(drift=0.3, control=False), 0.0, 0.0),
+    ],
+    ids=["the machine's speed drifts", "the control is noise", "no control"],
+)
+def test_how_far_queries_follow_their_controls(server: GrowingServer, least: float, most: float) -> None:
+    conclusion = grown(server)
+    volumes = [each.batches(1) for each in conclusion.sets[0].volumes]
+    assert least <= speed_share(volumes) <= most
+    assert speed_share([batches[:1] for batches in volumes]) == 0, "one batch of each volume tells nothing"
