@@ -2,10 +2,10 @@
 
     python -m benchmarks.failover [--step-downs 10] [--kills 10] [--secured] [--seed 1]
 
-One run of inserts, updates and reads with w: "majority" on a lab of three members. At random instants the primary steps
-down, or is killed and started again. Held afterwards: the run went to its planned end by itself, every operation is
-accounted for, every acknowledged insert is there, outages are reported with what became of operations, and, where no
-member was started again, the servers' counters agree with the attempts. Exit code 1 when one of these does not hold.
+One run of inserts, updates, reads and transactions with w: "majority" on a lab of three members. At random instants the
+primary steps down, or is killed and started again. Held afterwards: the run went to its planned end by itself, every
+operation is accounted for, every acknowledged insert is there, outages are reported with what became of operations, and
+the servers' counters agree with the attempts where no member was started again. Exit code 1 when one does not hold.
 """
 
 import argparse
@@ -148,9 +148,10 @@ _deployments: dict[str, Deployment] = {}
 
 
 def plan_for(deployment: Deployment, *, duration_s: float, rate_ops_per_s: float = _RATE_OPS_PER_S) -> Plan:
-    """Inserts, updates and reads at a rate, so that what waits during an outage is sent after it."""
+    """Inserts, updates, reads and transactions at a rate, so that what waits during an outage is sent after it."""
     overrides: dict[str, object] = {
-        "operations": {"insert": 0.6, "update": 0.2, "read": 0.2},
+        "operations": {"insert": 0.6, "update": 0.1, "read": 0.1, "transaction": 0.2},
+        "transaction": {"reads": 1, "updates": 2},
         "data.records": _RECORDS,
         "load": {"kind": "poisson", "rate": rate_ops_per_s},
         "connections": 16,

@@ -32,6 +32,7 @@ SPECS: Mapping[str, SpecExample] = {
     ),
     "ramp-then-hold.yaml": SpecExample(operations=frozenset({"read", "update"}), closed_loop=False, judged=False),
     "threads-loops-ramp-up.yaml": SpecExample(operations=frozenset({"insert"}), closed_loop=True, judged=False),
+    "transactions.yaml": SpecExample(operations=frozenset({"read", "transaction"}), closed_loop=True, judged=False),
     # Its queries are in tests/integration/test_scan.py; as a workload it reads.
     "queries-with-plans.yaml": SpecExample(operations=frozenset({"read"}), closed_loop=True, judged=False),
     "ycsb-read-mostly.properties": SpecExample(

@@ -1,6 +1,10 @@
-"""A primary that steps down or is killed during a run: the run goes on by itself, and nothing acknowledged is lost."""
+"""A primary that steps down or is killed during a run: the run goes on by itself, and nothing acknowledged is lost.
+
+The monitor goes on with the run: its rows are those of the primary of the time.
+"""
 
 import json
+import math
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +13,22 @@ import pytest
 
 import brimline
 from benchmarks.failover import Blow, run_under_blows
+from brimline.analysis.followed import server_changes
 from brimline.analysis.observation import observe
+from brimline.analysis.server_window import ServerWindow
 from brimline.record import RunRecord
+from brimline.record.model import ServerRow
 from brimline.report import render_json, run_report
+from brimline.report.server_series import rate
 from brimline.servers.lab.state import Lab
+from brimline.units import NS_PER_S
 from tests.support.server import required_mongod
 
 pytestmark = pytest.mark.mongod
+RATE_MAX_PER_S = 20_000
+"""Far more inserts than the run sends in any second, also those that waited for the end of an outage."""
+SETTLED_NS = 2 * NS_PER_S
+"""How long after an outage the monitor may still look for the server that the engine has found."""
 
 
 @pytest.fixture
@@ -40,6 +53,7 @@ def test_a_run_goes_on_when_the_primary_is_lost(lab: Lab, blows: tuple[Blow, ...
     record, wrong = run_under_blows(lab, blows, directory=tmp_path / "run", seed=7)
     assert wrong == []
     check_report(record)
+    check_watching(record, deaths=blows.count("kill"))
 
 
 def check_report(record: RunRecord) -> None:
@@ -58,3 +72,33 @@ def check_report(record: RunRecord) -> None:
         assert outage["primary"] in target.replica_set.members
     classes = {row["outcome"] for row in record.summary["errors"]}
     assert classes <= {"server_error", "write_concern_error", "connection_lost", "bad_reply", "server_selection"}
+
+
+def check_watching(record: RunRecord, *, deaths: int) -> None:
+    """Rows go on at the server that the engine went on with, and nobody subtracts one server's counters from another's.
+
+    A step-down may give the office back to the same member; then there is nothing to change to.
+    """
+    assert record.summary is not None
+    rows = [row for row in record.server if row["server"] and not row["gap"]]
+    outages = record.summary["outages"]
+    for outage, next_from_ns in zip(outages, [*(each["from_ns"] for each in outages[1:]), math.inf], strict=True):
+        assert outage["to_ns"] is not None
+        settled_ns = outage["to_ns"] + SETTLED_NS
+        watched = {row["server"] for row in rows if settled_ns < _at_ns(row) < next_from_ns}
+        assert watched <= {outage["primary"]}
+    assert _at_ns(rows[-1]) > record.summary["elapsed_ns"] - 3 * NS_PER_S
+    changes = server_changes(record.server)
+    assert len(changes) >= max(1, deaths)
+    assert {change.later for change in changes} <= {row["server"] for row in rows}
+    # All members run on this machine, so what a row says of the process must be its own server's.
+    assert all(row["server_cpu_ns"] is not None and row["monitor_server_cpu_ns"] is not None for row in rows)
+    charted = rate(ServerWindow(record.server), "insert")
+    assert all(value is None or 0 <= value < RATE_MAX_PER_S for _, value in charted)
+    assert [each for each in observe(record).findings if each.name == "followed"]
+
+
+def _at_ns(row: ServerRow) -> int:
+    at_ns = row["at_ns"]
+    assert isinstance(at_ns, int)
+    return at_ns

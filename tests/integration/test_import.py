@@ -152,6 +152,8 @@ def test_an_interrupted_import_keeps_what_is_in_and_goes_on(brimline_cli: Comman
     after = brimline_cli.run("import", "--resume", "latest", "--uri", uri, "-q", "--json").json()
     assert after["counts"]["inserted"] == after["count_after"] == ROWS
     assert after["counts"]["found"] == 0, "nothing was in doubt"
+    again = brimline_cli.run("import", "--resume", "latest", "--uri", uri)
+    assert again.exit_code == 0 and "nothing is left to do" in again.stderr
 
 
 def test_a_changed_file_is_not_gone_on_with(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
@@ -177,6 +179,9 @@ def test_refused_documents_go_to_a_file_with_line_and_reason(here: Here, uri: st
     (line,) = [json.loads(text) for text in (directory / "rejected.jsonl").read_text().splitlines()]
     assert line["line"] == 4 and line["code"] == 11000 and line["text"] == '{"_id":1,"again":true}'
     assert "duplicate key" in line["reason"]
+    said = here.run("show", directory)
+    assert "the first in line 4: E11000 duplicate key" in " ".join(said.stdout.split()), said.stdout
+    assert "rejected.jsonl" in said.stdout
 
 
 def test_the_first_refused_document_stops_it_when_asked_to(here: Here, uri: str) -> None:

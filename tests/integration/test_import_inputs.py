@@ -182,6 +182,15 @@ def test_a_file_that_changes_while_it_is_read_proves_nothing(brimline_cli: Comma
     assert (checks["inputs"], checks["conservation"], checks["count"]) == ("fail", "pass", "pass")
 
 
+def test_what_standard_input_can_not_do_is_said_before_it_is_read(brimline_cli: CommandLine, uri: str) -> None:
+    at = ("--uri", uri, "-d", "piped", "-c", "c")
+    waiting = brimline_cli.run("import", "-", *at, "--wait-for-server", "5s")
+    waiting.check_error(2, "only when files are imported", "--resume")
+    beside = brimline_cli.run("import", "-", "also.json", *at)
+    beside.check_error(2, "standard input", "one after the other")
+    assert not brimline_cli.runs.exists()
+
+
 def test_a_pipe_to_which_nobody_writes_keeps_nobody_waiting(brimline_cli: CommandLine, uri: str) -> None:
     os.mkfifo(brimline_cli.directory / "rows")
     at = ("--uri", uri, "-d", "quiet", "-c", "c", "-q")

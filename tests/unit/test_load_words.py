@@ -2,6 +2,7 @@
 
 import pytest
 
+import brimline
 from brimline.cli.options import load_model
 from brimline.errors import UsageError
 
@@ -32,3 +33,16 @@ def test_no_load_model(words: dict[str, str]) -> None:
     with pytest.raises(UsageError) as refused:
         load_model(**none | words)
     assert refused.value.hint
+
+
+@pytest.mark.parametrize("null", [False, True], ids=["a server of its own", "the null target"])
+def test_a_load_that_would_not_stay_is_refused_before_anything_is_started(
+    null: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(*_: object, **__: object) -> None:
+        raise AssertionError("a server was started")
+
+    monkeypatch.delenv("BRIMLINE_URI", raising=False)
+    monkeypatch.setattr("brimline.api.workplace.own_server", start)
+    with pytest.raises(UsageError, match="holds no data" if null else "would be gone with it"):
+        brimline.load("ycsb-c", options=brimline.Options(null=null))

@@ -1,5 +1,5 @@
 //! What the times of one kind of operation consist of: those of failures and misses apart from the rest, the two
-//! commands of a read-modify-write, a scan's time per document, and the lag of operations that waited for a connection.
+//! commands of a read-modify-write, a transaction's commit, a scan's time per document, and the lag of operations that waited for a connection.
 //! Each histogram is made when first needed: most runs need none.
 
 use crate::clock::Nanos;
@@ -14,9 +14,12 @@ pub enum Part {
     Read,
     /// Its update.
     Update,
+    /// The commit of a transaction.
+    Commit,
 }
 
-const PARTS: [(Part, &str); 3] = [(Part::Whole, ""), (Part::Read, "read_"), (Part::Update, "update_")];
+const PARTS: [(Part, &str); 4] =
+    [(Part::Whole, ""), (Part::Read, "read_"), (Part::Update, "update_"), (Part::Commit, "commit_")];
 const ENDINGS: [(Ending, &str); 3] = [(Ending::Ok, "ok"), (Ending::Miss, "miss"), (Ending::Failed, "failed")];
 const CLOCKS: [&str; 2] = ["service", "response"];
 const SERVICE: usize = 0;

@@ -185,6 +185,7 @@ fn supervise<T: Target>(
         lost_after_ns,
         connect_timeout_ns: plan.connect_timeout_ns,
         retries,
+        has_sessions: retries.writes || plan.has_transactions(),
         control: &shared.control,
         progress: &shared.workers,
     };

@@ -86,15 +86,21 @@ pub struct Signs {
     pub wrote_nothing: bool,
     /// The server is no primary any more, or ends.
     pub state_changed: bool,
+    /// The transaction it belonged to is void, and may be done anew as a whole.
+    pub voids_transaction: bool,
 }
 
 impl Signs {
     /// Of a connection that broke with a command under way.
-    pub const CONNECTION_LOST: Self =
-        Self { allows_read: true, allows_write: true, wrote_nothing: false, state_changed: false };
+    pub const CONNECTION_LOST: Self = Self { allows_read: true, allows_write: true, ..Self::NONE };
     /// Of a failure that says nothing of the kind.
-    pub const NONE: Self =
-        Self { allows_read: false, allows_write: false, wrote_nothing: false, state_changed: false };
+    pub const NONE: Self = Self {
+        allows_read: false,
+        allows_write: false,
+        wrote_nothing: false,
+        state_changed: false,
+        voids_transaction: false,
+    };
 }
 
 impl CommandFailure {

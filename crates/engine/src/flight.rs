@@ -43,12 +43,25 @@ impl InFlight {
         if is_further { self.sent } else { self.command_sent }
     }
 
+    /// The same transaction from its first statement on.
+    pub fn anew(&self) -> Self {
+        Self {
+            command: Command::first(&self.operation),
+            first_done: None,
+            documents: 0,
+            is_retry: false,
+            ..*self
+        }
+    }
+
     /// Whether a reply speaks of more documents than the operation is about. Nothing of it can be believed then.
     #[inline]
     pub fn is_overstated(&self, reply: &ReplyFacts) -> bool {
         let claimed = match self.command {
             Command::Find | Command::Scan | Command::GetMore(_) => self.documents + reply.documents,
             Command::Update | Command::Insert => reply.n,
+            Command::Statement(_) => reply.documents.max(reply.n),
+            Command::Commit | Command::CommitAgain => 0,
         };
         claimed > u64::from(self.operation.documents)
     }
@@ -115,13 +128,18 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
         Command::Find | Command::Scan => found(reply.documents),
         Command::GetMore(_) => Step::Finished(Ending::Ok, reply.documents),
         Command::Update | Command::Insert => found(reply.n),
+        Command::Statement(place) => Step::Next(place.next()),
+        Command::Commit | Command::CommitAgain => {
+            let is_whole = flight.documents == u64::from(flight.operation.statements.count());
+            Step::Finished(if is_whole { Ending::Ok } else { Ending::Miss }, 0)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Key;
+    use crate::operation::{Key, Statements};
 
     const S: Nanos = NANOS_PER_S;
 
@@ -131,7 +149,8 @@ mod tests {
 
     fn flight(command: Command, documents: u32) -> InFlight {
         let kind = OperationKind::Scan;
-        let operation = Operation { index: 0, kind, key: Key::Record(0), field: 0, documents };
+        let statements = Statements::NONE;
+        let operation = Operation { index: 0, kind, key: Key::Record(0), field: 0, documents, statements };
         InFlight {
             operation,
             record: 0,

@@ -32,6 +32,8 @@ pub struct Mission<'r> {
     pub connect_timeout_ns: Nanos,
     /// What is sent once more.
     pub retries: RetryPolicy,
+    /// Whether connections have sessions: for writes that are sent once more, and for transactions.
+    pub has_sessions: bool,
     /// Requests to end early.
     pub control: &'r Control,
     /// Progress of all workers.

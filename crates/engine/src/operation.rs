@@ -18,12 +18,24 @@ pub enum OperationKind {
     ReadModifyWrite,
     /// Inserts one batch of the records to be loaded.
     Load,
+    /// Reads some documents and updates some, all of it or nothing: several commands and a commit, one operation.
+    Transaction,
 }
 
 impl OperationKind {
     /// All kinds, in the order of their discriminants.
-    pub const ALL: [Self; 6] =
-        [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite, Self::Load];
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Update,
+        Self::Insert,
+        Self::Scan,
+        Self::ReadModifyWrite,
+        Self::Load,
+        Self::Transaction,
+    ];
+    /// Those of a mix, in the order of its shares.
+    pub const MIX: [Self; 6] =
+        [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite, Self::Transaction];
     /// How many kinds there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -36,6 +48,7 @@ impl OperationKind {
             Self::Scan => "scan",
             Self::ReadModifyWrite => "read_modify_write",
             Self::Load => "load",
+            Self::Transaction => "transaction",
         }
     }
 }
@@ -63,6 +76,28 @@ pub struct Operation {
     pub field: u32,
     /// Documents a scan asks for or a load writes; 1 otherwise.
     pub documents: u32,
+    /// What a transaction does before its commit; nothing otherwise.
+    pub statements: Statements,
+}
+
+/// The statements of a transaction: first its reads, then its updates, of one document each. Read *i* and update *i* are of
+/// the same document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the line above says it")]
+pub struct Statements {
+    pub reads: u8,
+    pub updates: u8,
+}
+
+impl Statements {
+    /// None.
+    pub const NONE: Self = Self { reads: 0, updates: 0 };
+
+    /// How many there are.
+    pub fn count(self) -> u16 {
+        u16::from(self.reads) + u16::from(self.updates)
+    }
 }
 
 impl Operation {
@@ -99,8 +134,14 @@ mod tests {
 
     #[test]
     fn every_choice_changes_the_digest() {
-        let operation =
-            Operation { index: 1, kind: OperationKind::Read, key: Key::Record(0), field: 0, documents: 1 };
+        let operation = Operation {
+            index: 1,
+            kind: OperationKind::Read,
+            key: Key::Record(0),
+            field: 0,
+            documents: 1,
+            statements: Statements::NONE,
+        };
         let others = [
             Operation { index: 2, ..operation },
             Operation { kind: OperationKind::Update, ..operation },

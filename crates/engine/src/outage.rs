@@ -112,12 +112,20 @@ impl OutageLog {
 }
 
 impl Outage {
-    /// Makes it one with a later one.
+    /// Makes it one with one that began later. Writes go where they went when the last of both ended.
     fn join(&mut self, later: Self) {
+        let has_longer = match (self.to_ns, later.to_ns) {
+            (Some(own), Some(other)) => own > other,
+            (own, _) => own.is_none(),
+        };
+        self.primary = if has_longer {
+            self.primary.take().or(later.primary)
+        } else {
+            later.primary.or(self.primary.take())
+        };
         self.to_ns = self.to_ns.zip(later.to_ns).map(|(one, other)| one.max(other));
         self.failed += later.failed;
         self.retried += later.retried;
-        self.primary = later.primary.or(self.primary.take());
     }
 }
 
@@ -185,6 +193,21 @@ mod tests {
         assert_eq!(of_two.len(), 2);
         assert_eq!(of_two[0], Outage { failed: 2, retried: 4, ..outage(10, Some(30)) });
         assert_eq!(merged(vec![outage(10, None), outage(12, Some(30))])[0].to_ns, None);
+    }
+
+    #[test]
+    fn writes_go_where_the_worker_that_waited_longest_was_answered() {
+        let outage = |from_ns, to_ns, primary: &str| Outage {
+            from_ns,
+            to_ns: Some(to_ns),
+            failed: 0,
+            retried: 0,
+            primary: Some(primary.to_owned()),
+        };
+        let of_two = merged(vec![outage(10, 40, "b:2"), outage(12, 20, "a:1")]);
+        assert_eq!(of_two, [outage(10, 40, "b:2")]);
+        let of_two = merged(vec![outage(10, 20, "a:1"), outage(12, 40, "b:2")]);
+        assert_eq!(of_two, [outage(10, 40, "b:2")]);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use brimline_testserver::Script;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::operation::Statements;
+
 /// Version of the plan's format that this engine reads.
 pub const PLAN_VERSION: u32 = 1;
 /// Upper bound of connections in one run; far above what one machine's generator can keep busy.
@@ -145,6 +147,11 @@ pub struct ReplicaSet {
 }
 
 impl Plan {
+    /// Whether it has transactions, which need sessions.
+    pub fn has_transactions(&self) -> bool {
+        matches!(&self.work, Work::Mix { proportions, .. } if proportions.transaction > 0.0)
+    }
+
     /// Among how many servers the generator shares out the records; 1: it doesn't.
     pub fn server_count(&self) -> u64 {
         match &self.target {
@@ -217,6 +224,9 @@ pub enum Work {
         read_all_fields: bool,
         /// Updates replace every field, else one.
         write_all_fields: bool,
+        /// What a transaction does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        transaction: Option<Statements>,
     },
     /// Inserts the records `insert_start .. insert_start + record_count` of the data, each once, or some of them.
     Load {
@@ -250,6 +260,13 @@ pub struct Proportions {
     pub insert: f64,
     pub scan: f64,
     pub read_modify_write: f64,
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub transaction: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_none(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// When operations are due.
@@ -355,8 +372,8 @@ impl PlanError {
 }
 
 impl Proportions {
-    /// The shares in the order of [`OperationKind::ALL`](crate::operation::OperationKind::ALL).
-    pub(crate) fn shares(&self) -> [f64; 5] {
-        [self.read, self.update, self.insert, self.scan, self.read_modify_write]
+    /// The shares in the order of [`OperationKind::MIX`](crate::operation::OperationKind::MIX).
+    pub(crate) fn shares(&self) -> [f64; 6] {
+        [self.read, self.update, self.insert, self.scan, self.read_modify_write, self.transaction]
     }
 }

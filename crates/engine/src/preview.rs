@@ -1,5 +1,7 @@
 //! The first operations of a plan with the commands they would send, for people and for tests.
 
+use std::iter;
+
 use crate::commands::{Command, Commands};
 use crate::operation::{Operation, OperationKind};
 use crate::plan::{Plan, PlanError};
@@ -29,10 +31,11 @@ pub fn preview(plan: &Plan, count: u64) -> Result<Vec<PreviewedOperation>, PlanE
         .map(|_| {
             let operation = stream.next();
             let record = workload.resolve(operation.key, 0);
-            let messages = commands_of(operation.kind)
-                .iter()
-                .map(|&command| {
+            let messages = commands_of(&operation)
+                .into_iter()
+                .map(|command| {
                     let mut message = Vec::new();
+                    let record = workload.record_for(command, &operation, record, 0);
                     commands.render(command, &operation, record, 1, &mut message);
                     message
                 })
@@ -74,12 +77,15 @@ pub fn keys(plan: &Plan, first: u64, count: u64) -> Result<Vec<String>, PlanErro
         .collect())
 }
 
-fn commands_of(kind: OperationKind) -> &'static [Command] {
-    match kind {
-        OperationKind::Read => &[Command::Find],
-        OperationKind::Update => &[Command::Update],
-        OperationKind::Insert | OperationKind::Load => &[Command::Insert],
-        OperationKind::Scan => &[Command::Scan],
-        OperationKind::ReadModifyWrite => &[Command::Find, Command::Update],
+fn commands_of(operation: &Operation) -> Vec<Command> {
+    let first = Command::first(operation);
+    match operation.kind {
+        OperationKind::ReadModifyWrite => vec![first, Command::Update],
+        OperationKind::Transaction => iter::successors(Some(first), |command| match command {
+            Command::Statement(place) => Some(place.next()),
+            _ => None,
+        })
+        .collect(),
+        _ => vec![first],
     }
 }

@@ -292,6 +292,9 @@ fn break_down(breakdown: &mut Breakdown, kind: OperationKind, finished: &Finishe
             breakdown.part(Part::Read, Ending::Ok, due, sent, second.first_done);
             breakdown.part(Part::Update, ending, due, second.sent, done);
         }
+        (OperationKind::Transaction, Some(commit)) => {
+            breakdown.part(Part::Commit, ending, due, commit.sent, done);
+        }
         _ => {}
     }
 }

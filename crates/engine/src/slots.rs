@@ -233,14 +233,21 @@ impl Slots {
 mod tests {
     use super::*;
     use crate::commands::Command;
-    use crate::operation::{Key, Operation, OperationKind};
+    use crate::operation::{Key, Operation, OperationKind, Statements};
 
     fn sent_at(sent: Nanos) -> InFlight {
         let kind = OperationKind::Read;
         InFlight {
-            operation: Operation { index: 0, kind, key: Key::Record(0), field: 0, documents: 1 },
+            operation: Operation {
+                index: 0,
+                kind,
+                key: Key::Record(0),
+                field: 0,
+                documents: 1,
+                statements: Statements::NONE,
+            },
             record: 0,
-            command: Command::first(kind),
+            command: Command::Find,
             due: None,
             sent,
             command_sent: sent,

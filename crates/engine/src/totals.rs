@@ -148,7 +148,7 @@ impl WorkerSummary {
 
     /// Counts why a command failed, and each of its documents that was refused.
     pub fn failed(&mut self, kind: OperationKind, failure: CommandFailure) {
-        if Command::first(kind) == Command::Insert {
+        if matches!(kind, OperationKind::Insert | OperationKind::Load) {
             for (failure, count) in failure.statements {
                 self.document_failures.add_many(kind, failure, count);
             }

@@ -1,6 +1,7 @@
 //! What a plan must satisfy before anything is connected or sent.
 
 use crate::clock::{NANOS_PER_S, Nanos};
+use crate::operation::Statements;
 use crate::plan::{
     CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, Reads, RecordRange,
     Stage, THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
@@ -77,7 +78,7 @@ impl Plan {
 
     fn validate_work(&self) -> Result<(), PlanError> {
         match &self.work {
-            Work::Mix { proportions, keys, scan_length, .. } => {
+            Work::Mix { proportions, keys, scan_length, transaction, .. } => {
                 let shares = proportions.shares();
                 require(
                     shares.iter().all(|share| share.is_finite() && *share >= 0.0),
@@ -87,6 +88,9 @@ impl Plan {
                 require(shares.iter().sum::<f64>() > 0.0, "work.proportions", || {
                     "the shares add up to 0, so there is nothing to do".to_owned()
                 })?;
+                if self.has_transactions() {
+                    self.validate_transaction(transaction.unwrap_or_default())?;
+                }
                 require(self.data.record_count > 0, "data.record_count", || {
                     "operations need at least one record".to_owned()
                 })?;
@@ -106,6 +110,17 @@ impl Plan {
                 ranges.as_deref().map_or(Ok(()), |ranges| self.validate_ranges(ranges))
             }
         }
+    }
+
+    /// It does something, and a target that has transactions is there for it.
+    fn validate_transaction(&self, statements: Statements) -> Result<(), PlanError> {
+        require(statements.count() > 0, "work.transaction", || "it neither reads nor updates".to_owned())?;
+        require(!matches!(self.target, TargetPlan::Driver { .. }), "work.transaction", || {
+            "transactions are for the wire client; the driver target has none".to_owned()
+        })?;
+        require(self.server_count() == 1, "work.transaction", || {
+            "client-routed shards know nothing of each other, so that no transaction spans them".to_owned()
+        })
     }
 
     /// Some of the plan's records, each once.

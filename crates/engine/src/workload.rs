@@ -3,17 +3,22 @@
 
 use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
-use crate::operation::{Key, Operation, OperationKind};
+use crate::commands::Command;
+use crate::operation::{Key, Operation, OperationKind, Statements};
 use crate::plan::{Plan, PlanError, Proportions, RecordRange, Work};
 
 /// Random streams of the engine; the generators of keys and documents have their own.
 const STREAM_KIND: u64 = 0x6b69_6e64;
 const STREAM_CHOICE: u64 = 0x6368_6f69;
+const STREAM_STATEMENT: u64 = 0x7374_6d74;
+/// Most records of one transaction.
+const RECORDS_PER_TRANSACTION: u64 = 256;
 
 /// The operations of a plan.
 pub struct Workload {
     kinds: RngStream,
     choices: RngStream,
+    statements: RngStream,
     insert_start: u64,
     record_count: u64,
     field_count: u32,
@@ -26,9 +31,12 @@ enum Choices {
 }
 
 struct Mix {
-    thresholds: [f64; 5],
+    /// The kind of every operation, where there is no other: nothing needs to be drawn then.
+    only: Option<OperationKind>,
+    thresholds: [f64; 6],
     chooser: KeyChooser,
     scan_length: LengthChooser,
+    transaction: Statements,
     has_inserts: bool,
     goes_on: bool,
 }
@@ -41,14 +49,16 @@ impl Workload {
     pub fn new(plan: &Plan) -> Result<Self, PlanError> {
         let DocumentSpec { record_count, insert_start, field_count, .. } = plan.data;
         let work = match &plan.work {
-            Work::Mix { proportions, keys, scan_length, .. } => Choices::Mix(Box::new(Mix {
+            Work::Mix { proportions, keys, scan_length, transaction, .. } => Choices::Mix(Box::new(Mix {
+                only: only_kind(proportions),
                 thresholds: thresholds(proportions),
                 chooser: KeyChooser::new(keys, record_count, plan.seed)
                     .map_err(|error| PlanError::inside("work.keys", &error))?,
                 scan_length: LengthChooser::new(scan_length)
                     .map_err(|error| PlanError::inside("work.scan_length", &error))?,
+                transaction: transaction.unwrap_or_default(),
                 has_inserts: proportions.insert > 0.0,
-                goes_on: proportions.scan > 0.0 || proportions.read_modify_write > 0.0,
+                goes_on: proportions.scan + proportions.read_modify_write + proportions.transaction > 0.0,
             })),
             Work::Load { batch_size, ranges, .. } => {
                 let all = [RecordRange { first: insert_start, count: record_count }];
@@ -61,7 +71,8 @@ impl Workload {
         };
         let kinds = RngStream::new(plan.seed, STREAM_KIND);
         let choices = RngStream::new(plan.seed, STREAM_CHOICE);
-        Ok(Self { kinds, choices, insert_start, record_count, field_count, work })
+        let statements = RngStream::new(plan.seed, STREAM_STATEMENT);
+        Ok(Self { kinds, choices, statements, insert_start, record_count, field_count, work })
     }
 
     /// How many operations there are at most; `None`: no end.
@@ -95,15 +106,41 @@ impl Workload {
         }
     }
 
+    /// The record that `command` is about: the operation's `own`, but for statements of a transaction beyond that of its first
+    /// record, whose records are drawn likewise.
+    pub fn record_for(&self, command: Command, operation: &Operation, own: u64, inserts: u64) -> u64 {
+        match (&self.work, command) {
+            (Choices::Mix(mix), Command::Statement(place)) if place.record_number() > 0 => {
+                let number = u64::from(place.record_number());
+                let draw = operation.index.wrapping_mul(RECORDS_PER_TRANSACTION).wrapping_add(number);
+                let index = operation.index.wrapping_add(number);
+                self.resolve(self.key(mix, mix.chooser.draw(&mut self.statements.at(draw), index)), inserts)
+            }
+            _ => own,
+        }
+    }
+
+    /// The key that a draw of the chooser means.
+    fn key(&self, mix: &Mix, drawn: u64) -> Key {
+        if mix.chooser.is_latest() {
+            Key::BehindNewest(drawn)
+        } else {
+            Key::Record(self.insert_start + drawn)
+        }
+    }
+
     /// The operations of shard `shard` of `shard_count`: those whose index is `shard` modulo `shard_count`.
     pub fn stream(&self, shard: u64, shard_count: u64) -> OperationStream<'_> {
         OperationStream { workload: self, next: shard, step: shard_count, counted: 0, inserts: 0 }
     }
 
     fn kind(&self, mix: &Mix, index: u64) -> OperationKind {
+        if let Some(only) = mix.only {
+            return only;
+        }
         let draw = self.kinds.at(index).next_f64();
         let position = mix.thresholds.iter().position(|&threshold| draw < threshold).unwrap_or(0);
-        OperationKind::ALL[position]
+        OperationKind::MIX[position]
     }
 }
 
@@ -147,6 +184,7 @@ impl Batches {
             key: Key::Record(range.first + server + offset * self.server_count),
             field: 0,
             documents: u64::from(self.batch_size).min(of_server - offset) as u32,
+            statements: Statements::NONE,
         }
     }
 }
@@ -212,21 +250,28 @@ impl OperationStream<'_> {
         let mut rng = workload.choices.at(index);
         let key = match kind {
             OperationKind::Insert => Key::Record(workload.first_new_record() + self.inserts),
-            _ if chooser.is_latest() => Key::BehindNewest(chooser.draw(&mut rng, index)),
-            _ => Key::Record(workload.insert_start + chooser.draw(&mut rng, index)),
+            _ => workload.key(mix, chooser.draw(&mut rng, index)),
         };
         let field = match workload.field_count {
             0 | 1 => 0,
             count => rng.below(u64::from(count)) as u32,
         };
         let documents = if kind == OperationKind::Scan { scan_length.draw(&mut rng).max(1) } else { 1 };
-        Operation { index, kind, key, field, documents }
+        let statements = if kind == OperationKind::Transaction { mix.transaction } else { Statements::NONE };
+        Operation { index, kind, key, field, documents, statements }
     }
 }
 
-/// Cumulative shares, in the order of [`OperationKind::ALL`]. The last kind with a share ends at exactly 1, so that
+fn only_kind(proportions: &Proportions) -> Option<OperationKind> {
+    let shares = proportions.shares();
+    let mut kinds = OperationKind::MIX.into_iter().zip(shares).filter(|&(_, share)| share > 0.0);
+    let (kind, _) = kinds.next()?;
+    kinds.next().is_none().then_some(kind)
+}
+
+/// Cumulative shares, in the order of [`OperationKind::MIX`]. The last kind with a share ends at exactly 1, so that
 /// rounding can't leave a gap.
-fn thresholds(proportions: &Proportions) -> [f64; 5] {
+fn thresholds(proportions: &Proportions) -> [f64; 6] {
     let shares = proportions.shares();
     let sum: f64 = shares.iter().sum();
     let mut cumulative = 0.0;

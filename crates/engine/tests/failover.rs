@@ -172,8 +172,7 @@ fn pause_ms(length_ms: u64) {
     brimline_wire::wait::sleep(length_ms * MS).unwrap();
 }
 
-const UPDATES: Proportions =
-    Proportions { read: 0.0, update: 1.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };
+const UPDATES: Proportions = Proportions { read: 0.0, update: 1.0, ..common::READS };
 
 fn updates(target: TargetPlan, operations: u64) -> Plan {
     Plan {
@@ -249,8 +248,8 @@ fn a_write_whose_answer_was_lost_is_done_once() {
     assert_eq!((totals(&outcome).ok, totals(&outcome).retried), (1_000, 1));
     let set = members.set.lock().unwrap();
     assert_eq!((set.done.len(), set.repeated), (1_000, 1));
-    let [_, _, update, _] = outcome.summary.commands;
-    let [_, _, uncertain, _] = outcome.summary.commands_uncertain;
+    let [_, _, update, _, _] = outcome.summary.commands;
+    let [_, _, uncertain, _, _] = outcome.summary.commands_uncertain;
     assert_eq!((update, uncertain), (999, 2), "which attempt was counted is not known");
 }
 

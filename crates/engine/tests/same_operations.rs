@@ -5,6 +5,7 @@ mod common;
 use brimline_datagen::ChooserSpec;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Plan, Proportions, Work};
+use brimline_engine::preview::preview;
 use common::{READS, constant, execute, mix, plan};
 
 fn ycsb() -> [(&'static str, Work); 6] {
@@ -61,6 +62,47 @@ fn a_load_inserts_each_record_once() {
     let summary = execute(&plan).summary;
     assert_eq!(summary.kinds[OperationKind::Load as usize].ok, 143);
     assert_eq!(summary.commands.iter().sum::<u64>(), 1_000);
+}
+
+/// Whatever the number of threads: two reads, three updates and a commit each, and none that no transaction asked for.
+#[test]
+fn a_transaction_is_its_statements_and_a_commit() {
+    for keys in [ChooserSpec::Uniform, ChooserSpec::Latest { theta: 0.99 }] {
+        let proportions = Proportions { read: 0.25, insert: 0.25, transaction: 0.5, ..READS };
+        let plan =
+            Plan { work: mix(proportions, keys), operation_count: Some(4_000), duration_ns: None, ..plan() };
+        let alone = execute(&plan).summary;
+        let together = execute(&Plan { threads: 3, ..plan.clone() }).summary;
+        assert_eq!((together.digest, together.kinds), (alone.digest, alone.kinds));
+        let of = |kind: OperationKind| alone.kinds[kind as usize].ok;
+        let (reads, transactions) = (of(OperationKind::Read), of(OperationKind::Transaction));
+        assert!((1_800..2_200).contains(&transactions), "{transactions}");
+        assert_eq!(reads + transactions + of(OperationKind::Insert), 4_000);
+        let [query, _, update, _, commit] = alone.commands;
+        assert_eq!((query, update, commit), (reads + 2 * transactions, 3 * transactions, transactions));
+    }
+}
+
+/// The records of a transaction are drawn apart from each other; a read and its update are of the same one.
+#[test]
+fn a_transaction_reads_what_it_updates() {
+    let proportions = Proportions { read: 0.0, transaction: 1.0, ..READS };
+    let plan = Plan { work: mix(proportions, ChooserSpec::Uniform), operation_count: Some(1), ..plan() };
+    for previewed in preview(&plan, 20).expect("a sound plan") {
+        let keys: Vec<String> = previewed.messages.iter().filter_map(|message| key_of(message)).collect();
+        assert_eq!(previewed.messages.len(), 6);
+        assert_eq!(keys.len(), 5, "a commit has no key");
+        assert_eq!((&keys[0], &keys[1]), (&keys[2], &keys[3]));
+        assert!(keys[0] != keys[1] && keys[1] != keys[4] && keys[0] != keys[4], "{keys:?}");
+    }
+}
+
+/// The key in a message: `user` and digits.
+fn key_of(message: &[u8]) -> Option<String> {
+    let from =
+        message.windows(5).position(|bytes| bytes.starts_with(b"user") && bytes[4].is_ascii_digit())?;
+    let key = message[from..].iter().take_while(|byte| byte.is_ascii_alphanumeric());
+    Some(key.map(|&byte| char::from(byte)).collect())
 }
 
 /// What a seed offers is part of a run's identity: a change here makes old runs incomparable.

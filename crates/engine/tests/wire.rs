@@ -41,7 +41,8 @@ fn both_sides_count_the_same_commands() {
     execute(&load);
     assert_eq!(server.counts().opcounters.insert, 1_000);
 
-    let proportions = Proportions { read: 0.3, update: 0.2, insert: 0.1, scan: 0.2, read_modify_write: 0.2 };
+    let proportions =
+        Proportions { read: 0.3, update: 0.2, insert: 0.1, scan: 0.2, read_modify_write: 0.2, ..READS };
     let mixed = Plan {
         target: wire(&server.address()),
         work: common::mix(proportions, ChooserSpec::Uniform),
@@ -53,7 +54,7 @@ fn both_sides_count_the_same_commands() {
     let before = server.counts().opcounters;
     let outcome = execute(&mixed);
     let after = server.counts().opcounters;
-    let [query, insert, update, getmore] = outcome.summary.commands;
+    let [query, insert, update, getmore, _] = outcome.summary.commands;
     assert_eq!(after.query - before.query, query);
     assert_eq!(after.insert - before.insert, insert);
     assert_eq!(after.update - before.update, update);
@@ -99,7 +100,7 @@ fn client_routed_shards_have_their_records_and_no_others() {
     let again = execute(&Plan { target: shards(3), ..load.clone() }).summary;
     assert_eq!(again.inserts.failed, 1_000, "a record is where it was");
 
-    let proportions = Proportions { read: 0.4, update: 0.3, insert: 0.1, scan: 0.0, read_modify_write: 0.2 };
+    let proportions = Proportions { read: 0.4, update: 0.3, insert: 0.1, read_modify_write: 0.2, ..READS };
     let mixed = Plan {
         work: common::mix(proportions, ChooserSpec::Latest { theta: 0.99 }),
         operation_count: Some(3_000),
@@ -152,11 +153,12 @@ fn a_long_scan_is_drained() {
             scan_length: LengthSpec::Constant { length: 40 },
             read_all_fields: true,
             write_all_fields: false,
+            transaction: None,
         },
         operation_count: Some(5),
         ..large
     });
-    let [query, _, _, getmore] = outcome.summary.commands;
+    let [query, _, _, getmore, _] = outcome.summary.commands;
     assert_eq!((query, getmore), (5, 10));
     let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies);
     assert_eq!(tallies.map(|(_, _, tally)| tally.counts.documents).sum::<u64>(), 200);

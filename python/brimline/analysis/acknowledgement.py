@@ -50,7 +50,8 @@ def _writes(work: MixWork | LoadWork) -> bool:
     if isinstance(work, LoadWork):
         return True
     shares = work.proportions
-    return shares.update + shares.insert + shares.read_modify_write > 0
+    in_transactions = shares.transaction if work.transaction is not None and work.transaction.updates else 0
+    return shares.update + shares.insert + shares.read_modify_write + in_transactions > 0
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

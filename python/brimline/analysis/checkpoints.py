@@ -2,21 +2,15 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import ServerRow
 
+_MS_PER_S = 1000
 CHECKPOINT_PAUSE_S = 60.0
 """WiredTiger's default pause from the end of one checkpoint to the beginning of the next (`syncPeriodSecs`)."""
 
 
 def checkpoint_duration_s(rows: Sequence[ServerRow]) -> float | None:
     """Mean length in s of the checkpoints that ended while `rows` were taken; None where none was seen."""
-    seen = [
-        (count, total_ms)
-        for row in rows
-        if isinstance(count := row.get("checkpoints"), int)
-        and isinstance(total_ms := row.get("checkpoint_total_ms"), int)
-    ]
-    if not seen or seen[-1][0] <= seen[0][0]:
-        return None
-    (first_count, first_ms), (last_count, last_ms) = seen[0], seen[-1]
-    return (last_ms - first_ms) / (last_count - first_count) / 1000
+    mean_ms = ServerWindow(rows).ratio(("checkpoint_total_ms",), ("checkpoints",))
+    return None if mean_ms is None else mean_ms / _MS_PER_S

@@ -25,9 +25,10 @@ ALPHA = 0.01
 def server_checks(rows: Sequence[ServerRow], *, start_ns: int, end_ns: int) -> list[Finding]:
     """Cache fill, dirty share and checkpoints as far as the monitor saw them; empty without rows.
 
-    A trend is looked for between `start_ns` and `end_ns`, checkpoints from the start of the run on.
+    A trend is looked for between `start_ns` and `end_ns`, checkpoints from the start of the run on. Where a followed
+    set got another primary in between, the cache is the last one's.
     """
-    window = ServerWindow.of(rows, start_ns=start_ns, end_ns=end_ns)
+    window = ServerWindow.of(rows, start_ns=start_ns, end_ns=end_ns).latest_stay()
     whole_run = ServerWindow.of(rows, start_ns=0, end_ns=end_ns)
     found = [_cache_fill(window), _dirty_share(window), _checkpoints(whole_run)]
     return [finding for finding in found if finding is not None]
@@ -65,10 +66,10 @@ def _dirty_share(window: ServerWindow) -> Finding | None:
 
 
 def _checkpoints(window: ServerWindow) -> Finding | None:
-    counts = window.values("checkpoints")
-    if len(counts) < 2 or counts[-1] < counts[0]:
+    grown = window.growth("checkpoints")
+    if grown is None:
         return None
-    passed = int(counts[-1] - counts[0])
+    passed = int(grown)
     if passed >= CHECKPOINTS_MIN:
         return Finding("checkpoints", Standing.PASS, message("{count} checkpoints passed", count=passed))
     evidence = message(

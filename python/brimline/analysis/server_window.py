@@ -1,8 +1,9 @@
 """Owns arithmetic on the monitor's rows of the measured window: rates of counters, means of gauges.
 
 A column that is missing or empty gives None, never 0. A counter that fell back (the server was started again) has no
-rate. Each column is converted once, however often it is asked for: a long run has thousands of rows and dozens of
-questions.
+rate. Where a followed set got another primary, the next row's counters are those of another server: they are never
+subtracted across the change, and what grew is added up over the stays at each server. Each column is converted once,
+however often it is asked for: a long run has thousands of rows and dozens of questions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,6 +27,7 @@ class ServerWindow:
     def __init__(self, rows: Sequence[ServerRow]) -> None:
         self._rows = rows
         self._columns: dict[str, Column] = {}
+        self._stays = _stays(rows)
 
     @classmethod
     def of(cls, rows: Sequence[ServerRow], *, start_ns: int, end_ns: int) -> Self:
@@ -43,23 +45,37 @@ class ServerWindow:
         """When each row was seen, since the run's start."""
         return np.nan_to_num(self.column("at_ns")) / NS_PER_S
 
+    @property
+    def moved(self) -> NDArray[np.bool_]:
+        """Of each row but the first, whether another server is watched from it on."""
+        stays: NDArray[np.bool_] = np.diff(self._stays) != 0
+        return stays
+
+    def latest_stay(self) -> "ServerWindow":
+        """The rows since the last change of the server; all where there was none."""
+        return ServerWindow([row for row, stay in zip(self._rows, self._stays, strict=True) if stay == self._stays[-1]])
+
+    def growth(self, column: str) -> float | None:
+        """What a counter grew by while the same servers were watched; None without two rows of one, or when it fell."""
+        ends = self._ends((column,))
+        return self._growth(ends, (column,), per=1) if ends else None
+
     def rate(self, *columns: str) -> float | None:
-        """Growth per second of the sum of some counters, between the first and the last row that have all of them."""
+        """Growth per second of the sum of some counters, between the first and the last row that have all of them.
+
+        Where the server changed, between those of each stay at one.
+        """
         ends = self._ends(columns)
-        if ends is None:
-            return None
-        first, last, elapsed_s = ends
-        return self._growth(first, last, columns, per=elapsed_s)
+        at_ns = np.nan_to_num(self.column("at_ns"))
+        elapsed_s = sum(float(at_ns[last] - at_ns[first]) / NS_PER_S for first, last in ends)
+        return self._growth(ends, columns, per=elapsed_s) if elapsed_s > 0 else None
 
     def ratio(self, counted: Iterable[str], per: Iterable[str]) -> float | None:
         """Growth of some counters for each step of others, over the rows that have all of them; None without a step."""
         above, below = tuple(counted), tuple(per)
         ends = self._ends((*above, *below))
-        if ends is None:
-            return None
-        first, last, _ = ends
-        steps = self._growth(first, last, below, per=1)
-        return self._growth(first, last, above, per=steps) if steps else None
+        steps = self._growth(ends, below, per=1)
+        return self._growth(ends, above, per=steps) if steps else None
 
     def mean(self, column: str) -> float | None:
         """Mean of a gauge over the rows that have it."""
@@ -89,20 +105,35 @@ class ServerWindow:
         """What the rows that have a column say."""
         return _known(self.column(column))
 
-    def _ends(self, columns: Iterable[str]) -> tuple[int, int, float] | None:
-        """First and last row that have all of the columns, and the seconds between them; None without two of them."""
+    def _ends(self, columns: Iterable[str]) -> list[tuple[int, int]]:
+        """First and last row that have all of the columns, of each stay at a server that has two of them."""
         whole = np.flatnonzero(~np.any([np.isnan(self.column(name)) for name in columns], axis=0))
-        if len(whole) < 2:
-            return None
-        first, last = int(whole[0]), int(whole[-1])
-        at_ns = np.nan_to_num(self.column("at_ns"))
-        elapsed_s = float(at_ns[last] - at_ns[first]) / NS_PER_S
-        return (first, last, elapsed_s) if elapsed_s > 0 else None
+        stays = np.split(whole, np.flatnonzero(np.diff(self._stays[whole])) + 1)
+        return [(int(stay[0]), int(stay[-1])) for stay in stays if len(stay) > 1]
 
-    def _growth(self, first: int, last: int, columns: Iterable[str], *, per: float | None) -> float | None:
-        """Sum of the growth of some counters divided by `per`; None when one fell back."""
-        steps = [float(self.column(name)[last] - self.column(name)[first]) for name in columns]
-        return None if not per or min(steps) < 0 else sum(steps) / per
+    def _growth(self, ends: Sequence[tuple[int, int]], columns: Iterable[str], *, per: float | None) -> float | None:
+        """Sum of the growth of some counters divided by `per`; None when one fell back, and without any growth seen."""
+        grown = [self.column(name) for name in columns]
+        steps = [float(column[last] - column[first]) for column in grown for first, last in ends]
+        return None if not per or not steps or min(steps) < 0 else sum(steps) / per
+
+
+def is_of_another_server(later: ServerRow, earlier: ServerRow) -> bool:
+    """Whether two rows are of different servers; rows that don't say are of the same."""
+    before, after = earlier.get("server"), later.get("server")
+    return bool(before) and bool(after) and before != after
+
+
+def _stays(rows: Sequence[ServerRow]) -> NDArray[np.int64]:
+    """Numbers the stays at a server: one more from the row on that is of another than the last row that says."""
+    numbers = np.zeros(len(rows), dtype=np.int64)
+    number, earlier = 0, None
+    for place, row in enumerate(rows):
+        if row.get("server"):
+            number += earlier is not None and is_of_another_server(row, earlier)
+            earlier = row
+        numbers[place] = number
+    return numbers
 
 
 def quotients(parts: Column, wholes: Column) -> Column:

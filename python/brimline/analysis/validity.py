@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.followed import following_findings
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement
-from brimline.plan import WireTarget
+from brimline.plan import Plan, WireTarget
+from brimline.plan.model import MixWork
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import format_count, format_duration, format_percentage, format_rate
@@ -74,6 +76,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
             findings.append(generator_lag(figures))
     findings += sent_as_planned(record, figures.held_back_share)
     findings += outages(record)
+    findings += following_findings(record.server)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
     findings.append(samples(figures.service if record.closed_loop else figures.response))
     if figures.steady is not None:
@@ -134,10 +137,15 @@ def opcounters(record: RunRecord) -> Finding:
         acknowledged=record.summary["commands"],
         uncertain=record.summary["commands_uncertain"],
         in_replica_set=_in_replica_set(record),
-        has_sessions=isinstance(record.plan.target, WireTarget) and record.plan.target.retry_writes,
+        has_sessions=_has_sessions(record.plan),
         secondaries=_secondaries(record),
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
+
+
+def _has_sessions(plan: Plan) -> bool:
+    retries = isinstance(plan.target, WireTarget) and plan.target.retry_writes
+    return retries or (isinstance(plan.work, MixWork) and plan.work.transaction is not None)
 
 
 def _in_replica_set(record: RunRecord) -> bool:

@@ -124,6 +124,15 @@ def _nothing_imported(place: str, reason: str) -> UsageError:
     return UsageError(f"{place}{reason}", hint="nothing was imported: correct the input or the options")
 
 
+def _require_readable_again(inputs: Sequence[InputFile], wait_s: float) -> None:
+    """Raises UsageError where an import that waits for its server could not go on by itself."""
+    if wait_s > 0 and not all(each.is_file for each in inputs):
+        raise UsageError(
+            "a server can be waited for only when files are imported: what came through a pipe can't be read again",
+            hint="leave --wait-for-server out; --resume goes on when the same bytes are piped again",
+        )
+
+
 def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings) -> None:
     """Raises UsageError for a file that can't be an input of this kind, before a collection is dropped for it."""
     ending = check_inputs(inputs, settings)
@@ -196,6 +205,7 @@ def import_data(
     options, settings = options or Options(), settings or ImportSettings()
     uri = _uri(options, throw_away=throw_away)
     inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
+    _require_readable_again(inputs, wait_s)
     settings = _with_concern_of(uri, settings)
     _require_readable(inputs, settings)
     namespace = _namespace(database, collection, uri=uri, inputs=inputs)
@@ -242,8 +252,11 @@ def resume_import(
         )
     found = read_import(directory)
     if found.ended_by == "completed":
+        if progress is not None:
+            progress.note("nothing is left to do: this import went to its end, and here is its result again")
         return import_result(found)
     require_unchanged(found.state.inputs)
+    _require_readable_again(found.state.inputs, wait_s)
     uri = options.uri or _uri(options, throw_away=False, stored=found.environment.get("uri"))
     database, _, collection = found.state.namespace.partition(".")
     settings = dict(found.state.settings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from brimline.api.options import Options
 from brimline.api.run import interruption
 from brimline.api.workload import load_workload
-from brimline.api.workplace import workplace
+from brimline.api.workplace import given_uri, workplace
 from brimline.errors import UsageError
 from brimline.execution import load_data
 from brimline.plan import load_plan
@@ -37,14 +37,8 @@ def load(
 
 def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLoaded":
     """`load` for a spec that is read already."""
+    _require_a_server_that_stays(loaded, options)
     with workplace(loaded, options) as place:
-        if place.context.deployment is None:
-            raise UsageError("the null target holds no data", hint="leave --null out")
-        if place.context.deployment.binary is not None:
-            raise UsageError(
-                "a load into brimline's own server would be gone with it",
-                hint="give --uri; run, sweep and capacity load their own server by themselves",
-            )
         plan = load_plan(place.spec, target=place.target)
         report = load_data(
             plan,
@@ -62,3 +56,14 @@ def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLo
     result = load_result(report, report.record, interrupted=interruption(place.stop, report.record.directory))
     result.write(options.language)
     return result
+
+
+def _require_a_server_that_stays(loaded: LoadedSpec, options: Options) -> None:
+    """Raises UsageError, before anything is started."""
+    if options.null:
+        raise UsageError("the null target holds no data", hint="leave --null out")
+    if given_uri(loaded.spec, options) is None:
+        raise UsageError(
+            "a load into brimline's own server would be gone with it",
+            hint="give --uri; run, sweep and capacity load their own server by themselves",
+        )

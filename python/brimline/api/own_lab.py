@@ -16,6 +16,8 @@ from brimline.servers.lab.spec import NAME_DEFAULT, LabSpec
 from brimline.servers.lab.state import Lab
 from brimline.spec import Spec
 
+SMALLEST_SET = "replica-set-1"
+
 
 def wants_lab(options: Options) -> bool:
     """Whether a single server started plainly is not what is asked for."""
@@ -31,14 +33,29 @@ def refuse_client_routed(options: Options, *, verb: str) -> None:
         )
 
 
-def refuse_scans_over_shards(spec: Spec, options: Options) -> None:
-    """There is no query over several servers. Raises UsageError, before anything is started."""
-    if options.topology is None or not is_client_routed(options.topology) or spec.operations.shares["scan"] == 0:
+def refuse_over_shards(spec: Spec, options: Options) -> None:
+    """No query and no transaction spans several servers. Raises UsageError, before anything is started."""
+    if options.topology is None or not is_client_routed(options.topology):
         return
-    raise UsageError(
-        f"a workload that scans can't run on {options.topology}: there is no query over client-routed shards",
-        hint="choose a workload without scans, or another topology",
-    )
+    for operation, what in (("scan", "query"), ("transaction", "transaction")):
+        if spec.operations.shares[operation]:
+            raise UsageError(
+                f"a workload with the operation {operation} can't run on {options.topology}: there is no {what} over "
+                "client-routed shards",
+                hint=f"choose a workload without {operation}s, or another topology",
+            )
+
+
+def fitted(spec: Spec, options: Options) -> Options:
+    """The options of a server of its own for `spec`: transactions need a replica set, so that it is one of one member.
+
+    Raises UsageError where something else is asked for.
+    """
+    if not spec.operations.transaction or options.null:
+        return options
+    if options.topology == STANDALONE:
+        raise UsageError("a standalone server has no transactions", hint="--topology replica-set-1 has")
+    return options if options.topology is not None else replace(options, topology=SMALLEST_SET)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brimline.api.options import Options
-from brimline.api.own_lab import lab_spec_of, refuse_scans_over_shards
+from brimline.api.own_lab import lab_spec_of, refuse_over_shards
 from brimline.api.workplace import driver_needs_one_server, given_uri, require_client
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
@@ -218,7 +218,7 @@ def _check_routing(variant: Variant) -> None:
     spec = lab_spec_of(options)  # what its options ask for can be had
     if options.topology is None or not is_client_routed(options.topology):
         return
-    refuse_scans_over_shards(variant.loaded.spec, options)
+    refuse_over_shards(variant.loaded.spec, options)
     if variant.reads is not None and spec.members:
         raise UsageError(
             f"reads of {options.topology} go where writes go", hint="vary read-preference on a replica set"

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from brimline import _native
 from brimline.api.options import URI_VARIABLE, Options, named_uri
-from brimline.api.own_lab import refuse_scans_over_shards
+from brimline.api.own_lab import fitted, refuse_over_shards
 from brimline.api.own_server import own_server, refuse_own
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
@@ -34,6 +34,7 @@ from brimline.servers import (
     reading_by,
     server_documents,
 )
+from brimline.servers.deployment import WITH_SESSIONS
 from brimline.servers.lab.lookup import lab_facts
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
@@ -132,7 +133,8 @@ def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = 
     uri = given_uri(loaded.spec, options)
     require_client(loaded.spec)
     if uri is None:
-        refuse_scans_over_shards(loaded.spec, options)
+        refuse_over_shards(loaded.spec, options)
+        options = fitted(loaded.spec, options)
     listening = interruptible() if stop is None else nullcontext(stop)
     with listening as stop, _deployment(uri, options, stop) as deployment:
         stop.raise_if_requested()
@@ -160,6 +162,7 @@ def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = 
 def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
     """What a plan says about this deployment. Raises UsageError where the client that `spec` asks for can't do it."""
     require_client(spec)
+    _require_transactions(spec, deployment)
     target = wire_target(
         spec,
         address=deployment.address,
@@ -181,6 +184,27 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
             hint="add retryReads=false&retryWrites=false to the connection string",
         )
     return driver_target(target)
+
+
+def _require_transactions(spec: Spec, deployment: Deployment) -> None:
+    """Raises UsageError where transactions are asked of a target that has none."""
+    if not spec.operations.transaction:
+        return
+    if spec.target.kind == "driver":
+        raise UsageError(
+            "the official driver is measured without transactions",
+            hint="leave --target driver out, or operations.transaction",
+        )
+    if deployment.shards:
+        raise UsageError(
+            "client-routed shards know nothing of each other, so that no transaction spans them",
+            hint="take a replica set or a sharded cluster",
+        )
+    if deployment.kind not in WITH_SESSIONS:
+        raise UsageError(
+            f"transactions need a replica set or a sharded cluster, and this is a {deployment.kind} server",
+            hint="a set of one member is enough; without an address, brimline starts one",
+        )
 
 
 def driver_needs_one_server() -> UsageError:

@@ -21,6 +21,8 @@ def find_inputs(names: Sequence[str], *, gzip: bool, collection: str | None) -> 
     """
     if not names or list(names) == [STDIN]:
         return [InputFile(path=None, gzip=gzip)]
+    if STDIN in names:
+        raise UsageError("- is standard input, and files are named beside it", hint="import them one after the other")
     paths = [path for name in names for path in _paths(name, collection)]
     return [_described(path, gzip=gzip) for path in paths]
 

@@ -7,11 +7,13 @@ from brimline.monitor.opcounters import Opcounters, read_opcounters
 from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
 from brimline.monitor.server_counters import around, read_counters
+from brimline.monitor.watched_server import NO_PRIMARY
 
 __all__ = [
     "CONSTANTS",
     "COUNTERS",
     "GAUGES",
+    "NO_PRIMARY",
     "Absence",
     "Agreement",
     "CounterCheck",

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
-from brimline.monitor.opcounters import KINDS, Opcounters
+from brimline.monitor.opcounters import COMMIT, KINDS, Opcounters
 from brimline.wording import joined, message
 
 _EXCESS_TOLERATED = 10
@@ -100,7 +100,8 @@ def check_agreement(
             unbounded=(in_replica_set and kind == _OPLOG_READS) or (has_sessions and kind == _QUERIES),
             mirrored=mirrored if kind == _QUERIES else 0,
         )
-        for kind in KINDS
+        for kind in (*KINDS, COMMIT)
+        if kind in counted
     )
     wrong = [check for check in checks if not check.agrees]
     if wrong:

@@ -26,24 +26,31 @@ _NOT_UNDERSTOOD = frozenset({59, 76, 115})
 
 
 class ServerLook:
-    """Looks at one server through one client, which no other thread may use meanwhile."""
+    """Looks at one server through one client, which no other thread may use meanwhile.
 
-    def __init__(self, client: Client, deployment: Deployment) -> None:
+    `seen` are the columns that looks have filled so far, also looks at other servers; it is added to. `is_primary` is
+    what the last answer said of a member of a followed set; None of any other server, and where it doesn't say.
+    """
+
+    def __init__(self, client: Client, deployment: Deployment, *, seen: set[str] | None = None) -> None:
         self._client = client
         self._deployment = deployment
-        self._status_command = server_status.COMMAND
+        self._follows = deployment.replica_set is not None
+        self._is_plain = False
         self._refused: dict[str, str] = {}
-        self._seen: set[str] = set()
+        self._seen: set[str] = set() if seen is None else seen
         self._looks_to_replication = 0
         self._thread = _OwnThread(client, deployment.pid)
         self._cpu_count = _cpu_count(deployment)
         self.host = ServerHost.of(deployment, client)
         self.command_count = 0
+        self.is_primary: bool | None = None
 
     def take(self) -> dict[str, Any]:
         """The columns of a `ServerRow`, `at_ns` on the monotonic clock; what isn't known is missing. Raises nothing."""
         sent_ns = time.monotonic_ns()
         columns: dict[str, Any] = {}
+        self.is_primary = None
         try:
             columns |= self._status()
             status_ns = time.monotonic_ns() - sent_ns
@@ -77,16 +84,31 @@ class ServerLook:
 
     def _status(self) -> server_status.Columns:
         if "serverStatus" in self._refused:
-            return {}
+            return self._role_alone()
         try:
-            answer = self._ask("serverStatus", self._status_command)
+            answer = self._ask("serverStatus", self._status_command())
         except OperationFailure:
-            if self._status_command is server_status.COMMAND_PLAIN:
+            if self._is_plain:
                 raise
             # It may be the leaving out of parts of a section that this server doesn't understand.
-            self._status_command = server_status.COMMAND_PLAIN
-            answer = self._ask("serverStatus", self._status_command)
-        return {} if answer is None else server_status.read_status(answer)
+            self._is_plain = True
+            answer = self._ask("serverStatus", self._status_command())
+        if answer is None:
+            return {}
+        if self._follows:
+            self.is_primary = server_status.is_primary(answer)
+        return server_status.read_status(answer)
+
+    def _status_command(self) -> server_status.Command:
+        command = server_status.COMMAND_PLAIN if self._is_plain else server_status.COMMAND
+        return server_status.with_role(command) if self._follows else command
+
+    def _role_alone(self) -> server_status.Columns:
+        """Of a server that shows nothing else: what `hello` tells everybody, in place of `serverStatus`."""
+        if self._follows and "hello" not in self._refused:
+            answer = self._ask("hello", {"hello": 1})
+            self.is_primary = None if answer is None else server_status.is_primary({server_status.ROLE: answer})
+        return {}
 
     def _replication(self, status_ns: int) -> server_status.Columns:
         if self._deployment.kind != "replica-set member" or "replSetGetStatus" in self._refused:

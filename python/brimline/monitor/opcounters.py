@@ -1,4 +1,4 @@
-"""Owns the server's own count of commands: `serverStatus.opcounters`."""
+"""Owns the server's own count of commands: `serverStatus.opcounters`, and of transactions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,11 +14,16 @@ KINDS = ("insert", "query", "update", "delete", "getmore")
 """What is compared. Each inserted document counts once, each update statement once, each find as one `query`.
 `command` is left out: it holds everything else, also what drivers and monitoring send by themselves.
 """
+COMMIT = "commit"
+"""Compared as well where the server tells it: `serverStatus.transactions.totalCommitted`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opcounters:
-    """Operations since the server's start, by kind, and how long it has been running, in ms."""
+    """Operations since the server's start, by kind, and how long it has been running, in ms.
+
+    `commit`: transactions of several statements that were committed; None where the server doesn't tell.
+    """
 
     insert: int
     query: int
@@ -27,6 +32,7 @@ class Opcounters:
     getmore: int
     command: int
     uptime_ms: int
+    commit: int | None = None
 
     @classmethod
     def from_status(cls, status: Mapping[str, Any]) -> Self | None:
@@ -39,6 +45,7 @@ class Opcounters:
                 **{kind: int(counters[kind]) for kind in KINDS},
                 command=int(counters.get("command", 0)),
                 uptime_ms=int(status.get("uptimeMillis", 0)),
+                commit=_committed(status),
             )
         except (TypeError, ValueError, OverflowError):
             return None  # what is no number counts nothing
@@ -49,15 +56,16 @@ class Opcounters:
 
     def since(self, earlier: "Opcounters") -> dict[str, int]:
         """What was counted since `earlier`, by kind; nonsense after a restart in between."""
-        return {kind: self.count(kind) - earlier.count(kind) for kind in (*KINDS, "command")}
+        kinds = (*KINDS, "command") if None in (self.commit, earlier.commit) else (*KINDS, "command", COMMIT)
+        return {kind: self.count(kind) - earlier.count(kind) for kind in kinds}
 
     def restarted_since(self, earlier: "Opcounters") -> bool:
         """Whether the server was started again after `earlier` was read."""
         return self.uptime_ms < earlier.uptime_ms
 
     def to_dict(self) -> dict[str, int]:
-        """For the run record."""
-        return asdict(self)
+        """For the run record, without what isn't known."""
+        return {name: count for name, count in asdict(self).items() if count is not None}
 
 
 def added(counters: Sequence[Opcounters | None]) -> Opcounters | None:
@@ -65,7 +73,15 @@ def added(counters: Sequence[Opcounters | None]) -> Opcounters | None:
     known = [each for each in counters if each is not None]
     if not known or len(known) < len(counters):
         return None
-    return Opcounters(**{name: sum(each.to_dict()[name] for each in known) for name in known[0].to_dict()})
+    told = [each.to_dict() for each in known]
+    names = set.intersection(*map(set, told))
+    return Opcounters(**{name: sum(each[name] for each in told) for name in names})
+
+
+def _committed(status: Mapping[str, Any]) -> int | None:
+    transactions = status.get("transactions")
+    count = transactions.get("totalCommitted") if isinstance(transactions, Mapping) else None
+    return None if count is None else int(count)
 
 
 def read_opcounters(client: Client) -> Opcounters | None:

@@ -23,11 +23,13 @@ class ServerRow:
     """One look at the server.
 
     `at_ns` is when the answer was there and the host's figures were read, on the run's clock. `gap` says why a look
-    failed, "" when it did not. `round_trip_ns` is how long the answers took.
+    failed, "" when it did not. `round_trip_ns` is how long the answers took. `server` is the address of the server that
+    the row is of, "" where a followed set had no primary: from one address to another, counters begin anew.
     """
 
     at_ns: int
     gap: str = ""
+    server: str = ""
     round_trip_ns: Gauge = None
     uptime_ms: Gauge = None
     # Operations, as the server counts them. A find is a `query`; each inserted document is an `insert`.

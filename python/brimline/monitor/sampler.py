@@ -1,7 +1,8 @@
 """Owns looking at the server at a fixed interval during a run, from a thread and a connection of its own.
 
 Trouble with the server is written down as a gap and never ends the run. What the looking itself costs is measured: CPU
-time of the thread and of the server's thread that serves it, commands sent, and how long their answers took.
+time of the thread and of the server's thread that serves it, commands sent, and how long their answers took. Of a set
+that is followed, the rows are those of the primary of the time; see `watched_server.py`.
 """
 
 import threading
@@ -12,16 +13,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from brimline.monitor.absence import Absence
-from brimline.monitor.look import ServerLook
 from brimline.monitor.row import ServerRow
 from brimline.monitor.server_host import ServerHost
-from brimline.servers.deployment import Deployment, control_client
+from brimline.monitor.watched_server import WatchedServer
+from brimline.servers.deployment import Deployment
 
 INTERVAL_S_DEFAULT = 1.0
 ROW_COUNT_MAX = 100_000
 """Rows kept until they are taken: more than a day at one a second. The oldest go first."""
 
-_CONNECT_TIMEOUT_S = 2.0
 _STOP_DEADLINE_S = 35.0
 """Longer than a command may take, so that the thread has always ended when `stop` returns."""
 
@@ -57,7 +57,7 @@ class ServerSampler:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._look: ServerLook | None = None
+        self._watched: WatchedServer | None = None
         self._round_trip_ns = 0
         self._cost = SamplerCost(cpu_ns=0, server_cpu_ns=None, command_count=0, round_trip_ns=0)
 
@@ -102,41 +102,36 @@ class ServerSampler:
 
     def absent(self) -> tuple[Absence, ...]:
         """Columns that no row has had a value in so far, and why; none before the first row."""
-        look = self._look
-        return () if look is None else look.absent()
+        watched = self._watched
+        return () if watched is None else watched.absent()
 
     def host(self) -> ServerHost | None:
         """What is watched of the server's host; None when that isn't this machine, and before the first row."""
-        look = self._look
-        return None if look is None else look.host
+        watched = self._watched
+        return None if watched is None else watched.host
 
     def _watch(self) -> None:
-        with control_client(
-            self._deployment.address,
-            access=self._deployment.access,
-            purpose="monitor",
-            connect_timeout_s=_CONNECT_TIMEOUT_S,
-        ) as client:
-            look = ServerLook(client, self._deployment)
+        with WatchedServer(self._deployment) as watched:
             started_ns = time.monotonic_ns()
             tick = 0
             while not self._stopped.is_set():
-                self._take(look)
+                self._take(watched)
                 # A slow answer skips ticks; the others stay where they were.
                 tick = max(tick + 1, -(-(time.monotonic_ns() - started_ns) // self._interval_ns))
                 wait_ns = started_ns + tick * self._interval_ns - time.monotonic_ns()
                 self._stopped.wait(max(0, wait_ns) / 1e9)
-            self._take(look)
+            self._take(watched)
 
-    def _take(self, look: ServerLook) -> None:
-        columns = look.take()
+    def _take(self, watched: WatchedServer) -> None:
+        # Once the run is over, nobody waits for a set to elect somebody.
+        columns = watched.take(may_search=not self._stopped.is_set())
         with self._lock:
-            self._look = look
+            self._watched = watched
             self._rows.append(columns)
             self._round_trip_ns += columns["round_trip_ns"]
             self._cost = SamplerCost(
                 cpu_ns=columns["monitor_cpu_ns"],
                 server_cpu_ns=columns["monitor_server_cpu_ns"] or self._cost.server_cpu_ns,
-                command_count=look.command_count,
+                command_count=watched.command_count,
                 round_trip_ns=self._round_trip_ns,
             )

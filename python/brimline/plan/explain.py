@@ -118,11 +118,19 @@ def _operations(work: model.MixWork) -> str:
     sentence = ", ".join(parts)
     if work.proportions.scan:
         sentence += f"; a scan asks for {_length(work.scan_length, 'document')}"
-    if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan:
+    transaction = work.transaction or model.Transaction(reads=0, updates=0)
+    if work.transaction is not None:
+        sentence += f"; a transaction is {_statements(transaction)} and a commit"
+    if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan or transaction.reads:
         sentence += f"; reads return {'the whole document' if work.read_all_fields else 'one field'}"
-    if work.proportions.update or work.proportions.read_modify_write:
+    if work.proportions.update or work.proportions.read_modify_write or transaction.updates:
         sentence += f"; updates replace {'every field' if work.write_all_fields else 'one field'}"
     return sentence
+
+
+def _statements(transaction: model.Transaction) -> str:
+    counts = ((transaction.reads, "read"), (transaction.updates, "update"))
+    return ", ".join(plural(count, noun) for count, noun in counts if count)
 
 
 def _loading(work: model.LoadWork, data: model.DocumentPlan) -> str:

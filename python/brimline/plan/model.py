@@ -252,6 +252,19 @@ class Proportions(_Part):
     insert: float
     scan: float
     read_modify_write: float
+    transaction: float = 0.0
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Plans without transactions keep their hash."""
+        return {name: share for name, share in dump(self).items() if share or name != "transaction"}
+
+
+class Transaction(_Part):
+    """What a transaction does before its commit: so many reads, then so many updates, of one document each."""
+
+    reads: Count
+    updates: Count
 
 
 class MixWork(_Part):
@@ -263,6 +276,11 @@ class MixWork(_Part):
     scan_length: LengthPlan
     read_all_fields: bool
     write_all_fields: bool
+    transaction: Transaction | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without(dump(self), "transaction")
 
 
 class RecordRange(_Part):

@@ -24,6 +24,7 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         scan_length=length_plan(spec.scan_length),
         read_all_fields=spec.read_all_fields,
         write_all_fields=spec.write_all_fields,
+        transaction=_transaction(spec),
     )
     duration_ns = spec.effective_duration_ns
     return _plan(
@@ -39,6 +40,12 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         # An interval longer than the window would only make the last row look short.
         interval_ns=spec.interval_ns if duration_ns is None else min(spec.interval_ns, duration_ns),
     )
+
+
+def _transaction(spec: Spec) -> model.Transaction | None:
+    if not spec.operations.transaction:
+        return None
+    return model.Transaction(reads=spec.transaction.reads, updates=spec.transaction.updates)
 
 
 def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:

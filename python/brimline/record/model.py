@@ -18,14 +18,14 @@ Clock: TypeAlias = Literal["service", "response", "lag"]
 CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
 """service = done - sent, response = done - due, lag = sent - due."""
 BREAKDOWN_CLOCKS: tuple[str, ...] = (
-    *(f"{part}{ending}_{clock}" for part in ("", "read_", "update_") for ending in ("ok", "miss", "failed")
+    *(f"{part}{ending}_{clock}" for part in ("", "read_", "update_", "commit_") for ending in ("ok", "miss", "failed")
       for clock in ("service", "response") if part or ending != "ok"),
     "service_per_document", "held_back_lag",
 )  # fmt: skip
 """What these times consist of, where there is more to say: misses and failures apart from the rest (`miss_service`,
-`failed_response`), the two commands of a read-modify-write (`read_ok_service`, `update_failed_response`), a scan's
-service time per document, and the lag of operations that waited for a connection. A histogram exists only where it has
-values."""
+`failed_response`), the two commands of a read-modify-write (`read_ok_service`, `update_failed_response`), a
+transaction's commit (`commit_ok_service`), a scan's service time per document, and the lag of operations that waited
+for a connection. A histogram exists only where it has values."""
 
 Scalar: TypeAlias = int | float | str | None
 ServerRow: TypeAlias = Mapping[str, Scalar]

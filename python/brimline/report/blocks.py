@@ -24,6 +24,7 @@ _CHECK_NAMES = {
     "monitor_cost": "Watching cost little",
     "outages": "Always available",
     "watched": "Server watched",
+    "followed": "Same server watched",
     "errors": "Errors",
     "misses": "Documents found",
     "samples": "Enough samples",

@@ -1,6 +1,7 @@
 """Owns the charts of comparisons and trends: changes by metric, shift of the distribution, a series with its levels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from brimline.analysis.comparison import ChangeVerdict, MetricChange, quantile_name
@@ -19,7 +20,15 @@ _COLORS = {
     ChangeVerdict.INCONCLUSIVE: figures.INCONCLUSIVE,
 }
 _SHARE_SHOWN_MAX = 1.0
-"""An interval of two runs a side can reach to any power of ten; the axis stops at a doubling."""
+"""An interval of two runs a side can reach to any power of ten; the axis stops at a doubling, and says what goes on."""
+_CHANGES_CAPTION = (
+    "Each mark is the change of a typical run from A to B, with its 95 % interval over runs. Shaded: too "
+    "small to matter. Right of zero is more: better for throughput, worse for the others."
+)
+_SHIFT_CAPTION = (
+    "How far each quantile moved from A to B, with its 95 % interval over runs. Above zero B is slower. "
+    "Grey: too small to matter. A flat line is a change of everything alike; a rise to the right one of the tail."
+)
 
 
 def changes_chart(changes: Sequence[MetricChange]) -> Chart | None:
@@ -29,6 +38,11 @@ def changes_chart(changes: Sequence[MetricChange]) -> Chart | None:
         return None
     labels = [each.metric.label for each in shown]
     traces = [_interval_trace(each) for each in shown]
+    beyond = [(each.metric.label, each.change) for each in shown if each.change and _goes_on(each.change)]
+    if beyond:
+        edge: list[float | str] = [100 * _SHARE_SHOWN_MAX] * len(beyond)
+        marks = {"symbol": "triangle-right", "textposition": "top left"}
+        traces.append(_arrows(edge, [label for label, _ in beyond], [change for _, change in beyond], **marks))
     margin = max(each.margin for each in shown) * 100
     layout = figures.layout(
         xaxis=figures.axis("change from A to B, %", zeroline=True, zerolinecolor=figures.INK)
@@ -39,8 +53,7 @@ def changes_chart(changes: Sequence[MetricChange]) -> Chart | None:
     return Chart(
         id="changes",
         title="What changed, by metric",
-        caption="Each mark is the change of a typical run from A to B, with its 95 % interval over runs. Shaded: too "
-        "small to matter. Right of zero is more: better for throughput, worse for the others.",
+        caption=_caption(_CHANGES_CAPTION, cut=bool(beyond)),
         summary=joined(
             "; ",
             (
@@ -75,6 +88,10 @@ def shift_chart(shift: Sequence[QuantileShift], *, clock: str, margin: float) ->
         "text": [_change_hover(change) for _, change in known],
         "hovertemplate": "%{x}: %{text}<extra></extra>",
     }
+    beyond = [(name, change) for name, (_, change) in zip(names, known, strict=True) if _goes_on(change)]
+    edge: list[float | str] = [100 * _SHARE_SHOWN_MAX] * len(beyond)
+    marks = {"symbol": "triangle-up", "textposition": "bottom center"}
+    arrows = [_arrows([name for name, _ in beyond], edge, [change for _, change in beyond], **marks)] if beyond else []
     layout = figures.layout(
         xaxis=figures.axis(message("quantile of the {clock} time", clock=clock), type="category"),
         yaxis=figures.axis("change from A to B, %", zeroline=True, zerolinecolor=figures.INK)
@@ -84,12 +101,11 @@ def shift_chart(shift: Sequence[QuantileShift], *, clock: str, margin: float) ->
     return Chart(
         id="shift",
         title="Shift of the whole distribution",
-        caption="How far each quantile moved from A to B, with its 95 % interval over runs. Above zero B is slower. "
-        "Grey: too small to matter. A flat line is a change of everything alike; a rise to the right one of the tail.",
+        caption=_caption(_SHIFT_CAPTION, cut=bool(beyond)),
         summary=joined(
             "; ", (message("{name}: {change}", name=quantile_name(e.quantile), change=change_text(c)) for e, c in known)
         ),
-        figure={"data": [band, line], "layout": layout},
+        figure={"data": [band, line, *arrows], "layout": layout},
         legend=[
             Key(name="change", color=figures.THROUGHPUT, mark="line"),
             Key(name="95 % interval", color=figures.BAND, mark="band"),
@@ -172,6 +188,46 @@ def _interval_trace(each: MetricChange) -> dict[str, Any]:
         "hovertemplate": "%{y}: %{text}<extra></extra>",
         "name": each.verdict.value,
     }
+
+
+def _arrows(
+    x: Sequence[float | str], y: Sequence[float | str], changes: Sequence[Change], *, symbol: str, textposition: str
+) -> dict[str, Any]:
+    """Marks at the edge of the plot, each with the value that the axis doesn't reach."""
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": list(x),
+        "y": list(y),
+        "marker": {"symbol": symbol, "color": figures.INK, "size": 11},
+        "text": [_beyond_text(change) for change in changes],
+        "textposition": textposition,
+        "textfont": {"size": 11, "color": figures.INK},
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+        "name": "beyond the axis",
+    }
+
+
+def _beyond_text(change: Change) -> str:
+    """The change itself where it lies beyond the axis, else how far its interval reaches."""
+    if change.value > _SHARE_SHOWN_MAX:
+        return change_text(change)
+    return message("interval to {high}", high=change_text(replace(change, value=change.high)))
+
+
+def _goes_on(change: Change) -> bool:
+    """Whether it or its interval is cut where the axis ends; there is no change below -100 %."""
+    return max(change.value, change.high) > _SHARE_SHOWN_MAX
+
+
+def _caption(caption: str, *, cut: bool) -> str:
+    if not cut:
+        return caption
+    return message(
+        "{caption} The axis ends at +100 %; an arrow there says how far a change, or its interval, goes on.",
+        caption=caption,
+    )
 
 
 def _band(low: float, high: float, *, axis: str) -> dict[str, Any]:

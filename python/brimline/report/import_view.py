@@ -1,19 +1,25 @@
 """An import as a report: what came in and what did not, how fast, at what cost, and whether the server holds it."""
 
+import json
 from typing import Any
 
 from brimline.analysis.data_import import expected_count, import_findings
 from brimline.analysis.finding import Standing
-from brimline.record.data_import import ImportRecord, documents_in
+from brimline.analysis.quantile_text import quantile_text
+from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_in
 from brimline.report import blocks
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.import_charts import chart_list
 from brimline.report.lint_section import findings_document
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 from brimline.spec.import_settings import ImportSettings
+from brimline.stats.quantile_interval import quantile_interval
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
+REJECTED_LINE_MAX = 1 << 20
+"""Characters of the first line of `rejected.jsonl` that are read: it has the record's text, which may be long."""
+REASON_SHOWN_MAX = 160
 CHECKS_INTRO = "Whether every record is accounted for, and whether the server holds what it should."
 _ROWS = (
     ("Records read", "read", "", "of the part of the input that is settled"),
@@ -82,6 +88,7 @@ def _verdict(record: ImportRecord) -> Verdict:
             label="Rejected",
             value=format_count(counts.get("rejected", 0)),
             tone="fail" if counts.get("rejected") else "",
+            note=_first_rejected(record),
         ),
         *_latency_fact(record),
     ]
@@ -108,11 +115,30 @@ def _verdict(record: ImportRecord) -> Verdict:
     )
 
 
+def _first_rejected(record: ImportRecord) -> str:
+    """Why and where the first record that did not come in was rejected; "" where there is none to be read."""
+    try:
+        with (record.directory / REJECTED_FILE).open(encoding="utf-8", errors="replace") as file:
+            first = json.loads(file.readline(REJECTED_LINE_MAX))
+        reason, line = str(first["reason"]), first.get("line")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    where = "" if line is None else message("in line {line}: ", line=line)
+    return message(
+        "the first {where}{reason}; all are in {file}",
+        where=where,
+        reason=reason if len(reason) <= REASON_SHOWN_MAX else f"{reason[:REASON_SHOWN_MAX]}…",
+        file=REJECTED_FILE,
+    )
+
+
 def _latency_fact(record: ImportRecord) -> list[Fact]:
     if not record.service.count():
         return []
-    p99 = format_duration(record.service.quantile(0.99))
-    return [Fact(label="Command p99", value=p99, note="service time of a command with all its documents")]
+    p99 = quantile_interval(record.service.buckets(), 0.99)
+    return [
+        Fact(label="Command p99", value=quantile_text(p99), note="service time of a command with all its documents")
+    ]
 
 
 def _records(record: ImportRecord) -> Section:

@@ -105,7 +105,7 @@ def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judge
         figure=figure,
         unit="documents/s" if is_load(record) else "ops/s",
         interval="" if nothing or is_load(record) else _interval(observation),
-        sentence=_sentence(record, observation, judgement),
+        sentence=_sentence(record, observation, slo, judgement),
         badges=_badges(record, observation, judgement),
         facts=_headline_facts(record, observation, slo),
     )
@@ -141,17 +141,19 @@ def _tone(observation: Observation, judgement: Judgement | None) -> Tone:
     return _TONES[judgement.verdict] if judgement else ""
 
 
-def _sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
+def _sentence(record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None) -> str:
     """What was asked for and did not go out comes first: a figure must not be read without it."""
     unsent = [message("{sentence}.", sentence=capitalised(finding.evidence)) for finding in _unsent(observation)]
-    return joined(" ", [*unsent, _judgement_sentence(record, observation, judgement)])
+    return joined(" ", [*unsent, _judgement_sentence(record, observation, slo, judgement)])
 
 
 def _unsent(observation: Observation) -> list[Finding]:
     return [each for each in observation.findings if each.name == "sent" and each.verdict is not Standing.PASS]
 
 
-def _judgement_sentence(record: RunRecord, observation: Observation, judgement: Judgement | None) -> str:
+def _judgement_sentence(
+    record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None
+) -> str:
     if proves_nothing(observation, judgement):
         reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
         unit = "documents/s" if is_load(record) else "ops/s"
@@ -165,6 +167,8 @@ def _judgement_sentence(record: RunRecord, observation: Observation, judgement: 
                 size=format_count(figures.batch_size),
                 write_concern=figures.write_concern_text,
             )
+        if slo is not None and record.closed_loop:
+            return "Measured, and not judged by its objective: a closed loop has no response time."
         return "Measured, without an objective to judge it by."
     if judgement.verdict is Verdict.PASS:
         return "The objective is met."

@@ -9,12 +9,12 @@ from brimline.units import NS_PER_S
 
 def gauge(window: ServerWindow, column: str, *, scale: float = 1.0) -> list[Point]:
     """The column's value at each look, times `scale`."""
-    return _points(window.times_s, window.column(column) * scale)
+    return _looks(window, window.column(column) * scale)
 
 
 def share(window: ServerWindow, part: str, whole: str, *, scale: float = 1.0) -> list[Point]:
     """One gauge as a part of another one at each look, times `scale`."""
-    return _points(window.times_s, quotients(window.column(part), window.column(whole)) * scale)
+    return _looks(window, quotients(window.column(part), window.column(whole)) * scale)
 
 
 def rate(window: ServerWindow, column: str, *, scale: float = 1.0) -> list[Point]:
@@ -37,6 +37,7 @@ def grown_between(window: ServerWindow, column: str, *, while_gauge: str) -> lis
     """Spans between looks in which a counter grew or `while_gauge` was not 0, neighbouring ones joined."""
     times_s = window.times_s.tolist()
     at_work = (_growth(window, column) > 0) | (np.nan_to_num(window.column(while_gauge)[1:]) != 0)
+    at_work &= ~window.moved
     spans: list[tuple[float, float]] = []
     for place in np.flatnonzero(at_work):
         start, end = times_s[place], times_s[place + 1]
@@ -54,10 +55,18 @@ def _middles_s(window: ServerWindow) -> Column:
 
 
 def _growth(window: ServerWindow, column: str) -> Column:
-    """Between neighbouring looks; NaN also where it fell: the server was started again."""
+    """Between neighbouring looks; NaN also where it fell (the server was started again) or the server changed."""
     grown = np.diff(window.column(column))
-    grown[grown < 0] = np.nan
+    grown[(grown < 0) | window.moved] = np.nan
     return grown
+
+
+def _looks(window: ServerWindow, values: Column) -> list[Point]:
+    """A value for each look, and a gap at each change of the server."""
+    places = np.flatnonzero(window.moved)
+    return _points(
+        np.insert(window.times_s, places + 1, _middles_s(window)[places]), np.insert(values, places + 1, np.nan)
+    )
 
 
 def _points(times_s: Column, values: Column) -> list[Point]:

@@ -23,6 +23,8 @@ from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, U
 
 Client = pymongo.MongoClient[dict[str, Any]]
 Kind = Literal["standalone", "replica-set member", "mongos", "client-routed shards", "unknown"]
+WITH_SESSIONS: tuple[Kind, ...] = ("replica-set member", "mongos")
+"""Servers whose writes can be sent again under their number, and that have transactions."""
 Engine = Literal["MongoDB", "FerretDB", "brimline-testserver", "unknown"]
 
 CONNECT_TIMEOUT_S = 5.0

@@ -13,6 +13,7 @@ from brimline.servers.access import COMPRESSORS, Compression
 from brimline.servers.compression import agreed
 from brimline.servers.deployment import (
     CONNECT_TIMEOUT_S,
+    WITH_SESSIONS,
     Client,
     Deployment,
     control_client,
@@ -51,7 +52,7 @@ def external(
         compressor = agreed(client, server.access.compression)
     followed = _followed(topology, server)
     topology = topology or _alone(deployment)
-    has_sessions = deployment.kind in ("replica-set member", "mongos")
+    has_sessions = deployment.kind in WITH_SESSIONS
     return replace(
         deployment,
         uri_redacted=redact_uri(uri),

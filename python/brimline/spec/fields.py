@@ -70,6 +70,7 @@ ZeroPadding = Annotated[int, *_whole(0, 64)]
 BatchSize = Annotated[int, *_whole(1, readers.BATCH_SIZE_MAX)]
 ScanLength = Annotated[int, *_whole(1, readers.SCAN_LENGTH_MAX)]
 ConnectionCount = Annotated[int, *_whole(1, readers.CONNECTION_COUNT_MAX, advice="write it like 32")]
+StatementCount = Annotated[int, *_whole(0, readers.STATEMENT_COUNT_MAX)]
 ThreadCount = Annotated[int, *_whole(1, readers.THREAD_COUNT_MAX)]
 
 WarmupDuration = Annotated[int, *_duration(0, DAY_NS)]

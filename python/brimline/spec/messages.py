@@ -33,6 +33,7 @@ _SYNONYMS: Mapping[str, str] = {
     "query": "operations.read",
     "rmw": "operations.read_modify_write",
     "readmodifywrite": "operations.read_modify_write",
+    "txn": "operations.transaction",
     "write": "operations.update",
     "distribution": "keys",
     "requestdistribution": "keys",

@@ -14,6 +14,7 @@ from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, profile_length_
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
+from brimline.spec.transaction import TransactionSpec
 
 # Shares typed as fractions may be rounded: 0.33 + 0.33 + 0.33.
 _SHARE_SUM_TOLERANCE = 0.0101
@@ -27,6 +28,7 @@ class OperationsSpec(Part):
     insert: fields.OperationShare = 0.0
     scan: fields.OperationShare = 0.0
     read_modify_write: fields.OperationShare = 0.0
+    transaction: fields.OperationShare = 0.0
 
     @property
     def shares(self) -> dict[str, float]:
@@ -80,6 +82,7 @@ class Spec(Part):
     scan_length: ScanLength = UniformLength(min=1, max=100)
     read_all_fields: bool = True
     write_all_fields: bool = False
+    transaction: TransactionSpec = TransactionSpec()
     load: Load = ClosedLoad()
     connections: fields.ConnectionCount = CONNECTIONS_DEFAULT
     in_flight: fields.ConnectionCount | None = None

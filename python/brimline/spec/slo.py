@@ -59,9 +59,10 @@ class SloSpec(ObjectiveSpec):
     insert: ObjectiveSpec | None = None
     scan: ObjectiveSpec | None = None
     read_modify_write: ObjectiveSpec | None = None
+    transaction: ObjectiveSpec | None = None
 
     @property
     def by_operation(self) -> Mapping[str, ObjectiveSpec]:
         """The kinds that have limits of their own."""
-        kinds = ("read", "update", "insert", "scan", "read_modify_write")
+        kinds = ("read", "update", "insert", "scan", "read_modify_write", "transaction")
         return {kind: part for kind in kinds if (part := getattr(self, kind)) is not None}

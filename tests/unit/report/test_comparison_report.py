@@ -71,6 +71,22 @@ def test_charts_are_what_plotly_takes_and_carry_the_intervals() -> None:
     assert first["x"][0] - first["error_x"]["arrayminus"][0] == pytest.approx(100 * change.low)
 
 
+def test_what_the_axis_cuts_is_said_with_its_value() -> None:
+    a, b = run_sets(np.random.default_rng(1), order=abba(5), slower=0.75)
+    b = [replace(run, distribution=((4_000_000, 9_900), (8_000_000, 100))) for run in b]
+    found = {chart.id: chart for chart in charts(report_of(compare_runs(a, b)))}
+    for chart, place in ((found["changes"], "x"), (found["shift"], "y")):
+        go.Figure(chart.figure)
+        arrows = [trace for trace in chart.figure["data"] if trace["name"] == "beyond the axis"]
+        assert len(arrows) == 1 and set(arrows[0][place]) == {100.0}
+        assert all(text.startswith(("+", "interval to +")) for text in arrows[0]["text"])
+        assert "goes on" in chart.caption
+    changes = found["changes"].figure["data"][-1]
+    assert "Throughput" not in changes["y"] and len(changes["y"]) >= 4
+    within = {chart.id: chart for chart in charts(report_of(regressed()))}
+    assert all("goes on" not in chart.caption for chart in within.values())
+
+
 def test_one_run_a_side_shows_figures_and_no_change() -> None:
     one = compare_runs([simulated_run("a", figures={"throughput": 1000.0})], [simulated_run("b")])
     report = report_of(one)

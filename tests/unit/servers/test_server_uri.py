@@ -194,7 +194,7 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("mongodb://h/?readPreference=secondary&maxStalenessSeconds=89", "maxStalenessSeconds in .* out of range"),
         ("mongodb://h/?readPreference=secondary&maxStalenessSeconds=x", "maxStalenessSeconds in .* out of range"),
         ("mongodb://h/?readPreference=secondary&readPreferenceTags=east", "readPreferenceTags in .* can't be read"),
-        ("mongodb://h/?readConcernLevel=snapshot", "a value of readConcernLevel that is none"),
+        ("mongodb://h/?readConcernLevel=strong", "a value of readConcernLevel that is none"),
         ("mongodb://h/?loadBalanced=true", "sets loadBalanced"),
         ("mongodb://h/shop?w=1&maxPoolSize=5", "sets maxPoolSize,"),
         ("mongodb://h/?compressors=gzip", "a value of compressors that is none"),

@@ -226,7 +226,7 @@ OPERATIONS = [
     (
         "read",
         'operations: must be a mapping, not "read"',
-        "known keys: read, update, insert, scan, read_modify_write",
+        "known keys: read, update, insert, scan, read_modify_write, transaction",
     ),
 ]
 

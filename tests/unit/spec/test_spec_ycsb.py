@@ -92,6 +92,7 @@ def test_defaults_are_ycsbs() -> None:
         "insert": 0,
         "scan": 0,
         "read_modify_write": 0,
+        "transaction": 0,
     }
     assert spec.keys == UniformKeys()
     assert (spec.data.fields, spec.data.field_length) == (10, ConstantLength(length=100))

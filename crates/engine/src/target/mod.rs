@@ -114,8 +114,9 @@ pub trait Target {
         false
     }
 
-    /// Where writes go now, when that may change.
-    fn primary(&self) -> Option<String> {
+    /// Where writes go now, when that may change: where the writes of `answered` went, which has just been answered, whatever
+    /// is known of the set by now; without one, what is known.
+    fn primary(&self, _answered: Option<ConnectionIndex>) -> Option<String> {
         None
     }
 

@@ -66,6 +66,7 @@ fn signs(reply: &Reply<'_>) -> Signs {
         allows_write: reply.labels.contains(Labels::RETRYABLE_WRITE_ERROR),
         wrote_nothing: reply.labels.contains(Labels::NO_WRITES_PERFORMED),
         state_changed,
+        voids_transaction: reply.labels.contains(Labels::TRANSIENT_TRANSACTION_ERROR),
     }
 }
 

@@ -453,8 +453,12 @@ impl Target for WireTarget {
         self.following.is_some() && self.drop_retired(connection)
     }
 
-    fn primary(&self) -> Option<String> {
-        self.following.as_ref()?.primary().map(|primary| primary.name().to_owned())
+    fn primary(&self, answered: Option<ConnectionIndex>) -> Option<String> {
+        let following = self.following.as_ref()?;
+        let lane =
+            answered.map(|connection| self.lane_of(connection)).filter(|&lane| lane < self.connections);
+        let primary = lane.map(|lane| &self.lanes[lane].endpoint).or_else(|| following.primary());
+        primary.map(|primary| primary.name().to_owned())
     }
 
     fn connects(&self) -> ConnectTimes {

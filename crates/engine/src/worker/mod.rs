@@ -60,7 +60,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     next_cut: Nanos,
     patience: Patience,
     cpu_at_cut: Nanos,
-    /// One per connection where writes are sent again, else none.
+    /// One per connection where writes are sent again or there are transactions, else none.
     sessions: Vec<Session>,
     retries: Retries,
     outages: OutageLog,
@@ -75,7 +75,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// When the system has no randomness for the sessions of its writes.
     pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, places: Places, sink: S) -> io::Result<Self> {
         let Places { connections, in_flight_max } = places;
-        let session_count = if mission.retries.writes { connections } else { 0 };
+        let session_count = if mission.has_sessions { connections } else { 0 };
         Ok(Self {
             mission,
             target,
@@ -153,7 +153,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.close_offer();
         self.drain()?;
         self.settle_unfinished();
-        self.summary.outages = self.outages.finish(|| self.target.primary());
+        self.summary.outages = self.outages.finish(|| self.target.primary(None));
         self.summary.connects = self.target.connects();
         let Self { target, mut summary, .. } = self;
         let closing = clock.now();
@@ -259,13 +259,13 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn start(&mut self, connection: ConnectionIndex, due: Option<Nanos>) {
         let operation = self.stream.next();
         let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
-        let command = Command::first(operation.kind);
+        let command = Command::first(&operation);
         let request_id = self.next_request_id();
         self.target.route(connection, command.is_read(), record);
         let request = self.target.request(connection);
         self.mission.commands.render(command, &operation, record, request_id, request);
         if let Some(session) = self.sessions.get_mut(connection)
-            && command.is_write()
+            && command.is_numbered()
         {
             session.advance();
             self.mission.commands.stamp(command, session, request);
@@ -313,13 +313,15 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Sends the next command of the operation on `connection`, or the same once more under the number it had.
     fn go_on(&mut self, connection: ConnectionIndex, mut flight: InFlight, command: Command) {
         let request_id = self.next_request_id();
-        self.target.route(connection, command.is_read(), flight.record);
+        let InFlight { operation, record, .. } = flight;
+        let record = self.mission.workload.record_for(command, &operation, record, self.inserts_settled());
+        self.target.route(connection, command.is_read(), record);
         let request = self.target.request(connection);
-        self.mission.commands.render(command, &flight.operation, flight.record, request_id, request);
+        self.mission.commands.render(command, &operation, record, request_id, request);
         if let Some(session) = self.sessions.get_mut(connection)
-            && command.is_write()
+            && command.is_numbered()
         {
-            if !flight.is_retry {
+            if !flight.is_retry && !command.continues() {
                 session.advance();
             }
             self.mission.commands.stamp(command, session, request);
@@ -347,8 +349,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.summary.answered(&flight, &reply);
         match judge(&flight, &reply) {
             Step::Next(command) => {
-                flight.documents += reply.documents;
-                flight.first_done = (command == Command::Update).then_some(done);
+                flight.documents += flight.command.handled(&reply);
+                flight.first_done = matches!(command, Command::Update | Command::Commit).then_some(done);
                 flight.is_retry = false;
                 self.go_on(connection, flight, command);
             }

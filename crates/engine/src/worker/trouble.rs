@@ -69,10 +69,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         if state_changed {
             self.outages.lost(now, true);
         }
-        if self.may_send_again(flight, failure.signs) {
+        if let Some(again) = self.another_try(flight, &failure, now) {
             self.summary.gave_up_attempt(flight);
             self.retries.keep(connection, now, *failure);
-            let again = InFlight { is_retry: true, ..*flight };
             if self.target.retire(connection) {
                 self.slots.park(connection, again, now);
             } else {
@@ -89,10 +88,18 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
 
     /// Follows a reply that is no error, after something was lost or of a command that was sent twice.
     fn answered_at_last(&mut self, connection: ConnectionIndex, flight: &InFlight, done: Nanos) {
-        self.outages.answered(flight.command_sent, done, || self.target.primary());
+        self.outages.answered(flight.command_sent, done, || self.target.primary(Some(connection)));
         if flight.is_retry {
             self.retries.take(connection);
         }
+    }
+
+    /// What is sent after `failure`, if anything: the same command once more, or the transaction anew.
+    fn another_try(&self, flight: &InFlight, failure: &CommandFailure, now: Nanos) -> Option<InFlight> {
+        if self.may_send_again(flight, failure.signs) {
+            return Some(InFlight { is_retry: true, command: flight.command.again(), ..*flight });
+        }
+        self.may_begin_anew(flight, failure, now).then(|| flight.anew())
     }
 
     /// Each command at most once, and never a `getMore`: its cursor may have moved on.
@@ -100,10 +107,23 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let policy = self.mission.retries;
         let is_allowed = match flight.command {
             Command::Find | Command::Scan => policy.reads && signs.allows_read,
-            Command::Update | Command::Insert => policy.writes && signs.allows_write,
-            Command::GetMore(_) => false,
+            Command::Update | Command::Insert | Command::Commit => policy.writes && signs.allows_write,
+            Command::GetMore(_) | Command::Statement(_) | Command::CommitAgain => false,
         };
         is_allowed && !flight.is_retry
+    }
+
+    /// A transaction is done anew as often as the server says that it may be, for as long as one command may take. What a
+    /// lost connection leaves of one that was not to be committed yet is void as well.
+    fn may_begin_anew(&self, flight: &InFlight, failure: &CommandFailure, now: Nanos) -> bool {
+        let is_void = match flight.command {
+            Command::Statement(_) => {
+                failure.signs.voids_transaction || failure.first.class == FailureClass::ConnectionLost
+            }
+            Command::Commit | Command::CommitAgain => failure.signs.voids_transaction,
+            _ => false,
+        };
+        is_void && now.saturating_sub(flight.sent) < self.mission.operation_timeout_ns
     }
 
     fn send_again(&mut self, connection: ConnectionIndex, flight: InFlight) {
@@ -128,10 +148,11 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let now = self.target.now();
         let failure = CommandFailure::from(failure);
         let flight = self.slots.in_flight(connection);
-        if let Some(flight) = flight.filter(|flight| self.may_send_again(flight, failure.signs)) {
+        let again = flight.and_then(|flight| Some((flight, self.another_try(&flight, &failure, now)?)));
+        if let Some((flight, again)) = again {
             self.summary.gave_up_attempt(&flight);
             self.retries.keep(connection, now, failure);
-            self.slots.park(connection, InFlight { is_retry: true, ..flight }, now);
+            self.slots.park(connection, again, now);
             self.outages.lost(now, self.slots.up_count() == 0);
             return;
         }
@@ -228,7 +249,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let flight = InFlight {
             operation,
             record,
-            command: Command::first(operation.kind),
+            command: Command::first(&operation),
             due,
             sent: since,
             command_sent: since,

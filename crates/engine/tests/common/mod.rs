@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec};
+use brimline_engine::operation::Statements;
 use brimline_engine::plan::{Namespace, PacerPlan, Plan, Proportions, TargetPlan, Work};
 use brimline_engine::recorder::{TimeHistogram, new_histogram};
 use brimline_engine::{Interval, Run, Stage, Summary};
@@ -14,7 +15,7 @@ pub const MS: u64 = 1_000_000;
 pub const S: u64 = 1_000 * MS;
 
 pub const READS: Proportions =
-    Proportions { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0 };
+    Proportions { read: 1.0, update: 0.0, insert: 0.0, scan: 0.0, read_modify_write: 0.0, transaction: 0.0 };
 
 /// A second of reads in a closed loop of ten connections on the null target.
 pub fn plan() -> Plan {
@@ -57,6 +58,7 @@ pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
         scan_length: LengthSpec::Uniform { min: 1, max: 100 },
         read_all_fields: true,
         write_all_fields: false,
+        transaction: (proportions.transaction > 0.0).then_some(Statements { reads: 2, updates: 3 }),
     }
 }
 

@@ -1,15 +1,24 @@
 //! The commands that operations are made of: encoded once as templates, filled per operation.
 
+mod templates;
+mod transaction;
+
 use brimline_bson::Writer;
 use brimline_datagen::{Documents, KeyElement};
 use brimline_wire::session::{Session, SessionPlace};
-use brimline_wire::template::{Template, TemplateBuilder};
+use brimline_wire::template::Template;
 
+use self::templates::{
+    ReadTerms, WriteTerms, find_template, get_more_template, insert_template, scan_template, update_template,
+};
+pub use self::transaction::Place;
+use self::transaction::Transaction;
 use crate::operation::{Operation, OperationKind};
-use crate::plan::{Acknowledgement, Plan, PlanError, Reads, TargetPlan, Work, WriteConcern};
+use crate::plan::{Plan, PlanError, TargetPlan, Work};
+use crate::target::ReplyFacts;
 
-/// One command of an operation. Most operations are one command; a read-modify-write is two, and a scan whose documents
-/// don't fit one reply goes on with `getMore`.
+/// One command of an operation. Most operations are one command; a read-modify-write is two, a scan whose documents don't
+/// fit one reply goes on with `getMore`, and a transaction is its statements and a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `find` of one document by key.
@@ -22,16 +31,23 @@ pub enum Command {
     Update,
     /// `insert` of one or several documents.
     Insert,
+    /// A find or an update inside a transaction.
+    Statement(Place),
+    /// `commitTransaction`.
+    Commit,
+    /// The same once more: what became of the first is not known.
+    CommitAgain,
 }
 
 impl Command {
-    /// The command that an operation of this kind starts with.
-    pub fn first(kind: OperationKind) -> Self {
-        match kind {
+    /// The command that an operation starts with.
+    pub fn first(operation: &Operation) -> Self {
+        match operation.kind {
             OperationKind::Read | OperationKind::ReadModifyWrite => Self::Find,
             OperationKind::Scan => Self::Scan,
             OperationKind::Update => Self::Update,
             OperationKind::Insert | OperationKind::Load => Self::Insert,
+            OperationKind::Transaction => Self::Statement(Place::first(operation.statements)),
         }
     }
 
@@ -40,24 +56,49 @@ impl Command {
         matches!(self, Self::Find | Self::Scan | Self::GetMore(_))
     }
 
-    /// Whether it writes.
+    /// Whether it has a number of its session where writes are sent again; all of a transaction have the same.
     #[inline]
-    pub fn is_write(self) -> bool {
-        matches!(self, Self::Update | Self::Insert)
+    pub fn is_numbered(self) -> bool {
+        !self.is_read()
     }
 
-    /// The counter of `serverStatus.opcounters` that this command moves.
+    /// Whether it is part of a transaction that has begun.
+    pub fn continues(self) -> bool {
+        match self {
+            Self::Statement(place) => !place.is_first(),
+            Self::Commit | Self::CommitAgain => true,
+            _ => false,
+        }
+    }
+
+    /// How many documents a reply says that it found or changed.
+    pub fn handled(self, reply: &ReplyFacts) -> u64 {
+        match self {
+            Self::Statement(place) if !place.is_read() => reply.n,
+            _ => reply.documents,
+        }
+    }
+
+    /// What is sent when this one is sent for the second time.
+    #[must_use]
+    pub fn again(self) -> Self {
+        if self == Self::Commit { Self::CommitAgain } else { self }
+    }
+
+    /// The server's counter that this command moves.
     pub fn opcounter(self) -> Opcounter {
         match self {
             Self::Find | Self::Scan => Opcounter::Query,
+            Self::Statement(place) if place.is_read() => Opcounter::Query,
             Self::GetMore(_) => Opcounter::Getmore,
-            Self::Update => Opcounter::Update,
+            Self::Update | Self::Statement(_) => Opcounter::Update,
             Self::Insert => Opcounter::Insert,
+            Self::Commit | Self::CommitAgain => Opcounter::Commit,
         }
     }
 }
 
-/// Counters of `serverStatus.opcounters` that brimline's operations move.
+/// Counters that brimline's operations move: of `serverStatus.opcounters`, and `serverStatus.transactions.totalCommitted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are MongoDB's")]
 pub enum Opcounter {
@@ -65,19 +106,21 @@ pub enum Opcounter {
     Insert,
     Update,
     Getmore,
+    Commit,
 }
 
 impl Opcounter {
     /// All of them, in the order of their discriminants.
-    pub const ALL: [Self; 4] = [Self::Query, Self::Insert, Self::Update, Self::Getmore];
+    pub const ALL: [Self; 5] = [Self::Query, Self::Insert, Self::Update, Self::Getmore, Self::Commit];
 
-    /// The counter's name in `serverStatus`.
+    /// The counter's name: that of `opcounters`, or what is counted.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Query => "query",
             Self::Insert => "insert",
             Self::Update => "update",
             Self::Getmore => "getmore",
+            Self::Commit => "commit",
         }
     }
 }
@@ -96,6 +139,8 @@ pub struct Commands {
     insert: Template,
     /// Where the session is in both writes, when they have one.
     sessions: Option<Sessions>,
+    /// Boxed: most plans have none.
+    transaction: Option<Box<Transaction>>,
     read_all_fields: bool,
     write_all_fields: bool,
     field_count: u32,
@@ -148,6 +193,9 @@ impl Commands {
             update,
             insert,
             sessions: update_session.zip(insert_session).map(|(update, insert)| Sessions { update, insert }),
+            transaction: plan
+                .has_transactions()
+                .then(|| Box::new(Transaction::new(&plan.namespace, read_all_fields, terms, write_terms))),
             read_all_fields,
             write_all_fields,
             field_count: plan.data.field_count,
@@ -200,16 +248,38 @@ impl Commands {
                     }
                 },
             ),
+            Command::Statement(place) => {
+                let template = self.transaction().statement(place);
+                template.render(request_id, out, |slot, writer| match slot {
+                    0 => self.documents.append_key(&self.id, record, writer.buffer()),
+                    _ if place.is_read() => self.project(operation, writer),
+                    _ => self.assign(operation, writer),
+                });
+            }
+            Command::Commit | Command::CommitAgain => {
+                self.transaction().commit(command).render(request_id, out, |_, _| ());
+            }
         }
     }
 
-    /// Writes `session` into the request of a write.
+    fn transaction(&self) -> &Transaction {
+        self.transaction
+            .as_deref()
+            .unwrap_or_else(|| unreachable!("only a plan with transactions has their commands"))
+    }
+
+    /// Writes `session` into the request of a numbered command, where the plan's commands have room for it.
     pub fn stamp(&self, command: Command, session: &Session, request: &mut [u8]) {
-        let Some(places) = &self.sessions else { return };
-        match command {
-            Command::Update => places.update.stamp(session, request),
-            Command::Insert => places.insert.stamp(session, request),
-            Command::Find | Command::Scan | Command::GetMore(_) => {}
+        let place = match command {
+            Command::Update => self.sessions.map(|places| places.update),
+            Command::Insert => self.sessions.map(|places| places.insert),
+            Command::Statement(_) | Command::Commit | Command::CommitAgain => {
+                Some(self.transaction().session(command))
+            }
+            Command::Find | Command::Scan | Command::GetMore(_) => None,
+        };
+        if let Some(place) = place {
+            place.stamp(session, request);
         }
     }
 
@@ -227,161 +297,4 @@ impl Commands {
             self.documents.append_field(field, operation.index, writer.buffer());
         }
     }
-}
-
-/// What reads say about where they go and what they may see.
-#[derive(Clone, Copy, Default)]
-struct ReadTerms<'p> {
-    reads: Option<&'p Reads>,
-    concern: Option<&'p str>,
-}
-
-/// What writes say about themselves.
-#[derive(Clone, Copy, Default)]
-struct WriteTerms<'p> {
-    concern: Option<&'p WriteConcern>,
-    has_session: bool,
-}
-
-fn find_template(database: &str, collection: &str, read_all_fields: bool, terms: ReadTerms<'_>) -> Template {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.string("find", collection));
-    builder.begin_subdocument("filter");
-    builder.slot();
-    builder.end();
-    builder.fixed(|writer| {
-        writer.int32("limit", 1);
-        writer.boolean("singleBatch", true);
-    });
-    append_projection(&mut builder, read_all_fields);
-    append_read_terms(&mut builder, terms);
-    finish(builder, database)
-}
-
-fn scan_template(database: &str, collection: &str, read_all_fields: bool, terms: ReadTerms<'_>) -> Template {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.string("find", collection));
-    builder.begin_subdocument("filter");
-    builder.begin_subdocument("_id");
-    builder.slot();
-    builder.end();
-    builder.end();
-    builder.begin_subdocument("sort");
-    builder.fixed(|writer| writer.int32("_id", 1));
-    builder.end();
-    builder.slot();
-    append_projection(&mut builder, read_all_fields);
-    append_read_terms(&mut builder, terms);
-    finish(builder, database)
-}
-
-fn get_more_template(database: &str, collection: &str) -> Template {
-    let mut builder = TemplateBuilder::new();
-    builder.slot();
-    builder.fixed(|writer| writer.string("collection", collection));
-    finish(builder, database)
-}
-
-fn update_template(
-    database: &str,
-    collection: &str,
-    terms: WriteTerms<'_>,
-) -> (Template, Option<SessionPlace>) {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| writer.string("update", collection));
-    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
-    builder.begin_array("updates");
-    builder.begin_subdocument("0");
-    builder.begin_subdocument("q");
-    builder.slot();
-    builder.end();
-    builder.begin_subdocument("u");
-    builder.begin_subdocument("$set");
-    builder.slot();
-    builder.end();
-    builder.end();
-    builder.end();
-    builder.end();
-    append_write_concern(&mut builder, terms.concern);
-    (finish(builder, database), session)
-}
-
-fn insert_template(
-    database: &str,
-    collection: &str,
-    ordered: bool,
-    terms: WriteTerms<'_>,
-) -> (Template, Option<SessionPlace>) {
-    let mut builder = TemplateBuilder::new();
-    builder.fixed(|writer| {
-        writer.string("insert", collection);
-        writer.boolean("ordered", ordered);
-    });
-    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
-    append_write_concern(&mut builder, terms.concern);
-    (finish(builder, database), session)
-}
-
-fn append_projection(builder: &mut TemplateBuilder, read_all_fields: bool) {
-    if !read_all_fields {
-        builder.begin_subdocument("projection");
-        builder.slot();
-        builder.end();
-    }
-}
-
-fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {
-    if let Some(level) = terms.concern {
-        builder.begin_subdocument("readConcern");
-        builder.fixed(|writer| writer.string("level", level));
-        builder.end();
-    }
-    if let Some(reads) = terms.reads {
-        builder.begin_subdocument("$readPreference");
-        builder.fixed(|writer| write_preference(writer, reads));
-        builder.end();
-    }
-}
-
-fn write_preference(writer: &mut Writer<'_>, reads: &Reads) {
-    writer.string("mode", &reads.mode);
-    if !reads.tag_sets.is_empty() {
-        let sets = writer.begin_array("tags");
-        for (index, tags) in reads.tag_sets.iter().enumerate() {
-            let set = writer.begin_subdocument(&index.to_string());
-            for (name, value) in tags {
-                writer.string(name, value);
-            }
-            writer.end_document(set);
-        }
-        writer.end_document(sets);
-    }
-    if let Some(seconds) = reads.max_staleness_s {
-        writer.int32("maxStalenessSeconds", seconds as i32);
-    }
-}
-
-fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
-    let Some(WriteConcern { w, journal, timeout_ms }) = write_concern else {
-        return;
-    };
-    builder.begin_subdocument("writeConcern");
-    builder.fixed(|writer| {
-        match w {
-            Acknowledgement::Members(members) => writer.int32("w", *members as i32),
-            Acknowledgement::Tag(tag) => writer.string("w", tag),
-        }
-        if let Some(journal) = journal {
-            writer.boolean("j", *journal);
-        }
-        if let Some(timeout_ms) = timeout_ms {
-            writer.int32("wtimeout", *timeout_ms as i32);
-        }
-    });
-    builder.end();
-}
-
-fn finish(mut builder: TemplateBuilder, database: &str) -> Template {
-    builder.fixed(|writer| writer.string("$db", database));
-    builder.finish(0)
 }

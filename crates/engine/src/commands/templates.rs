@@ -1,0 +1,184 @@
+//! The templates of single commands.
+
+use brimline_bson::Writer;
+use brimline_wire::session::SessionPlace;
+use brimline_wire::template::{Template, TemplateBuilder};
+
+use crate::plan::{Acknowledgement, Reads, WriteConcern};
+
+/// What reads say about where they go and what they may see.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ReadTerms<'p> {
+    pub reads: Option<&'p Reads>,
+    pub concern: Option<&'p str>,
+}
+
+/// What writes say about themselves.
+#[derive(Clone, Copy, Default)]
+pub(super) struct WriteTerms<'p> {
+    pub concern: Option<&'p WriteConcern>,
+    pub has_session: bool,
+}
+
+pub(super) fn find_template(
+    database: &str,
+    collection: &str,
+    read_all_fields: bool,
+    terms: ReadTerms<'_>,
+) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.string("find", collection));
+    append_find(&mut builder, read_all_fields, terms);
+    finish(builder, database)
+}
+
+/// What a find of one document says besides its collection.
+pub(super) fn append_find(builder: &mut TemplateBuilder, read_all_fields: bool, terms: ReadTerms<'_>) {
+    builder.begin_subdocument("filter");
+    builder.slot();
+    builder.end();
+    builder.fixed(|writer| {
+        writer.int32("limit", 1);
+        writer.boolean("singleBatch", true);
+    });
+    append_projection(builder, read_all_fields);
+    append_read_terms(builder, terms);
+}
+
+pub(super) fn scan_template(
+    database: &str,
+    collection: &str,
+    read_all_fields: bool,
+    terms: ReadTerms<'_>,
+) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.string("find", collection));
+    builder.begin_subdocument("filter");
+    builder.begin_subdocument("_id");
+    builder.slot();
+    builder.end();
+    builder.end();
+    builder.begin_subdocument("sort");
+    builder.fixed(|writer| writer.int32("_id", 1));
+    builder.end();
+    builder.slot();
+    append_projection(&mut builder, read_all_fields);
+    append_read_terms(&mut builder, terms);
+    finish(builder, database)
+}
+
+pub(super) fn get_more_template(database: &str, collection: &str) -> Template {
+    let mut builder = TemplateBuilder::new();
+    builder.slot();
+    builder.fixed(|writer| writer.string("collection", collection));
+    finish(builder, database)
+}
+
+pub(super) fn update_template(
+    database: &str,
+    collection: &str,
+    terms: WriteTerms<'_>,
+) -> (Template, Option<SessionPlace>) {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.string("update", collection));
+    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
+    append_update(&mut builder);
+    append_write_concern(&mut builder, terms.concern);
+    (finish(builder, database), session)
+}
+
+/// The statement of an update of one document.
+pub(super) fn append_update(builder: &mut TemplateBuilder) {
+    builder.begin_array("updates");
+    builder.begin_subdocument("0");
+    builder.begin_subdocument("q");
+    builder.slot();
+    builder.end();
+    builder.begin_subdocument("u");
+    builder.begin_subdocument("$set");
+    builder.slot();
+    builder.end();
+    builder.end();
+    builder.end();
+    builder.end();
+}
+
+pub(super) fn insert_template(
+    database: &str,
+    collection: &str,
+    ordered: bool,
+    terms: WriteTerms<'_>,
+) -> (Template, Option<SessionPlace>) {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| {
+        writer.string("insert", collection);
+        writer.boolean("ordered", ordered);
+    });
+    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
+    append_write_concern(&mut builder, terms.concern);
+    (finish(builder, database), session)
+}
+
+fn append_projection(builder: &mut TemplateBuilder, read_all_fields: bool) {
+    if !read_all_fields {
+        builder.begin_subdocument("projection");
+        builder.slot();
+        builder.end();
+    }
+}
+
+fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {
+    if let Some(level) = terms.concern {
+        builder.begin_subdocument("readConcern");
+        builder.fixed(|writer| writer.string("level", level));
+        builder.end();
+    }
+    if let Some(reads) = terms.reads {
+        builder.begin_subdocument("$readPreference");
+        builder.fixed(|writer| write_preference(writer, reads));
+        builder.end();
+    }
+}
+
+fn write_preference(writer: &mut Writer<'_>, reads: &Reads) {
+    writer.string("mode", &reads.mode);
+    if !reads.tag_sets.is_empty() {
+        let sets = writer.begin_array("tags");
+        for (index, tags) in reads.tag_sets.iter().enumerate() {
+            let set = writer.begin_subdocument(&index.to_string());
+            for (name, value) in tags {
+                writer.string(name, value);
+            }
+            writer.end_document(set);
+        }
+        writer.end_document(sets);
+    }
+    if let Some(seconds) = reads.max_staleness_s {
+        writer.int32("maxStalenessSeconds", seconds as i32);
+    }
+}
+
+pub(super) fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
+    let Some(WriteConcern { w, journal, timeout_ms }) = write_concern else {
+        return;
+    };
+    builder.begin_subdocument("writeConcern");
+    builder.fixed(|writer| {
+        match w {
+            Acknowledgement::Members(members) => writer.int32("w", *members as i32),
+            Acknowledgement::Tag(tag) => writer.string("w", tag),
+        }
+        if let Some(journal) = journal {
+            writer.boolean("j", *journal);
+        }
+        if let Some(timeout_ms) = timeout_ms {
+            writer.int32("wtimeout", *timeout_ms as i32);
+        }
+    });
+    builder.end();
+}
+
+pub(super) fn finish(mut builder: TemplateBuilder, database: &str) -> Template {
+    builder.fixed(|writer| writer.string("$db", database));
+    builder.finish(0)
+}
