@@ -175,10 +175,10 @@ def test_a_window_that_is_too_restless_to_tell_is_no_pass(seed: int, tmp_path: P
     assert observation.response is not None
     p99_ns = observation.response.p99_ns
     assert judge(observation, Slo.of_p99(round(0.8 * p99_ns))).verdict is Verdict.FAIL
-    judgement = judge(observation, Slo.of_p99(max(found.p99s_ns) - 1))
+    judgement = judge(observation, Slo.of_p99(max(found.times[0.99]) - 1))
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert found.evidence in judgement.reasons
-    assert judge(observation, Slo.of_p99(2 * max(found.p99s_ns))).verdict is Verdict.PASS
+    assert judge(observation, Slo.of_p99(2 * max(found.times[0.99]))).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,20 @@ def test_a_restless_window_is_no_pass_for_any_percentile_or_kind(limited: dict[s
     kept = asked.with_leading_limit(round(1.1 * seen.value_ns))
     observation = observe(record, objectives=kept.latencies)
     found = steady(observation)
-    assert found.restless and max(found.p99s_ns) > kept.leading.limit_ns
+    assert found.restless and max(found.times[kept.leading.interval_quantile]) > kept.leading.limit_ns
     judgement = judge(observation, kept)
     assert judgement.verdict is Verdict.INCONCLUSIVE and found.evidence in judgement.reasons
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
+def test_short_pauses_spoil_a_tail_and_no_median(seed: int, tmp_path: Path) -> None:
+    """A promise is held against what it is about: a pause now and then is nothing to half of the operations."""
+    draws = random.Random(seed)
+    pauses = [slower(second, 0.05, 30.0) for second in sorted(draws.sample(range(33, WARMUP_S + WINDOW_S), 12))]
+    record = recorded(tmp_path / "run", slowdowns=pauses, seed=seed)
+    tail, median = Slo.of_p99(5_000 * MS), Slo(latencies=(LatencyObjective(limit_ns=5_000 * MS, quantile=0.5),))
+    assert judge(observe(record, objectives=tail.latencies), tail).verdict is Verdict.INCONCLUSIVE
+    assert judge(observe(record, objectives=median.latencies), median).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("slowdowns", [drift(), blow_up(), [slower(40, 30, 1.6)]], ids=["drift", "blow-up", "shift"])

@@ -1,7 +1,7 @@
 """Owns the objective: the limits that a server has to hold, on quantiles of latency and on shares of failures."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeAlias
 
@@ -12,6 +12,7 @@ ObjectiveClock: TypeAlias = Literal["response", "service"]
 LatencyKey: TypeAlias = tuple[str | None, ObjectiveClock, float]
 """Operation kind (None: all together), clock and quantile: which figure of a run is meant."""
 
+P99 = 0.99
 TAIL_OPERATIONS_P99 = 0.01
 """Share of the operations above a p99: what the presets' windows are made for."""
 
@@ -55,6 +56,14 @@ class LatencyObjective:
         return (self.operation, self.clock, self.quantile)
 
     @property
+    def interval_quantile(self) -> float:
+        """The quantile by which single intervals are known for this limit: its own up to p99.
+
+        An interval holds too few operations for a rarer one, and of one kind perhaps none: then p99 of them all.
+        """
+        return min(self.quantile, P99) if self.operation is None else P99
+
+    @property
     def name(self) -> str:
         """`response p99`, or `read response p95`."""
         figure = message("{clock} {quantile}", clock=self.clock, quantile=quantile_name(self.quantile))
@@ -75,6 +84,11 @@ class LatencyObjective:
     def short_text(self) -> str:
         """`p99 ≤ 10 ms`."""
         return message("{name} ≤ {limit}", name=self.short_name, limit=duration_label(self.limit_ns))
+
+
+def interval_quantiles(limits: Sequence[LatencyObjective]) -> tuple[float, ...]:
+    """The quantiles by which intervals have to be known for `limits`, ascending; p99 where nothing is promised."""
+    return tuple(sorted({each.interval_quantile for each in limits} or {P99}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

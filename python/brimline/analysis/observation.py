@@ -10,7 +10,7 @@ from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latency, own_late_share, quantile_intervals
-from brimline.analysis.objective import LatencyKey, LatencyObjective, ObjectiveClock
+from brimline.analysis.objective import P99, LatencyKey, LatencyObjective, ObjectiveClock, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.steady import SteadyState, counted, steady_state
@@ -22,7 +22,6 @@ from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.stats.trend import growth_rate
 
-P99 = 0.99
 GROWTH_POINTS_MIN = 5
 """Samples of the backlog below which nothing is said about its growth."""
 THROUGHPUT_INTERVALS_MIN = 5
@@ -102,7 +101,7 @@ def observe(
     `objectives` say which quantiles are needed besides the p99 of all operations. Warm-up that was
     found beyond the planned one is not in the measured window. `steady`: what was found, by who knows already.
     """
-    steady = steady or steady_state(record)
+    steady = steady or steady_state(record, interval_quantiles(objectives))
     record = counted(record, steady)
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     due_operations = [row for row in record.operations if row["phase"] == "measure"]

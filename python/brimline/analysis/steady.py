@@ -1,22 +1,24 @@
 """Owns the question whether a run was in a steady state: its warm-up, as found, and what moved after it.
 
-The client's side decides: throughput per interval in a closed loop, response time in an open one (its mean is, by
-Little's law, the backlog over the rate, so that a growing backlog shows there too). The server's side can only take a
-"steady" back: a cache that still fills will behave otherwise once it is full.
+The client's side decides: throughput per interval in a closed loop, response time in an open one, by the quantiles that
+are promised. Where that is p99, the mean is looked at too: by Little's law, it is the backlog over the rate. A lower
+quantile is promised by who can bear single pauses; a backlog that grows shows in it as well. The server's side can only
+take a "steady" back: a cache that still fills will behave otherwise once it is full.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
-from itertools import groupby
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.interval_series import Series, Times, between, throughput_series, time_series
+from brimline.analysis.objective import P99, LatencyObjective
 from brimline.analysis.server_settling import server_checks
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, NullTarget, PoissonPacer
 from brimline.record.batches import condensed
-from brimline.record.model import CLOCKS, Clock, Histogram, IntervalHistogram, IntervalRow, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, IntervalHistogram, OperationRow, RunRecord
 from brimline.stats.mser import mser5
 from brimline.stats.stationarity import VALUE_COUNT_MIN, level_change, level_difference, slope_change, spread_change
 from brimline.units import NS_PER_S, format_duration, format_percentage
@@ -27,11 +29,7 @@ WINDOW_S_MIN = 30.0
 INTERVAL_COUNT_MIN = 30
 """Sample intervals below which nothing is said: a test on fewer finds what is there too rarely."""
 ALPHA = 0.01
-"""How often a single check may be wrong about a run that is steady. There are three, or six in an open loop."""
-THROUGHPUT_CHANGE_MIN = 0.05
-"""Share of the throughput below which a change doesn't matter, however sure it is."""
-TIME_CHANGE_MIN = 0.20
-"""Likewise of a response time; between two runs of the same server it differs by as much."""
+"""How often a single check may be wrong about a run that is steady. There are three of each figure looked at."""
 PERIOD_S_MIN = 60.0
 """WiredTiger's default time between checkpoints: what is left of a window must span one."""
 RESTLESS_FACTOR = 5
@@ -53,8 +51,8 @@ class SteadyState:
     """What was found. Times are on the run's clock.
 
     `warmup_end_ns` is where the warm-up that was found ends, None where the planned one was enough; only of a steady
-    run. `restless`: what may be a large change can't be told from noise. `p99s_ns` are those of the intervals after the
-    warm-up, `warmup_p99s_ns` those of the warm-up that was found; both of an open loop.
+    run. `restless`: what may be a large change can't be told from noise. `times` are those of the intervals after the
+    warm-up, `warmup_times` those of the warm-up that was found; both of an open loop.
     """
 
     verdict: Steadiness
@@ -63,8 +61,8 @@ class SteadyState:
     checks: tuple[Finding, ...]
     evidence: str
     restless: bool = False
-    p99s_ns: tuple[int, ...] = ()
-    warmup_p99s_ns: tuple[int, ...] = ()
+    times: Mapping[float, tuple[int, ...]] = field(default_factory=dict)
+    warmup_times: Mapping[float, tuple[int, ...]] = field(default_factory=dict)
     left_ns: int = 0
 
     @property
@@ -82,47 +80,30 @@ class SteadyState:
         }
         return Finding("steady_state", standing[self.verdict], self.evidence)
 
-    def missed_share(self, limit_ns: int) -> float:
-        """Share of the intervals whose p99 lies above `limit_ns`."""
-        return sum(each > limit_ns for each in self.p99s_ns) / len(self.p99s_ns) if self.p99s_ns else 0.0
+    def missed_share(self, limit: LatencyObjective) -> float:
+        """Share of the intervals that miss `limit`, by the quantile that they are known by for it."""
+        times_ns = _known_by(self.times, limit)
+        return sum(each > limit.limit_ns for each in times_ns) / len(times_ns) if times_ns else 0.0
 
-    def excuses(self, limit_ns: int) -> bool:
-        """Whether the warm-up that was found takes away what missed `limit_ns`, and leaves less than a period.
+    def excuses(self, limit: LatencyObjective) -> bool:
+        """Whether the warm-up that was found takes away what missed `limit`, and leaves less than a period.
 
         A pause that comes once a minute looks like warm-up in a window that begins with it.
         """
-        return self.left_ns < PERIOD_S_MIN * NS_PER_S and any(each > limit_ns for each in self.warmup_p99s_ns)
+        times_ns = _known_by(self.warmup_times, limit)
+        return self.left_ns < PERIOD_S_MIN * NS_PER_S and any(each > limit.limit_ns for each in times_ns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Series:
-    """A figure per interval, in a scale where a difference is a share: relative to the median, or a logarithm."""
-
-    name: str
-    key: str
-    starts_ns: tuple[int, ...]
-    values: tuple[float, ...]
-    change_min: float
-    logarithmic: bool
-
-    def share(self, difference: float) -> float:
-        """A difference of two values as a share."""
-        return math.expm1(difference) if self.logarithmic else difference
-
-    def size(self, difference: float) -> float:
-        """How large a difference is as a share, the same upwards and downwards."""
-        return self.share(abs(difference))
-
-    def since(self, start_ns: int) -> "_Series":
-        """The part from `start_ns` on."""
-        kept = [index for index, each in enumerate(self.starts_ns) if each >= start_ns]
-        first = kept[0] if kept else len(self.values)
-        return replace(self, starts_ns=self.starts_ns[first:], values=self.values[first:])
+def _known_by(times: Mapping[float, tuple[int, ...]], limit: LatencyObjective) -> tuple[int, ...]:
+    """The times that `limit` is held against: of its own quantile, or of a higher one where that wasn't asked for."""
+    known = [quantile for quantile in times if quantile >= limit.interval_quantile]
+    return times[min(known)] if known else ()
 
 
-def steady_state(record: RunRecord) -> SteadyState | None:
+def steady_state(record: RunRecord, quantiles: Sequence[float] = (P99,)) -> SteadyState | None:
     """Whether the measured window of `record` was steady; None of a run that isn't meant to be.
 
+    `quantiles`: those of the response time by which the intervals of an open loop are known (`interval_quantiles`).
     Not meant to be: a load, which makes its collection grow, a load model whose rate changes, T-L-R, and the null
     target.
     """
@@ -134,10 +115,12 @@ def steady_state(record: RunRecord) -> SteadyState | None:
     start_ns = intervals[0]["start_ns"] if intervals else plan.warmup_ns
     if record.measured_s < WINDOW_S_MIN or len(intervals) < INTERVAL_COUNT_MIN:
         return _unknown(start_ns, record.measured_s)
-    series, p99s_ns = _throughput(record, intervals) if record.closed_loop else _response_times(record, intervals)
+    series, times = (
+        throughput_series(record, intervals) if record.closed_loop else time_series(record, intervals, quantiles)
+    )
     if not series or any(len(each.values) < INTERVAL_COUNT_MIN for each in series):
         return _unknown(start_ns, record.measured_s)
-    return _judged(record, series, p99s_ns, start_ns=start_ns, end_ns=intervals[-1]["end_ns"])
+    return _judged(record, series, times, start_ns=start_ns, end_ns=intervals[-1]["end_ns"])
 
 
 def counted(record: RunRecord, steady: SteadyState | None) -> RunRecord:
@@ -190,65 +173,7 @@ def _unknown(start_ns: int, measured_s: float) -> SteadyState:
     )
 
 
-def _throughput(record: RunRecord, intervals: Sequence[IntervalRow]) -> tuple[list[_Series], dict[int, int]]:
-    answered = dict.fromkeys((row["start_ns"] for row in intervals), 0)
-    for row in record.operations:
-        if row["start_ns"] in answered:
-            answered[row["start_ns"]] += row["ok"] + row["miss"]
-    rates = [answered[row["start_ns"]] / (row["end_ns"] - row["start_ns"]) for row in intervals]
-    usual = sorted(rates)[len(rates) // 2]
-    if not usual:
-        return [], {}
-    throughput = _Series(
-        name="throughput",
-        key="throughput",
-        starts_ns=tuple(answered),
-        values=tuple(rate / usual for rate in rates),
-        change_min=THROUGHPUT_CHANGE_MIN,
-        logarithmic=False,
-    )
-    return [throughput], {}
-
-
-def _response_times(record: RunRecord, intervals: Sequence[IntervalRow]) -> tuple[list[_Series], dict[int, int]]:
-    """The mean and the p99 of each interval; one in which nothing ended has neither, and the next one shows why."""
-    counted_ns = {row["start_ns"] for row in intervals}
-    means_ns: dict[int, float] = {}
-    p99s_ns: dict[int, int] = {}
-    measured = (each for each in record.interval_histograms("response") if each.phase == "measure")
-    # Interval by interval, as the log is written: all of a long run's histograms would fill the memory.
-    for start_ns, of_interval in groupby(measured, key=lambda each: each.start_ns):
-        histogram = _merged(each.histogram for each in of_interval)
-        if start_ns in counted_ns:
-            means_ns[start_ns], p99s_ns[start_ns] = histogram.mean(), histogram.quantile(0.99)
-    series = [
-        _Series(
-            name=name,
-            key=key,
-            starts_ns=tuple(values_ns),
-            values=tuple(math.log(max(value_ns, 1)) for value_ns in values_ns.values()),
-            change_min=TIME_CHANGE_MIN,
-            logarithmic=True,
-        )
-        for name, key, values_ns in (
-            ("mean response time", "response_mean", means_ns),
-            ("p99 response time", "response_p99", p99s_ns),
-        )
-    ]
-    return series, p99s_ns
-
-
-def _merged(histograms: Iterator[Histogram]) -> Histogram:
-    """All of them in the first, which is read for this."""
-    first = next(histograms)
-    for each in histograms:
-        first.merge(each)
-    return first
-
-
-def _judged(
-    record: RunRecord, series: Sequence[_Series], p99s_ns: dict[int, int], *, start_ns: int, end_ns: int
-) -> SteadyState:
+def _judged(record: RunRecord, series: Sequence[Series], times: Times, *, start_ns: int, end_ns: int) -> SteadyState:
     warmup = _warmup(series)
     found_ns = max(warmup.ends_ns, default=start_ns)
     rest = [each.since(found_ns) for each in series]
@@ -278,8 +203,8 @@ def _judged(
         checks=(*checks, *server),
         evidence=evidence,
         restless=verdict is Steadiness.UNKNOWN and bool(restless),
-        p99s_ns=tuple(value for at_ns, value in p99s_ns.items() if not cut or at_ns >= found_ns),
-        warmup_p99s_ns=tuple(value for at_ns, value in p99s_ns.items() if cut and at_ns < found_ns),
+        times=between(times, found_ns if cut else 0, end_ns),
+        warmup_times=between(times, 0, found_ns) if cut else {},
         left_ns=end_ns - (found_ns if cut else start_ns),
     )
 
@@ -290,7 +215,7 @@ class _Warmup:
     checks: tuple[Finding, ...]
 
 
-def _warmup(series: Sequence[_Series]) -> _Warmup:
+def _warmup(series: Sequence[Series]) -> _Warmup:
     """Where MSER-5 cuts, as far as what it cuts off differs from the rest: it finds some point in any noise."""
     ends_ns: list[int] = []
     checks: list[Finding] = []
@@ -317,7 +242,7 @@ def _warmup(series: Sequence[_Series]) -> _Warmup:
     return _Warmup(ends_ns=tuple(ends_ns), checks=tuple(checks))
 
 
-def _checks(series: _Series) -> Iterable[Finding]:
+def _checks(series: Series) -> Iterable[Finding]:
     """Level, slope and spread of what is left after the warm-up."""
     level, slope, spread = level_change(series.values), slope_change(series.values), spread_change(series.values)
 
@@ -363,7 +288,7 @@ def _checks(series: _Series) -> Iterable[Finding]:
 
 
 def _steady_text(
-    series: Sequence[_Series], server: Sequence[Finding], *, found_ns: int, start_ns: int, end_ns: int
+    series: Sequence[Series], server: Sequence[Finding], *, found_ns: int, start_ns: int, end_ns: int
 ) -> str:
     parts: list[str] = [
         message(

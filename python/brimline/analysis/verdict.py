@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.finding import Standing
-from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, quantile_name
-from brimline.analysis.observation import P99, Observation
+from brimline.analysis.objective import P99, ErrorObjective, LatencyObjective, Slo, quantile_name
+from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.steady import Steadiness, SteadyState
 from brimline.analysis.validity import GENERATOR_CHECKS
@@ -204,30 +204,29 @@ def _figure_text(seen: QuantileInterval) -> str:
 def _disturbed(steady: SteadyState | None, limit: LatencyObjective) -> bool:
     """Whether the window was not steady, and most of it within the limit.
 
-    The intervals of a window are known by the p99 of all operations, which says nothing of rarer ones or of one kind.
+    Intervals are known by quantiles of all operations up to p99, which say nothing of rarer ones or of one kind.
     """
     if steady is None or steady.verdict is not Steadiness.NOT_STEADY:
         return False
-    return limit.operation is None and limit.quantile <= P99 and steady.missed_share(limit.limit_ns) < MISSED_SHARE_MIN
+    return limit.operation is None and limit.quantile <= P99 and steady.missed_share(limit) < MISSED_SHARE_MIN
 
 
 def _unsteady(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]:
     """What keeps a window from telling anything, whatever its figures; nothing where it was steady.
 
-    Intervals are known by the p99 of all operations, so that limits on other quantiles and on single kinds are held
-    against that as well: with a p99 within them, an interval hides nothing.
+    A limit is held against what intervals are known by for it: its own quantile, or the p99 of all operations, with
+    which an interval hides nothing of a rarer quantile or a single kind.
     """
     steady = observation.steady
     if steady is None:
         return
-    limits_ns = [each.limit_ns for each in slo.latencies]
     # Restless, but never so much that a single interval missed: then the noise doesn't matter. A figure that was missed
     # stays missed: pauses that a window shows once or twice may be the server's own, such as its checkpoints. Of a
     # closed loop only throughput is known by interval.
-    noisy = steady.restless and (not steady.p99s_ns or any(steady.missed_share(each) > 0 for each in limits_ns))
+    noisy = steady.restless and (not steady.times or any(steady.missed_share(each) > 0 for each in slo.latencies))
     if steady.verdict is Steadiness.NOT_STEADY or noisy:
         yield ObjectiveResult("steady state", Verdict.INCONCLUSIVE, steady.evidence)
-    if any(steady.excuses(each) for each in limits_ns):
+    if any(steady.excuses(each) for each in slo.latencies):
         evidence = message(
             "the objective was missed in what was taken for warm-up, and the {left} after it are too short to tell it "
             "from a pause that comes again",

@@ -6,7 +6,7 @@ load itself, and importing them takes most of a second.
 
 from dataclasses import replace
 
-from brimline.analysis.objective import Slo
+from brimline.analysis.objective import Slo, interval_quantiles
 from brimline.analysis.observation import observe
 from brimline.analysis.steady import counted, steady_state
 from brimline.analysis.verdict import judge
@@ -26,9 +26,10 @@ def run_result(
     apdex: ApdexThresholds = JMETER_THRESHOLDS,
 ) -> RunResult:
     """What a record shows, now or years later."""
-    steady = steady_state(record)
+    limits = slo.latencies if slo else ()
+    steady = steady_state(record, interval_quantiles(limits))
     told_apart = counted(record, steady)  # here, so that observation and report don't each do it
-    observation = observe(told_apart, objectives=slo.latencies if slo else (), steady=steady)
+    observation = observe(told_apart, objectives=limits, steady=steady)
     judgement = judge(observation, slo) if slo is not None and not observation.closed_loop else None
     return RunResult(
         report=run_report(told_apart, observation, slo=slo, judgement=judgement, apdex=apdex),

@@ -6,7 +6,7 @@ What it concluded and the probes that show it, in words and tables.
 import shlex
 from collections.abc import Sequence
 
-from brimline.analysis.objective import Slo
+from brimline.analysis.objective import Slo, interval_quantiles
 from brimline.analysis.steady import counted, steady_state
 from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
@@ -328,7 +328,7 @@ def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
     """One probe's run more closely; none without one."""
     if detail is None:
         return []
-    detail = counted(detail, steady_state(detail))
+    detail = counted(detail, steady_state(detail, interval_quantiles(slo.latencies if slo else ())))
     charts = run_sections.charts(detail, limit=slo.leading if slo else None)
     return [
         Section(
