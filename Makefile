@@ -77,6 +77,10 @@ bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
 import-kills: $(NATIVE) ## Kill an import 20 times at random and go on each time, about a minute; every row must be there once
 	$(BIN)/python -m benchmarks.import_kills
 
+.PHONY: agreement
+agreement: $(NATIVE) ## Search the capacity of one server twice, about 45 minutes on a quiet machine; the intervals must share a load
+	$(BIN)/python -m benchmarks.agreement $(ARGUMENTS)
+
 .PHONY: growth-truth
 growth-truth: $(NATIVE) ## Grow past a small cache five times, about 10 minutes; breakpoints against the cache's own misses
 	$(BIN)/python -m benchmarks.growth $(ARGUMENTS)
