@@ -2,14 +2,14 @@
 
     python -m benchmarks.agreement [ycsb-b] [--on connections|rate] [--objective response_p95=4ms] [--quick]
 
-Their probes alternate, so that a machine whose speed drifts drifts for both. Exits with 3 unless the searches agree: both
-have a number, and the two intervals share a load.
+Their probes alternate, so that a machine whose speed drifts drifts for both. Exits with 3 unless the searches agree:
+both have a number, and the two intervals share a load.
 
 On connections, response time follows the load by Little's law, and a machine that is a twentieth slower answers with a
 twentieth less. On a rate, a server that is nearly busy all the time is nearly without an upper bound for its response
 time, so that searches on a machine whose two cores belong to generator, server and a hypervisor often end without a
-number. Connections of a search on a rate are said, because each search would find its own in a sweep of its own, and the
-rate that a server sustains depends on them.
+number. Connections of a search on a rate are said, because each search would find its own in a sweep of its own, and
+the rate that a server sustains depends on them.
 """
 
 import argparse
