@@ -107,6 +107,20 @@ def test_those_that_meet_are_done_anew(brimline_cli: CommandLine, members: Seque
     assert after["currentOpen"] == 0
 
 
+def test_what_a_run_leaves_open_is_ended(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
+    """Sixty connections, two accounts: more voids than commits, and no time to wait for them all in the end."""
+    [primary] = members
+    text = SPEC.replace("records: 500", "records: 2").replace("{read: 0.5, transaction: 0.5}", "{transaction: 1}")
+    text = text.replace("connections: 8", "connections: 60").replace(f"operation_count: {OPERATIONS}", "duration: 2s")
+    spec = _spec(tmp_path, f"{text}drain_timeout: 100ms\n")
+    where = ("--uri", f"mongodb://{primary.address}/", "--data", "load", "--drop")
+    outcome = brimline_cli.run("run", spec, *where, "--json")
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    summary = _summary(brimline_cli)
+    assert summary["unfinished"] > 0 and "unsettled_sessions" not in summary
+    assert _transactions(primary.address)["currentOpen"] == 0
+
+
 def test_what_is_not_there_makes_a_miss(brimline_cli: CommandLine, members: Sequence[Member], tmp_path: Path) -> None:
     [primary] = members
     where = ("--uri", f"mongodb://{primary.address}/")
@@ -127,12 +141,16 @@ def test_the_commit_is_timed_apart(brimline_cli: CommandLine, members: Sequence[
     assert "commit_ok_service" in log and "read_ok_service" not in log
 
 
-def test_a_server_that_has_none(brimline_cli: CommandLine, mongod: Deployment, tmp_path: Path) -> None:
+def test_what_has_none(
+    brimline_cli: CommandLine, mongod: Deployment, members: Sequence[Member], tmp_path: Path
+) -> None:
     spec = _spec(tmp_path)
     where = ("--uri", f"mongodb://{mongod.address}/", "--data", "load", "--drop")
     brimline_cli.run("run", spec, *where).check_error(2, "replica set", "set of one member")
     brimline_cli.run("run", spec, "--topology", "standalone").check_error(2, "standalone", "replica-set-1")
     brimline_cli.run("run", spec, "--topology", "shards-2").check_error(2, "transaction", "another topology")
+    linearizable = f"mongodb://{members[0].address}/?readConcernLevel=linearizable"
+    brimline_cli.run("run", spec, "--uri", linearizable).check_error(2, "linearizable", "majority or snapshot")
     nothing = _spec(tmp_path, SPEC.replace("{reads: 2, updates: 3}", "{reads: 0, updates: 0}"))
     brimline_cli.run("run", nothing, *where).check_error(2, "transaction", "neither reads nor updates")
     assert not brimline_cli.runs.exists()

@@ -358,6 +358,7 @@ fn summarise(
         failures: totals.failures.into_counts(),
         outages: outage::merged(totals.outages),
         connects: totals.connects,
+        unsettled_sessions: totals.unsettled_sessions,
         threads: plan.thread_count(),
         virtual_clock,
     }

@@ -110,7 +110,12 @@ impl Operation {
         };
         let choices =
             (self.kind as u64) << 60 | tag << 56 | u64::from(self.field) << 28 | u64::from(self.documents);
-        mix(mix(mix(self.index) ^ key) ^ choices)
+        let digest = mix(mix(mix(self.index) ^ key) ^ choices);
+        if self.statements == Statements::NONE {
+            return digest;
+        }
+        let Statements { reads, updates } = self.statements;
+        mix(digest ^ (u64::from(reads) << 8 | u64::from(updates)))
     }
 }
 
@@ -149,6 +154,8 @@ mod tests {
             Operation { key: Key::BehindNewest(0), ..operation },
             Operation { field: 1, ..operation },
             Operation { documents: 2, ..operation },
+            Operation { statements: Statements { reads: 1, updates: 0 }, ..operation },
+            Operation { statements: Statements { reads: 0, updates: 1 }, ..operation },
         ];
         for other in others {
             assert_ne!(other.digest(), operation.digest(), "{other:?}");

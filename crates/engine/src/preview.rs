@@ -35,7 +35,7 @@ pub fn preview(plan: &Plan, count: u64) -> Result<Vec<PreviewedOperation>, PlanE
                 .into_iter()
                 .map(|command| {
                     let mut message = Vec::new();
-                    let record = workload.record_for(command, &operation, record, 0);
+                    let record = workload.record_for(command, &operation, record);
                     commands.render(command, &operation, record, 1, &mut message);
                     message
                 })

@@ -113,6 +113,8 @@ pub struct Summary {
     pub outages: Vec<Outage>,
     /// How long connections took to make; none of a target without any.
     pub connects: ConnectTimes,
+    /// Sessions that may have left a transaction open at the server.
+    pub unsettled_sessions: Vec<[u8; 16]>,
     /// Engine threads used.
     pub threads: u32,
     /// Whether the run was on a virtual clock.

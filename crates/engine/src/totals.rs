@@ -85,6 +85,8 @@ pub struct WorkerSummary {
     pub outages: Vec<Outage>,
     /// How long connections took to make.
     pub connects: ConnectTimes,
+    /// Sessions that may have left a transaction open at the server.
+    pub unsettled_sessions: Vec<[u8; 16]>,
     /// When the worker was done.
     pub elapsed_ns: Nanos,
     /// How long it took to close the connections after that; of several workers, the longest.
@@ -179,6 +181,7 @@ impl WorkerSummary {
         self.failures.merge(other.failures);
         self.outages.extend(other.outages);
         self.connects.merge(other.connects);
+        self.unsettled_sessions.extend(other.unsettled_sessions);
         self.inserts.merge(other.inserts);
         self.document_failures.merge(other.document_failures);
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {

@@ -11,7 +11,7 @@ use brimline_engine::recorder::Phase;
 use brimline_engine::totals::InsertTotals;
 use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::histogram::encode;
 
@@ -131,6 +131,10 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("outages", outages(py, &summary.outages)?)?;
     if summary.connects.count > 0 {
         row.set_item("connects", connects(py, &summary.connects)?)?;
+    }
+    if !summary.unsettled_sessions.is_empty() {
+        let ids = summary.unsettled_sessions.iter().map(|id| PyBytes::new(py, id));
+        row.set_item("unsettled_sessions", PyList::new(py, ids)?)?;
     }
     row.set_item("threads", summary.threads)?;
     row.set_item("virtual_clock", summary.virtual_clock)?;

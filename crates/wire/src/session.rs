@@ -36,6 +36,11 @@ impl Session {
         Ok(Self { id, number: 0 })
     }
 
+    /// Its id: a UUID.
+    pub fn id(&self) -> [u8; ID_BYTES] {
+        self.id
+    }
+
     /// The next write is another one: it gets a number of its own.
     #[inline]
     pub fn advance(&mut self) {

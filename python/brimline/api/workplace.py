@@ -41,6 +41,9 @@ from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
 from brimline.spec.target import TargetSpec, database_of_uri
 
+_NOT_IN_TRANSACTIONS = frozenset({"available", "linearizable"})
+"""Read concerns that no transaction may have."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
@@ -204,6 +207,11 @@ def _require_transactions(spec: Spec, deployment: Deployment) -> None:
         raise UsageError(
             f"transactions need a replica set or a sharded cluster, and this is a {deployment.kind} server",
             hint="a set of one member is enough; without an address, brimline starts one",
+        )
+    if deployment.read_concern in _NOT_IN_TRANSACTIONS:
+        raise UsageError(
+            f"no transaction reads with the read concern {deployment.read_concern}",
+            hint="readConcernLevel may be local, majority or snapshot, or be left out",
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from brimline import _native
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, visible
 from brimline.execution.descriptors import allow_descriptors
+from brimline.execution.open_transactions import end_transactions
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
 from brimline.monitor import ServerSampler, around, namespace_document, read_counters
@@ -66,9 +67,12 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
         except BrimlineError as error:
             writer.seal(None, None, ended_by="error", message=error.message)
             raise
+        sessions = summary.pop("unsettled_sessions", [])
         counters = None
         # A server that went away has nothing to tell any more, and asking it takes its time.
         if summary["ended_by"] != "target_lost":
+            if context.deployment is not None:
+                end_transactions(context.deployment, sessions)
             try:
                 counters = around(before, read_counters(context.deployment))
                 _note_sizes(facts, "after", plan, writer, context.deployment)

@@ -176,6 +176,7 @@ class Summary(TypedDict):
     errors: list[ErrorRow]
     outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
     connects: NotRequired[ConnectTimes]  # of a server; older records lack it
+    unsettled_sessions: NotRequired[list[bytes]]  # may have left a transaction open; not in records
     threads: int
     virtual_clock: bool
 

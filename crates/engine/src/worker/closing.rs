@@ -2,10 +2,13 @@
 
 use std::io;
 
+use brimline_wire::session::Session;
+
 use super::{LOOK_UP_NS, Worker};
 use crate::clock::Nanos;
 use crate::flight::InFlight;
 use crate::mission::Sink;
+use crate::operation::OperationKind;
 use crate::target::Target;
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
@@ -63,6 +66,15 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             self.note_unfinished(&flight);
         }
         self.settle_parked();
+    }
+
+    /// Where a transaction failed or never ended, the server may still hold one open, and with it its documents. Which of the
+    /// connections left one is not kept: to end a session that is at rest does no harm.
+    pub(super) fn settle_sessions(&mut self) {
+        let of = self.summary.kinds[OperationKind::Transaction as usize];
+        if of.failed + of.unfinished > 0 {
+            self.summary.unsettled_sessions = self.sessions.iter().map(Session::id).collect();
+        }
     }
 
     pub(super) fn note_unfinished(&mut self, flight: &InFlight) {

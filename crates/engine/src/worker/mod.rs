@@ -153,6 +153,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.close_offer();
         self.drain()?;
         self.settle_unfinished();
+        self.settle_sessions();
         self.summary.outages = self.outages.finish(|| self.target.primary(None));
         self.summary.connects = self.target.connects();
         let Self { target, mut summary, .. } = self;
@@ -314,7 +315,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn go_on(&mut self, connection: ConnectionIndex, mut flight: InFlight, command: Command) {
         let request_id = self.next_request_id();
         let InFlight { operation, record, .. } = flight;
-        let record = self.mission.workload.record_for(command, &operation, record, self.inserts_settled());
+        let record = self.mission.workload.record_for(command, &operation, record);
         self.target.route(connection, command.is_read(), record);
         let request = self.target.request(connection);
         self.mission.commands.render(command, &operation, record, request_id, request);

@@ -96,25 +96,32 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
 
     /// What is sent after `failure`, if anything: the same command once more, or the transaction anew.
     fn another_try(&self, flight: &InFlight, failure: &CommandFailure, now: Nanos) -> Option<InFlight> {
-        if self.may_send_again(flight, failure.signs) {
+        if self.may_send_again(flight, failure.signs, now) {
             return Some(InFlight { is_retry: true, command: flight.command.again(), ..*flight });
         }
         self.may_begin_anew(flight, failure, now).then(|| flight.anew())
     }
 
-    /// Each command at most once, and never a `getMore`: its cursor may have moved on.
-    fn may_send_again(&self, flight: &InFlight, signs: Signs) -> bool {
+    /// Each command at most once, and never a `getMore`: its cursor may have moved on. A commit is sent again whatever is said
+    /// of other writes, since nothing else tells what became of it, and as often as there is time.
+    fn may_send_again(&self, flight: &InFlight, signs: Signs, now: Nanos) -> bool {
         let policy = self.mission.retries;
-        let is_allowed = match flight.command {
-            Command::Find | Command::Scan => policy.reads && signs.allows_read,
-            Command::Update | Command::Insert | Command::Commit => policy.writes && signs.allows_write,
-            Command::GetMore(_) | Command::Statement(_) | Command::CommitAgain => false,
-        };
-        is_allowed && !flight.is_retry
+        match flight.command {
+            Command::Find | Command::Scan => policy.reads && signs.allows_read && !flight.is_retry,
+            Command::Update | Command::Insert => policy.writes && signs.allows_write && !flight.is_retry,
+            Command::Commit => signs.allows_write,
+            Command::CommitAgain => signs.allows_write && self.has_time(flight, now),
+            Command::GetMore(_) | Command::Statement(_) => false,
+        }
     }
 
-    /// A transaction is done anew as often as the server says that it may be, for as long as one command may take. What a
-    /// lost connection leaves of one that was not to be committed yet is void as well.
+    /// Whether a transaction may still be repeated, in part or as a whole: for as long as one command may take.
+    fn has_time(&self, flight: &InFlight, now: Nanos) -> bool {
+        now.saturating_sub(flight.sent) < self.mission.operation_timeout_ns
+    }
+
+    /// A transaction is done anew as often as the server says that it may be. What a lost connection leaves of one that was
+    /// not to be committed yet is void as well.
     fn may_begin_anew(&self, flight: &InFlight, failure: &CommandFailure, now: Nanos) -> bool {
         let is_void = match flight.command {
             Command::Statement(_) => {
@@ -123,7 +130,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             Command::Commit | Command::CommitAgain => failure.signs.voids_transaction,
             _ => false,
         };
-        is_void && now.saturating_sub(flight.sent) < self.mission.operation_timeout_ns
+        is_void && self.has_time(flight, now)
     }
 
     fn send_again(&mut self, connection: ConnectionIndex, flight: InFlight) {
