@@ -6,19 +6,24 @@ from brimline.units import UNKNOWN_TEXT, Quantity
 
 def columns(*, clock: str, rate_unit: str = "ops/s") -> list[Column]:
     """The columns in JMeter's order. `clock`: response or service, what the times are."""
-    group = f"{clock.capitalize()} time, ms"
     return [
         Column(label="Label", numeric=False, leading=True),
         Column(label="Samples", group="Executions"),
         Column(label="Fail", group="Executions"),
         Column(label="Error %", group="Executions"),
-        *(
-            Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
-            for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
-        ),
+        *time_columns(clock),
         Column(label="Throughput", group=rate_unit, unit=rate_unit),
         Column(label="Received", group="Network, KB/s", unit="KB/s", optional=True),
         Column(label="Sent", group="Network, KB/s", unit="KB/s", optional=True),
+    ]
+
+
+def time_columns(clock: str) -> list[Column]:
+    """Those of the times."""
+    group = f"{clock.capitalize()} time, ms"
+    return [
+        Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
+        for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
     ]
 
 

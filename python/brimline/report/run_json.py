@@ -17,6 +17,7 @@ from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
+from brimline.report.parts_table import part_times
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
 
@@ -253,6 +254,9 @@ def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[st
         "received_bytes_per_s": row.received_bytes_per_s,
         "sent_bytes_per_s": row.sent_bytes_per_s,
         **clocks,
+        "parts": {
+            part: {"service": _histogram_document(times)} for part, times in part_times(record, row.label).items()
+        },
     }
 
 

@@ -10,6 +10,7 @@ from brimline.report import jmeter_table
 from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
 from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
 from brimline.report.load_figures import is_load
+from brimline.report.parts_table import parts_table
 from brimline.report.run_charts import drawn_buckets, over_time, percentile_curve
 from brimline.report.server_charts import server_charts
 from brimline.report.statistics import OperationStatistics, report_clock
@@ -58,7 +59,8 @@ def operations(
     )
     scores = None if is_load(record) else apdex_table(record, statistics, apdex)
     title = "Insert commands" if is_load(record) else "Operations"
-    return Section(id="operations", title=title, short=title, blocks=[table, *([scores] if scores else [])])
+    further = [each for each in (parts_table(record), scores) if each is not None]
+    return Section(id="operations", title=title, short=title, blocks=[table, *further])
 
 
 def _operation_cells(row: OperationStatistics) -> list[Cell]:

@@ -1,0 +1,58 @@
+"""Owns what is shown of the parts of operations: the two commands of a read-modify-write, a transaction's commit."""
+
+from brimline.analysis.quantile_text import quantile_text
+from brimline.record.model import Histogram, RunRecord
+from brimline.report.jmeter_table import milliseconds, time_columns
+from brimline.report.view import Cell, Column, Table
+from brimline.stats.quantile_interval import quantile_interval, quantile_of
+from brimline.units import format_count
+
+_PARTS = {
+    "read_modify_write": {
+        "read": "read of a read modify write",
+        "update": "update of a read modify write",
+    },
+    "transaction": {"commit": "commit of a transaction"},
+}
+"""The parts that are timed apart, by operation kind, and what they are called in a table."""
+
+
+def part_times(record: RunRecord, operation: str) -> dict[str, Histogram]:
+    """Service times of the parts of `operation` that went well in the measured window, by part, where there are any."""
+    found = {part: record.breakdown.get((operation, f"{part}_ok_service")) for part in _PARTS.get(operation, {})}
+    return {part: times for part, times in found.items() if times is not None and times.count()}
+
+
+def parts_table(record: RunRecord) -> Table | None:
+    """The times of all parts, in the columns of the operations; None where no operation has any."""
+    rows = [
+        _cells(label, times[part])
+        for operation, labels in _PARTS.items()
+        if (times := part_times(record, operation))
+        for part, label in labels.items()
+        if part in times
+    ]
+    if not rows:
+        return None
+    return Table(
+        columns=[
+            Column(label="Part", numeric=False, leading=True),
+            Column(label="Samples"),
+            *time_columns("service"),
+        ],
+        rows=rows,
+        caption="Commands within an operation that went well, each from its sending to its answer. "
+        "The times above are of whole operations, these included.",
+    )
+
+
+def _cells(label: str, times: Histogram) -> list[Cell]:
+    buckets = times.buckets()
+    moments = (times.mean(), times.min(), times.max(), quantile_of(buckets, 0.5))
+    tail = [quantile_interval(buckets, quantile) for quantile in (0.9, 0.95, 0.99)]
+    return [
+        Cell(text=label),
+        Cell(text=format_count(times.count())),
+        *(Cell(text=milliseconds(value)) for value in moments),
+        *(Cell(text=quantile_text(each, format_ns=milliseconds)) for each in tail),
+    ]
