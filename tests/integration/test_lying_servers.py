@@ -63,6 +63,7 @@ NAMED: Sequence[Case] = (
     Case("run", says("hello", {"maxMessageSizeBytes": -1, "maxBsonObjectSize": 0, "maxWriteBatchSize": 0})),
     Case("import", says("hello", {"maxWriteBatchSize": 1, "maxBsonObjectSize": 20, "maxMessageSizeBytes": 100})),
     Case("run", says("hello", {"minWireVersion": -5, "maxWireVersion": -1})),
+    Case("run", says("hello", {"minWireVersion": b"0", "maxWireVersion": b"21"})),
     Case("stat", says("hello", {"minWireVersion": 900, "maxWireVersion": 2**31 - 1})),
     Case("run", says("hello", {"lastWrite": 5, "tags": 7, "hosts": 5, "passives": "x", "setName": 5, "me": 9})),
     Case(
@@ -78,6 +79,7 @@ NAMED: Sequence[Case] = (
     Case("scan", _scram("x"), user="somebody"),
     Case("run", says("serverStatus", {"pid": 1, "opcounters": {"insert": "many"}, "wiredTiger": [deep(2_000)]})),
     Case("scan", says("find", {"cursor": {"firstBatch": [{"_id": 1}], "id": bson.Int64(5), "ns": "a.b"}})),
+    Case("run", says("find", {"cursor": {"firstBatch": [], "id": bson.Int64(0), "ns": bson.ObjectId()}})),
     Case("run", silence("update", first=20)),
     Case("scan", silence("find", first=14)),
     Case("stat", silence("hello")),

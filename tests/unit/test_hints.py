@@ -34,6 +34,11 @@ def _refused() -> None:
         raise OperationFailure("disk full", code=14031)
 
 
+def test_a_defect_of_our_own_is_not_put_on_the_server() -> None:
+    with pytest.raises(AttributeError), target_errors("loading"):
+        cast(Any, None).nothing()
+
+
 def _raise(error: BrimlineError) -> None:
     raise error
 

@@ -39,7 +39,7 @@ def target_errors(doing: str, *, within_s: float = ANSWER_WITHIN_S) -> Iterator[
         raise _unreadable(doing, error) from error
     except PyMongoError as error:
         raise TargetError(f"{doing}: the server doesn't answer", hint="check that it still runs") from error
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise _unreadable(doing, error) from error
 
 

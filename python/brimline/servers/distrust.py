@@ -6,13 +6,14 @@ for every client of the process: no server that means well comes near. An answer
 it as whatever error its own code met; here that becomes an error of the server's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pymongo
 from pymongo.errors import OperationFailure, PyMongoError
-from pymongo.synchronous import auth, pool
+from pymongo.server_description import ServerDescription
+from pymongo.synchronous import auth, command_cursor, cursor, monitor, pool
 
 REPLY_BYTES_MAX = 48_000_000
 """What every server announces as its longest message."""
@@ -21,6 +22,7 @@ ITERATIONS_MAX = 1_000_000
 
 _receive = vars(pool)["receive_message"]
 _parse_scram = vars(auth)["_parse_scram_response"]
+_check = vars(monitor.Monitor)["_run"]
 
 
 class UnreadableReply(PyMongoError):
@@ -30,7 +32,7 @@ class UnreadableReply(PyMongoError):
 class ControlClient(pymongo.MongoClient[dict[str, Any]]):
     """A client that knows no errors but PyMongo's, whatever a server sends."""
 
-    # Every command is sent and its answer read within one of these.
+    # Every command is sent and its answer read within one of these, but for what a cursor reads of it afterwards.
 
     def _checkout(self, *arguments: Any) -> Any:
         return _readable(super()._checkout(*arguments))
@@ -50,6 +52,20 @@ def _readable(checkout: AbstractContextManager[Any]) -> Iterator[Any]:
         raise UnreadableReply(f"the answer can't be read ({type(error).__name__})") from error
 
 
+def _read_by_cursor(send: Callable[[Any, Any], None]) -> Any:
+    """A cursor's sending of a command, and its taking the answer apart."""
+
+    def send_and_read(self: Any, operation: Any) -> None:
+        try:
+            send(self, operation)
+        except PyMongoError:
+            raise
+        except Exception as error:
+            raise UnreadableReply(f"the answer can't be read ({type(error).__name__})") from error
+
+    return send_and_read
+
+
 def _receive_bounded(connection: Any, request_id: int | None, bytes_max: int = REPLY_BYTES_MAX) -> Any:
     return _receive(connection, request_id, min(bytes_max, REPLY_BYTES_MAX))
 
@@ -61,5 +77,19 @@ def _parse_scram_bounded(response: bytes) -> dict[bytes, bytes]:
     return parsed
 
 
+def _check_readable(self: Any) -> None:
+    """One look of PyMongo's own watch over a server, whose thread would end with what it can't compare."""
+    try:
+        _check(self)
+    except Exception as error:
+        unreadable = UnreadableReply(f"what the server says of itself can't be read ({type(error).__name__})")
+        self._server_description = ServerDescription(self._server_description.address, error=unreadable)
+        self._topology.on_change(self._server_description, reset_pool=True)
+
+
+_Cursor, _CommandCursor = cursor.Cursor, command_cursor.CommandCursor
+_Cursor._send_message = _read_by_cursor(_Cursor._send_message)  # type: ignore[method-assign]
+_CommandCursor._send_message = _read_by_cursor(_CommandCursor._send_message)  # type: ignore[method-assign]
+monitor.Monitor._run = _check_readable  # type: ignore[method-assign]
 vars(pool)["receive_message"] = _receive_bounded
 vars(auth)["_parse_scram_response"] = _parse_scram_bounded
