@@ -5,10 +5,10 @@
     make bench-import ARGUMENTS='--memory-gb 5'      # peak memory of a large file instead; needs twice that on disk
 
 The rows are those of the field reports: long, int, date, a string of 200 bytes, double. They go in by turns, several
-rounds, with the same write concern: the CSV with typed columns, the same documents as a BSON dump, and, where it is
-on PATH, mongoimport. Gates: the client's CPU per row is at most a quarter of the server's, the rate at least 85 % of
-the dump's, the collection afterwards is what Python's own csv module makes of the file, and the rate is at least four
-times mongoimport's.
+rounds, with the same write concern: the CSV with typed columns, the same documents encoded beforehand and sent by a
+loop that does nothing else (`bare_insert.py`), as a BSON dump, and, where it is on PATH, by mongoimport. Gates: the
+client's CPU per row is at most a quarter of the server's, the rate at least 85 % of the bare loop's, the collection
+afterwards is what Python's own csv module makes of the file, and the rate is at least four times mongoimport's.
 """
 
 import argparse
@@ -29,7 +29,10 @@ from typing import Any
 
 import bson
 import pymongo
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
 
+from benchmarks.bare_insert import encoded, send
 from brimline.servers import bundled, find_mongod
 
 FIELDS = "k.int64(),n.int32(),at.date(2006-01-02T15:04:05Z),s.string(),d.double()"
@@ -63,12 +66,12 @@ def rates(directory: Path, rows: int, rounds: int) -> int:
     size_mb = (directory / "rows.csv").stat().st_size / 1e6
     print(f"{rows:,} rows, {size_mb:.0f} MB of CSV, write concern {CONCERN}, one mongod")
     print(f"{'':14}{'rows/s':>10}{'client µs/row':>15}{'server µs/row':>15}{'peak MB':>10}")
-    seen: dict[str, list[dict[str, float]]] = {"CSV": [], "BSON": [], "mongoimport": []}
+    seen: dict[str, list[dict[str, float]]] = {"CSV": [], "bare loop": [], "BSON": [], "mongoimport": []}
     same = True
     with bundled(binary=find_mongod(), cache_gb=1.0) as server:
         uri = f"mongodb://{server.address}"
         for number in range(rounds):
-            ways = ["CSV", "BSON"] if number % 2 == 0 else ["BSON", "CSV"]
+            ways = ["CSV", "bare loop", "BSON"] if number % 2 == 0 else ["BSON", "bare loop", "CSV"]
             for way in [*ways, *(["mongoimport"] if shutil.which("mongoimport") else [])]:
                 figures = run(way, directory, uri, rows)
                 seen[way].append(figures)
@@ -88,11 +91,14 @@ def show(way: str, figures: dict[str, float]) -> None:
 def judge(seen: dict[str, list[dict[str, float]]], *, same: bool) -> int:
     """Prints the ratios, medians over the rounds, and whether they hold; the exit code."""
     cpu = statistics.median(each["client_us"] / each["server_us"] for each in seen["CSV"])
-    pairs = zip(seen["CSV"], seen["BSON"], strict=True)
-    rate = statistics.median(csv_["rate"] / dump["rate"] for csv_, dump in pairs)
+    pairs = zip(seen["CSV"], seen["bare loop"], strict=True)
+    rate = statistics.median(csv_["rate"] / bare["rate"] for csv_, bare in pairs)
     claims = [
         (f"client CPU per row is {cpu:.2f} of the server's (at most {RATIO_CPU_MAX})", cpu <= RATIO_CPU_MAX),
-        (f"CSV goes in at {rate:.2f} of the rate of a BSON dump (at least {RATIO_RATE_MIN})", rate >= RATIO_RATE_MIN),
+        (
+            f"CSV goes in at {rate:.2f} of the rate of documents encoded beforehand (at least {RATIO_RATE_MIN})",
+            rate >= RATIO_RATE_MIN,
+        ),
         ("the collection holds what Python's csv module makes of the file", same),
     ]
     if seen["mongoimport"]:
@@ -108,6 +114,8 @@ def run(way: str, directory: Path, uri: str, rows: int) -> dict[str, float]:
     """Imports one file into an emptied collection."""
     if way == "mongoimport":
         return run_mongoimport(directory, uri, rows)
+    if way == "bare loop":
+        return run_bare(directory, uri, rows)
     typed = ["--columnsHaveTypes", "-f", FIELDS]
     what = [directory / "rows.csv", *typed] if way == "CSV" else [directory / "rows.bson"]
     document, peak_mb = brimline_import(directory, uri, what)
@@ -148,6 +156,20 @@ def run_mongoimport(directory: Path, uri: str, rows: int) -> dict[str, float]:
     began = time.monotonic()
     subprocess.run(["mongoimport", *at, *what], check=True, capture_output=True)
     return {"rate": rows / (time.monotonic() - began)}
+
+
+def run_bare(directory: Path, uri: str, rows: int) -> dict[str, float]:
+    """The rate of the bare loop. Commands are encoded before its clock starts; the collection is new."""
+    with (directory / "rows.bson").open("rb") as dump:
+        documents = (each.raw for each in bson.decode_file_iter(dump, CodecOptions(document_class=RawBSONDocument)))
+        messages = encoded(documents, database="bench", collection="rows", concern=CONCERN)
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        client["bench"]["rows"].drop()
+        client["bench"].create_collection("rows")
+    inserted, elapsed_s = send(uri.removeprefix("mongodb://"), messages)
+    if inserted != rows:
+        sys.exit(f"error: the bare loop inserted {inserted:,} of {rows:,} rows")
+    return {"rate": rows / elapsed_s}
 
 
 def write_rows(directory: Path, rows: int) -> None:
