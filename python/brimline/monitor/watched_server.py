@@ -107,20 +107,21 @@ class WatchedServer:
         """Whether the set has a primary, which is looked at from now on."""
         try:
             found = self._find_primary(self._deployment)
+            if (found.address, found.pid) != (self._deployment.address, self._deployment.pid):
+                self._move_to(found)
         except Exception:  # nobody answers, or something unforeseen: neither must end the watching
             return False
-        if (found.address, found.pid) != (self._deployment.address, self._deployment.pid):
-            self._move_to(found)
         return True
 
     def _move_to(self, deployment: Deployment) -> None:
+        """Nothing has changed where this raises."""
+        client = self._connect(deployment)
+        look = ServerLook(client, deployment, seen=self._seen)
         self._commands_before = self.command_count
         self._cpu_before_ns += self._cpu_ns
         self._cpu_ns = 0
         self._client.close()
-        self._deployment = deployment
-        self._client = self._connect(deployment)
-        self._look = ServerLook(self._client, deployment, seen=self._seen)
+        self._deployment, self._client, self._look = deployment, client, look
 
 
 def _of_nobody(columns: dict[str, Any]) -> dict[str, Any]:

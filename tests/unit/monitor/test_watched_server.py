@@ -60,6 +60,7 @@ class _Set:
     def __init__(self, *, followed: bool = True) -> None:
         self.members = {A: _Member(A, primary=True, insert=1000), B: _Member(B, primary=False, insert=7)}
         self.searches = 0
+        self.unreachable: set[str] = set()
         members = ReplicaSet(name="rs", members=(A, B), selection_timeout_ns=1)
         self.deployment = Deployment(
             address=A,
@@ -83,6 +84,8 @@ class _Set:
         raise TargetError("the replica set rs has no primary")
 
     def _connect(self, deployment: Deployment) -> Client:
+        if deployment.address in self.unreachable:
+            raise OSError("the certificate's file is gone")
         self.members[deployment.address].is_open = True
         return cast(Client, self.members[deployment.address])
 
@@ -103,6 +106,16 @@ def test_after_a_step_down_the_row_is_the_new_primarys_in_the_same_look() -> Non
     assert [members.members[each].is_open for each in (A, B)] == [False, True]
     members.elect(A)
     assert members.look().server == A
+
+
+def test_a_primary_that_no_client_can_be_made_for_does_not_end_the_watching() -> None:
+    members = _Set()
+    members.look()
+    members.elect(B)
+    members.unreachable = {B}
+    assert (members.look().server, members.look().gap) == ("", NO_PRIMARY)
+    members.unreachable = set()
+    assert members.look().server == B
 
 
 def test_after_a_death_the_row_is_the_new_primarys() -> None:
