@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import bson
 import pymongo
@@ -237,6 +238,24 @@ def test_a_dump_is_imported_compressed_or_not(here: Here, uri: str) -> None:
         assert outcome.exit_code == 0, outcome.stderr
         assert outcome.json()["count_after"] == 5_000
     here.run("import", "dump", "--uri", uri).check_error(2, "more than one collection", "orders, users")
+
+
+@pytest.mark.parametrize("name", ["a/b", "50% off", "séjours.été", "集合" * 20])
+def test_a_dump_goes_into_the_collection_that_it_was_taken_of(here: Here, uri: str, name: str) -> None:
+    database = Path("dump") / "shop"
+    database.mkdir(parents=True)
+    stem = quote(name, safe="$&+=:@")
+    if len(stem) > 238:  # mongodump keeps so much of it, and puts a hash behind
+        stem = f"{stem[:208]}%24{'h' * 27}"
+    (database / f"{stem}.bson.gz").write_bytes(gzip.compress(bson.encode({"_id": 1})))
+    metadata = {"options": {}, "indexes": [], "collectionName": name}
+    (database / f"{stem}.metadata.json.gz").write_bytes(gzip.compress(json.dumps(metadata).encode()))
+    (database / "other.bson").write_bytes(bson.encode({"_id": 2}))
+    at = ("--uri", f"{uri}/restored", "--drop", "--json")
+    by_file = here.run("import", database / f"{stem}.bson.gz", *at)
+    assert (by_file.exit_code, by_file.json()["namespace"]) == (0, f"restored.{name}"), by_file.stderr
+    by_directory = here.run("import", "dump", "-c", name, *at)
+    assert (by_directory.exit_code, by_directory.json()["count_after"]) == (0, 1), by_directory.stderr
 
 
 def test_documents_are_added_to_those_that_are_there(here: Here, uri: str) -> None:

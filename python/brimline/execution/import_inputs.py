@@ -2,9 +2,14 @@
 
 import glob
 import hashlib
+import json
 import stat
+import zlib
 from collections.abc import Sequence
+from contextlib import suppress
+from gzip import decompress as gunzip
 from pathlib import Path
+from urllib.parse import unquote
 
 from brimline.errors import UsageError
 from brimline.record.data_import import InputFile
@@ -12,6 +17,8 @@ from brimline.record.data_import import InputFile
 STDIN = "-"
 _HEAD_BYTES = 1 << 20
 _DUMP_SUFFIXES = (".bson", ".bson.gz")
+_CUT_MARK = "%24"
+"""Stands between the beginning of a name that was too long for a file and its hash; a name's own $ is not encoded."""
 
 
 def find_inputs(names: Sequence[str], *, gzip: bool, collection: str | None) -> list[InputFile]:
@@ -58,9 +65,34 @@ def _dumped_collection(directory: Path, collection: str | None) -> Path:
 
 
 def collection_of(path: Path) -> str:
-    """The collection that a file is called after: its name without what says how it is written."""
+    """The collection that a file is called after: its name without what says how it is written.
+
+    mongodump writes some characters as %XX, and cuts names too long for a file: those are whole in the file beside it.
+    """
     name = path.name.removesuffix(".gz")
-    return name.rpartition(".")[0] or name
+    stem = name.rpartition(".")[0] or name
+    if not path.name.endswith(_DUMP_SUFFIXES):
+        return stem
+    return _name_in_metadata(path, stem) or _percent_decoded(stem)
+
+
+def _name_in_metadata(dump: Path, stem: str) -> str | None:
+    """The collection of a dump whose name was cut, as its `.metadata.json` has it; None where the name is whole."""
+    if _CUT_MARK not in stem:
+        return None
+    plain = dump.with_name(f"{stem}.metadata.json")
+    packed = dump.with_name(f"{stem}.metadata.json.gz")
+    with suppress(OSError, EOFError, zlib.error, ValueError, LookupError, TypeError):
+        text = plain.read_bytes() if plain.exists() else gunzip(packed.read_bytes())
+        return str(json.loads(text)["collectionName"])
+    return None
+
+
+def _percent_decoded(name: str) -> str:
+    try:
+        return unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        return name
 
 
 def _described(path: Path, *, gzip: bool) -> InputFile:
