@@ -74,8 +74,9 @@ bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minu
 bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
 	$(BIN)/python -m benchmarks.report $(ARGUMENTS)
 .PHONY: import-kills
-import-kills: $(NATIVE) ## Kill an import 20 times at random and go on each time, about a minute; every row must be there once
-	$(BIN)/python -m benchmarks.import_kills
+import-kills: $(NATIVE) ## Kill an import 20 times at random, then its server 20 times, about 3 minutes; every row must be there once
+	$(BIN)/python -m benchmarks.import_kills $(ARGUMENTS)
+	$(BIN)/python -m benchmarks.import_kills --server $(ARGUMENTS)
 
 .PHONY: agreement
 agreement: $(NATIVE) ## Search the capacity of one server twice, about 45 minutes on a quiet machine; the intervals must share a load

@@ -1,9 +1,11 @@
-"""Kills an import at random instants and goes on with it each time: in the end every row must be there once.
+"""Kills an import, or its server, at random instants and goes on each time: in the end every row must be there once.
 
-    python -m benchmarks.import_kills [--kills 20] [--rows 2M] [--seed 1]
+    python -m benchmarks.import_kills [--server] [--kills 20] [--rows 2M] [--seed 1]
 
-The rows have no `_id`, so that a row that came twice would be there twice. An import that ends before it was killed
-often enough is begun anew. Exit code 1 when a row is missing or there twice.
+The rows have no `_id`, so that a row that came twice would be there twice. An import that ends before enough was killed
+is begun anew. With `--server` it is the mongod that is killed, as `kill -9` does, and started again with the same data:
+the import waits for it, every second one with a write concern that doesn't wait for the journal, so that acknowledged
+rows are lost. Exit code 1 when a row is missing or there twice.
 """
 
 import argparse
@@ -12,74 +14,123 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from brimline.dataset.access import DataDatabase
+from brimline.record.data_import import read_import
 from brimline.servers import bundled, control_client
 from brimline.units import format_count, parse_count
+from tests.support.own_mongod import OwnMongod
 
 DELAY_S = (0.3, 2.0)
-"""Between an import's start, which takes half a second, and its death."""
-ATTEMPTS_MAX = 10
-"""Imports that ended before they were killed."""
+"""Between an import's start, which takes half a second, or that of its server, and a death."""
+IMPORTS_MAX = 10
+"""Imports that may end before enough was killed."""
 COMMAND_WITHIN_S = 300.0
+SERVER_LOST = 5
+"""brimline's exit code: the server died where it is not waited for: before the first record, or in the last count."""
+CONCERNS = ("majority", "{w: 1, j: false}")
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """What is killed. `kill` takes the running import and leaves everything so that it can go on."""
+
+    address: str
+    kill: Callable[[subprocess.Popen[bytes]], None]
+    words: Sequence[str] = ()
 
 
 def main() -> int:
     """Prints a line per import that went to its end."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", action="store_true")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--rows", type=parse_count, default=2_000_000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    random_instants = random.Random(arguments.seed)
+    instants = random.Random(arguments.seed)
     kills, wrong = 0, 0
-    with tempfile.TemporaryDirectory(prefix="brimline-kills-") as place, bundled(cache_gb=0.5) as server:
+    with tempfile.TemporaryDirectory(prefix="brimline-kills-") as place:
         directory = Path(place)
         rows = directory / "rows.csv"
         with rows.open("w") as out:
             out.write("serial,text\n")
             out.writelines(f"{serial},{'some text of a row ' * 4}\n" for serial in range(arguments.rows))
-        with control_client(server.address, command_timeout_s=COMMAND_WITHIN_S) as client:
-            for number in range(ATTEMPTS_MAX):
+        with (_server if arguments.server else _import_itself)(directory) as victim:
+            for number in range(IMPORTS_MAX):
                 if kills >= arguments.kills:
                     break
-                words = ("--headerline", "--uri", f"mongodb://{server.address}", "-d", "kills", "-c", "rows", "--drop")
-                deaths = _import(
-                    directory / f"runs-{number}", (str(rows), *words), random_instants, arguments.kills - kills
-                )
+                runs = directory / f"runs-{number}"
+                concern = CONCERNS[number % 2] if arguments.server else CONCERNS[0]
+                deaths = _import(runs, rows, concern, victim, instants, arguments.kills - kills)
                 kills += deaths
-                missing, doubled = _missing_and_doubled(client["kills"], arguments.rows)
-                print(f"killed {deaths} times: {format_count(missing)} rows missing, {format_count(doubled)} twice")
+                with control_client(victim.address, command_timeout_s=COMMAND_WITHIN_S) as client:
+                    missing, doubled = _missing_and_doubled(client["kills"], arguments.rows)
+                attempts = read_import(next(runs.glob("*-import-*"))).state.attempts
+                print(
+                    f"killed {deaths} times, {attempts} attempts, write concern {concern}: "
+                    f"{format_count(missing)} rows missing, {format_count(doubled)} twice"
+                )
                 wrong += missing + doubled
     print(f"{kills} kills of {arguments.kills}, {format_count(wrong)} rows wrong")
     return 0 if kills >= arguments.kills and wrong == 0 else 1
 
 
-def _import(runs: Path, words: Sequence[str], instants: random.Random, kills_max: int) -> int:
-    """One import with all its deaths. Returns how often it was killed."""
+@contextmanager
+def _import_itself(_: Path) -> Iterator[Victim]:
+    def kill(process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+
+    with bundled(cache_gb=0.5) as server:
+        yield Victim(server.address, kill)
+
+
+@contextmanager
+def _server(directory: Path) -> Iterator[Victim]:
+    with OwnMongod.running(directory / "db") as server:
+
+        def kill(_: subprocess.Popen[bytes]) -> None:
+            server.kill()
+            server.start()
+
+        yield Victim(server.uri.removeprefix("mongodb://"), kill, ("--wait-for-server", "60s"))
+
+
+def _import(runs: Path, rows: Path, concern: str, victim: Victim, instants: random.Random, kills_max: int) -> int:
+    """One import with all the deaths that befall it. Returns how many these were."""
+    at = ("--uri", f"mongodb://{victim.address}", "-d", "kills", "-c", "rows", "--drop", "--writeConcern", concern)
+    process = _start(runs, (str(rows), "--headerline", *at), victim)
     kills = 0
     while True:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "brimline", "import", *words, "--runs-dir", str(runs), "-q"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
         delay_s = instants.uniform(*DELAY_S) if kills < kills_max else COMMAND_WITHIN_S
         try:
-            code = process.wait(timeout=delay_s)
+            code: int | None = process.wait(timeout=delay_s)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            victim.kill(process)
             kills += 1
-        else:
-            if code != 0:
-                raise SystemExit(f"the import ended with {code}")
+            code = process.poll()
+        if code == 0:
             return kills
+        if code is None:
+            continue
+        if code not in (-9, SERVER_LOST):
+            raise SystemExit(f"the import ended with {code}")
         # One that had not begun to record has nothing to go on with.
-        if any(runs.glob("*-import-*/record.json")):
-            words = ("--resume", "latest")
+        is_recorded = any(runs.glob("*-import-*/record.json"))
+        process = _start(runs, ("--resume", "latest") if is_recorded else (str(rows), "--headerline", *at), victim)
+
+
+def _start(runs: Path, words: Sequence[str], victim: Victim) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "brimline", "import", *words, *victim.words, "--runs-dir", str(runs), "-q"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def _missing_and_doubled(database: DataDatabase, rows: int) -> tuple[int, int]:
