@@ -12,6 +12,24 @@ from brimline.record.data_import import is_import
 from brimline.record.layout import RECORD_FILE
 from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
+from brimline.servers import bundled
+from tests.support.importing import Here
+from tests.support.server import required_mongod
+
+
+@pytest.fixture(scope="module")
+def uri() -> Iterator[str]:
+    """A server for a whole file of tests."""
+    with bundled(binary=required_mongod(), cache_gb=0.25) as deployment:
+        yield f"mongodb://{deployment.address}"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    """In a directory of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRIMLINE_URI", raising=False)
+    return Here(capsys)
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,6 @@ import json
 import random
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,44 +13,13 @@ import bson
 import pymongo
 import pytest
 
-from brimline.cli.app import main
-from brimline.servers import bundled
-from tests.support.command_line import CommandLine, Outcome, Running
+from tests.support.command_line import CommandLine
+from tests.support.importing import SLOWLY, Here, start
 from tests.support.own_mongod import OwnMongod
-from tests.support.server import required_mongod
 from tests.support.waiting import eventually
 
 ROWS = 150_000
 TEXT = "x" * 180
-SLOWLY = ("--batchSize", "25", "-j", "2")
-"""So that an import is not over before something happens to it."""
-
-
-@pytest.fixture(scope="module")
-def uri() -> Iterator[str]:
-    with bundled(binary=required_mongod(), cache_gb=0.25) as deployment:
-        yield f"mongodb://{deployment.address}"
-
-
-class Here:
-    """brimline in this process, which is quicker than to start it."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def run(self, *arguments: str | Path) -> Outcome:
-        with pytest.raises(SystemExit) as ended:
-            main([str(each) for each in arguments])
-        printed = self._capsys.readouterr()
-        return Outcome(int(ended.value.code or 0), printed.out, printed.err)
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
-    """In a directory of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BRIMLINE_URI", raising=False)
-    return Here(capsys)
 
 
 @pytest.fixture(scope="module")
@@ -61,18 +29,6 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (directory / "rows.csv").write_text("k,s\n" + "".join(f"{k},{TEXT}\n" for k in range(ROWS)))
     (directory / "own.csv").write_text("_id,s\n" + "".join(f"{k},{TEXT}\n" for k in range(ROWS)))
     return directory
-
-
-def begun(brimline_cli: CommandLine, times: int) -> bool:
-    """Whether the import has begun so many attempts."""
-    files = list(brimline_cli.runs.glob("*/events.jsonl"))
-    return bool(files) and files[0].read_text().count('"attempt"') >= times
-
-
-def start(brimline_cli: CommandLine, times: int, *arguments: str | Path) -> Running:
-    running = brimline_cli.start("import", *arguments, "-q", "--json")
-    assert eventually(lambda: begun(brimline_cli, times), timeout_s=60), running.end().stderr
-    return running
 
 
 @pytest.mark.parametrize(("name", "seed"), [("rows.csv", 1), ("rows.csv", 2), ("own.csv", 3)])

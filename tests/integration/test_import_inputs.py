@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import zipfile
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,36 +15,14 @@ from typing import Any
 import pymongo
 import pytest
 
-from brimline.cli.app import main
-from brimline.servers import bundled
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import CommandLine
+from tests.support.importing import SLOWLY, Here, begun
 from tests.support.own_mongod import OwnMongod
-from tests.support.server import required_mongod
 from tests.support.waiting import eventually
 
 ROWS = 150_000
 NOWHERE = "mongodb://127.0.0.1:1"
-SLOWLY = ("--batchSize", "25", "-j", "2")
 TEXT = b"a,b\n1,2\n"
-
-
-@pytest.fixture(scope="module")
-def uri() -> Iterator[str]:
-    with bundled(binary=required_mongod(), cache_gb=0.25) as deployment:
-        yield f"mongodb://{deployment.address}"
-
-
-def here(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Outcome:
-    """brimline in this process, which is quicker than to start it."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(each) for each in arguments])
-    printed = capsys.readouterr()
-    return Outcome(int(ended.value.code or 0), printed.out, printed.err)
-
-
-def begun(brimline_cli: CommandLine) -> bool:
-    """Whether an attempt to import has begun."""
-    return any('"attempt"' in each.read_text() for each in brimline_cli.runs.glob("*/events.jsonl"))
 
 
 def zipped(name: str) -> bytes:
@@ -78,14 +55,11 @@ COMPRESSED = {
 def test_a_compressed_file_is_told_before_a_server_is_asked(
     compression: str,
     options: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    here: Here,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     content, advice = COMPRESSED[compression]
     Path("rows.csv").write_bytes(content)
-    outcome = here(capsys, "import", "rows.csv", "--uri", NOWHERE, "-c", "c", *options)
+    outcome = here.run("import", "rows.csv", "--uri", NOWHERE, "-c", "c", *options)
     outcome.check_error(2, compression, advice, "rows.csv", "nothing was imported")
     assert not Path("runs").exists()
 
@@ -94,23 +68,17 @@ def test_a_compressed_file_is_told_before_a_server_is_asked(
 def test_a_file_that_is_not_compressed_is_told(
     name: str,
     options: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    here: Here,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path(name).write_bytes(TEXT)
-    outcome = here(capsys, "import", name, "--uri", NOWHERE, "-c", "c", "--headerline", *options)
+    outcome = here.run("import", name, "--uri", NOWHERE, "-c", "c", "--headerline", *options)
     outcome.check_error(2, name, "not compressed with gzip", "--gzip")
 
 
-def test_an_array_says_how_it_is_read(
-    tmp_path: Path, uri: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_array_says_how_it_is_read(here: Here, uri: str) -> None:
     Path("rows.json").write_text('[{"a": 1}, {"a": 2}]')
-    here(capsys, "import", "rows.json", "--uri", uri, "-d", "arrays").check_error(2, "line 1", "--jsonArray")
-    assert here(capsys, "import", "rows.json", "--uri", uri, "-d", "arrays", "--jsonArray").exit_code == 0
+    here.run("import", "rows.json", "--uri", uri, "-d", "arrays").check_error(2, "line 1", "--jsonArray")
+    assert here.run("import", "rows.json", "--uri", uri, "-d", "arrays", "--jsonArray").exit_code == 0
 
 
 def test_compressed_standard_input_is_told(brimline_cli: CommandLine, uri: str) -> None:
@@ -126,25 +94,17 @@ def test_compressed_standard_input_is_told(brimline_cli: CommandLine, uri: str) 
     running.end().check_error(2, "standard input", "gzip", "--gzip")
 
 
-def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(
-    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(here: Here, uri: str) -> None:
     Path("1.csv").write_text("a,b\n1,2\n")
     Path("2.csv").write_text("a,a\n1,2\n")
     with pymongo.MongoClient[dict[str, Any]](uri) as client:
         client["kept"]["c"].insert_one({"_id": "before"})
-        outcome = here(
-            capsys, "import", "1.csv", "2.csv", "--headerline", "--uri", uri, "-d", "kept", "-c", "c", "--drop"
-        )
+        outcome = here.run("import", "1.csv", "2.csv", "--headerline", "--uri", uri, "-d", "kept", "-c", "c", "--drop")
         outcome.check_error(2, "2.csv, line 1", "there twice", "nothing was imported")
         assert [each["_id"] for each in client["kept"]["c"].find()] == ["before"]
 
 
-def test_a_pipe_is_read_once_and_whole(
-    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_pipe_is_read_once_and_whole(here: Here, uri: str) -> None:
     os.mkfifo("rows")
     lines = "".join(f"{number}\n" for number in range(300_000))
 
@@ -152,10 +112,10 @@ def test_a_pipe_is_read_once_and_whole(
         Path("rows").write_text("k\n" + lines)
 
     at = ("--uri", uri, "-d", "piped", "--type", "csv", "--headerline")
-    here(capsys, "import", "rows", *at).check_error(2, "pipe", "--collection")
+    here.run("import", "rows", *at).check_error(2, "pipe", "--collection")
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
-    outcome = here(capsys, "import", "rows", *at, "-c", "c", "--json")
+    outcome = here.run("import", "rows", *at, "-c", "c", "--json")
     writer.join(10)
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.json()["count_after"] == 300_000
