@@ -89,7 +89,7 @@ impl Convert for BsonDump {
                 Ok((document, has_own_id)) => {
                     let start = into.bytes.len();
                     into.bytes.extend_from_slice(document);
-                    into.finish_document(start, at, has_own_id, self.ids, document);
+                    into.finish_document(start, at, has_own_id, self.ids, document, 0);
                     rest = &rest[document.len()..];
                     at = Position { offset: at.offset + document.len() as u64, line: at.line + 1 };
                 }

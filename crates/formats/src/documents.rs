@@ -1,5 +1,6 @@
 //! Owns the second step of reading: what a stretch becomes.
 
+use crate::values::text::beginning;
 use crate::{DOCUMENT_BYTES_MAX, InputError, Position, RECORD_BYTES_MAX, REJECTED_TEXT_BYTES_MAX, Stretch};
 
 /// Turns stretches into documents. Called from many threads.
@@ -21,6 +22,8 @@ pub struct Documents {
     pub rejected: Vec<Rejected>,
     /// Records that stand for no document by themselves: `null` in JSON.
     pub nulls: u64,
+    /// Rows with text that is not UTF-8 in the input, in the order of the rows. Dumps are not looked through.
+    pub not_utf8: Vec<NotUtf8>,
     /// The record at which reading ends: it became no document, and nothing after it may be stored. Documents before it are
     /// whole; what later stretches became means nothing, because they may have been cut in the wrong place. So documents of a
     /// stretch must not be stored before all earlier ones are known not to stop.
@@ -34,11 +37,12 @@ impl Documents {
         self.rows.clear();
         self.rejected.clear();
         self.nulls = 0;
+        self.not_utf8.clear();
         self.stop = None;
     }
 
     /// Closes the document that begins at `start` and ends the buffer: a row when a server can store it, rejected otherwise.
-    /// `at` and `text` are those of its record.
+    /// `at` and `text` are those of its record, of whose cells or strings `not_utf8` are not UTF-8.
     pub(crate) fn finish_document(
         &mut self,
         start: usize,
@@ -46,6 +50,7 @@ impl Documents {
         has_own_id: bool,
         ids: Option<GeneratedIds>,
         text: &[u8],
+        not_utf8: u32,
     ) {
         if let Some(ids) = ids
             && !has_own_id
@@ -58,13 +63,16 @@ impl Documents {
             let reason = format!("the document takes {length} bytes, the limit is {DOCUMENT_BYTES_MAX}");
             self.reject(at, Rejection::TooLarge, reason, text);
         } else {
+            if not_utf8 > 0 {
+                self.not_utf8.push(NotUtf8 { row: self.rows.len() as u32, texts: not_utf8 });
+            }
             self.rows.push(Row { end: self.bytes.len(), line: at.line, offset: at.offset, has_own_id });
         }
     }
 
     /// Rejects the record `text`, which begins at `at`.
     pub(crate) fn reject(&mut self, at: Position, rejection: Rejection, reason: String, text: &[u8]) {
-        let text = text[..text.len().min(REJECTED_TEXT_BYTES_MAX)].to_vec();
+        let text = beginning(text, REJECTED_TEXT_BYTES_MAX).to_vec();
         self.rejected.push(Rejected { line: at.line, offset: at.offset, reason, rejection, text });
     }
 
@@ -99,6 +107,25 @@ pub struct Row {
     /// Whether the record has an `_id` of its own. Without one the document has a generated `_id`, when
     /// [`crate::FormatOptions::generated_ids`] says how, or none.
     pub has_own_id: bool,
+}
+
+/// What of a row is not UTF-8 in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotUtf8 {
+    /// Index of the row.
+    pub row: u32,
+    /// Number of its cells in which bytes became U+FFFD; in JSON the number of its strings, names included, in which they
+    /// did with [`crate::FormatOptions::legacy`] and are kept without it.
+    pub texts: u32,
+}
+
+/// The header line has names in which bytes that are not UTF-8 became U+FFFD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamesNotUtf8 {
+    /// How many.
+    pub texts: u32,
+    /// Where the header line begins.
+    pub at: Position,
 }
 
 /// A record that became no document, while reading goes on.

@@ -24,11 +24,12 @@ mod stretch;
 mod values;
 pub mod write;
 
-pub use documents::{Convert, Documents, GeneratedIds, Rejected, Rejection, Row};
+pub use documents::{Convert, Documents, GeneratedIds, NamesNotUtf8, NotUtf8, Rejected, Rejection, Row};
 pub use error::InputError;
 pub use open::{Opened, open};
 pub use options::{Columns, Format, FormatOptions, ParseGrace};
 pub use stretch::{Position, Splitter, Stretch};
+pub use values::text::beginning;
 
 /// The largest document that a server stores, in bytes of BSON.
 pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;

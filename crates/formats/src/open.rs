@@ -9,7 +9,7 @@ use crate::delimited::{CsvBoundaries, Dialect, Table, TsvBoundaries, read_header
 use crate::input::Input;
 use crate::json::{ArrayBoundaries, DocumentBoundaries, Json};
 use crate::splitting::{Boundaries, RecordSplitter, STRETCH_BYTES};
-use crate::{Convert, Format, FormatOptions, InputError, Position, Splitter};
+use crate::{Convert, Format, FormatOptions, InputError, NamesNotUtf8, Position, Splitter};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -19,6 +19,14 @@ pub struct Opened {
     pub splitter: Box<dyn Splitter>,
     /// Converts them.
     pub convert: Arc<dyn Convert>,
+    /// What of the header line, which the splitter has passed, is not UTF-8.
+    pub names_not_utf8: Option<NamesNotUtf8>,
+}
+
+impl Opened {
+    fn new(splitter: impl Splitter + 'static, convert: impl Convert + 'static) -> Self {
+        Self { splitter: Box::new(splitter), convert: Arc::new(convert), names_not_utf8: None }
+    }
 }
 
 /// Prepares reading `source` from its beginning. Reads the header line where the options say that there is one.
@@ -41,7 +49,7 @@ fn open_in(
             let carried = begin(&mut input, Format::Bson)?;
             let boundaries = BsonBoundaries::default();
             let splitter = RecordSplitter::new(input, carried, Position::START, boundaries, stretch_bytes);
-            Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(BsonDump::new(options)) })
+            Ok(Opened::new(splitter, BsonDump::new(options)))
         }
         Format::Csv => open_table(stretch_bytes, options, Dialect::Csv, CsvBoundaries::default(), input),
         Format::Tsv => open_table(stretch_bytes, options, Dialect::Tsv, TsvBoundaries, input),
@@ -50,7 +58,7 @@ fn open_in(
             let (carried, position) = begin_text(&mut input, Format::Json)?;
             let boundaries = DocumentBoundaries::new(options.legacy);
             let splitter = RecordSplitter::new(input, carried, position, boundaries, stretch_bytes);
-            Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(Json::new(options, None)) })
+            Ok(Opened::new(splitter, Json::new(options, None)))
         }
     }
 }
@@ -66,7 +74,7 @@ fn open_table(
     let header = read_header(options, dialect, &mut input, carried, position)?;
     let splitter = RecordSplitter::new(input, header.carried, header.position, boundaries, stretch_bytes);
     let table = Table::new(dialect, header.columns, options);
-    Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(table) })
+    Ok(Opened { names_not_utf8: header.not_utf8, ..Opened::new(splitter, table) })
 }
 
 fn open_array(stretch_bytes: usize, options: &FormatOptions, mut input: Input) -> Result<Opened, InputError> {
@@ -74,7 +82,7 @@ fn open_array(stretch_bytes: usize, options: &FormatOptions, mut input: Input) -
     take_opening_bracket(&mut input, &mut carried, &mut position)?;
     let boundaries = ArrayBoundaries::new(options.legacy);
     let splitter = RecordSplitter::new(input, carried, position, boundaries, stretch_bytes);
-    Ok(Opened { splitter: Box::new(splitter), convert: Arc::new(Json::new(options, Some(position))) })
+    Ok(Opened::new(splitter, Json::new(options, Some(position))))
 }
 
 /// Takes white space and the bracket that opens an array off the front of `carried`, which is filled as far as needed.

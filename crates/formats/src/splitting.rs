@@ -1,6 +1,7 @@
 //! Owns what all splitters have in common: reading on until records are whole, and passing over what is too long.
 
 use crate::input::Input;
+use crate::values::text::beginning;
 use crate::{InputError, Position, RECORD_BYTES_MAX, REJECTED_TEXT_BYTES_MAX, Splitter, Stretch};
 
 /// How much is read for a stretch: a thousand rows or so, and small enough to stay in a processor's cache.
@@ -91,7 +92,7 @@ impl<B: Boundaries> RecordSplitter<B> {
         if !has_end && let Some(reason) = self.boundaries.missing_end() {
             return Err(InputError { line: start.line, offset: start.offset, reason: reason.to_owned() });
         }
-        bytes.truncate(REJECTED_TEXT_BYTES_MAX);
+        bytes.truncate(beginning(&bytes, REJECTED_TEXT_BYTES_MAX).len());
         bytes.shrink_to_fit();
         self.position = Position { offset: start.offset + length, line };
         Ok(Stretch { bytes, start, end: self.position, too_long: Some(length), ends_input: false })

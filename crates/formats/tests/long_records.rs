@@ -48,6 +48,17 @@ fn a_record_that_is_too_long_is_rejected_with_its_line() {
 }
 
 #[test]
+fn what_is_kept_of_a_rejected_record_is_not_cut_inside_a_character() {
+    for length in [LONG, DOCUMENT_BYTES_MAX] {
+        let input = format!("1,{}\n", "é".repeat(length / 2)); // 64 KiB after its beginning is the middle of a character
+        let input = [b"x".as_slice(), input.as_bytes()].concat();
+        let read = read_all(&table(Format::Csv), input);
+        let text = str::from_utf8(&read.rejected[0].text).expect("text stays text");
+        assert_eq!(text.len(), 64 * 1024 - 1, "{length}");
+    }
+}
+
+#[test]
 fn lines_are_counted_through_what_is_passed_over() {
     let input = format!("1,\"{}\"\n2,b\n", "x\n".repeat(LONG / 2));
     let read = read_all(&table(Format::Csv), input.into_bytes());

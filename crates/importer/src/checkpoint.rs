@@ -35,6 +35,11 @@ impl Place {
         Position { offset: self.offset, line: self.line }
     }
 
+    /// The earlier of two places, where there are any.
+    pub fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter().chain(other).min()
+    }
+
     /// Whether it comes before `other`.
     pub fn is_before(self, other: Self) -> bool {
         (self.input, self.offset) < (other.input, other.offset)
@@ -52,6 +57,9 @@ pub struct Checkpoint {
     pub in_doubt_until: Place,
     /// What became of the records before `place`.
     pub counts: Counts,
+    /// Where the first of the texts begins that are not UTF-8.
+    #[serde(default)]
+    pub first_not_utf8: Option<Place>,
     /// Length of the file of rejected records at `place`.
     pub rejected_bytes: u64,
     /// Whether `place` is the end of the last input.
@@ -67,6 +75,7 @@ impl Checkpoint {
             place: start,
             in_doubt_until: start,
             counts: Counts::default(),
+            first_not_utf8: None,
             rejected_bytes: 0,
             finished: false,
         }
@@ -103,6 +112,17 @@ mod tests {
         let text = fs::read_to_string(&path).expect("it is there");
         assert_eq!(serde_json::from_str::<Checkpoint>(&text).expect("a checkpoint"), checkpoint);
         fs::remove_file(path).expect("it can be removed");
+    }
+
+    #[test]
+    fn a_checkpoint_of_before_texts_were_looked_at_is_gone_on_with() {
+        let mut old = serde_json::to_value(Checkpoint::at_the_start()).expect("it can be written");
+        old.as_object_mut().expect("an object").remove("first_not_utf8");
+        old["counts"].as_object_mut().expect("an object").remove("not_utf8");
+        assert_eq!(
+            serde_json::from_value::<Checkpoint>(old).expect("a checkpoint"),
+            Checkpoint::at_the_start()
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers of records. `read` is the sum of all others but `oversized` and `ignorable`, which are part of `rejected`.
+/// Numbers of records. `read` is the sum of `inserted`, `updated`, `deleted`, `unmatched`, `rejected` and `nulls`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Records in the part of the input that is settled.
@@ -27,6 +27,9 @@ pub struct Counts {
     pub nulls: u64,
     /// Of `inserted`: found in the collection when the import went on, sent by the process before.
     pub found: u64,
+    /// Cells, header names among them, or strings of JSON that are not UTF-8 in the input, of records that were sent.
+    #[serde(default)]
+    pub not_utf8: u64,
 }
 
 impl AddAssign for Counts {
@@ -41,6 +44,7 @@ impl AddAssign for Counts {
         self.ignorable += other.ignorable;
         self.nulls += other.nulls;
         self.found += other.found;
+        self.not_utf8 += other.not_utf8;
     }
 }
 

@@ -13,7 +13,7 @@ use brimline_wire::endpoint::Endpoint;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Place};
 use crate::doubt::Claims;
 use crate::keeper::{self, Watch};
 use crate::ledger::Ledger;
@@ -75,6 +75,8 @@ pub struct Summary {
     pub elapsed_ns: Nanos,
     /// What was acknowledged, with what earlier processes had settled.
     pub counts: Counts,
+    /// Where the first of the texts begins that are not UTF-8.
+    pub first_not_utf8: Option<Place>,
     /// The checkpoint that it left: what is settled and would survive the server's death.
     pub checkpoint: Checkpoint,
 }
@@ -145,6 +147,7 @@ impl Import {
             started_unix_ns: self.started_unix_ns,
             elapsed_ns: self.shared.clock.now(),
             counts: self.shared.acknowledged(),
+            first_not_utf8: self.shared.first_not_utf8(),
             checkpoint: self.shared.checkpoint(),
         }
     }

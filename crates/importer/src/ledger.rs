@@ -15,6 +15,8 @@ pub struct Outcome {
     pub counts: Counts,
     /// Those that did not come in.
     pub rejects: Vec<Reject>,
+    /// Where the first of those begins that hold text that is not UTF-8.
+    pub first_not_utf8: Option<Place>,
 }
 
 /// The stretches that are under way, and the sum of those before.
@@ -29,6 +31,8 @@ pub struct Ledger {
     settled: Checkpoint,
     /// Everything acknowledged, whether or not all before it is.
     acknowledged: Counts,
+    /// The first text that is not UTF-8 in it.
+    first_not_utf8: Option<Place>,
     /// Of stretches that were broken off.
     leftovers: Vec<Reject>,
     rejects: RejectsFile,
@@ -51,6 +55,7 @@ impl Ledger {
             last_allowed: u64::MAX,
             settled,
             acknowledged: settled.counts,
+            first_not_utf8: settled.first_not_utf8,
             leftovers: Vec::new(),
             rejects,
             ending: None,
@@ -91,7 +96,7 @@ impl Ledger {
     /// # Errors
     /// When the file of rejected records can't be written.
     pub fn settle(&mut self, number: u64, outcome: Outcome) -> io::Result<()> {
-        self.acknowledged += outcome.counts;
+        self.acknowledge(&outcome);
         if let Some(entry) = self.entry(number) {
             entry.outcome = Some(outcome);
         }
@@ -100,6 +105,7 @@ impl Ledger {
             self.open.pop_front();
             self.first += 1;
             self.settled.counts += outcome.counts;
+            self.settled.first_not_utf8 = Place::first(self.settled.first_not_utf8, outcome.first_not_utf8);
             self.settled.place = end;
             outcome.rejects.iter().try_for_each(|reject| self.rejects.append(reject))?;
             self.settled.rejected_bytes = self.rejects.length();
@@ -109,7 +115,7 @@ impl Ledger {
 
     /// The stretch was broken off: `outcome` says what is known, and the stretch stays unsettled.
     pub fn break_off(&mut self, outcome: Outcome) {
-        self.acknowledged += outcome.counts;
+        self.acknowledge(&outcome);
         self.leftovers.extend(outcome.rejects);
     }
 
@@ -138,6 +144,16 @@ impl Ledger {
     /// Everything that was acknowledged.
     pub fn acknowledged(&self) -> Counts {
         self.acknowledged
+    }
+
+    /// Where the first text begins that is not UTF-8, of everything that was acknowledged.
+    pub fn first_not_utf8(&self) -> Option<Place> {
+        self.first_not_utf8
+    }
+
+    fn acknowledge(&mut self, outcome: &Outcome) {
+        self.acknowledged += outcome.counts;
+        self.first_not_utf8 = Place::first(self.first_not_utf8, outcome.first_not_utf8);
     }
 
     /// Writes what was rejected beyond the settled part, in the order of the input.
@@ -187,7 +203,7 @@ mod tests {
             reason: String::new(),
             text: b"x".to_vec(),
         };
-        Outcome { counts, rejects: rejected_at.map(reject).into_iter().collect() }
+        Outcome { counts, rejects: rejected_at.map(reject).into_iter().collect(), first_not_utf8: None }
     }
 
     #[test]
@@ -210,6 +226,31 @@ mod tests {
             first < text.find("\"offset\":25,").expect("the second"),
             "not in the order of the input: {text}"
         );
+        std::fs::remove_file(path).expect("it can be removed");
+    }
+
+    #[test]
+    fn the_first_text_that_is_not_utf8_is_the_first_of_the_input_before_and_after_an_interruption() {
+        let (mut ledger, path) = ledger("utf8");
+        let _ = [10, 20, 30].map(|end| ledger.register(place(end)));
+        let damaged = |at| Outcome {
+            counts: Counts { not_utf8: 2, ..Counts::default() },
+            first_not_utf8: Some(place(at)),
+            ..Outcome::default()
+        };
+        ledger.settle(2, damaged(27)).expect("the file takes it");
+        let settled = ledger.settled().expect("flushed");
+        assert_eq!((settled.counts.not_utf8, settled.first_not_utf8), (0, None));
+        assert_eq!(ledger.first_not_utf8(), Some(place(27)));
+        ledger.settle(0, damaged(4)).expect("the file takes it");
+        let settled = ledger.settled().expect("flushed");
+        assert_eq!((settled.counts.not_utf8, settled.first_not_utf8), (2, Some(place(4))));
+        let mut goes_on = Ledger::new(settled, RejectsFile::open(&path, 0).expect("it is there"));
+        goes_on.register(place(20));
+        goes_on.settle(0, damaged(15)).expect("the file takes it");
+        let settled = goes_on.settled().expect("flushed");
+        assert_eq!((settled.counts.not_utf8, settled.first_not_utf8), (4, Some(place(4))));
+        assert_eq!((goes_on.acknowledged().not_utf8, goes_on.first_not_utf8()), (4, Some(place(4))));
         std::fs::remove_file(path).expect("it can be removed");
     }
 

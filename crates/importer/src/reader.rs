@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use brimline_formats::{FormatOptions, InputError, Position};
+use brimline_formats::{FormatOptions, InputError, NamesNotUtf8, Position};
 
 use crate::checkpoint::{Checkpoint, Place};
+use crate::ledger::Outcome;
 use crate::plan::InputPlan;
 use crate::queue::Task;
 use crate::shared::Shared;
-use crate::{Ending, input};
+use crate::{Counts, Ending, input};
 
 /// Reads every input from where `from` left off, to the end or to what ends the import.
 pub fn read(shared: &Shared, from: &Checkpoint) {
@@ -29,6 +30,18 @@ pub fn read(shared: &Shared, from: &Checkpoint) {
     shared.queue.close();
 }
 
+/// Counts the names of a header line that are not UTF-8, as settled at `end`, where the line ends: an import that goes on behind
+/// it doesn't count them again. Returns whether reading goes on.
+fn count_names(shared: &Shared, end: Place, names: NamesNotUtf8) -> bool {
+    if !shared.announce(end) {
+        return false;
+    }
+    let counts = Counts { not_utf8: names.texts.into(), ..Counts::default() };
+    let first_not_utf8 = Some(Place::new(end.input, names.at));
+    shared.settle_header(end, Outcome { counts, first_not_utf8, ..Outcome::default() });
+    true
+}
+
 fn read_input(
     shared: &Shared,
     number: usize,
@@ -43,6 +56,10 @@ fn read_input(
     let mut opened = brimline_formats::open(&options, source)?;
     if let Some(begin) = begin {
         opened.splitter.skip_to(begin)?;
+    } else if let Some(names) = opened.names_not_utf8
+        && !count_names(shared, Place::new(number, opened.splitter.position()), names)
+    {
+        return Ok(());
     }
     while !shared.is_stopping.load(Ordering::Relaxed) {
         let Some(stretch) = opened.splitter.next_stretch(shared.queue.buffer())? else {

@@ -5,9 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use brimline_formats::{REJECTED_TEXT_BYTES_MAX, beginning};
 use serde::Serialize;
-
-const TEXT_BYTES_MAX: usize = 64 * 1024;
 
 /// A record that did not come in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub struct Reject {
     pub code: i32,
     /// Why.
     pub reason: String,
-    /// The record as it was read, shortened to 64 KiB.
+    /// The record as it was read.
     pub text: Vec<u8>,
 }
 
@@ -61,7 +60,7 @@ impl RejectsFile {
 
     /// Appends a record.
     pub fn append(&mut self, reject: &Reject) -> io::Result<()> {
-        let cut = &reject.text[..reject.text.len().min(TEXT_BYTES_MAX)];
+        let cut = beginning(&reject.text, REJECTED_TEXT_BYTES_MAX);
         let text = std::str::from_utf8(cut).ok();
         let entry = Entry {
             input: reject.input,
@@ -98,6 +97,21 @@ fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_is_not_cut_inside_a_character() {
+        let path = std::env::temp_dir().join(format!("brimline-long-reject-{}", std::process::id()));
+        let mut file = RejectsFile::open(&path, 0).expect("it can be made");
+        let text = "é".repeat(REJECTED_TEXT_BYTES_MAX);
+        let long = format!("x{text}").into_bytes(); // so that a border of 64 KiB lies inside a character
+        file.append(&Reject { input: 0, line: 1, offset: 0, code: 0, reason: String::new(), text: long })
+            .and_then(|()| file.flush())
+            .expect("it can be written");
+        let line = std::fs::read_to_string(&path).expect("it is there");
+        let shown = &text[..REJECTED_TEXT_BYTES_MAX - 2];
+        assert!(line.ends_with(&format!("\"text\":\"x{shown}\"}}\n")), "{}", &line[..80]);
+        std::fs::remove_file(path).expect("it can be removed");
+    }
 
     #[test]
     fn a_file_that_lost_records_is_not_filled_up() {

@@ -90,6 +90,14 @@ impl Shared {
         }
     }
 
+    /// What comes before the first record, and is nothing to be sent, ends at `end` and is counted with it.
+    pub fn settle_header(&self, end: Place, outcome: Outcome) {
+        let number = self.register(end);
+        self.ledger().converted(number);
+        self.ledger_changed.notify_all();
+        self.settle(number, outcome);
+    }
+
     /// Whether a stretch that is being sent may be sent on.
     pub fn goes_on(&self, number: u64) -> bool {
         !self.is_abandoned.load(Ordering::Relaxed) && self.ledger().may_be_sent(number) != Some(false)
@@ -141,6 +149,11 @@ impl Shared {
     /// Everything that was acknowledged.
     pub fn acknowledged(&self) -> Counts {
         self.ledger().acknowledged()
+    }
+
+    /// Where the first text begins that is not UTF-8, of everything that was acknowledged.
+    pub fn first_not_utf8(&self) -> Option<Place> {
+        self.ledger().first_not_utf8()
     }
 
     /// How far everything is settled; `None` when the file of rejected records can't be written.

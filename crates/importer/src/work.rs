@@ -3,6 +3,7 @@
 use brimline_formats::{Documents, Rejection};
 
 use crate::batches::{Batch, span};
+use crate::checkpoint::Place;
 use crate::command::{Answer, ServerError, Verb};
 use crate::ledger::Outcome;
 use crate::queue::Task;
@@ -104,6 +105,21 @@ impl Work {
             reason: error.message,
             text: self.text_of(row).to_vec(),
         });
+    }
+
+    /// Rows that are sent, or were before: counts what of them is not UTF-8.
+    pub fn note_sent(&mut self, rows: &[u32]) {
+        let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return };
+        let damaged = &self.documents.not_utf8;
+        let damaged = &damaged[damaged.partition_point(|each| each.row < first)..];
+        for each in damaged.iter().take_while(|each| each.row <= last) {
+            if rows.binary_search(&each.row).is_ok() {
+                let row = self.documents.rows[each.row as usize];
+                let place = Place { input: self.task.input, offset: row.offset, line: row.line };
+                self.outcome.counts.not_utf8 += u64::from(each.texts);
+                self.outcome.first_not_utf8 = Place::first(self.outcome.first_not_utf8, Some(place));
+            }
+        }
     }
 
     /// A document that the process before had sent.

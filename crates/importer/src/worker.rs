@@ -125,6 +125,7 @@ impl<'a> Worker<'a> {
             }
             let (bytes, sent) = (self.request.len() as u64, self.shared.clock.now());
             self.session.send(&mut self.request)?;
+            work.note_sent(&batch.rows);
             flight = Some(Flight { batch, request_id, bytes, sent });
         }
         match flight {
@@ -146,6 +147,7 @@ impl<'a> Worker<'a> {
         let rows: Vec<u32> = rows.collect();
         let present = find_present(self.shared, &mut self.session, self.claims, work, &rows)?;
         work.found(present.len() as u64);
+        work.note_sent(&present);
         Ok(present)
     }
 

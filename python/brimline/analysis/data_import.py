@@ -1,5 +1,7 @@
 """Owns what can be said of an import: is every record accounted for, does the server hold what it should."""
 
+from collections.abc import Mapping
+
 from brimline.analysis.finding import Finding, Standing
 from brimline.record.data_import import ImportRecord
 from brimline.units import format_count
@@ -15,6 +17,7 @@ def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
         _conservation(record),
         _count(record),
         _rejected(record),
+        *_text(record),
         *_inputs(record),
         *_files(record),
     )
@@ -85,6 +88,47 @@ def _rejected(record: ImportRecord) -> Finding:
         "{count} records were rejected; each is in rejected.jsonl with its line and reason", count=format_count(count)
     )
     return Finding("rejected", Standing.WARN, text)
+
+
+def text_not_utf8(record: ImportRecord) -> str | None:
+    """What became of text that is not UTF-8, and where the first of it is; None where all that came in is UTF-8.
+
+    Dumps are not looked through, and of records of before brimline counted it nothing is known.
+    """
+    count, first = record.state.counts.get("not_utf8", 0), record.state.first_not_utf8
+    if not count or first is None:
+        return None
+    settings, values = record.state.settings, {"count": format_count(count), "where": _line(record, first)}
+    if settings["type"] in ("csv", "tsv"):
+        return message(
+            "{count} cells or column names hold bytes that are not UTF-8, and each such byte is stored as U+FFFD; "
+            "the first is {where}",
+            **values,
+        )
+    if settings["legacy"]:
+        return message(
+            "{count} strings hold bytes that are not UTF-8, and each such byte is stored as U+FFFD; "
+            "the first is {where}",
+            **values,
+        )
+    return message(
+        "{count} strings hold bytes that are not UTF-8, and are stored as they are: drivers may refuse to read them; "
+        "the first is {where}",
+        **values,
+    )
+
+
+def _line(record: ImportRecord, place: Mapping[str, int]) -> str:
+    inputs, line = record.state.inputs, format_count(place["line"])
+    path = inputs[place["input"]].path if len(inputs) > 1 else None
+    if path is None:
+        return message("in line {line}", line=line)
+    return message("in line {line} of {file}", line=line, file=path.rpartition("/")[2])
+
+
+def _text(record: ImportRecord) -> tuple[Finding, ...]:
+    text = text_not_utf8(record)
+    return () if text is None else (Finding("text", Standing.WARN, text),)
 
 
 def _inputs(record: ImportRecord) -> tuple[Finding, ...]:

@@ -159,7 +159,12 @@ class _Attempts:
                 handle.abort()
                 context.progress.end()
                 summary: dict[str, Any] = json.loads(handle.join())
-                writer.state = replace(writer.state, counts=summary["counts"], kept=summary["checkpoint"])
+                writer.state = replace(
+                    writer.state,
+                    counts=summary["counts"],
+                    first_not_utf8=summary["first_not_utf8"],
+                    kept=summary["checkpoint"],
+                )
             self._record(handle, sampler, started_unix_ns)
         for row in sampler.take_rows():
             writer.append_server(row.columns())

@@ -106,6 +106,7 @@ _COLUMNS = tuple(ImportRow.__dataclass_fields__)
 class ImportState:
     """What `record.json` holds. `counts` are the importer's; None where nothing is known.
 
+    `first_not_utf8`: input, line and offset of the first record (or header line) with text that is not UTF-8.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
     """
 
@@ -120,6 +121,7 @@ class ImportState:
     message: str = ""
     ending: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    first_not_utf8: Mapping[str, int] | None = None
     count_after: int | None = None
     duration_ns: int = 0
     client_cpu_ns: int = 0

@@ -34,6 +34,7 @@ _CHECK_NAMES = {
     "rejected": "Rejected records",
     "files": "Files unchanged",
     "inputs": "Inputs unchanged",
+    "text": "Text is UTF-8",
     "scan_counts": "Counts are the server's",
     "scan_client": "Draining cost little",
 }

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from brimline.analysis.data_import import expected_count, import_findings
+from brimline.analysis.data_import import expected_count, import_findings, text_not_utf8
 from brimline.analysis.finding import Standing
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_in
@@ -21,7 +21,7 @@ REJECTED_LINE_MAX = 1 << 20
 """Characters of the first line of `rejected.jsonl` that are read: it has the record's text, which may be long."""
 REASON_SHOWN_MAX = 160
 CHECKS_INTRO = "Whether every record is accounted for, and whether the server holds what it should."
-_ROWS = (
+_ROWS: tuple[tuple[str, str, Tone, str], ...] = (
     ("Records read", "read", "", "of the part of the input that is settled"),
     ("Inserted", "inserted", "", "documents that are new in the collection"),
     ("Updated", "updated", "", "stored documents that were replaced or merged into"),
@@ -29,6 +29,7 @@ _ROWS = (
     ("Without a match", "unmatched", "", "of a delete: nothing was stored under the key"),
     ("Rejected", "rejected", "fail", "each is in rejected.jsonl with its line and reason"),
     ("Null", "nulls", "", "null in JSON: no document"),
+    ("Not UTF-8", "not_utf8", "warn", "cells, column names or strings, of records that were sent"),
     ("Found", "found", "", "of inserted: sent before an interruption, and found by _id"),
 )
 
@@ -90,6 +91,7 @@ def _verdict(record: ImportRecord) -> Verdict:
             tone="fail" if counts.get("rejected") else "",
             note=_first_rejected(record),
         ),
+        *_text_fact(record),
         *_latency_fact(record),
     ]
     if completed and not failed:
@@ -132,6 +134,13 @@ def _first_rejected(record: ImportRecord) -> str:
     )
 
 
+def _text_fact(record: ImportRecord) -> list[Fact]:
+    text = text_not_utf8(record)
+    if text is None:
+        return []
+    return [Fact(label="Not UTF-8", value=format_count(record.state.counts["not_utf8"]), tone="warn", note=text)]
+
+
 def _latency_fact(record: ImportRecord) -> list[Fact]:
     if not record.service.count():
         return []
@@ -148,7 +157,7 @@ def _records(record: ImportRecord) -> Section:
     for label, name, tone, note in _ROWS:
         value = counts.get(name, 0)
         if value or name in always:
-            shown: Tone = "fail" if tone and value else ""
+            shown = tone if value else ""
             rows.append([Cell(text=label), Cell(text=format_count(value), tone=shown), Cell(text=note, tone="muted")])
     after = record.state.count_after
     rows.append(
@@ -240,6 +249,7 @@ def import_document(record: ImportRecord) -> dict[str, Any]:
         "attempts": state.attempts,
         "settings": dict(state.settings),
         "counts": dict(state.counts),
+        "first_not_utf8": None if state.first_not_utf8 is None else dict(state.first_not_utf8),
         "certain_counts": dict(state.kept.get("counts", {})),
         "count_before": state.count_before,
         "count_after": state.count_after,

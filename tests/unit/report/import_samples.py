@@ -8,17 +8,29 @@ from brimline.spec.import_settings import ImportSettings
 from tests.unit.report.report_samples import ENVIRONMENT
 
 
-def an_import(*, ended_by: str = "completed", attempts: int = 1, reason: str = "") -> ImportRecord:
-    """Three seconds of 1000 documents each, two records rejected."""
+def an_import(
+    *,
+    ended_by: str = "completed",
+    attempts: int = 1,
+    reason: str = "",
+    not_utf8: int = 0,
+    settings: ImportSettings | None = None,
+    inputs: int = 1,
+) -> ImportRecord:
+    """Three seconds of 1000 documents each, two records rejected; `not_utf8` texts in line 1042 of the last input."""
     service = native_codec().empty()
     service.record(2_000_000, 30)
     counts = dict.fromkeys(("updated", "deleted", "unmatched", "nulls", "oversized"), 0)
     counts |= {"read": 3002, "inserted": 3000, "rejected": 2, "ignorable": 2, "found": 10 if attempts > 1 else 0}
+    counts["not_utf8"] = not_utf8
     state = ImportState(
         name="shop.orders",
         namespace="shop.orders",
-        settings=ImportSettings(type="csv", headerline=True).to_document(),
-        inputs=[InputFile(path="/data/orders.csv.gz", gzip=True, size_bytes=1_000_000)],
+        settings=(settings or ImportSettings(type="csv", headerline=True)).to_document(),
+        inputs=[
+            InputFile(path=f"/data/orders{'-more' * each}.csv.gz", gzip=True, size_bytes=1_000_000)
+            for each in range(inputs)
+        ],
         object_ids={"unix_s": 1, "number": 2},
         count_before=0,
         started_unix_ns=1_577_836_800_000_000_000,
@@ -26,6 +38,7 @@ def an_import(*, ended_by: str = "completed", attempts: int = 1, reason: str = "
         message=reason,
         ending={"kind": ended_by, "reason": reason, "input": 0, "line": 7},
         counts=counts,
+        first_not_utf8={"input": inputs - 1, "line": 1042, "offset": 9} if not_utf8 else None,
         count_after=3000 if ended_by == "completed" else None,
         duration_ns=3_000_000_000,
         client_cpu_ns=1_500_000,

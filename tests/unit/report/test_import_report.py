@@ -1,10 +1,16 @@
 """The report of an import: rate, records, what it cost, in every form."""
 
+import io
 import json
+import re
 
-from brimline.report import render_html, render_json
+import pytest
+from rich.console import Console
+
+from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.import_view import import_report
 from brimline.report.markdown import render_markdown
+from brimline.spec.import_settings import ImportSettings
 from tests.unit.report.import_samples import an_import
 
 
@@ -29,6 +35,38 @@ def test_it_is_there_as_a_page_and_as_text() -> None:
     text = render_markdown(report)
     for part in ("3002 records read = 3000 inserted", "Client CPU per document", "500 ns", "shop.orders"):
         assert part in text.replace("\u202f", "").replace("3 002", "3002").replace("3 000", "3000"), part
+
+
+def in_a_terminal(report: Report) -> str:
+    console = Console(file=io.StringIO(), record=True, width=400)
+    print_report(report, console)
+    return console.export_text()
+
+
+CSV, JSON = ImportSettings(type="csv", headerline=True), ImportSettings()
+
+
+@pytest.mark.parametrize(
+    ("settings", "texts"),
+    [
+        (CSV, ("3 cells or column names", "each such byte is stored as U+FFFD")),
+        (JSON, ("3 strings", "stored as they are")),
+        (ImportSettings(legacy=True), ("3 strings", "each such byte is stored as U+FFFD")),
+    ],
+)
+@pytest.mark.parametrize(("inputs", "where"), [(1, "in line 1042"), (2, "in line 1042 of orders-more.csv.gz")])
+def test_text_that_is_not_utf8_is_told_with_the_first_line(
+    settings: ImportSettings, texts: tuple[str, ...], inputs: int, where: str
+) -> None:
+    report = import_report(an_import(not_utf8=3, settings=settings, inputs=inputs))
+    assert report.verdict.tone == "pass", "the documents are those that were to come of it"
+    for shown in (render_html(report), render_markdown(report), in_a_terminal(report)):
+        plain = " ".join(re.sub(r"[\u202f\u00a0]", "", shown).replace("1 042", "1042").split())
+        for part in (*texts, f"the first is {where}"):
+            assert part in plain, part
+    document = json.loads(render_json(report))
+    assert (document["counts"]["not_utf8"], document["first_not_utf8"]["line"]) == (3, 1042)
+    assert {each["name"]: each["result"] for each in document["checks"]}["text"] == "warn"
 
 
 def test_an_import_that_ended_early_says_so() -> None:

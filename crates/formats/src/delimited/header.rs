@@ -6,7 +6,7 @@ use super::columns::{Column, columns};
 use super::rows::{Cells, RowEnd, push_unescaped};
 use crate::input::Input;
 use crate::values::text;
-use crate::{Columns, FormatOptions, InputError, Position, RECORD_BYTES_MAX};
+use crate::{Columns, FormatOptions, InputError, NamesNotUtf8, Position, RECORD_BYTES_MAX};
 
 /// How much is read to find the header line in.
 const HEADER_BYTES: usize = 64 * 1024;
@@ -17,6 +17,7 @@ pub struct Header {
     /// Bytes that were read past the header.
     pub carried: Vec<u8>,
     pub position: Position,
+    pub not_utf8: Option<NamesNotUtf8>,
 }
 
 /// Finds out the columns; reads the header line where the names are there. `carried` are bytes already read, at `position`.
@@ -29,6 +30,7 @@ pub fn read_header(
 ) -> Result<Header, InputError> {
     let at = position;
     let error = |reason| InputError { line: at.line, offset: at.offset, reason };
+    let mut not_utf8 = None;
     let names = match &options.columns {
         None => {
             let reason =
@@ -37,7 +39,7 @@ pub fn read_header(
         }
         Some(Columns::Fields(list)) => list.split(',').map(str::to_owned).collect(),
         Some(Columns::FieldFile(text)) => text.lines().map(str::to_owned).collect(),
-        Some(Columns::Headerline) => header_line(dialect, input, &mut carried, &mut position)?,
+        Some(Columns::Headerline) => header_line(dialect, input, &mut carried, &mut position, &mut not_utf8)?,
     };
     let typed = |name: String| {
         if options.columns_have_types {
@@ -48,17 +50,19 @@ pub fn read_header(
     };
     let names: Result<Vec<_>, _> = names.into_iter().map(typed).collect();
     let columns = names.and_then(|names| columns(names, options.use_array_index_fields)).map_err(error)?;
-    Ok(Header { columns, carried, position })
+    Ok(Header { columns, carried, position, not_utf8 })
 }
 
-/// Takes the first row off the front of `carried`, which is filled as far as needed.
+/// Takes the first row off the front of `carried`, which is filled as far as needed; counts the names that are not UTF-8.
 fn header_line(
     dialect: Dialect,
     input: &mut Input,
     carried: &mut Vec<u8>,
     position: &mut Position,
+    not_utf8: &mut Option<NamesNotUtf8>,
 ) -> Result<Vec<String>, InputError> {
     let mut cells = Cells::default();
+    let mut texts = 0;
     loop {
         let bytes = carried.as_slice();
         let end = if bytes.is_empty() { RowEnd::Blank } else { cells.read_row(dialect, bytes) };
@@ -88,9 +92,12 @@ fn header_line(
             } else {
                 unescaped.extend_from_slice(bytes);
             }
-            text::repaired(&unescaped)
+            let (name, is_repaired) = text::repaired(&unescaped);
+            texts += u32::from(is_repaired);
+            name
         });
         let names: Vec<String> = names.collect();
+        *not_utf8 = (texts > 0).then_some(NamesNotUtf8 { texts, at: *position });
         carried.drain(..cells.length);
         *position =
             Position { offset: position.offset + cells.length as u64, line: position.line + cells.lines };

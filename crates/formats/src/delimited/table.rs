@@ -37,6 +37,8 @@ struct Scratch {
     text: Vec<u8>,
     /// Whether all of the stretch is UTF-8.
     is_utf8: bool,
+    /// Cells of the row in which bytes were replaced.
+    not_utf8: u32,
 }
 
 /// A sub-document or array that is being written.
@@ -101,8 +103,8 @@ impl Table {
     ) -> Result<bool, RowError> {
         let element = out.len();
         out.extend_from_slice(&column.key);
-        let Scratch { text, open, is_utf8, .. } = scratch;
-        let text = cell_text(row, cell, *is_utf8, text);
+        let Scratch { text, open, is_utf8, not_utf8, .. } = scratch;
+        let (text, is_repaired) = cell_text(row, cell, *is_utf8, text);
         let element_type = match column.cell_type.push_value(text, out) {
             Some(element_type) => element_type,
             None => match self.parse_grace {
@@ -116,6 +118,7 @@ impl Table {
             },
         };
         out[element] = element_type as u8;
+        *not_utf8 += u32::from(is_repaired);
         if let Some(group) = open.last_mut() {
             group.add(column.array_index)?;
         }
@@ -138,8 +141,9 @@ impl Table {
             }
             let element = out.len();
             out.extend_from_slice(&key(ElementType::Null, &name));
-            let text = cell_text(row, cell, scratch.is_utf8, &mut scratch.text);
+            let (text, is_repaired) = cell_text(row, cell, scratch.is_utf8, &mut scratch.text);
             out[element] = push_auto(text, out) as u8;
+            scratch.not_utf8 += u32::from(is_repaired);
         }
         Ok(())
     }
@@ -155,6 +159,7 @@ impl Convert for Table {
             open: Vec::new(),
             text: Vec::new(),
             is_utf8: std::str::from_utf8(&stretch.bytes).is_ok(),
+            not_utf8: 0,
         };
         into.bytes.reserve(stretch.bytes.len() + stretch.bytes.len() / 2);
         let mut at = stretch.start;
@@ -170,8 +175,11 @@ impl Convert for Table {
                 RowEnd::Row => {
                     let row = &rest[..scratch.cells.length];
                     let start = into.bytes.len();
+                    scratch.not_utf8 = 0;
                     match self.push_document(row, &mut scratch, &mut into.bytes) {
-                        Ok(has_own_id) => into.finish_document(start, at, has_own_id, self.ids, row),
+                        Ok(has_own_id) => {
+                            into.finish_document(start, at, has_own_id, self.ids, row, scratch.not_utf8);
+                        }
                         Err(RowError::Reject(reason)) => {
                             into.bytes.truncate(start);
                             into.reject(at, Rejection::SkipRow, reason, row);
@@ -232,26 +240,27 @@ impl OpenGroup {
     }
 }
 
-/// The text of a cell: its bytes, or `buffer` where it has to be written anew.
+/// The text of a cell: its bytes, or `buffer` where it has to be written anew. Says whether bytes were replaced in it.
 #[inline]
-fn cell_text<'a>(row: &'a [u8], cell: Cell, is_utf8: bool, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+fn cell_text<'a>(row: &'a [u8], cell: Cell, is_utf8: bool, buffer: &'a mut Vec<u8>) -> (&'a [u8], bool) {
     let bytes = &row[cell.start..cell.end];
-    if cell.escaped || !is_utf8 { rewritten(bytes, cell.escaped, is_utf8, buffer) } else { bytes }
+    if cell.escaped || !is_utf8 { rewritten(bytes, cell.escaped, is_utf8, buffer) } else { (bytes, false) }
 }
 
 #[inline(never)] // so that the way without it stays short
-fn rewritten<'a>(bytes: &[u8], escaped: bool, is_utf8: bool, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+fn rewritten<'a>(bytes: &[u8], escaped: bool, is_utf8: bool, buffer: &'a mut Vec<u8>) -> (&'a [u8], bool) {
     buffer.clear();
     if escaped {
         push_unescaped(bytes, buffer);
     } else {
         buffer.extend_from_slice(bytes);
     }
+    let mut is_repaired = false;
     if !is_utf8 {
         let unescaped = std::mem::take(buffer);
-        text::push_repaired(&unescaped, buffer);
+        is_repaired = text::push_repaired(&unescaped, buffer);
     }
-    buffer
+    (buffer, is_repaired)
 }
 
 #[cold]

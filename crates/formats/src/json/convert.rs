@@ -51,7 +51,7 @@ impl Json {
 
     /// Reads one document, or `null`.
     fn push_record(&self, parser: &mut Parser<'_>, at: Position, into: &mut Documents) -> Result<(), Syntax> {
-        let begin = parser.at;
+        let (begin, not_utf8) = (parser.at, parser.not_utf8);
         match parser.peek() {
             Some(b'{') => {
                 parser.at += 1;
@@ -59,7 +59,8 @@ impl Json {
                 match parser.push_document(&mut into.bytes) {
                     Ok(has_id) => {
                         let text = &parser.text[begin..parser.at];
-                        into.finish_document(start, at, has_id, self.ids, text);
+                        let not_utf8 = parser.not_utf8 - not_utf8;
+                        into.finish_document(start, at, has_id, self.ids, text, not_utf8);
                         Ok(())
                     }
                     Err(error) => {

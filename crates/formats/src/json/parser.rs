@@ -15,6 +15,10 @@ pub struct Parser<'a> {
     /// Whether the shell's syntax and Extended JSON version 1 are read.
     pub legacy: bool,
     depth: usize,
+    /// Whether all of the text is UTF-8, so that its strings need not be looked at.
+    pub is_utf8: bool,
+    /// Strings so far that are not UTF-8, names included.
+    pub not_utf8: u32,
     /// Texts that are needed for a moment.
     pub scratch: Vec<u8>,
 }
@@ -28,7 +32,8 @@ pub struct Syntax {
 impl<'a> Parser<'a> {
     /// Reads from the beginning of `text`.
     pub fn new(text: &'a [u8], legacy: bool) -> Self {
-        Self { text, at: 0, legacy, depth: 0, scratch: Vec::new() }
+        let is_utf8 = std::str::from_utf8(text).is_ok();
+        Self { text, at: 0, legacy, depth: 0, is_utf8, not_utf8: 0, scratch: Vec::new() }
     }
 
     /// An error at the place where reading stands.

@@ -4,7 +4,7 @@ use brimline_bson::ElementType;
 
 use super::extended::{push_binary, push_timestamp, uuid};
 use super::parser::{Parser, Syntax, is_name_byte, push_integer};
-use crate::values::{binary, date_layout, decimal, number};
+use crate::values::{binary, date_layout, decimal, number, text};
 
 /// An argument of a constructor.
 enum Argument {
@@ -152,6 +152,11 @@ impl Parser<'_> {
         }
         let options: Vec<u8> = rest[at + 1..].iter().copied().take_while(u8::is_ascii_lowercase).collect();
         self.at += at + 2 + options.len();
+        if !self.is_utf8 {
+            let mut repaired = Vec::with_capacity(pattern.len());
+            self.not_utf8 += u32::from(text::push_repaired(&pattern, &mut repaired));
+            pattern = repaired;
+        }
         self.push_regex(&pattern, options, out)?;
         Ok(ElementType::Regex)
     }

@@ -8,6 +8,7 @@ use crate::values::text;
 impl Parser<'_> {
     /// Appends the text of the string whose opening `quote` has been read.
     pub fn push_string_text(&mut self, quote: u8, out: &mut Vec<u8>) -> Result<(), Syntax> {
+        let mut is_utf8 = true;
         loop {
             let rest = &self.text[self.at..];
             let Some(length) = memchr2(quote, b'\\', rest) else {
@@ -18,13 +19,17 @@ impl Parser<'_> {
                 self.at += plain.iter().position(|&byte| byte < b' ').unwrap_or(0);
                 return Err(self.error("a control character stands in a string"));
             }
-            if self.legacy {
-                text::push_repaired(plain, out);
+            if self.is_utf8 {
+                out.extend_from_slice(plain);
+            } else if self.legacy {
+                is_utf8 &= !text::push_repaired(plain, out);
             } else {
+                is_utf8 &= std::str::from_utf8(plain).is_ok();
                 out.extend_from_slice(plain);
             }
             self.at += length + 1;
             if rest[length] == quote {
+                self.not_utf8 += u32::from(!is_utf8);
                 return Ok(());
             }
             self.push_escape(out)?;

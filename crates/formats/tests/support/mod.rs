@@ -3,7 +3,9 @@
 
 use std::io::Cursor;
 
-use brimline_formats::{Documents, Format, FormatOptions, InputError, ParseGrace, Rejected, Row, open};
+use brimline_formats::{
+    Documents, Format, FormatOptions, InputError, NamesNotUtf8, ParseGrace, Rejected, Row, open,
+};
 
 /// Options with nothing but a format.
 pub fn options(format: Format) -> FormatOptions {
@@ -27,6 +29,9 @@ pub struct Read {
     pub rows: Vec<Row>,
     pub rejected: Vec<Rejected>,
     pub nulls: u64,
+    /// Cells or strings that are not UTF-8, and the line of the first record with one.
+    pub not_utf8: (u32, Option<u64>),
+    pub names_not_utf8: Option<NamesNotUtf8>,
     pub stop: Option<InputError>,
     pub stretches: usize,
 }
@@ -47,6 +52,7 @@ pub fn read_all(options: &FormatOptions, bytes: Vec<u8>) -> Read {
         Ok(opened) => opened,
         Err(error) => return Read { stop: Some(error), ..read },
     };
+    read.names_not_utf8 = opened.names_not_utf8;
     let mut documents = Documents::default();
     while read.stop.is_none() {
         match opened.splitter.next_stretch(Vec::new()) {
@@ -55,6 +61,10 @@ pub fn read_all(options: &FormatOptions, bytes: Vec<u8>) -> Read {
                 opened.convert.convert(&stretch, &mut documents);
                 read.stretches += 1;
                 read.raw.extend(documents.iter().map(<[u8]>::to_vec));
+                for each in &documents.not_utf8 {
+                    read.not_utf8.0 += each.texts;
+                    read.not_utf8.1.get_or_insert(documents.rows[each.row as usize].line);
+                }
                 read.rows.append(&mut documents.rows);
                 read.rejected.append(&mut documents.rejected);
                 read.nulls += documents.nulls;

@@ -28,6 +28,7 @@ from brimline.report.import_view import import_report
 from brimline.report.imported_view import imported_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.view import Chart
+from brimline.spec.import_settings import ImportSettings
 from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import capitalised, joined, message, wanted_language
 from tests.support.ycsb_golden import GOLDEN
@@ -172,12 +173,28 @@ def test_no_english_word_is_left_in_imported_results(tmp_path: Path, origin: str
     assert _english(report, *QUOTED, *FROM_THE_FILES, *(file.name for file in files)) == set()
 
 
-@pytest.mark.parametrize(("ended_by", "attempts"), [("completed", 1), ("server_lost", 2), ("input", 1)])
-def test_no_english_word_is_left_in_an_import(ended_by: str, attempts: int) -> None:
-    report = import_report(an_import(ended_by=ended_by, attempts=attempts, reason="reason"))
+@pytest.mark.parametrize(
+    ("ended_by", "attempts", "settings"),
+    [
+        ("completed", 1, ImportSettings(type="csv", headerline=True)),
+        ("server_lost", 2, ImportSettings()),
+        ("input", 1, ImportSettings(legacy=True)),
+    ],
+)
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_no_english_word_is_left_in_an_import(
+    ended_by: str, attempts: int, settings: ImportSettings, inputs: int
+) -> None:
+    report = import_report(
+        an_import(ended_by=ended_by, attempts=attempts, reason="reason", not_utf8=3, settings=settings, inputs=inputs)
+    )
     quoted = (
         "shop.orders",
         "orders.csv.gz",
+        "orders-more.csv.gz",
+        "UTF-8",
+        "U+FFFD",
+        "json",
         "rejected.jsonl",
         "import --resume",
         "csv",
