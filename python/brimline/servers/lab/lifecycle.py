@@ -224,7 +224,7 @@ def _sets(
         )
         if role == "config server":
             configuration["configsvr"] = True
-        replica_sets.initiate(fleet.lab, configuration, members, until=fleet.until, meanwhile=fleet.meanwhile)
+        replica_sets.initiate(fleet.lab, configuration, members, until=fleet.until, meanwhile=fleet.meanwhile, say=say)
     return sets
 
 

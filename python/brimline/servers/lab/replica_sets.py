@@ -1,6 +1,5 @@
 """Owns making a replica set of running servers, and knowing when it is complete."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,8 +10,8 @@ from brimline.errors import TargetError
 from brimline.servers.lab.access import create_first_user, lab_client
 from brimline.servers.lab.spec import LabSpec, MemberSpec
 from brimline.servers.lab.state import Lab
+from brimline.servers.lab.waiting import wait_until
 
-_LOOK_S = 0.2
 _HEARTBEAT_MS_MAX = 2000
 _ALREADY_INITIALIZED = 23
 _NAMES_OF_STATES = {1: "PRIMARY", 2: "SECONDARY", 7: "ARBITER"}
@@ -49,11 +48,13 @@ def initiate(
     *,
     until: float,
     meanwhile: Meanwhile,
+    say: Callable[[str], None],
 ) -> None:
     """Makes the set, its user, and waits for one primary, the others secondaries and arbiters, and all in step.
 
     The member with the highest priority is the one that is told, so that it is elected at once and stays primary.
-    Raises TargetError when the deadline `until` (monotonic) passes; it says what each member is by then.
+    `say` hears of the members that it takes long for. Raises TargetError when the deadline `until` (monotonic)
+    passes; it says what each member is by then.
     """
     addresses = [str(member["host"]) for member in configuration["members"]]
     leader = addresses[max(range(len(members)), key=lambda number: members[number].priority)]
@@ -68,27 +69,35 @@ def initiate(
             ) from error
     except PyMongoError as error:
         raise TargetError(f"the replica set can't be made: {error}", hint="try again") from error
-    _await(lambda: _takes_writes(lab, leader), until, meanwhile, lambda: f"{leader} does not become primary")
+    wait = partial(wait_until, until=until, meanwhile=meanwhile, say=say)
+    wait(lambda: _takes_writes(lab, leader), why=lambda: f"{leader} is not primary yet")
     create_first_user(lab, leader, until=until, meanwhile=meanwhile)
     wanted = {
         address: "ARBITER" if member.arbiter else "PRIMARY" if address == leader else "SECONDARY"
         for address, member in zip(addresses, members, strict=True)
     }
-    _await(
+    wait(
         lambda: member_states(lab, leader) == wanted,
-        until,
-        meanwhile,
-        lambda: (
-            "its members are "
-            + (", ".join(f"{address} {state}" for address, state in member_states(lab, leader).items()) or "not seen")
-        ),
+        why=lambda: out_of_step(wanted, member_states(lab, leader)),
     )
     # A delayed member learns of the user when its time has come.
     let_in = [
         address for address, member in zip(addresses, members, strict=True) if not (member.arbiter or member.delay_s)
     ]
     for address in let_in:
-        _await(partial(_lets_in, lab, address), until, meanwhile, lambda: "a member lets nobody in")
+        wait(partial(_lets_in, lab, address), why=partial("{} lets nobody in yet".format, address))
+
+
+def out_of_step(wanted: Mapping[str, str], states: Mapping[str, str]) -> str:
+    """Which members are not what they should be, and what they are instead."""
+    if not states:
+        return "the primary doesn't say what the members are"
+    late = [
+        f"{address} is {states.get(address, 'not seen')}, not {state} yet"
+        for address, state in wanted.items()
+        if states.get(address) != state
+    ]
+    return "; ".join(late) or "the members agree just now"
 
 
 def member_states(lab: Lab, address: str) -> dict[str, str]:
@@ -119,14 +128,3 @@ def _lets_in(lab: Lab, address: str) -> bool:
     except PyMongoError:
         return False
     return True
-
-
-def _await(condition: Callable[[], bool], until: float, meanwhile: Meanwhile, why: Callable[[], str]) -> None:
-    while not condition():
-        meanwhile()
-        if time.monotonic() > until:
-            raise TargetError(
-                f"the replica set is not complete in time: {why()}",
-                hint="the machine may be busy: give a longer --deadline, or fewer members",
-            )
-        time.sleep(_LOOK_S)
