@@ -1,15 +1,16 @@
 """An import as a report: what came in and what did not, how fast, at what cost, and whether the server holds it."""
 
-import json
 from typing import Any
 
 from brimline.analysis.data_import import expected_count, import_findings, text_not_utf8
 from brimline.analysis.finding import Standing
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_in
+from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.import_charts import chart_list
+from brimline.report.import_rejects import reason_facts, reasons_document, reasons_section
 from brimline.report.lint_section import findings_document
 from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
 from brimline.spec.import_settings import ImportSettings
@@ -17,9 +18,6 @@ from brimline.stats.quantile_interval import quantile_interval
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
-REJECTED_LINE_MAX = 1 << 20
-"""Characters of the first line of `rejected.jsonl` that are read: it has the record's text, which may be long."""
-REASON_SHOWN_MAX = 160
 CHECKS_INTRO = "Whether every record is accounted for, and whether the server holds what it should."
 _ROWS: tuple[tuple[str, str, Tone, str], ...] = (
     ("Records read", "read", "", "of the part of the input that is settled"),
@@ -37,9 +35,11 @@ _ROWS: tuple[tuple[str, str, Tone, str], ...] = (
 def import_report(record: ImportRecord) -> Report:
     """The report of an import."""
     findings = import_findings(record)
+    rejects = _rejects(record)
     sections = [
         Section(id="charts", title="How it went", short="Charts", blocks=chart_list(record)),
         _records(record),
+        reasons_section(record, rejects),
         _cost(record),
         blocks.checks(findings, intro=CHECKS_INTRO),
         _inputs(record),
@@ -50,10 +50,10 @@ def import_report(record: ImportRecord) -> Report:
         kind_title="Import",
         name=record.state.name,
         subtitle=_subtitle(record),
-        verdict=_verdict(record),
+        verdict=_verdict(record, rejects),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {record.brimline_version} · {record.directory.name}",
-        data=import_document(record),
+        data=import_document(record, rejects),
     )
 
 
@@ -77,7 +77,11 @@ def _subtitle(record: ImportRecord) -> str:
     return joined(" · ", parts)
 
 
-def _verdict(record: ImportRecord) -> Verdict:
+def _rejects(record: ImportRecord) -> Rejects:
+    return read_rejects(record.directory / REJECTED_FILE) if record.state.counts.get("rejected") else Rejects()
+
+
+def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     counts = record.state.counts
     rate = documents_per_s(record)
     failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
@@ -89,8 +93,9 @@ def _verdict(record: ImportRecord) -> Verdict:
             label="Rejected",
             value=format_count(counts.get("rejected", 0)),
             tone="fail" if counts.get("rejected") else "",
-            note=_first_rejected(record),
+            note=message("all are in {file}", file=REJECTED_FILE) if rejects.groups else "",
         ),
+        *reason_facts(record, rejects),
         *_text_fact(record),
         *_latency_fact(record),
     ]
@@ -114,23 +119,6 @@ def _verdict(record: ImportRecord) -> Verdict:
         sentence=sentence,
         badges=[] if completed else [Badge(text=record.ended_by.replace("_", " "), tone="fail")],
         facts=facts,
-    )
-
-
-def _first_rejected(record: ImportRecord) -> str:
-    """Why and where the first record that did not come in was rejected; "" where there is none to be read."""
-    try:
-        with (record.directory / REJECTED_FILE).open(encoding="utf-8", errors="replace") as file:
-            first = json.loads(file.readline(REJECTED_LINE_MAX))
-        reason, line = str(first["reason"]), first.get("line")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return ""
-    where = "" if line is None else message("in line {line}: ", line=line)
-    return message(
-        "the first {where}{reason}; all are in {file}",
-        where=where,
-        reason=reason if len(reason) <= REASON_SHOWN_MAX else f"{reason[:REASON_SHOWN_MAX]}…",
-        file=REJECTED_FILE,
     )
 
 
@@ -230,7 +218,7 @@ def _inputs(record: ImportRecord) -> Section:
     return Section(id="inputs", title="What was read", short="Inputs", blocks=[Facts(title="", facts=facts), *notes])
 
 
-def import_document(record: ImportRecord) -> dict[str, Any]:
+def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
     """Everything that the report says, for machines; what isn't known is null."""
     state, rate = record.state, documents_per_s(record)
     documents = sum(row.documents for row in record.rows)
@@ -251,6 +239,7 @@ def import_document(record: ImportRecord) -> dict[str, Any]:
         "counts": dict(state.counts),
         "first_not_utf8": None if state.first_not_utf8 is None else dict(state.first_not_utf8),
         "certain_counts": dict(state.kept.get("counts", {})),
+        "rejected_by_reason": reasons_document(rejects),
         "count_before": state.count_before,
         "count_after": state.count_after,
         "count_expected": expected_count(record),

@@ -3,6 +3,8 @@
 import io
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -10,6 +12,7 @@ from rich.console import Console
 from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.import_view import import_report
 from brimline.report.markdown import render_markdown
+from brimline.report.view import Table
 from brimline.spec.import_settings import ImportSettings
 from tests.unit.report.import_samples import an_import
 
@@ -74,3 +77,24 @@ def test_an_import_that_ended_early_says_so() -> None:
     assert report.verdict.tone == "fail"
     assert "--resume" in report.verdict.sentence
     assert [each.text for each in report.verdict.badges] == ["server lost"]
+
+
+def test_rejected_records_are_shown_by_reason(tmp_path: Path) -> None:
+    reasons = ["no number", "no number", *(f"other {chr(97 + place)}" for place in range(6))]
+    lines = [json.dumps({"input": 0, "line": 3 + at, "code": 0, "reason": each}) for at, each in enumerate(reasons)]
+    (tmp_path / "rejected.jsonl").write_text("\n".join(lines) + "\n")
+    report = import_report(replace(an_import(), directory=tmp_path))
+    facts = [(fact.label, fact.value, fact.note) for fact in report.verdict.facts]
+    assert ("for the reason", "2", "first in line 3: no number") in facts
+    assert facts.count(("for other reasons", "2", "see the report")) == 1
+    assert sum(label == "for the reason" for label, _, _ in facts) == 5
+    (section,) = [each for each in report.sections if each.id == "rejected"]
+    (table,) = section.blocks
+    assert isinstance(table, Table) and len(table.rows) == 7
+    assert report.data["rejected_by_reason"][0] == {
+        "reason": "no number",
+        "code": 0,
+        "count": 2,
+        "input": 0,
+        "first_line": 3,
+    }
