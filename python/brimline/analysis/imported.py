@@ -4,8 +4,18 @@ from collections.abc import Iterator
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.record.imported import ImportedRun
-from brimline.units import format_count, format_percentage, format_rate
+from brimline.units import (
+    NS_PER_MS,
+    duration_label,
+    format_count,
+    format_duration,
+    format_percentage,
+    format_rate,
+)
 from brimline.wording import joined, message
+
+COARSE_STEPS_MAX = 10
+"""A mean of fewer steps of the clock may be wrong by more than a tenth."""
 
 
 def imported_findings(run: ImportedRun) -> tuple[Finding, ...]:
@@ -16,6 +26,7 @@ def imported_findings(run: ImportedRun) -> tuple[Finding, ...]:
         _clock(run),
         *_offered(run),
         _times(run),
+        *_coarse(run),
         _errors(run),
         *_misses(run),
     )
@@ -58,6 +69,24 @@ def _times(run: ImportedRun) -> Finding:
     return Finding(
         "samples", Standing.PASS, message("percentiles are of all {count} samples", count=format_count(timed))
     )
+
+
+def _coarse(run: ImportedRun) -> Iterator[Finding]:
+    """Times in whole milliseconds say little of a mean of a few of them."""
+    step_ns = run.value_unit_ns
+    if step_ns < NS_PER_MS:
+        return
+    means = [each.mean_ns for each in run.shown if each.counted and each.timed and each.mean_ns is not None]
+    lowest_ns = min(means, default=None)
+    if lowest_ns is None or lowest_ns >= COARSE_STEPS_MAX * step_ns:
+        return
+    text = message(
+        "{tool} wrote times in steps of {step}: the lowest mean, {mean}, is uncertain by up to one step",
+        tool=run.tool,
+        step=duration_label(step_ns),
+        mean=format_duration(lowest_ns),
+    )
+    yield Finding("resolution", Standing.WARN, text)
 
 
 def _errors(run: ImportedRun) -> Finding:

@@ -30,6 +30,7 @@ _CHECK_NAMES = {
     "samples": "Enough samples",
     "steady_state": "Steady state",
     "clock": "Clock",
+    "resolution": "Resolution of times",
     "count": "Count on the server",
     "rejected": "Rejected records",
     "files": "Files unchanged",

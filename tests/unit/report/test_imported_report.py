@@ -193,3 +193,12 @@ def test_one_histogram_of_all_is_not_put_into_one_interval() -> None:
     run = import_files([*files, GOLDEN / "a-run.hdr-fileoutput.READ.hdr"])
     chart = next(block for each in imported_report(run).sections for block in each.blocks if isinstance(block, Chart))
     assert [each["name"] for each in chart.figure["data"]] == ["answered"] and run.times
+
+
+@pytest.mark.parametrize(("time_ms", "coarse"), [(3, True), (9, True), (10, False), (250, False)])
+def test_a_mean_of_few_whole_milliseconds_is_warned_of(tmp_path: Path, time_ms: int, coarse: bool) -> None:
+    samples = [each._replace(elapsed_ms=time_ms) for each in uniform(50)]
+    checks = {each["name"]: each for each in jmeter_report(tmp_path, samples).data["checks"]}
+    assert ("resolution" in checks) == coarse
+    if coarse:
+        assert checks["resolution"]["result"] == "warn" and "steps of 1 ms" in checks["resolution"]["evidence"]
