@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from brimline.analysis.compared_run import METRIC_KEYS
 from brimline.analysis.comparison import ALPHA, LeftOut, MetricChange
-from brimline.units import format_percentage, parse_percentage
+from brimline.units import Quantity, format_percentage, parse_percentage
 from brimline.wording import message
 
 GATED_BY_DEFAULT = ("throughput", "p99")
@@ -107,7 +107,7 @@ def _verdict(value: float, surely_at_most: float, found: MetricChange, limit: fl
     return GateVerdict.PASS if surely_at_most <= limit and found.of_every_run else GateVerdict.INCONCLUSIVE
 
 
-def signed_percentage(share: float) -> str:
+def signed_percentage(share: float) -> Quantity:
     """For people: 0.0512 is "+5.12 %"."""
     text = format_percentage(share)
-    return f"+{text}" if share > 0 else text
+    return Quantity(f"+{text}", kind=text.kind, value=share, digits=text.digits) if share > 0 else text

@@ -66,7 +66,7 @@ def margin_text(change: MetricChange) -> str:
     """What counts as equal: `±3 %`."""
     share = format_percentage(change.margin)
     if not change.metric.absolute:
-        return f"±{share}"
+        return message("±{share}", share=share)
     return message("±{points} points", points=share.removesuffix(" %"))
 
 

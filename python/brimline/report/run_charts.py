@@ -12,7 +12,7 @@ from brimline.report.series import TimeBucket, time_series
 from brimline.report.time_axis import overlay, time_span
 from brimline.report.view import Chart, Key
 from brimline.stats.quantile_interval import Buckets
-from brimline.units import NS_PER_S, format_duration, format_number, format_rate
+from brimline.units import NS_PER_S, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import joined, message
 
 TAIL_OPERATIONS_MIN = 10
@@ -33,7 +33,7 @@ def over_time(
     if not buckets:
         return None
     clock = "service" if record.closed_loop else "response"
-    figure = _time_figure(record, buckets, clock, limit if limit is not None and limit.clock == clock else None)
+    figure = _time_figure(record, buckets, clock, limit)
     measured = [bucket.answered_ops_per_s for bucket in buckets if bucket.phase == "measure"]
     width = buckets[0].end_s - buckets[0].start_s
     return Chart(
@@ -228,7 +228,7 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
             colors[operation],
             line={"dash": "solid" if clock == "response" or record.closed_loop else "dot", "shape": "hv"},
         )
-        | {"text": [f"{(1 - 1 / x) * 100:.6g} %: {format_duration(y)}" for x, y in curve]}
+        | {"text": [_point_text(x, y) for x, y in curve]}
         | {"hovertemplate": hover_text("%{text}", "", _curve_name(operation, clock))}
         for operation, clock, curve in series
     ]
@@ -261,6 +261,10 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
     )
 
 
+def _point_text(x: float, time_ns: float) -> str:
+    return message("{percent}: {time}", percent=format_percentage(1 - 1 / x, digits=6), time=format_duration(time_ns))
+
+
 def _curve_name(operation: str, clock: str) -> str:
     return message("{operation}, {clock}", operation=operation.replace("_", " "), clock=f"{clock} time")
 
@@ -291,19 +295,11 @@ def _thinned(points: list[tuple[float, float]], *, count_max: int = 400) -> list
 def _percentile_axis(highest: float) -> dict[str, Any]:
     ticks = [2.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7]
     shown = [tick for tick in ticks if tick <= highest * 1.05]
-    names = {
-        2.0: "50 %",
-        10.0: "90 %",
-        100.0: "99 %",
-        1e3: "99.9 %",
-        1e4: "99.99 %",
-        1e5: "99.999 %",
-    }
     return figures.axis(
         "percentile of operations, tail stretched",
         type="log",
         tickvals=shown,
-        ticktext=[names.get(tick, f"{(1 - 1 / tick) * 100:.7g} %") for tick in shown],
+        ticktext=[format_percentage(1 - 1 / tick, digits=7) for tick in shown],
         autorange=True,
     )
 

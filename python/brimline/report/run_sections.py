@@ -27,6 +27,8 @@ _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 def charts(record: RunRecord, *, limit: LatencyObjective | None) -> Section:
     """Throughput and latency over time, the server meanwhile on the same time axis, and the percentile curve."""
     buckets = drawn_buckets(record)
+    if limit is not None and limit.clock != report_clock(record):
+        limit = None  # not judged: this run has no such times
     drawn = [over_time(record, buckets, limit=limit)]
     if buckets:
         span = time_span(buckets)

@@ -13,8 +13,9 @@ from rich.console import Console
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.run_trend import run_series
 from brimline.report import Report, print_report, render_html, render_json
+from brimline.report.language import in_language
 from brimline.report.trend_view import trend_report
-from brimline.report.view import Chart
+from brimline.report.view import Chart, Table
 from tests.support.run_sets import abba, run_sets, simulated_run
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 
@@ -150,3 +151,14 @@ def test_one_run_is_told_in_the_singular() -> None:
     report = trend_report(run_series([simulated_run("only")]), floor=0.03, cases=())
     text = printed(report)
     assert "1 run\n" in text and "1 run: too few for Throughput." in text and "1 runs" not in text
+
+
+def test_changes_and_margins_have_no_blank_before_the_sign_in_chinese() -> None:
+    report = in_language(report_of(regressed()), "zh")
+    texts = [cell.text for block in _tables(report) for row in block.rows for cell in row]
+    assert any(text.startswith("±") for text in texts) and any(text.startswith("+") for text in texts)
+    assert not [text for text in texts if " %" in text]
+
+
+def _tables(report: Report) -> list[Table]:
+    return [block for section in report.sections for block in section.blocks if isinstance(block, Table)]
