@@ -176,11 +176,11 @@ def _raise_if_lost(directory: Path) -> None:
 
 
 def _say_estimate(a: LoadedSpec, b: LoadedSpec, settings: ABSettings, options: Options) -> None:
-    """How long it takes, without loading; not known where a run ends after a number of operations."""
+    """How long it takes, without server starts and loading; not known where a run ends after a number of operations."""
     estimate_s = ab_time_s(settings, a_ns=_run_ns(a.spec), b_ns=_run_ns(b.spec))
     if estimate_s is not None:
         time = format_duration(round(estimate_s * NS_PER_S))
-        options.progress.note(f"{settings.run_count} runs, about {time} without loading")
+        options.progress.note(f"{settings.run_count} runs, about {time} without server starts and loading")
 
 
 def _plan(place: Workplace) -> Plan:

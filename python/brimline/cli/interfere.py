@@ -98,7 +98,7 @@ def interfere(
     settings = _settings(loaded, background, pairs, background_rows, gating.share_of(margin, "--margin"))
     estimate = format_duration(round(interfere_time_s(loaded.spec, settings) * NS_PER_S))
     options.progress.note(
-        f"{2 * settings.pairs} runs, about {estimate} without loading; "
+        f"{2 * settings.pairs} runs, about {estimate} without server starts and loading; "
         f"up to {format_count(settings.rows)} documents in the background"
     )
     return show_result(interfere_loaded(loaded, settings, options), as_json=as_json, full=True, lang=lang)

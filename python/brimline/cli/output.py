@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -27,6 +27,17 @@ def console() -> Console:
 
 
 class _Console(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich does, but without the blanks that fill cells up to the end of a line where nobody sees a screen."""
+        if self.is_terminal:
+            super().print(*objects, **options)
+            return
+        with self.capture() as captured:
+            super().print(*objects, **options)
+        lines = captured.get().split("\n")
+        self.file.write("\n".join(line.rstrip(" ") for line in lines))
+        self.file.flush()
+
     def on_broken_pipe(self) -> None:
         """Leaves it to `app` what a reader who has had enough means; rich would end the process with 1."""
         raise BrokenPipeError

@@ -18,7 +18,7 @@ from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import stored_sweep_settings
 from brimline.experiments.vary import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, VARY_KIND
-from brimline.experiments.vary_factors import KINDS
+from brimline.experiments.vary_factors import CONNECTIONS, KINDS
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_duration, parse_percentage
 
@@ -39,6 +39,15 @@ def sweep(
             metavar="NAME=V1,V2",
             help="Vary this instead of a ladder of connections; repeatable, every combination runs. "
             f"Factors: {_FACTORS}.",
+            show_default=False,
+        ),
+    ] = None,
+    connections: Annotated[
+        str | None,
+        typer.Option(
+            "--connections",
+            metavar="LIST",
+            help="Short for --vary connections=LIST, such as 1,8,64.",
             show_default=False,
         ),
     ] = None,
@@ -122,6 +131,7 @@ def sweep(
         quiet=quiet,
         lang=lang,
     )
+    vary = _varied(vary, connections)
     if resume is not None:
         if workload is not None or property_files or properties:
             raise UsageError("--resume goes on with the sweep as it was begun", hint="leave the workload out")
@@ -129,14 +139,14 @@ def sweep(
         if any(value is not None for value in given):
             raise UsageError(
                 "--resume goes on with the sweep as it was begun",
-                hint="leave --vary out, and what says how often and how long",
+                hint="leave --vary and --connections out, and what says how often and how long",
             )
         return show_result(_resumed(resume, options), as_json=as_json, lang=lang, full=True)
     overrides = opt.spec_overrides(records=records, threads=threads, seed=seed)
     if vary:
         if connections_max is not None:
             raise UsageError(
-                "--connections-max belongs to the ladder of connections", hint="--vary connections=1,8,64 names them"
+                "--connections-max belongs to the ladder of connections", hint="--connections 1,8,64 names them"
             )
         varied = vary_api(
             workload,
@@ -165,6 +175,16 @@ def sweep(
         options=options,
     )
     return show_result(result, as_json=as_json, lang=lang, full=True)
+
+
+def _varied(factors: list[str] | None, connections: str | None) -> list[str] | None:
+    """The factors, numbers of connections among them however they were said. Raises UsageError."""
+    if connections is None:
+        return factors
+    others = factors or []
+    if any(each.partition("=")[0].strip() == CONNECTIONS for each in others):
+        raise UsageError("--connections and --vary connections say the same", hint="give one of them")
+    return [*others, f"{CONNECTIONS}={connections}"]
 
 
 def _resumed(name: str, options: Options) -> Result:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from brimline.analysis.observation import observe
+from brimline.analysis.finding import Standing
+from brimline.analysis.observation import Observation, observe
 from brimline.errors import RecordError
 from brimline.execution import RunContext, execute, restore_data
 from brimline.experiments.ab import AB, ABSettings, Arm, ArmProbe, ArmTrial
@@ -30,9 +31,11 @@ def run_arms(
 ) -> list[ArmTrial]:
     """Executes runs until `machine` has no more, or the user ends it; a run that was cut short is the last.
 
+    The first run that fell behind its rate is told at once.
     `done` are runs of a comparison that is resumed. Raises what `execute` raises.
     """
     trials = list(done)
+    warned = False
     while (probe := machine.next_probe(trials)) is not None:
         arm = arms[probe.arm]
         if arm.context.stop.requested:
@@ -41,12 +44,26 @@ def run_arms(
         directory = writer.begin_trial(asdict(probe), stage="arm", label=probe.label)
         record = execute(arm.plan, directory=directory, title=title, context=arm.context)
         trials.append(ArmTrial(probe=probe, completed=record.complete))
-        outcome = describe_outcome(observe(record))
+        observation = observe(record)
+        outcome = describe_outcome(observation)
         writer.event("trial", directory=directory.name, outcome=outcome)
         arm.context.progress.note(f"{title}: {outcome}")
+        if not warned and (behind := fell_behind(observation)):
+            warned = True
+            arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")
         if record.complete:
             restore_data(arm.plan, deployment=arm.context.deployment)
     return trials
+
+
+def fell_behind(observation: Observation) -> str:
+    """How a run did not offer the rate that was asked for; "" where it did, and of a closed loop, which has none."""
+    late = [
+        each.evidence
+        for each in observation.findings
+        if each.name in ("generator_lag", "sent") and each.verdict in (Standing.WARN, Standing.FAIL)
+    ]
+    return "; ".join(late)
 
 
 def stored_arm_trials(experiment: ExperimentRecord) -> list[ArmTrial]:

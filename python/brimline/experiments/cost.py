@@ -41,11 +41,12 @@ class TimeEstimate:
 
     @property
     def text(self) -> str:
-        """`estimate: about 14 min 10 s, 22 probes (calibrate 1, sweep 8, …); at most 41 min, without loading`."""
+        """`estimate: about 14 min 10 s, 22 probes (…); at most 41 min, without server starts and loading`."""
         return message(
-            "estimate: about {typical}, {count} probe ({stages}); at most {most}, without loading"
+            "estimate: about {typical}, {count} probe ({stages}); at most {most}, without server starts and loading"
             if self.probe_count == 1
-            else "estimate: about {typical}, {count} probes ({stages}); at most {most}, without loading",
+            else "estimate: about {typical}, {count} probes ({stages}); at most {most}, "
+            "without server starts and loading",
             typical=format_duration(self.typical_s * NS_PER_S),
             count=format_count(self.probe_count),
             stages=joined(", ", [f"{stage.stage} {stage.probe_count}" for stage in self.stages]),

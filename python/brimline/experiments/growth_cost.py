@@ -34,7 +34,7 @@ class GrowthCost:
         """The estimate in one line."""
         return message(
             "estimate: about {time} for {steps} steps and {batches} batches of queries, at {rate}/s of import and "
-            "{queries} queries/s; up to {size} on disk",
+            "{queries} queries/s, without the server's first start; up to {size} on disk",
             time=format_duration(self.time_s * NS_PER_S),
             steps=format_count(self.steps),
             batches=format_count(self.batches),

@@ -19,7 +19,7 @@ def vary_cost_text(settings: VarySettings, *, own_server: bool) -> str:
             combinations=format_count(count),
             blocks=format_count(settings.blocks),
         ),
-        message("at most {most}, without loading", most=format_duration(most_s * NS_PER_S)),
+        message("at most {most}, without server starts and loading", most=format_duration(most_s * NS_PER_S)),
     ]
     if own_server and settings.apart:
         servers = len(settings.groups)

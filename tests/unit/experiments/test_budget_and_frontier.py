@@ -74,7 +74,7 @@ def test_the_estimate_tells_each_stage() -> None:
     estimate = capacity_time(standard())
     assert estimate.text == (
         "estimate: about 17 min 6 s, 26 probes (calibrate 1, sweep 8, bracket 4, bisect 8, verify 5); "
-        "at most 1 h 15 min, without loading"
+        "at most 1 h 15 min, without server starts and loading"
     )
     assert estimate.probe_count == sum(stage.probe_count for stage in estimate.stages) == 26
     assert estimate.typical_s == pytest.approx(sum(stage.total_s for stage in estimate.stages))
