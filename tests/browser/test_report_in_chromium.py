@@ -86,6 +86,19 @@ def test_page_draws_everything_and_fits_its_window(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_no_text_of_a_chart_is_cut_at_its_edge(browser: Chromium, files: dict[str, Path], kind: str) -> None:
+    browser.open(files[kind], width=390)
+    cut = browser.evaluate(
+        """[...document.querySelectorAll('.plot text')].filter(text => {
+            const own = text.getBoundingClientRect(), plot = text.closest('.plot').getBoundingClientRect();
+            return own.width && (own.left < plot.left - 1 || own.right > plot.right + 1
+                || own.top < plot.top - 1 || own.bottom > plot.bottom + 1);
+        }).map(text => text.textContent)"""
+    )
+    assert cut == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_text_is_never_wider_than_its_box(browser: Chromium, files: dict[str, Path], kind: str) -> None:
     browser.open(files[kind], width=390)
     overflowing = browser.evaluate(

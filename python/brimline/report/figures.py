@@ -154,8 +154,13 @@ def extend(target: dict[str, Any], additions: dict[str, list[Any]], *, log_label
     target["annotations"] += additions["annotations"]
 
 
-def vertical(value: float, text: str, color: str, *, top: str = "paper", log_x: bool = False) -> dict[str, list[Any]]:
-    """A line from bottom to top at `value`, labelled at its upper end."""
+def vertical(
+    value: float, text: str, color: str, *, top: str = "paper", log_x: bool = False, place: float = 0.5
+) -> dict[str, list[Any]]:
+    """A line from bottom to top at `value`, labelled at its upper end.
+
+    `place`: where it stands, from 0 at the left to 1; near an end a long label lies to the other side.
+    """
     return {
         "shapes": [
             {"type": "line", "xref": "x", "x0": value, "x1": value, "yref": top, "y0": 0, "y1": 1}
@@ -166,6 +171,7 @@ def vertical(value: float, text: str, color: str, *, top: str = "paper", log_x: 
             | {
                 "xref": "x",
                 "x": math.log10(value) if log_x else value,
+                "xanchor": "left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",
                 "yref": top,
                 "y": 1,
                 "yanchor": "bottom",

@@ -60,7 +60,9 @@ def range_chart(fit: RangeFit, trials: Sequence[ScanTrial], *, number: int) -> C
         figures.extend(layout, figures.horizontal(rule.answer_within_ns, label, figures.MUTED), log_label=True)
     if reaches:
         label = message("{entries} entries", entries=entries_text(rule.entries))
-        figures.extend(layout, figures.vertical(rule.entries.value, label, figures.THROUGHPUT, log_x=True))
+        low, high = layout["xaxis"]["range"]
+        place = (math.log10(rule.entries.value) - low) / (high - low)
+        figures.extend(layout, figures.vertical(rule.entries.value, label, figures.THROUGHPUT, log_x=True, place=place))
     return Chart(
         id=f"scan-range-{number}",
         title=message("Time over entries: {scenario}", scenario=fit.scenario),
