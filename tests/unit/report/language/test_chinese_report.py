@@ -304,3 +304,8 @@ def test_the_language_is_chosen_by_option_then_by_environment() -> None:
         wanted_language("fr", environment={})
     with pytest.raises(UsageError, match="BRIMLINE_LANG"):
         wanted_language(environment={"BRIMLINE_LANG": "de"})
+
+
+def test_wordless_templates_have_chinese_punctuation() -> None:
+    said = said_in("zh", message("{metric}: {change}, {interval}", metric="throughput", change="a", interval="b"))
+    assert said == "吞吐量：a，b"
