@@ -28,7 +28,11 @@ def interfere(
     workload: opt.Workload = None,
     background: Annotated[
         BackgroundKind,
-        typer.Option("--with", help="What goes on beside it: import of rows, scans, index builds, or mongodump."),
+        typer.Option(
+            "--with",
+            help="What goes on beside it: import (rows, as fast as the load engine inserts them), scan, index builds, "
+            "or backup with mongodump.",
+        ),
     ] = "import",
     pairs: Annotated[int, typer.Option("--pairs", help="Runs alone and with it; fewer than 2 prove nothing.")] = (
         PAIRS_DEFAULT

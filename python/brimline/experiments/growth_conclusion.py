@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
 from brimline.experiments.growth import (
     Growth,
     GrowthEnd,
@@ -111,6 +113,20 @@ class IndexSetGrowth:
     query_breaks: tuple[Breakpoint, ...]
     stopped: str = ""
     cache_holds_records: float | None = None
+
+    def data_bytes_at(self, records: float) -> int | None:
+        """Size of so many documents, uncompressed as in the cache, between volumes in proportion; None: not known."""
+        known = [(each.records, each.load.data_bytes) for each in self.volumes if each.load.data_bytes is not None]
+        if not known:
+            return None
+        return round(float(np.interp(records, [count for count, _ in known], [size for _, size in known])))
+
+    @property
+    def cache_bytes(self) -> int | None:
+        """Size of the server's cache; None where it isn't known."""
+        return max(
+            (size for each in self.volumes if (size := each.load.signals.cache_bytes_max) is not None), default=None
+        )
 
     @property
     def query_break(self) -> Breakpoint:

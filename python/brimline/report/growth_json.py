@@ -38,14 +38,15 @@ def _set_document(growth: IndexSetGrowth) -> dict[str, Any]:
     return {
         "indexes": growth.indexes.value,
         "stopped": str(growth.stopped),
-        "import_breakpoint": _break_document(growth.import_break),
-        "query_breakpoints": [_break_document(each) for each in growth.query_breaks],
+        "import_breakpoint": _break_document(growth.import_break, growth),
+        "query_breakpoints": [_break_document(each, growth) for each in growth.query_breaks],
         "cache_holds_records": growth.cache_holds_records,
+        "cache_bytes": growth.cache_bytes,
         "volumes": [_volume_document(each) for each in growth.volumes],
     }
 
 
-def _break_document(each: Breakpoint) -> dict[str, Any]:
+def _break_document(each: Breakpoint, growth: IndexSetGrowth) -> dict[str, Any]:
     found = each.result.found
     return {
         "connections": each.connections or None,
@@ -53,6 +54,7 @@ def _break_document(each: Breakpoint) -> dict[str, Any]:
         "too_few_volumes": each.result.too_few,
         "p_value": each.result.p_value,
         "position_records": None if found is None else found.position.value,
+        "position_bytes": None if found is None else growth.data_bytes_at(found.position.value),
         "interval_records": None if found is None else interval_document(found.position),
         "course": None if found is None else found.course.value,
         "ratio_at_last_volume": None if found is None else found.ratio,

@@ -144,6 +144,7 @@ def _verdict(conclusion: GrowthConclusion, trials: Sequence[GrowthTrial]) -> Ver
             facts=facts,
         )
     position = query.result.found.position
+    facts = [*_size_facts(first, position.value), *facts]
     return Verdict(
         tone="pass",
         caption="Query breakpoint",
@@ -158,6 +159,19 @@ def _verdict(conclusion: GrowthConclusion, trials: Sequence[GrowthTrial]) -> Ver
         badges=[Badge(text=first.indexes.value, tone="muted")],
         facts=facts,
     )
+
+
+def _size_facts(growth: IndexSetGrowth, records: float) -> list[Fact]:
+    """How large the collection is there, beside the cache."""
+    data_bytes, cache_bytes = growth.data_bytes_at(records), growth.cache_bytes
+    if data_bytes is None or cache_bytes is None:
+        return []
+    sizes = message(
+        "{size} of documents; the cache has {cache}",
+        size=format_bytes(data_bytes),
+        cache=format_bytes(cache_bytes),
+    )
+    return [Fact(label="Collection there", value=sizes)]
 
 
 def _breaks_table(sets: Sequence[IndexSetGrowth]) -> Table:

@@ -36,6 +36,8 @@ def test_the_headline_is_the_query_breakpoint_with_its_interval_and_cause() -> N
     assert report.verdict.unit == "records"
     assert report.verdict.interval.startswith("95 % CI ")
     assert "collection past the cache" in report.verdict.sentence
+    (there,) = [fact.value for fact in report.verdict.facts if fact.label == "Collection there"]
+    assert "of documents; the cache has" in there
 
 
 def test_there_is_a_chart_for_import_disk_and_queries() -> None:
@@ -74,6 +76,9 @@ def test_the_json_has_every_volume_and_the_breakpoints() -> None:
     assert low <= found["position_records"] <= high
     assert found["causes"][0]["name"] == "collection past the cache"
     assert first["import_breakpoint"]["position_records"] is None
+    (bytes_per_record,) = {volume["load"]["data_bytes"] / volume["records"] for volume in first["volumes"]}
+    assert found["position_bytes"] == round(found["position_records"] * bytes_per_record)
+    assert first["cache_bytes"] == max(volume["load"]["signals"]["cache_bytes_max"] for volume in first["volumes"])
 
 
 @pytest.mark.parametrize("first", [None, 30, 0], ids=["whole", "too few volumes", "nothing"])

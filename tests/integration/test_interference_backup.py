@@ -1,0 +1,89 @@
+"""`brimline interfere --with backup` beside a stand-in for mongodump, which is in no registry: it reads what a dump does.
+
+What the real tool costs a server isn't shown by this, only that it is started, watched and ended as it must be.
+"""
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from brimline.servers import Deployment
+from tests.support.command_line import CommandLine, Outcome
+
+pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
+
+SHORT = ("--records", "1000", "--duration", "2s", "--warmup", "200ms", "--connections", "4", "--pairs", "1")
+STAND_IN = """#!{python}
+import json, os, sys, time
+from pathlib import Path
+import pymongo
+from bson.raw_bson import RawBSONDocument
+
+words = sys.argv[1:]
+(settings,) = [Path(word.partition("=")[2]) for word in words if word.startswith("--config=")]
+uri = json.loads(settings.read_text().partition(": ")[2])
+with open({log!r}, "a") as log:
+    log.write(json.dumps([os.getpid(), words, uri, settings.stat().st_mode]) + "\\n")
+{misbehaves}
+with pymongo.MongoClient(uri, document_class=RawBSONDocument) as client:
+    database = client.get_default_database()
+    for name in database.list_collection_names():
+        for document in database[name].find():
+            sys.stdout.buffer.write(document.raw)
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "calls"
+
+
+def interfere(
+    brimline_cli: CommandLine, mongod: Deployment, log: Path, *, misbehaves: str = "", words: tuple[str, ...] = ()
+) -> Outcome:
+    directory = log.parent / "bin"
+    directory.mkdir()
+    tool = directory / "mongodump"
+    tool.write_text(STAND_IN.format(python=sys.executable, log=str(log), misbehaves=misbehaves))
+    tool.chmod(0o755)
+    at = ("--uri", f"mongodb://{mongod.address}/brimline_backup", "--data", "load", "--background-rows", "5k", "-q")
+    path = f"{directory}{os.pathsep}{os.environ['PATH']}"
+    return brimline_cli.run("interfere", "ycsb-c", "--with", "backup", *SHORT, *at, *words, environment={"PATH": path})
+
+
+def calls(log: Path) -> list[tuple[int, list[str], str, int]]:
+    return [tuple(json.loads(line)) for line in log.read_text().splitlines()]
+
+
+def test_dumps_are_made_all_the_while_and_counted(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
+    outcome = interfere(brimline_cli, mongod, log, words=("--json",))
+    (run,) = outcome.json()["background"]["runs"]
+    assert run["problem"] is None and run["busy_share"] >= 0.9, outcome.stderr
+    assert run["units"] >= 1
+    made = calls(log)
+    # The last one was cut off when the run was over.
+    assert run["units"] <= len(made)
+    for _, words, uri, mode in made:
+        assert "mongodb://" not in " ".join(words)
+        assert uri.endswith("/brimline_backup")
+        assert stat.S_IMODE(mode) == 0o600
+
+
+def test_one_that_fails_is_told_with_its_own_words(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
+    fails = 'sys.exit("Failed: no such host")'
+    outcome = interfere(brimline_cli, mongod, log, misbehaves=fails)
+    outcome.check_error(4, "mongodump ended with 1: Failed: no such host")
+
+
+def test_one_that_would_outlive_the_run_is_ended(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
+    outcome = interfere(brimline_cli, mongod, log, misbehaves="time.sleep(600)", words=("--json",))
+    (process, *_), *_ = calls(log)
+    assert not psutil.pid_exists(process)
+    (run,) = outcome.json()["background"]["runs"]
+    # It was under way all the time, and how many were made can't be said.
+    assert run["busy_share"] >= 0.9 and run["units"] is None and run["problem"] is None
