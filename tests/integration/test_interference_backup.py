@@ -1,4 +1,4 @@
-"""`brimline interfere --with backup` beside a stand-in for mongodump, which is in no registry: it reads what a dump does.
+"""`brimline interfere --with backup` beside a stand-in for mongodump, which is in no registry: it reads what that does.
 
 What the real tool costs a server isn't shown by this, only that it is started, watched and ended as it must be.
 """
