@@ -12,7 +12,7 @@ from rich.console import Console
 from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.import_view import import_report
 from brimline.report.markdown import render_markdown
-from brimline.report.view import Table
+from brimline.report.view import Chart, Table
 from brimline.spec.import_settings import ImportSettings
 from tests.unit.report.import_samples import an_import
 
@@ -38,6 +38,22 @@ def test_it_is_there_as_a_page_and_as_text() -> None:
     text = render_markdown(report)
     for part in ("3002 records read = 3000 inserted", "Client CPU per document", "500 ns", "shop.orders"):
         assert part in text.replace("\u202f", "").replace("3 002", "3002").replace("3 000", "3000"), part
+
+
+def test_charts_are_drawn_from_the_rows_of_the_record() -> None:
+    record = an_import()
+    charts = {
+        block.id: block
+        for section in import_report(record).sections
+        for block in section.blocks
+        if isinstance(block, Chart)
+    }
+    rate, p99 = charts["over-time"].figure["data"]
+    assert list(rate["x"]) == [0.5, 1.5, 2.5]
+    assert list(rate["y"]) == [row.documents for row in record.rows]
+    assert list(p99["y"]) == record.interval_p99_ns, "an interval without an answer is a gap"
+    (cpu,) = charts["client-cpu"].figure["data"]
+    assert list(cpu["y"]) == [0.5, 0.5, 0.5]
 
 
 def in_a_terminal(report: Report) -> str:

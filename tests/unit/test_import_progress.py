@@ -1,0 +1,56 @@
+"""What an import says of itself on stderr while it goes on: figures of a tick that is known."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from brimline.cli import progress
+from brimline.cli.import_progress import ImportTerminalProgress
+from brimline.execution.import_progress import ImportTick
+
+TICK = ImportTick(
+    elapsed_s=10.0,
+    documents=2_500_000,
+    rejected=3,
+    bytes_read=250_000_000,
+    bytes_total=1_000_000_000,
+    documents_per_s=250_000.0,
+    bytes_per_s=25_000_000.0,
+    left_s=30.0,
+    service_p99_ns=12_300_000,
+)
+OF_A_PIPE = ImportTick(
+    elapsed_s=1.0,
+    documents=0,
+    rejected=0,
+    bytes_read=10,
+    bytes_total=None,
+    documents_per_s=0.0,
+    bytes_per_s=10.0,
+    left_s=None,
+    service_p99_ns=None,
+)
+
+
+def said(tick: ImportTick, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(progress, "_PLAIN_EVERY_S", 0.0)
+    shown = ImportTerminalProgress()
+    shown._console = Console(file=io.StringIO(), width=200)
+    shown.begin("shop.orders")
+    shown.tick(tick)
+    file = shown._console.file
+    assert isinstance(file, io.StringIO)
+    return " ".join(file.getvalue().replace("\u202f", " ").split())
+
+
+def test_a_line_has_rates_p99_what_was_rejected_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = said(TICK, monkeypatch)
+    assert line.startswith("shop.orders: 25 %, 2 500 000 documents, ")
+    for part in ("250 000 documents/s", "25.0 MB/s", "p99 12.3 ms", "3 rejected", "30.0 s left"):
+        assert part in line, line
+
+
+def test_of_a_pipe_nothing_is_said_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = said(OF_A_PIPE, monkeypatch)
+    assert not {"%", "p99", "rejected", "left"} & set(line.replace(",", "").split())
