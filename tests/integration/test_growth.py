@@ -1,4 +1,4 @@
-"""Growth on a real mongod: killed and resumed on a server that stays, cold queries, and what is refused."""
+"""Growth on a real mongod: killed and resumed, cold, warm and hot queries, and what is refused."""
 
 import signal
 from pathlib import Path
@@ -60,26 +60,16 @@ def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: Comma
     assert document["growth_ended_by"] == "target"
 
 
-def test_cold_queries_meet_a_server_without_its_files_in_memory(brimline_cli: CommandLine) -> None:
-    outcome = brimline_cli.run(
-        "grow",
-        "ycsb-c",
-        *STEPS,
-        "--to",
-        "2k",
-        "--connections",
-        "1",
-        "--protocol",
-        "cold",
-        "--cache-gb",
-        "0.25",
-        "--json",
-    )
-    (volume,) = outcome.json()["index_sets"][0]["volumes"]
+@pytest.mark.parametrize("protocol", ["cold", "warm", "hot"])
+def test_each_protocol_leaves_in_memory_what_it_says(protocol: str, brimline_cli: CommandLine) -> None:
+    """Cold: nothing; warm: the files, and not the server's cache; hot: both, by the pages that the server reads."""
+    words = ("--to", "2k", "--connections", "1", "--protocol", protocol, "--cache-gb", "0.25", "--json")
+    (volume,) = brimline_cli.run("grow", "ycsb-c", *STEPS, *words).json()["index_sets"][0]["volumes"]
     (batch,) = volume["queries"]
-    assert batch["restarted"]
-    assert batch["page_cache_share"] is None or batch["page_cache_share"] < 0.5
-    assert batch["signals"]["cache_pages_read"] > 0
+    assert batch["restarted"] == (protocol != "hot")
+    share, pages_read = batch["page_cache_share"], batch["signals"]["cache_pages_read"]
+    assert share is None or (share < 0.5 if protocol == "cold" else share > 0.9)
+    assert pages_read == 0 if protocol == "hot" else pages_read > 0
     assert volume["load"]["files_bytes"] > volume["load"]["storage_bytes"]
 
 
