@@ -110,12 +110,10 @@ impl Operation {
         };
         let choices =
             (self.kind as u64) << 60 | tag << 56 | u64::from(self.field) << 28 | u64::from(self.documents);
-        let digest = mix(mix(mix(self.index) ^ key) ^ choices);
-        if self.statements == Statements::NONE {
-            return digest;
-        }
+        // Only transactions have statements, and their documents are few: the bits are free.
         let Statements { reads, updates } = self.statements;
-        mix(digest ^ (u64::from(reads) << 8 | u64::from(updates)))
+        let statements = u64::from(reads) << 20 | u64::from(updates) << 12;
+        mix(mix(mix(self.index) ^ key) ^ (choices ^ statements))
     }
 }
 

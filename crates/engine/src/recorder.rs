@@ -271,7 +271,9 @@ impl Recorder {
         if let Some(due) = finished.due {
             record(&mut tally.response, finished.done.saturating_sub(due));
         }
-        break_down(&mut tally.breakdown, kind, finished);
+        if finished.ending != Ending::Ok || has_parts(kind) {
+            break_down(&mut tally.breakdown, kind, finished);
+        }
     }
 
     /// Hands out what was recorded since the last cut and goes on with `empty`.
@@ -280,6 +282,14 @@ impl Recorder {
     }
 }
 
+/// Whether the times of such operations consist of others, or are looked at by document.
+#[inline]
+const fn has_parts(kind: OperationKind) -> bool {
+    matches!(kind, OperationKind::Scan | OperationKind::ReadModifyWrite | OperationKind::Transaction)
+}
+
+/// Kept out of line: most operations have neither failed nor parts.
+#[inline(never)]
 fn break_down(breakdown: &mut Breakdown, kind: OperationKind, finished: &Finished) {
     let Finished { due, sent, done, ending, documents, .. } = *finished;
     if ending != Ending::Ok {

@@ -109,17 +109,24 @@ impl Workload {
     /// The record that `command` is about: the operation's `own`, but for statements of a transaction beyond that of its first
     /// record, whose records are drawn likewise. All of a transaction are told by the newest record that `own` was told by, so
     /// that a read and its update are of the same one, whatever is inserted meanwhile.
+    #[inline]
     pub fn record_for(&self, command: Command, operation: &Operation, own: u64) -> u64 {
-        match (&self.work, command) {
-            (Choices::Mix(mix), Command::Statement(place)) if place.record_number() > 0 => {
-                let number = u64::from(place.record_number());
-                let draw = operation.index.wrapping_mul(RECORDS_PER_TRANSACTION).wrapping_add(number);
-                let index = operation.index.wrapping_add(number);
-                let key = self.key(mix, mix.chooser.draw(&mut self.statements.at(draw), index));
-                self.resolve(key, self.inserts_at(operation.key, own))
+        match command {
+            Command::Statement(place) if place.record_number() > 0 => {
+                self.further_record(u64::from(place.record_number()), operation, own)
             }
             _ => own,
         }
+    }
+
+    /// Kept out of line: the path of an operation of one command stays as short as it was.
+    #[inline(never)]
+    fn further_record(&self, number: u64, operation: &Operation, own: u64) -> u64 {
+        let Choices::Mix(mix) = &self.work else { return own };
+        let draw = operation.index.wrapping_mul(RECORDS_PER_TRANSACTION).wrapping_add(number);
+        let index = operation.index.wrapping_add(number);
+        let key = self.key(mix, mix.chooser.draw(&mut self.statements.at(draw), index));
+        self.resolve(key, self.inserts_at(operation.key, own))
     }
 
     /// How many inserts were acknowledged when `key` was bound to `record`; 0 of a key that doesn't ask.
