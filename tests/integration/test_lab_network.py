@@ -152,7 +152,8 @@ def test_one_of_a_program_ends_with_it_by_kill_9(cli: CommandLine, cache: Path, 
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (("--loss", "1%"), "segments are lost below TCP", "delay and rate can be had"),
+        (("--loss", "60%"), "can't lose 60% of its segments", "0% to 50%"),
+        (("--loss", "much"), "no percentage", "--loss 1%"),
         (("--between", "members"), "there is none", "--delay"),
         (("--delay", "5ms", "--between", "members"), "no servers that speak with each other", "--replica-set"),
         (("--delay", "5"), "has no unit", "--delay 5ms"),

@@ -3,7 +3,6 @@
 import json
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ import brimline
 from brimline.servers.lab.certificates import CLIENT_SUBJECT
 from tests.support import fake_mongos
 from tests.support.command_line import CommandLine
-from tests.support.labs import left_behind, processes_below
+from tests.support.labs import left_behind, processes_below, stand_in_mongos
 from tests.support.server import required_mongod
 from tests.support.server_versions import required_version, share_binaries
 from tests.support.waiting import eventually
@@ -229,9 +228,7 @@ def test_a_sharded_cluster_without_mongos_is_refused_by_name(cli: CommandLine, c
 
 def test_a_sharded_cluster_comes_up_step_by_step_and_goes(cli: CommandLine, cache: Path) -> None:
     """Config server and shards are real; the router is a stand-in, because no package brings a mongos."""
-    mongos = cli.directory / "mongos"
-    mongos.write_text(f'#!/bin/sh\nexec {sys.executable} {fake_mongos.__file__} "$@"\n')
-    mongos.chmod(0o755)
+    mongos = stand_in_mongos(cli.directory)
     words = ("--shards", "2", "--small", "--election-timeout", "1s", "--mongos", str(mongos))
     document = _up(cli, "cluster", *words, "--server-version", fake_mongos.VERSION)
     roles = [(server["role"], server["set"], server["state"]) for server in document["servers"]]

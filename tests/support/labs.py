@@ -1,8 +1,11 @@
 """Owns what a lab may leave behind: processes, directories and ports."""
 
+import sys
 from pathlib import Path
 
 import psutil
+
+from tests.support import fake_mongos
 
 
 def processes_below(directory: Path) -> list[psutil.Process]:
@@ -16,6 +19,14 @@ def processes_below(directory: Path) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
+
+
+def stand_in_mongos(directory: Path) -> Path:
+    """A program that is started as mongos is: see `fake_mongos`."""
+    program = directory / "mongos"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {fake_mongos.__file__} "$@"\n')
+    program.chmod(0o755)
+    return program
 
 
 def left_behind(cache: Path) -> list[str]:

@@ -13,7 +13,7 @@ from brimline.execution import interruptible
 from brimline.servers.binary import find_mongod, find_mongos
 from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.lab.lifecycle import DEADLINE_S, Raised, ServerLook, bring_up, find_lab, look_at, take_down
-from brimline.servers.lab.network import Between, Network, parse_bit_rate, refuse_loss
+from brimline.servers.lab.network import Between, Network, parse_bit_rate
 from brimline.servers.lab.spec import (
     CACHE_GB_DEFAULT,
     ELECTION_TIMEOUT_MS_DEFAULT,
@@ -24,7 +24,7 @@ from brimline.servers.lab.spec import (
     members_of,
 )
 from brimline.servers.lab.state import Lab, labs_directory, stored_labs
-from brimline.units import parse_duration
+from brimline.units import parse_duration, parse_percentage
 
 __all__ = ["LabWords", "lab", "lab_down", "lab_spec", "lab_status", "lab_up", "labs"]
 
@@ -39,7 +39,7 @@ class LabWords(TypedDict, total=False):
     `delays_s`: members by number, from 1. `cpus`: processors that the servers may run on; `cpu_share`: how many
     CPUs each may use (root). `small`: small journal files,
     for tests of behaviour. `delay` ("5ms", each way) and `rate` ("100mbit") of a line `between` "clients" and servers,
-    the "members", or "all". `loss` is refused. `deadline_s`: until when it must be up.
+    the "members", or "all", `loss` ("1%") of its segments. `deadline_s`: until when it must be up.
     """
 
     replica_set: int | None
@@ -144,13 +144,11 @@ def lab_spec(words: LabWords) -> LabSpec:
 
 
 def _network(words: LabWords) -> Network | None:
-    delay, rate, between = words.get("delay"), words.get("rate"), words.get("between")
-    if loss := words.get("loss"):
-        refuse_loss(loss)
-    if delay is None and rate is None:
+    delay, rate, loss, between = (words.get("delay"), words.get("rate"), words.get("loss"), words.get("between"))
+    if delay is None and rate is None and loss is None:
         if between is not None:
             raise UsageError(
-                "--between says where a line is, and there is none", hint="add --delay 5ms or --rate 100mbit"
+                "--between says where a line is, and there is none", hint="add --delay 5ms, --rate 100mbit or --loss 1%"
             )
         return None
     try:
@@ -158,9 +156,10 @@ def _network(words: LabWords) -> Network | None:
             delay_ns=0 if delay is None else parse_duration(delay),
             rate_bit_per_s=None if rate is None else parse_bit_rate(rate),
             between=between or "clients",
+            loss=0.0 if loss is None else parse_percentage(loss),
         )
     except ValueError as error:
-        raise UsageError(str(error), hint="write them like --delay 5ms --rate 100mbit") from error
+        raise UsageError(str(error), hint="write them like --delay 5ms --rate 100mbit --loss 1%") from error
 
 
 def _members(words: LabWords) -> tuple[MemberSpec, ...]:

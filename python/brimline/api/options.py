@@ -37,7 +37,8 @@ class Options:
     `uri`: the server to use; None: the spec's, the environment's (BRIMLINE_URI), else the bundled mongod.
     `password`: where it comes from when the connection string names a user alone; else BRIMLINE_PASSWORD. `mongod`: the
     binary to start instead of the bundled one; `server_version`: the version to start, such as "4.4", fetched once.
-    `topology`: what to start instead of one server, such as "replica-set-3"; `network`: how far away, such as "5ms";
+    `topology`: what to start instead of one server, such as "replica-set-3"; `mongos`: the router of a sharded one,
+    else that of PATH; `network`: how far away, such as "5ms";
     `cpu_share`: how many CPUs each server may use (root).
     `data`: what to do about missing data; None: `load` on a server that brimline starts, `check` on any other. `drop`:
     replace documents that brimline did not load. `resume`: a load goes on where one of the same data ended. `null`: no
@@ -51,6 +52,7 @@ class Options:
     server_version: str | None = None
     cache_gb: float = CACHE_GB_DEFAULT
     topology: str | None = None
+    mongos: Path | None = None
     network: str | None = None
     cpu_share: float | None = None
     data: DataPolicy | Literal["check", "load", "as-is"] | None = None

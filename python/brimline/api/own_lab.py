@@ -4,13 +4,15 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from brimline.api.options import Options
 from brimline.errors import UsageError
 from brimline.execution import StopToken
 from brimline.servers import Deployment, ServerBinary, external
+from brimline.servers.binary import find_mongos
 from brimline.servers.lab.lifecycle import bring_up
-from brimline.servers.lab.names import STANDALONE, is_client_routed, read_topology, topology_spec
+from brimline.servers.lab.names import STANDALONE, is_client_routed, is_sharded, read_topology, topology_spec
 from brimline.servers.lab.network import parse_network
 from brimline.servers.lab.spec import NAME_DEFAULT, LabSpec
 from brimline.servers.lab.state import Lab
@@ -64,11 +66,32 @@ def own_lab(
 ) -> Iterator[Deployment]:
     """A fresh lab for the length of the `with` block. Raises UsageError, TargetError and Interrupted."""
     spec = replace(lab_spec_of(options), name=f"{NAME_DEFAULT}-{secrets.token_hex(4)}")
-    raised = bring_up(spec, mongod=binary, outlives=False, say=say, meanwhile=stop.raise_if_requested)
+    raised = bring_up(
+        spec,
+        mongod=binary,
+        mongos=router_of(options),
+        outlives=False,
+        say=say,
+        meanwhile=stop.raise_if_requested,
+    )
     try:
         yield lab_deployment(raised.lab, binary, client_routed=is_client_routed(options.topology or STANDALONE))
     finally:
         raised.take_down()
+
+
+def router_of(options: Options) -> Path | None:
+    """The mongos of a sharded cluster; None where none is wanted, or there is none. Raises UsageError."""
+    if is_sharded(options.topology or STANDALONE):
+        return find_mongos(flag=options.mongos)
+    if options.mongos is not None:
+        raise idle_router()
+    return None
+
+
+def idle_router() -> UsageError:
+    """A mongos was given, and nothing would use it."""
+    return UsageError("--mongos is the router of a sharded cluster", hint="add --topology sharded-2, or leave it out")
 
 
 def lab_spec_of(options: Options) -> LabSpec:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from brimline.api.options import Options
-from brimline.api.own_lab import own_lab, wants_lab
+from brimline.api.own_lab import own_lab, router_of, wants_lab
 from brimline.errors import UsageError
 from brimline.execution import StopToken
 from brimline.servers import Deployment, bundled, find_mongod
@@ -17,6 +17,7 @@ def own_server(options: Options, *, say: Callable[[str], None], stop: StopToken)
     Where a topology, a network or a share of the processors is wanted it is a lab. Raises UsageError and TargetError as
     `find_mongod`, `bundled` and `bring_up` do, Interrupted while something is fetched.
     """
+    router_of(options)  # one that nothing would use is refused first
     binary = find_mongod(
         flag=options.mongod, server_version=options.server_version, say=say, meanwhile=stop.raise_if_requested
     )
@@ -41,7 +42,12 @@ def refuse_version(server_version: str | None) -> None:
 def refuse_own(options: Options) -> None:
     """The same for all that says what server to start. Raises UsageError."""
     refuse_version(options.server_version)
-    given = {"--topology": options.topology, "--network": options.network, "--cpu-share": options.cpu_share}
+    given = {
+        "--topology": options.topology,
+        "--mongos": options.mongos,
+        "--network": options.network,
+        "--cpu-share": options.cpu_share,
+    }
     for name, value in given.items():
         if value is not None:
             raise UsageError(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brimline.api.options import Options
-from brimline.api.own_lab import lab_spec_of, refuse_over_shards
+from brimline.api.own_lab import idle_router, lab_spec_of, refuse_over_shards, router_of
 from brimline.api.workplace import driver_needs_one_server, given_uri, require_client
 from brimline.errors import UsageError
 from brimline.execution import DataPolicy
@@ -32,7 +32,8 @@ from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.servers import find_mongod
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.servers.compression import NONE
-from brimline.servers.lab.names import STANDALONE, is_client_routed
+from brimline.servers.lab.names import STANDALONE, is_client_routed, is_sharded
+from brimline.servers.lab.sharding import require_mongos
 from brimline.servers.selection import MODES, Mode
 from brimline.spec import LoadedSpec, Spec
 
@@ -141,7 +142,8 @@ def _options(named: Mapping[str, str], options: Options) -> Options:
     if MONGOD in named:
         options = replace(options, mongod=Path(named[MONGOD]))
     if TOPOLOGY in named:
-        options = replace(options, topology=named[TOPOLOGY])
+        mongos = options.mongos if is_sharded(named[TOPOLOGY]) else None
+        options = replace(options, topology=named[TOPOLOGY], mongos=mongos)
     if NETWORK in named:
         options = replace(options, network=named[NETWORK])
     return replace(options, server_version=named[SERVER_VERSION]) if SERVER_VERSION in named else options
@@ -179,6 +181,11 @@ def _check_surroundings(factors: Sequence[Factor], options: Options, uri: str | 
     for clash, what in clashes:
         if clash:
             raise UsageError(f"{what} contradict each other", hint="give one of them")
+    topologies = next(
+        (factor.levels for factor in factors if factor.name == TOPOLOGY), (options.topology or STANDALONE,)
+    )
+    if options.mongos is not None and not any(map(is_sharded, topologies)):
+        raise idle_router()
     for factor in factors:
         if factor.name == MONGOD:
             for level in factor.levels:
@@ -213,9 +220,12 @@ def _check_compression(options: Options, uri: str | None) -> None:
 
 
 def _check_routing(variant: Variant) -> None:
-    """What client-routed shards can't do. Raises UsageError, before anything is started."""
+    """What shards need, and what client-routed ones can't do. Raises UsageError, before anything is started."""
     options = variant.options
     spec = lab_spec_of(options)  # what its options ask for can be had
+    if is_sharded(options.topology or STANDALONE):
+        mongod = find_mongod(flag=options.mongod, server_version=options.server_version)
+        require_mongos(router_of(options), mongod=mongod)
     if options.topology is None or not is_client_routed(options.topology):
         return
     refuse_over_shards(variant.loaded.spec, options)

@@ -82,11 +82,14 @@ def up(
     rate: Annotated[
         str | None, typer.Option("--rate", metavar="RATE", help="What each server's line carries, each way: 100mbit.")
     ] = None,
-    loss: Annotated[str | None, typer.Option("--loss", metavar="SHARE", help="Refused: says why.", hidden=True)] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option("--loss", metavar="SHARE", help="Segments that are lost and sent again, each way: 1%."),
+    ] = None,
     between: Annotated[
         Literal["clients", "members", "all"] | None,
         typer.Option(
-            "--between", help="Where --delay and --rate apply: to clients (default), among the servers, or all."
+            "--between", help="Where --delay, --rate and --loss apply: to clients (default), among the servers, or all."
         ),
     ] = None,
     deadline: Annotated[

@@ -93,12 +93,18 @@ TopologyName = Annotated[
         show_default=False,
     ),
 ]
+Mongos = Annotated[
+    Path | None,
+    typer.Option(
+        "--mongos", metavar="FILE", help="The router of --topology sharded-N; default: PATH's.", show_default=False
+    ),
+]
 NetworkName = Annotated[
     str | None,
     typer.Option(
         "--network",
         metavar="NETWORK",
-        help="How far away the servers that brimline starts are, each way: 5ms, 100mbit, 5ms+100mbit.",
+        help="How far away the servers that brimline starts are, each way: 5ms, 100mbit, 5ms+1%.",
         show_default=False,
     ),
 ]
@@ -228,6 +234,7 @@ def surroundings(
     server_version: str | None = None,
     cache_gb: float,
     topology: str | None = None,
+    mongos: Path | None = None,
     network: str | None = None,
     cpu_share: float | None = None,
     data: DataPolicy | None = None,
@@ -249,6 +256,7 @@ def surroundings(
         server_version=server_version,
         cache_gb=cache_gb,
         topology=_one_word("--topology", topology, read_topology),
+        mongos=mongos,
         network=_one_word("--network", network, read_network),
         cpu_share=cpu_share,
         data=data,

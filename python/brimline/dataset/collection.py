@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
+from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
 from brimline.errors import InvalidRun, UsageError
 
 
@@ -28,14 +29,16 @@ def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -
     """Makes `manifest.collection` empty and existing, with a manifest in state "loading".
 
     What brimline loaded before, whole or in part, is replaced. Documents of somebody else are only dropped
-    when told so.
+    when told so. Behind a mongos an empty collection that is there stays as it is, one that holds documents is sharded
+    again as it was, and one that is new is sharded by its hashed `_id`.
 
     Raises:
         UsageError: the collection holds documents, has no manifest, and `drop` is False.
         TargetError: the server doesn't answer or refuses.
     """
     name = manifest.collection
-    if not drop and _holds_documents(database, name) and read_manifest(database, name) is None:
+    holds_documents = _holds_documents(database, name)
+    if not drop and holds_documents and read_manifest(database, name) is None:
         raise UsageError(
             f"the collection {database.name}.{name} holds documents that brimline did not load",
             hint="name another collection in the workload, or give --drop to have them deleted",
@@ -43,8 +46,21 @@ def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -
     # First the word that the data is not whole: whoever looks after an interruption here finds "loading".
     write_manifest(database, manifest)
     with target_errors("preparing the collection"):
+        if is_behind_router(database):
+            _prepare_on_shards(database, name, holds_documents=holds_documents)
+            return
         database.drop_collection(name)
         database.create_collection(name)
+
+
+def _prepare_on_shards(database: DataDatabase, name: str, *, holds_documents: bool) -> None:
+    if not holds_documents and collection_exists(database, name):
+        return
+    key = shard_key_wanted(database, name)
+    database.drop_collection(name)
+    database.create_collection(name)
+    if key is not None:
+        shard(database, name, key)
 
 
 def prepare_addition(database: DataDatabase, manifest: Manifest) -> bool:

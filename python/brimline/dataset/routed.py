@@ -63,6 +63,10 @@ class _Database:
     def __getitem__(self, name: str) -> Any:
         return self._databases[0][name] if name == MANIFEST_COLLECTION else _Collection(self._databases, name)
 
+    def command(self, name: str) -> Mapping[str, Any]:
+        """What the first server answers."""
+        return self._databases[0].command(name)
+
     def drop_collection(self, name: str) -> None:
         """Drops it at every server."""
         for database in self._databases:

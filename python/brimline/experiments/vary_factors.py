@@ -236,7 +236,7 @@ _ALL = (
     FactorKind(name=MONGOD, scope=Scope.SERVER, what="paths of mongod binaries", read=str),
     FactorKind(name=CACHE, scope=Scope.SERVER, what="cache of the server in GB", read=_cache),
     FactorKind(name=TOPOLOGY, scope=Scope.SERVER, what=TOPOLOGIES, read=read_topology),
-    FactorKind(name=NETWORK, scope=Scope.SERVER, what="delay, each way, and rate: local, 0ms, 5ms, 5ms+100mbit",
+    FactorKind(name=NETWORK, scope=Scope.SERVER, what="delay, each way, rate and loss: local, 0ms, 5ms+100mbit, 5ms+1%",
                read=read_network),
     FactorKind(name=READ_PREFERENCE, scope=Scope.RUN, what="where reads go: primary, secondary, nearest …",
                read=_read_preference),

@@ -147,8 +147,8 @@ def _definitions_of(settings: VarySettings) -> list[Fact]:
         facts.append(
             Fact(
                 label="Network",
-                value="delay and rate of a forwarder between client and servers, each way, so that a round trip takes "
-                "twice the delay; 0ms is the forwarder alone, local no forwarder. Nothing is lost on it.",
+                value="delay, rate and loss of a forwarder between client and servers, each way, so that a round trip "
+                "takes twice the delay; 0ms is the forwarder alone, local no forwarder. What a loss costs is modelled.",
             )
         )
     return facts

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from brimline.servers.bundled import free_port
-from brimline.servers.lab.forwarder import is_made_by
+from brimline.servers.lab.forwarder import Line, Mending, is_made_by
 from brimline.servers.lab.forwarding import forwarder_command
 from brimline.servers.lab.network import Network
 from brimline.servers.listening import listens
@@ -122,6 +122,69 @@ def test_where_nobody_listens_the_connection_ends() -> None:
     nobody = f"127.0.0.1:{free_port()}"
     with forwarder(nobody, Network()) as far, _connect(far) as connection, suppress(ConnectionResetError):
         assert connection.recv(1) == b""
+
+
+def _later_ns(loss: float, byte_count: int, *, delay_ns: int = 0) -> list[int]:
+    mending = Mending(loss, delay_ns, seed=1)
+    return [mending.later_ns(byte_count) for _ in range(100_000)]
+
+
+def test_as_many_segments_are_lost_as_asked_for() -> None:
+    """Of messages of so many segments 1 - (1 - loss)^segments are late, within five deviations."""
+    for segments in (1, 10):
+        late = sum(later_ns > 0 for later_ns in _later_ns(0.01, 1448 * segments, delay_ns=MS)) / 100_000
+        expected = 1 - 0.99**segments
+        assert abs(late - expected) < 5 * (expected * (1 - expected) / 100_000) ** 0.5
+
+
+def test_a_lost_segment_costs_what_it_costs_tcp() -> None:
+    """A time-out and a round trip for the last ones, twice that and so on where it is lost again; else a round trip."""
+    alone = [later_ns for later_ns in _later_ns(0.1, 100, delay_ns=5 * MS) if later_ns]
+    assert set(alone) <= {210 * MS * (2**times - 1) for times in range(1, 8)}
+    again = sum(later_ns > 210 * MS for later_ns in alone) / len(alone)
+    assert abs(again - 0.1) < 5 * (0.09 / len(alone)) ** 0.5
+    of_many = _later_ns(0.001, 1448 * 40, delay_ns=5 * MS)
+    quick = sum(later_ns == 10 * MS for later_ns in of_many) / sum(later_ns > 0 for later_ns in of_many)
+    assert abs(quick - 37 / 40) < 0.02
+
+
+def test_what_comes_behind_a_lost_segment_waits_and_other_connections_do_not() -> None:
+    arrived: list[tuple[str, bytes]] = []
+
+    class Flow:
+        def __init__(self, name: str) -> None:
+            self.name, self.arrives_ns = name, 0
+
+        def deliver(self, data: bytes) -> None:
+            arrived.append((self.name, data))
+
+    class Loses:
+        """The first message alone."""
+
+        def __init__(self) -> None:
+            self.costs_ns = [300, 0, 0]
+
+        def later_ns(self, _: int) -> int:
+            return self.costs_ns.pop(0)
+
+    line = Line(100, None, Loses())  # type: ignore[arg-type]
+    one, other = Flow("one"), Flow("other")
+    for number, flow in enumerate((one, one, other)):
+        line.send(flow, bytes([number]), now_ns=0)  # type: ignore[arg-type]
+    line.deliver(399)
+    assert arrived == [("other", b"\x02")]
+    assert line.next_ns == 400
+    line.deliver(400)
+    assert arrived[1:] == [("one", b"\x00"), ("one", b"\x01")]
+
+
+def test_streams_are_whole_on_a_line_that_loses(echo: str) -> None:
+    data = random.Random(2).randbytes(2 * 1024 * 1024)
+    with forwarder(echo, Network(loss=0.02)) as far, _connect(far) as connection:
+        sending = threading.Thread(target=connection.sendall, args=(data,), daemon=True)
+        sending.start()
+        assert _receive(connection, len(data)) == data
+        sending.join(PATIENCE_S)
 
 
 @contextmanager

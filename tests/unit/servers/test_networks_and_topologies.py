@@ -3,8 +3,8 @@
 import pytest
 
 from brimline.errors import UsageError
-from brimline.servers.lab.names import is_client_routed, read_topology, topology_spec
-from brimline.servers.lab.network import LOCAL, Network, parse_network, refuse_loss
+from brimline.servers.lab.names import is_client_routed, is_sharded, read_topology, topology_spec
+from brimline.servers.lab.network import LOCAL, Network, parse_network
 from brimline.servers.lab.spec import LabSpec, members_of
 
 MS = 1_000_000
@@ -21,6 +21,8 @@ MS = 1_000_000
         ("100mbit+5ms", Network(delay_ns=5 * MS, rate_bit_per_s=1e8), "5ms+100mbit"),
         ("members:5ms", Network(delay_ns=5 * MS, between="members"), "members:5ms"),
         ("clients:5ms", Network(delay_ns=5 * MS), "5ms"),
+        ("1%+5ms", Network(delay_ns=5 * MS, loss=0.01), "5ms+1%"),
+        ("0.5%", Network(loss=0.005), "0.5%"),
         ("all:64000bit", Network(rate_bit_per_s=64e3, between="all"), "all:64kbit"),
     ],
 )
@@ -39,25 +41,22 @@ def test_a_network_is_described_with_both_ways_and_its_ends() -> None:
     assert Network(delay_ns=5 * MS, rate_bit_per_s=1e8).described == (
         "5.00 ms each way, 100mbit, between clients and servers"
     )
+    assert Network(delay_ns=MS, loss=0.01).described == (
+        "1.00 ms each way, 1 % of the segments lost and sent again, between clients and servers"
+    )
     assert Network(delay_ns=MS, between="members").described == "1.00 ms each way, between the servers"
 
 
-@pytest.mark.parametrize("text", ["", "far", "5", "5ms+6ms", "1mbit+2mbit", "5ms,1mbit", "5 mbyte"])
+@pytest.mark.parametrize("text", ["", "far", "5", "5ms+6ms", "1mbit+2mbit", "1%+2%", "5ms,1mbit", "5 mbyte"])
 def test_what_is_no_network(text: str) -> None:
     with pytest.raises(ValueError, match="write it like"):
         parse_network(text)
 
 
-@pytest.mark.parametrize("text", ["11s", "1bit", "1000gbit", "nobody:5ms"])
+@pytest.mark.parametrize("text", ["11s", "1bit", "1000gbit", "51%", "nobody:5ms"])
 def test_what_no_network_can_be(text: str) -> None:
     with pytest.raises(UsageError):
         parse_network(text)
-
-
-def test_loss_is_refused_with_the_reason() -> None:
-    with pytest.raises(UsageError, match="below TCP") as caught:
-        refuse_loss("1%")
-    assert "netem" in (caught.value.hint or "")
 
 
 def test_a_line_between_members_needs_members() -> None:
@@ -78,6 +77,9 @@ def test_a_line_between_members_needs_members() -> None:
         ("shards-2", "client-routed-2", "client-routed shards", 0, 2),
         ("client-routed-4x2", "client-routed-4x2", "client-routed shards", 2, 4),
         ("shards-1", "client-routed-1", "client-routed shards", 0, 1),
+        ("sharded-2", "sharded-2", "sharded cluster", 1, 2),
+        ("sharded-02x1", "sharded-2", "sharded cluster", 1, 2),
+        ("sharded-4x3", "sharded-4x3", "sharded cluster", 3, 4),
     ],
 )
 def test_a_topology_has_one_name(text: str, name: str, topology: str, members: int, shards: int) -> None:
@@ -85,7 +87,8 @@ def test_a_topology_has_one_name(text: str, name: str, topology: str, members: i
     assert read_topology(name) == name
     spec = topology_spec(name)
     assert (spec.topology, len(spec.members), spec.shard_count) == (topology, members, shards)
-    assert is_client_routed(name) is (shards > 0)
+    assert is_client_routed(name) is (topology == "client-routed shards")
+    assert is_sharded(name) is (topology == "sharded cluster")
 
 
 @pytest.mark.parametrize(
@@ -95,8 +98,9 @@ def test_a_topology_has_one_name(text: str, name: str, topology: str, members: i
         ("", "no topology"),
         ("shards-0", "1 to 16 shards"),
         ("shards-17", "1 to 16 shards"),
-        ("cluster-2", "behind a mongos"),
-        ("sharded-cluster", "behind a mongos"),
+        ("cluster-2", "behind a mongos is sharded-2"),
+        ("sharded-cluster", "behind a mongos is sharded-2"),
+        ("sharded-0", "1 to 16 shards"),
     ],
 )
 def test_what_is_no_topology(text: str, why: str) -> None:

@@ -4,12 +4,13 @@
 
 OPTIONS is a JSON object. `port`: where it listens, on 127.0.0.1 alone. `target`: port of the server there.
 `server_pid`: the server's process, with which it ends. `delay_ns`: how much later bytes arrive, each way.
-`rate_bit_per_s`: how many bits pass, each way, over all connections together; null: any. `between`: whose connections
+`rate_bit_per_s`: how many bits pass, each way, over all connections together; null: any. `loss`: share of the segments
+that are lost, each way; see `Mending`. `between`: whose connections
 are meant, "clients", "members" or "all"; the others are passed on at once. `servers`: the lab's directory of servers: a
 connection that one of their processes has made is a member's.
 
-What it is not: a network. Making a connection takes no longer, because the kernel of this machine accepts it; nothing
-is lost and nothing comes out of order, because it passes on streams in which TCP has mended that already.
+What it is not: a network. Making a connection takes no longer, because the kernel of this machine accepts it. It passes
+on streams, in which TCP has mended every loss already, so that what a loss costs is a model of what TCP would do.
 
 One thread, epoll. Standard library only, and no import of brimline: it starts in about 30 ms. Exit code: 0 when the
 server has ended, 98 when the port is taken (EADDRINUSE).
@@ -21,14 +22,15 @@ server has ended, 98 when the port is taken (EADDRINUSE).
 import contextlib
 import errno
 import glob
+import heapq
 import json
+import math
 import os
 import resource
 import select
 import socket
 import sys
 import time
-from collections import deque
 from typing import Any
 
 _CHUNK_BYTES = 65_536
@@ -38,28 +40,91 @@ _BACKLOG = 1024
 _ESTABLISHED = "01"
 _CONNECT_WITHIN_S = 1.0
 _ACCEPT_AGAIN_S = 0.05
+_SEGMENT_BYTES = 1448
+"""What an Ethernet frame carries of a stream, with time stamps."""
+_FAST_AFTER = 3
+"""So many segments behind a lost one tell the sender of it at once."""
+_TIME_OUT_NS = 200_000_000
+"""Linux's shortest time until a segment is sent again (TCP_RTO_MIN), besides the round trip."""
+_TIME_OUTS_MAX = 10
+
+
+class Mending:
+    """How much later bytes arrive because segments of them were lost, and TCP sent them again.
+
+    A segment with three or more behind it is sent again after a round trip, the last ones after Linux's time-out and a
+    round trip, which doubles each time that it is lost again. What comes behind it on the connection waits for it. Left
+    out is what else a loss does: the sender slows down (congestion control), and tail loss probes may be quicker.
+    """
+
+    def __init__(self, loss: float, delay_ns: int, seed: int) -> None:
+        self._loss = loss
+        self._round_trip_ns = 2 * delay_ns
+        self._state = seed
+        self._until_lost = self._gap()
+
+    def later_ns(self, byte_count: int) -> int:
+        """For bytes that are sent at once; none: the end of a stream, which is a segment as well."""
+        segments = max(1, -(-byte_count // _SEGMENT_BYTES))
+        later_ns, place = 0, -1
+        while place + self._until_lost < segments:
+            place += self._until_lost
+            self._until_lost = self._gap()
+            later_ns = max(later_ns, self._again_ns(segments - 1 - place))
+        self._until_lost -= segments - 1 - place
+        return later_ns
+
+    def _again_ns(self, behind: int) -> int:
+        if behind >= _FAST_AFTER and self._draw() >= self._loss:
+            return self._round_trip_ns
+        time_out_ns = _TIME_OUT_NS + self._round_trip_ns
+        total_ns = time_out_ns
+        for _ in range(_TIME_OUTS_MAX):
+            if self._draw() >= self._loss:
+                break
+            time_out_ns *= 2
+            total_ns += time_out_ns
+        return total_ns
+
+    def _gap(self) -> int:
+        """How many segments on the next lost one is: 1 is the next (geometric)."""
+        return 1 + int(math.log(1.0 - self._draw()) / math.log1p(-self._loss))
+
+    def _draw(self) -> float:
+        """From 0 to below 1 (SplitMix64, Steele, Lea and Flood 2014); the module random is slow to import."""
+        self._state = (self._state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        mixed = self._state
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+        return ((mixed ^ (mixed >> 31)) >> 11) / 9007199254740992.0
 
 
 class Line:
-    """One direction of the line that all delayed connections share: first in, first out."""
+    """One direction of the line that all delayed connections share. Each connection's bytes stay in order."""
 
-    def __init__(self, delay_ns: int, rate_bit_per_s: float | None) -> None:
+    def __init__(self, delay_ns: int, rate_bit_per_s: float | None, mending: Mending | None = None) -> None:
         self._delay_ns = delay_ns
         self._rate_bit_per_s = rate_bit_per_s
+        self._mending = mending
         self._free_at_ns = 0
-        self._under_way: deque[tuple[int, Flow, bytes]] = deque()
+        self._sent = 0
+        self._under_way: list[tuple[int, int, Flow, bytes]] = []
 
     def send(self, flow: "Flow", data: bytes, now_ns: int) -> None:
         """Takes bytes in; an empty text is the end of the stream."""
         if self._rate_bit_per_s is not None:
             self._free_at_ns = max(now_ns, self._free_at_ns) + round(len(data) * 8e9 / self._rate_bit_per_s)
             now_ns = self._free_at_ns
-        self._under_way.append((now_ns + self._delay_ns, flow, data))
+        due_ns = now_ns + self._delay_ns
+        if self._mending is not None:
+            due_ns = flow.arrives_ns = max(due_ns + self._mending.later_ns(len(data)), flow.arrives_ns)
+        self._sent += 1
+        heapq.heappush(self._under_way, (due_ns, self._sent, flow, data))
 
     def deliver(self, now_ns: int) -> None:
         """Hands out what has arrived by now."""
         while self._under_way and self._under_way[0][0] <= now_ns:
-            _, flow, data = self._under_way.popleft()
+            _, _, flow, data = heapq.heappop(self._under_way)
             flow.deliver(data)
 
     @property
@@ -80,6 +145,7 @@ class Flow:
         self._pending_bytes = 0
         self._source_ended = False
         self._ends = False
+        self.arrives_ns = 0
         self.done = False
         self.reads = True
 
@@ -196,7 +262,9 @@ class Loop:
         self._between: str = options["between"]
         self._servers: str | None = options.get("servers")
         delay_ns, rate = int(options["delay_ns"]), options.get("rate_bit_per_s")
-        self._lines = (Line(delay_ns, rate), Line(delay_ns, rate))
+        loss = float(options.get("loss", 0.0))
+        there, back = (Mending(loss, delay_ns, seed=self._port + way) if loss else None for way in (0, 1 << 32))
+        self._lines = (Line(delay_ns, rate, there), Line(delay_ns, rate, back))
         self._listener = listener
         self._server = server
         self._poller = select.epoll()

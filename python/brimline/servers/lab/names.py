@@ -7,9 +7,11 @@ from brimline.servers.lab.spec import SHARDS_MAX, LabSpec, Topology, members_of
 STANDALONE = "standalone"
 _SET = re.compile(r"replica-set-(?P<members>\d+)")
 _ROUTED = re.compile(r"(?:client-routed|shards)-(?P<shards>\d+)(?:x(?P<members>\d+))?")
+_CLUSTER = re.compile(r"sharded-(?P<shards>\d+)(?:x(?P<members>\d+))?")
 _CLIENT_ROUTED: Topology = "client-routed shards"
 TOPOLOGIES = (
-    "standalone, replica-set-3, client-routed-2 (shards-2 for short), client-routed-2x2 for shards of 2 members"
+    "standalone, replica-set-3, client-routed-2 (shards-2 for short), client-routed-2x2 for shards of 2 members, "
+    "sharded-2 or sharded-2x2 behind a mongos"
 )
 
 
@@ -20,15 +22,16 @@ def read_topology(text: str) -> str:
     if _SET.fullmatch(text):
         spec = topology_spec(text)
         return f"replica-set-{len(spec.members)}"
-    if match := _ROUTED.fullmatch(text):
+    if match := _ROUTED.fullmatch(text) or _CLUSTER.fullmatch(text):
         if not 1 <= int(match["shards"]) <= SHARDS_MAX:
             raise ValueError(f"there can be 1 to {SHARDS_MAX} shards, not {match['shards']}")
         spec = topology_spec(text)
+        if spec.topology == "sharded cluster":
+            return f"sharded-{spec.shard_count}" + (f"x{len(spec.members)}" if len(spec.members) > 1 else "")
         return f"client-routed-{spec.shard_count}" + (f"x{len(spec.members)}" if spec.members else "")
     if text.startswith(("cluster", "sharded")):
         raise ValueError(
-            "a sharded cluster is no topology to measure by its name: collections would have to be sharded behind a "
-            "mongos; client-routed-2 is two servers among which the client routes"
+            f'"{text}" is no topology: a cluster behind a mongos is sharded-2, or sharded-2x3 with shards of 3 members'
         )
     raise ValueError(f'"{text}" is no topology; there are {TOPOLOGIES}')
 
@@ -40,9 +43,17 @@ def topology_spec(name: str) -> LabSpec:
     if match := _ROUTED.fullmatch(name):
         members = members_of(int(match["members"])) if match["members"] else ()
         return LabSpec(topology=_CLIENT_ROUTED, members=members, shard_count=int(match["shards"]))
+    if match := _CLUSTER.fullmatch(name):
+        members = members_of(int(match["members"] or 1))  # a shard is always a replica set
+        return LabSpec(topology="sharded cluster", members=members, shard_count=int(match["shards"]))
     return LabSpec()
 
 
 def is_client_routed(name: str) -> bool:
     """Whether the client itself finds the server of a record."""
     return _ROUTED.fullmatch(name) is not None
+
+
+def is_sharded(name: str) -> bool:
+    """Whether there is a mongos between client and servers."""
+    return _CLUSTER.fullmatch(name) is not None

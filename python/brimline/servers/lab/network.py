@@ -1,4 +1,4 @@
-"""Owns how far away the servers of a lab are: delay and rate of the line to them, and how these are written."""
+"""Owns how far away the servers of a lab are: delay, rate and loss of the line to them, and how these are written."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, get_args
 
 from brimline.errors import UsageError
-from brimline.units import NS_PER_S, duration_text, format_duration, parse_duration
+from brimline.units import (
+    NS_PER_S,
+    duration_text,
+    format_duration,
+    format_percentage,
+    parse_duration,
+    parse_percentage,
+    percentage_text,
+)
 from brimline.wording import Message, joined, message
 
 Between = Literal["clients", "members", "all"]
@@ -17,9 +25,12 @@ DELAY_S_MAX = 10
 """Beyond it members take each other for dead."""
 RATE_BIT_PER_S_MIN = 8_000.0
 RATE_BIT_PER_S_MAX = 100e9
+LOSS_MAX = 0.5
 _RATE = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[kmg]?)bit", re.IGNORECASE)
 _UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
-_WRITTEN = "write it like 5ms, 100mbit, 5ms+100mbit or members:5ms; local is no line at all, 0ms one without delay"
+_WRITTEN = (
+    "write it like 5ms, 100mbit, 5ms+100mbit, 5ms+1% or members:5ms; local is no line at all, 0ms one without delay"
+)
 _ENDS: Mapping[Between, str] = {
     "clients": "between clients and servers",
     "members": "between the servers",
@@ -31,12 +42,14 @@ _ENDS: Mapping[Between, str] = {
 class Network:
     """A line to each server. `between`: which connections go over it.
 
-    `delay_ns` is each way, so that a round trip takes twice as long; so is `rate_bit_per_s`; None: any.
+    `delay_ns` is each way, so that a round trip takes twice as long; so is `rate_bit_per_s`; None: any. `loss` is the
+    share of segments that are lost and sent again, each way.
     """
 
     delay_ns: int = 0
     rate_bit_per_s: float | None = None
     between: Between = "clients"
+    loss: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.delay_ns <= DELAY_S_MAX * NS_PER_S:
@@ -44,6 +57,11 @@ class Network:
         rate = self.rate_bit_per_s
         if rate is not None and not RATE_BIT_PER_S_MIN <= rate <= RATE_BIT_PER_S_MAX:
             raise UsageError(f"a line can't carry {rate:g} bit/s", hint="give 8kbit to 100gbit")
+        if not 0 <= self.loss <= LOSS_MAX:
+            raise UsageError(
+                f"a line can't lose {percentage_text(self.loss)} of its segments",
+                hint=f"give 0% to {percentage_text(LOSS_MAX)}",
+            )
         if self.between not in get_args(Between):
             raise UsageError(f'a line is not between "{self.between}"', hint="give clients, members or all")
 
@@ -54,16 +72,21 @@ class Network:
 
     def to_document(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return asdict(self)
+        document = asdict(self)
+        if not self.loss:
+            del document["loss"]
+        return document
 
     @property
     def text(self) -> str:
         """Its one spelling, which `parse_network` reads: `members:5ms+100mbit`."""
         parts = []
-        if self.delay_ns or self.rate_bit_per_s is None:
+        if self.delay_ns or (self.rate_bit_per_s is None and not self.loss):
             parts.append(duration_text(self.delay_ns) if self.delay_ns else "0ms")
         if self.rate_bit_per_s is not None:
             parts.append(_rate_text(self.rate_bit_per_s))
+        if self.loss:
+            parts.append(percentage_text(self.loss))
         return ("" if self.between == "clients" else f"{self.between}:") + "+".join(parts)
 
     @property
@@ -74,6 +97,8 @@ class Network:
             parts.append(message("{delay} each way", delay=format_duration(self.delay_ns)))
         if self.rate_bit_per_s is not None:
             parts.append(_rate_text(self.rate_bit_per_s))
+        if self.loss:
+            parts.append(message("{share} of the segments lost and sent again", share=format_percentage(self.loss)))
         return joined(", ", [*parts, _ENDS[self.between]])
 
 
@@ -87,11 +112,16 @@ def parse_network(text: str) -> Network | None:
         between, rest = "clients", text
     delay_ns: int | None = None
     rate: float | None = None
+    loss: float | None = None
     for part in rest.split("+"):
         if _RATE.fullmatch(part.strip()):
             if rate is not None:
                 raise ValueError(f'"{text}" has two rates; {_WRITTEN}')
             rate = parse_bit_rate(part)
+        elif part.strip().endswith("%"):
+            if loss is not None:
+                raise ValueError(f'"{text}" has two losses; {_WRITTEN}')
+            loss = parse_percentage(part)
         elif delay_ns is not None:
             raise ValueError(f'"{text}" has two delays; {_WRITTEN}')
         else:
@@ -99,7 +129,7 @@ def parse_network(text: str) -> Network | None:
                 delay_ns = parse_duration(part)
             except ValueError:
                 raise ValueError(f'"{text}" is no network; {_WRITTEN}') from None
-    return Network(delay_ns=delay_ns or 0, rate_bit_per_s=rate, between=between)  # type: ignore[arg-type]
+    return Network(delay_ns=delay_ns or 0, rate_bit_per_s=rate, between=between, loss=loss or 0.0)  # type: ignore[arg-type]
 
 
 def read_network(text: str) -> str:
@@ -114,14 +144,6 @@ def parse_bit_rate(text: str) -> float:
     if match is None:
         raise ValueError(f'"{text}" is no rate of a line; write it like 100mbit, in kbit, mbit or gbit per second')
     return float(match["number"]) * _UNITS[match["unit"].lower()]
-
-
-def refuse_loss(share: str) -> None:
-    """A forwarder passes on streams, in which TCP has mended every loss already: it can't make an honest one."""
-    raise UsageError(
-        f"--loss {share} can't be had in a lab: segments are lost below TCP, and a lab's line lies above it",
-        hint="delay and rate can be had; for loss put netem on a line of your own (tc qdisc) and give --uri",
-    )
 
 
 def _rate_text(rate_bit_per_s: float) -> str:

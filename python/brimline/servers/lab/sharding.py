@@ -19,8 +19,9 @@ def require_mongos(mongos: Path | None, *, mongod: ServerBinary) -> Path:
     if mongos is None:
         raise UsageError(
             "a sharded cluster needs mongos, and there is none: it is not on PATH, and no package brings one",
-            hint="give --mongos FILE; without one, client-routed shards are what can be had: --client-routed N starts "
-            "N independent servers among which the client routes, with no router and no balancing",
+            hint="give --mongos FILE; without one, client-routed shards are what can be had (lab up --client-routed N, "
+            "--topology client-routed-N): N independent servers among which the client routes, with no router and no "
+            "balancing",
         )
     router, server = version_number(ServerBinary(path=mongos, source="flag")), version_number(mongod)
     if _release(router) != _release(server):
