@@ -22,6 +22,7 @@ use brimline_wire::op_msg;
 use common::{MS, Outcome, S, assert_conserved, constant, merge, plan};
 
 const NOT_WRITABLE_PRIMARY: i32 = 10_107;
+const SHUTDOWN_IN_PROGRESS: i32 = 91;
 
 /// Which write meets the break: by then every connection has sent some, and most are still to come.
 const BREAK_AT: u64 = 200;
@@ -33,6 +34,8 @@ enum Break {
     Elects(Option<usize>),
     /// That write is done, and its connection closed instead of an answer.
     LosesTheAnswer,
+    /// That write is refused by a server that ends, and refused again; whether the second says that nothing was written.
+    RefusesTwice { says_nothing_was_written: bool },
 }
 
 /// What the members say and have seen.
@@ -44,6 +47,8 @@ struct Set {
     /// Numbers of the writes done, by session; a second time does nothing.
     done: BTreeSet<(Vec<u8>, i64)>,
     repeated: u64,
+    /// The write that was refused once.
+    refused: Option<(Vec<u8>, i64)>,
 }
 
 struct Members {
@@ -54,7 +59,8 @@ struct Members {
 impl Members {
     /// Two members, the first of them the primary until the break.
     fn start(breaks: Break) -> Self {
-        let set = Set { primary: Some(0), breaks, writes: 0, done: BTreeSet::new(), repeated: 0 };
+        let set =
+            Set { primary: Some(0), breaks, writes: 0, done: BTreeSet::new(), repeated: 0, refused: None };
         let set = Arc::new(Mutex::new(set));
         let listeners: Vec<TcpListener> = (0..2).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let addresses: Vec<String> =
@@ -143,6 +149,19 @@ fn answer(
     if let (true, Break::Elects(next)) = (breaks, set.breaks) {
         set.primary = next;
     }
+    if let Break::RefusesTwice { says_nothing_was_written } = set.breaks {
+        let write = session(message);
+        if breaks {
+            set.refused.clone_from(&write);
+            refuse(writer, SHUTDOWN_IN_PROGRESS, &["RetryableWriteError"]);
+            return true;
+        }
+        if write.is_some() && write == set.refused {
+            let labels = ["RetryableWriteError", "NoWritesPerformed"];
+            refuse(writer, NOT_WRITABLE_PRIMARY, &labels[..=usize::from(says_nothing_was_written)]);
+            return true;
+        }
+    }
     if set.primary == Some(number) {
         if let Some(write) = session(message)
             && !set.done.insert(write)
@@ -152,14 +171,19 @@ fn answer(
         writer.int32("n", 1);
         writer.double("ok", 1.0);
     } else {
-        writer.double("ok", 0.0);
-        writer.int32("code", NOT_WRITABLE_PRIMARY);
-        writer.string("codeName", "NotWritablePrimary");
-        let labels = writer.begin_array("errorLabels");
-        writer.string("0", "RetryableWriteError");
-        writer.end_document(labels);
+        refuse(writer, NOT_WRITABLE_PRIMARY, &["RetryableWriteError"]);
     }
     !(breaks && set.breaks == Break::LosesTheAnswer)
+}
+
+fn refuse(writer: &mut Writer<'_>, code: i32, labels: &[&str]) {
+    writer.double("ok", 0.0);
+    writer.int32("code", code);
+    let array = writer.begin_array("errorLabels");
+    for (index, label) in labels.iter().enumerate() {
+        writer.string(&index.to_string(), label);
+    }
+    writer.end_document(array);
 }
 
 fn session(message: &[u8]) -> Option<(Vec<u8>, i64)> {
@@ -251,6 +275,19 @@ fn a_write_whose_answer_was_lost_is_done_once() {
     let [_, _, update, _, _] = outcome.summary.commands;
     let [_, _, uncertain, _, _] = outcome.summary.commands_uncertain;
     assert_eq!((update, uncertain), (999, 2), "which attempt was counted is not known");
+}
+
+/// Once more and not twice; where the second attempt says that it did nothing, the first tells what became of the write.
+#[test]
+fn a_command_that_fails_twice_has_failed() {
+    for (says_nothing_was_written, code) in [(true, SHUTDOWN_IN_PROGRESS), (false, NOT_WRITABLE_PRIMARY)] {
+        let members = Members::start(Break::RefusesTwice { says_nothing_was_written });
+        let outcome = execute(&members, updates(members.target(30 * S, true), 1_000), None);
+        let totals = totals(&outcome);
+        assert_eq!((totals.ok, totals.failed, totals.retried), (999, 1, 1), "{:?}", outcome.summary.failures);
+        let [failure] = &outcome.summary.failures[..] else { panic!("{:?}", outcome.summary.failures) };
+        assert_eq!((failure.first.code, failure.count), (code, 1));
+    }
 }
 
 #[test]

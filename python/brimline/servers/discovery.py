@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeGuard
 
+from bson import ObjectId
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import BrimlineError, TargetError
@@ -22,12 +23,17 @@ Role = Literal["primary", "secondary", "mongos", "standalone", "other"]
 MEMBER_COUNT_MAX = 50
 """Most members of a replica set (the manual's limits); a server that names more lies."""
 _REST_S = 0.25
+_ELECTION_FIRST_WIRE_VERSION = 17
+"""From this wire version on (6.0) elections decide before configurations."""
 _ADDRESS = re.compile(r"(?:[\w.-]{1,255}|\[[0-9a-fA-F:.%\w]{2,64}\]):\d{1,5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A server that has answered. `last_write_s` is the wall-clock second of the newest write that it holds."""
+    """A server that has answered. `last_write_s` is the wall-clock second of the newest write that it holds.
+
+    `election` is what a primary says of the election that it has won, later ones are greater; None: nothing.
+    """
 
     address: str
     role: Role
@@ -36,6 +42,8 @@ class Member:
     tags: Mapping[str, str] = field(default_factory=dict)
     last_write_s: float | None = None
     is_hidden: bool = False
+    election: tuple[bytes, int] | None = None
+    wire_version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,20 +77,29 @@ def member_of(address: str, hello: Mapping[str, Any]) -> Member:
         role = "secondary"
     written, tags, me = at(hello, "lastWrite", "lastWriteDate"), hello.get("tags"), hello.get("me")
     return Member(
-        address=me if _is_address(me) else address,
+        address=me.lower() if _is_address(me) else address,
         role=role,
         set_name=words(hello["setName"]),
         others=tuple(each for name in ("hosts", "passives") for each in _addresses(hello.get(name))),
         tags={words(name): words(value) for name, value in tags.items()} if isinstance(tags, Mapping) else {},
         last_write_s=written.timestamp() if isinstance(written, datetime) else None,
         is_hidden=bool(hello.get("hidden")),
+        election=_election(hello),
+        wire_version=wire if isinstance(wire := hello.get("maxWireVersion"), int) else 0,
     )
+
+
+def _election(hello: Mapping[str, Any]) -> tuple[bytes, int] | None:
+    number, configuration = hello.get("electionId"), hello.get("setVersion")
+    if isinstance(number, ObjectId) and isinstance(configuration, int):
+        return number.binary, configuration
+    return None
 
 
 def _addresses(named: Any) -> list[str]:
     """The addresses in a list of them, as far as a set can have members; what is no address is left out."""
     named = named[: MEMBER_COUNT_MAX + 1] if isinstance(named, list) else ()
-    return [each for each in named if _is_address(each)]
+    return [each.lower() for each in named if _is_address(each)]
 
 
 def _is_address(value: Any) -> TypeGuard[str]:
@@ -196,8 +213,16 @@ def judge(members: Sequence[Member], silent: Sequence[str], *, set_name: str | N
 
 
 def _newest(primaries: tuple[Member, ...]) -> tuple[Member, ...]:
-    """One: after a partition the old primary may not know yet that it is none any more; it has the older write."""
-    return (max(primaries, key=lambda member: member.last_write_s or 0.0),)
+    """One: after a partition the old primary may not know yet that it is none any more.
+
+    It is of an earlier election; where one of them doesn't say of which, it has the older write.
+    """
+    elections = [member.election for member in primaries if member.election is not None]
+    if len(elections) < len(primaries):
+        return (max(primaries, key=lambda member: member.last_write_s or 0.0),)
+    elections_first = min(member.wire_version for member in primaries) >= _ELECTION_FIRST_WIRE_VERSION
+    ranks = [election if elections_first else election[::-1] for election in elections]
+    return (primaries[ranks.index(max(ranks))],)
 
 
 _STATES = {"other": "neither primary nor secondary"}

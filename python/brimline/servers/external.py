@@ -196,17 +196,17 @@ def _reached(server: ServerUri, address: str, *, purpose: str, connect_timeout_s
             client.admin.command("ping")
         except OperationFailure as error:
             raise refusal(error, server.redacted, server.access) from error
-        except ConfigurationError as error:
-            raise TargetError(
-                f"the server at {server.redacted} speaks too old or too new a version of the protocol",
-                hint="MongoDB 4.4 to 8.x are supported",
-            ) from error
         except PyMongoError as error:
             raise _unreachable(error, server) from error
         yield client
 
 
 def _unreachable(error: PyMongoError, server: ServerUri) -> TargetError:
+    if isinstance(error, ConfigurationError):
+        return TargetError(
+            f"the server at {server.redacted} speaks too old or too new a version of the protocol",
+            hint="MongoDB 4.4 to 8.x are supported",
+        )
     text = str(error).lower()
     for pattern, words, hint in _TLS_REASONS:
         if server.access.tls is not None and pattern in text:

@@ -31,6 +31,7 @@ _FORM = "mongodb://HOST:PORT"
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]{0,15})://")
 _BOOLEANS = {"true": True, "false": False}
 _FALSE = frozenset({"false"})
+_TRUE = frozenset({"true"})
 _STALENESS_S_MAX = 2**31 - 1
 _SELECTION_TIMEOUT_MS_DEFAULT = 30_000
 _SELECTION_TIMEOUT_MS_MAX = 24 * 3600 * 1000
@@ -68,9 +69,16 @@ _HARMLESS: dict[str, frozenset[str] | None] = {
     "appname": None,
     "connecttimeoutms": None,
     "sockettimeoutms": None,
+    "heartbeatfrequencyms": None,
+    "servermonitoringmode": None,
+    "maxidletimems": None,
     "loadbalanced": _FALSE,
+    # Revocation is never looked up.
+    "tlsdisableocspendpointcheck": _TRUE,
+    "tlsdisablecertificaterevocationcheck": _TRUE,
 }
 _KNOWN = _HARMLESS | _HONOURED
+_MAY_BE_EMPTY = frozenset({"readpreferencetags", "compressors"})
 _HINTS = {
     "maxpoolsize": "leave it out and use --connections",
     "minpoolsize": "leave it out and use --connections",
@@ -208,6 +216,10 @@ def _options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
             continue
         key, value = name.lower(), unquote(value)
         allowed = _KNOWN.get(key, frozenset())
+        if not value and key in _HONOURED.keys() - _MAY_BE_EMPTY:
+            raise UsageError(
+                f"the connection string sets {name} to nothing", hint=f"give {name} a value, or leave it out"
+            )
         if allowed is not None and value.lower() not in allowed:
             raise _not_honoured(name)
         if key == "readpreferencetags":

@@ -44,6 +44,8 @@ Uri = Annotated[
 
 def _read_acknowledgement(value: object) -> int | str:
     if isinstance(value, str) and not value.isdigit():
+        if value.lstrip("+-").isdigit():
+            raise ValueError(f"must be a number of members from 1 on, not {value}")
         if not 0 < len(value) <= _TAG_LENGTH_MAX:
             raise ValueError('must be a number of members, "majority" or a tag')
         return value

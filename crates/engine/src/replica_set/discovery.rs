@@ -67,6 +67,8 @@ impl Members {
     /// A name without an address is tried again when it is named again.
     fn add(&mut self, names: &[String], access: &Arc<Access>) {
         for name in names {
+            // As the control plane has it: a configuration may name hosts in capitals.
+            let name = &name.to_ascii_lowercase();
             if self.by_name.len() >= MEMBERS_MAX || self.by_name.contains_key(name) {
                 continue;
             }

@@ -150,6 +150,40 @@ mod tests {
         assert_eq!(port(latest.primary(&both, "other")), None);
     }
 
+    /// The drivers' list, see the file.
+    #[test]
+    fn elections_are_told_apart_as_the_specification_has_it() {
+        let list: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../tests/specifications/elections.json")).unwrap();
+        let cases = list["cases"].as_array().unwrap();
+        assert!(cases.len() >= 8);
+        for case in cases {
+            let wire_version = i32::try_from(case["wire_version"].as_i64().unwrap()).unwrap();
+            let mut latest = Latest::default();
+            for (number, look) in case["looks"].as_array().unwrap().iter().enumerate() {
+                let told = |kind: &str, of_primary: bool| -> Vec<Answer> {
+                    let members = look[kind].as_array().map_or(&[][..], Vec::as_slice);
+                    members.iter().map(|member| told_by(member, of_primary, wire_version)).collect()
+                };
+                let mut answers = told("primaries", true);
+                answers.extend(told("secondaries", false));
+                let taken = look["taken"].as_str().map(|name| u16::from(name.as_bytes()[0]));
+                let found = port(latest.primary(&answers, "s"));
+                assert_eq!(found, taken, "{}, look {}", case["case"], number + 1);
+            }
+        }
+    }
+
+    /// The answer of the server `[name, electionId, setVersion]`; its port is the letter of its name.
+    fn told_by(member: &serde_json::Value, of_primary: bool, wire_version: i32) -> Answer {
+        let number = u8::try_from(member[1].as_u64().unwrap()).unwrap();
+        let election = Some((number, member[2].as_i64().unwrap()));
+        let port = u16::from(member[0].as_str().unwrap().as_bytes()[0]);
+        let mut answer = answer(port, of_primary, election, "");
+        answer.hello.wire_version_max = wire_version;
+        answer
+    }
+
     #[test]
     fn reads_go_to_members_that_fit_as_they_are_now() {
         let answers =

@@ -146,6 +146,42 @@ mod tests {
         assert_eq!(duplicate, Signs::NONE);
     }
 
+    /// The drivers' lists, see the file.
+    #[test]
+    fn errors_allow_what_the_specifications_allow() {
+        let list: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../tests/specifications/retries.json")).unwrap();
+        let code_of =
+            |case: &serde_json::Value, key: &str| case[key].as_i64().map(|code| i32::try_from(code).unwrap());
+        let is = |case: &serde_json::Value, key: &str| case[key].as_bool().unwrap();
+        for case in list["codes"].as_array().unwrap() {
+            let signs = signs_of(|writer| {
+                writer.double("ok", 0.0);
+                writer.int32("code", code_of(case, "code").unwrap());
+            });
+            let expected = (is(case, "read"), is(case, "write"), is(case, "changed"));
+            assert_eq!((signs.allows_read, signs.allows_write, signs.state_changed), expected, "{case}");
+        }
+        for case in list["writes"].as_array().unwrap() {
+            let signs = signs_of(|writer| {
+                writer.double("ok", f64::from(u8::from(case["code"].is_null())));
+                if let Some(code) = code_of(case, "code") {
+                    writer.int32("code", code);
+                }
+                if let Some(code) = code_of(case, "concern_code") {
+                    let error = writer.begin_subdocument("writeConcernError");
+                    writer.int32("code", code);
+                    writer.end_document(error);
+                }
+                if let Some(label) = case["label"].as_str() {
+                    labelled(writer, label);
+                }
+            });
+            let expected = (is(case, "write"), is(case, "changed"));
+            assert_eq!((signs.allows_write, signs.state_changed), expected, "{case}");
+        }
+    }
+
     #[test]
     fn a_write_concern_error_can_tell_of_a_step_down() {
         let signs = signs_of(|writer| {
