@@ -94,6 +94,10 @@ failover-truth: $(NATIVE) ## Take a primary away 20 times during one run, about 
 lab-truth: $(NATIVE) ## Bring up and take down 50 labs, five of them killed half-way, about 10 minutes; nothing may be left
 	$(BIN)/python -m benchmarks.labs $(ARGUMENTS)
 
+.PHONY: versions-truth
+versions-truth: $(NATIVE) ## Run A to F and a quick search on every version of mongod and a secured set, about 12 minutes; counts must agree
+	$(BIN)/python -m benchmarks.versions $(ARGUMENTS)
+
 .PHONY: lies
 lies: $(NATIVE) ## Tell 300 lies to run, import, scan and stat, about 10 minutes; nothing but ordinary errors may come of it
 	$(BIN)/python -m benchmarks.lies $(ARGUMENTS)

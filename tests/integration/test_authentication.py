@@ -1,7 +1,6 @@
 """A real server with access control: users of both mechanisms, runs, imports and scans, and who is not let in."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote_plus
@@ -129,10 +128,8 @@ def test_who_is_not_let_in(
     """In one try: an account may be locked after a few."""
     more = "" if words else "/?authMechanism=SCRAM-SHA-1"
     before = server.log().count("Authentication failed")
-    begun_s = time.monotonic()
     outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{user}{server.address}{more}")
-    outcome.check_error(5, *(words or ("does not accept the user name and the password",)))
-    assert time.monotonic() - begun_s < 30
+    outcome.check_refused(*(words or ("does not accept the user name and the password",)))
     failed = server.log().count("Authentication failed") - before
     # For a user it doesn't know the server logs the guess that goes with hello, and the conversation after it.
     assert failed <= 2 if user.startswith(("nobody", "elsewhere")) else failed == (1 if user else 0)

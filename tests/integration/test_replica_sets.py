@@ -29,7 +29,8 @@ operation_count: {OPERATIONS}
 
 @pytest.fixture(scope="module")
 def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Member, ...]]:
-    with replica_set(required_mongod(), tmp_path_factory.mktemp("set"), members=3) as started:
+    tags = ({"dc": "east"}, {"dc": "east"}, {"dc": "west", "use": "reports"})
+    with replica_set(required_mongod(), tmp_path_factory.mktemp("set"), members=3, tags=tags) as started:
         yield tuple(started)
 
 
@@ -73,17 +74,27 @@ def test_the_primary_is_found_from_a_secondary(
 
 
 @pytest.mark.parametrize(
-    ("mode", "readers"), [("secondary", (1, 2)), ("nearest", (0, 1, 2)), ("primaryPreferred", (0,))]
+    ("preference", "readers"),
+    [
+        ("secondary", (1, 2)),
+        ("nearest", (0, 1, 2)),
+        ("primaryPreferred", (0,)),
+        ("secondary&readPreferenceTags=dc:west", (2,)),
+        ("secondary&readPreferenceTags=dc:moon&readPreferenceTags=dc:east", (1,)),
+        ("nearest&readPreferenceTags=dc:east", (0, 1)),
+        ("nearest&readPreferenceTags=dc:west,use:reports", (2,)),
+        ("secondaryPreferred&readPreferenceTags=dc:moon", (0,)),
+    ],
 )
 def test_reads_reach_the_members_that_are_preferred_and_no_others(
-    brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path, mode: str, readers: tuple[int, ...]
+    brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path, preference: str, readers: tuple[int, ...]
 ) -> None:
     """Their own opcounters show it."""
     uri = f"mongodb://{','.join(member.address for member in members)}/?replicaSet=test"
     outcome = brimline_cli.run("load", spec, "--uri", uri, "--drop")
     assert outcome.exit_code == 0, outcome.stderr
     before = counters(members)
-    outcome = brimline_cli.run("run", spec, "--uri", f"{uri}&readPreference={mode}", "--json")
+    outcome = brimline_cli.run("run", spec, "--uri", f"{uri}&readPreference={preference}", "--json")
     check_counts(outcome)
     after = counters(members)
     reads = [after[member.address]["query"] - before[member.address]["query"] for member in members]
@@ -108,7 +119,7 @@ def test_what_can_not_be_reached_is_said(
     brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path, query: str, words: str
 ) -> None:
     outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{members[1].address}/?{query}")
-    outcome.check_error(5, words)
+    outcome.check_refused(words)
 
 
 def test_a_set_that_has_lost_its_majority(brimline_cli: CommandLine, tmp_path: Path, spec: Path) -> None:
@@ -118,6 +129,6 @@ def test_a_set_that_has_lost_its_majority(brimline_cli: CommandLine, tmp_path: P
             member.process.wait()
         uri = f"mongodb://{members[0].address},{members[1].address}/?replicaSet=test"
         outcome = brimline_cli.run("run", spec, "--uri", uri)
-        outcome.check_error(5, "has no primary", f"{members[1].address} is secondary", "does not answer")
+        outcome.check_refused("has no primary", f"{members[1].address} is secondary", "does not answer")
         with pymongo.MongoClient[dict[str, object]](members[1].address, directConnection=True) as client:
             assert not client.admin.command("hello")["isWritablePrimary"]

@@ -1,7 +1,6 @@
 """A real server with TLS: runs, imports and users by certificate, and every certificate that is not accepted."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -161,10 +160,8 @@ def test_a_certificate_that_is_not_accepted(
         client_tls={"tls": True, "tlsInsecure": True},
     ) as started:
         uri = f"mongodb://{started.address}/?tlsCAFile={trusted.certificate}"
-        begun_s = time.monotonic()
         outcome = brimline_cli.run("run", spec, "--uri", uri)
-        outcome.check_error(5, words)
-        assert time.monotonic() - begun_s < 30
+        outcome.check_refused(words)
         assert words in engine_error(started.address, Tls(ca_file=trusted.certificate))
         waiver = "tlsAllowInvalidHostnames" if which == "elsewhere" else "tlsAllowInvalidCertificates"
         more = () if which == "elsewhere" else (f"mongodb://{started.address}/?tlsInsecure=true",)
@@ -176,7 +173,7 @@ def test_a_certificate_that_is_not_accepted(
 def test_a_certificate_that_has_expired(brimline_cli: CommandLine, trusted: Authority, spec: Path) -> None:
     with tls_listener(trusted.sign("expired", days=-1)) as address:
         outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{address}/?tlsCAFile={trusted.certificate}")
-        outcome.check_error(5, "the server's certificate has expired")
+        outcome.check_refused("the server's certificate has expired")
         assert "the server's certificate has expired" in engine_error(address, Tls(ca_file=trusted.certificate))
 
 
@@ -199,7 +196,7 @@ def test_servers_with_and_without_tls_are_told_apart(
     brimline_cli: CommandLine, server: SecuredServer, spec: Path, tmp_path: Path
 ) -> None:
     outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{server.address}")
-    outcome.check_error(5, "it wants TLS")
+    outcome.check_refused("it wants TLS")
     with secured_mongod(required_mongod(), tmp_path / "plain", access_control=False) as plain:
         outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{plain.address}/?tls=true")
         outcome.check_error(5, "TLS")

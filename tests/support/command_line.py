@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ import psutil
 from tests.support.waiting import eventually
 
 TIMEOUT_S = 120.0
+REFUSED_WITHIN_S = 15.0
+"""For a server that can't be used: the 5 s that connecting may take, and the start of Python on a busy machine."""
 _SOURCES = Path(__file__).parents[2] / "python"
 
 
@@ -27,6 +30,7 @@ class Outcome:
     exit_code: int
     stdout: str
     stderr: str
+    elapsed_s: float
 
     def json(self) -> Any:
         """What stdout holds, which must be JSON and nothing else."""
@@ -43,6 +47,11 @@ class Outcome:
         """The one line that says what to do."""
         (line,) = re.findall(r"^hint: (.*)$", self.stderr, re.MULTILINE)
         return str(line)
+
+    def check_refused(self, *parts: str) -> None:
+        """The error of a server that can't be used, told before anybody gives up waiting for it."""
+        self.check_error(5, *parts)
+        assert self.elapsed_s < REFUSED_WITHIN_S, f"after {self.elapsed_s:.1f} s"
 
     def check_error(self, exit_code: int, *parts: str) -> None:
         """One error, one hint, no traceback, in the form that errors have; `parts` are in one of the two."""
@@ -62,6 +71,7 @@ class Running:
     """A process that has not ended, maybe."""
 
     process: subprocess.Popen[str]
+    begun_s: float = field(default_factory=time.monotonic)
 
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
@@ -72,7 +82,7 @@ class Running:
 
     def end(self, *, timeout_s: float = TIMEOUT_S) -> Outcome:
         stdout, stderr = self.process.communicate(timeout=timeout_s)
-        return Outcome(self.process.returncode, stdout, stderr)
+        return Outcome(self.process.returncode, stdout, stderr, time.monotonic() - self.begun_s)
 
     def server(self) -> psutil.Process:
         """The mongod that this brimline started, once it runs."""

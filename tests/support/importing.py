@@ -22,7 +22,7 @@ class Here:
         with pytest.raises(SystemExit) as ended:
             main([str(each) for each in arguments])
         printed = self._capsys.readouterr()
-        return Outcome(int(ended.value.code or 0), printed.out, printed.err)
+        return Outcome(int(ended.value.code or 0), printed.out, printed.err, 0.0)
 
 
 def begun(brimline_cli: CommandLine, times: int = 1) -> bool:

@@ -1,7 +1,7 @@
 """Owns a replica set of real servers on loopback: started, initiated, stopped."""
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +25,28 @@ class Member:
 
 
 @contextmanager
-def replica_set(binary: ServerBinary, directory: Path, *, members: int = 1) -> Iterator[Sequence[Member]]:
-    """A set whose first member is the primary; the others never become it."""
+def replica_set(
+    binary: ServerBinary,
+    directory: Path,
+    *,
+    members: int = 1,
+    tags: Sequence[Mapping[str, str]] = (),
+    delays_s: Mapping[int, int] | None = None,
+) -> Iterator[Sequence[Member]]:
+    """A set whose first member is the primary; the others never become it.
+
+    `tags` are of the members in turn. `delays_s`: how much later a member, by its place, applies writes.
+    """
     with ExitStack() as stack:
         started = [stack.enter_context(_member(binary, directory / f"member{number}")) for number in range(members)]
         hosts = [
-            {"_id": number, "host": member.address, "priority": int(number == 0)}
+            {
+                "_id": number,
+                "host": member.address,
+                "priority": int(number == 0),
+                "tags": dict(tags[number]) if tags else {},
+                "secondaryDelaySecs": (delays_s or {}).get(number, 0),
+            }
             for number, member in enumerate(started)
         ]
         with control_client(started[0].address) as client:
