@@ -1,5 +1,6 @@
 """Errors that a user can do something about say what."""
 
+import ast
 import errno
 import json
 from collections.abc import Callable
@@ -9,16 +10,19 @@ from typing import Any, cast
 import pytest
 from pymongo.errors import AutoReconnect, OperationFailure
 
+import brimline
 from brimline.api.lint import lint
 from brimline.api.options import Options
+from brimline.api.stat import _status
 from brimline.cli.capacity import _seconds
 from brimline.cli.sweep import _settings
 from brimline.dataset.access import target_errors
-from brimline.errors import BrimlineError
+from brimline.errors import BrimlineError, TargetError, redact_text
 from brimline.monitor import read_opcounters
 from brimline.record.layout import RECORD_FILE, unreadable
 from brimline.record.reader import read_state
 from brimline.servers.deployment import refusal
+from brimline.servers.uri import parse_server_uri
 
 
 class _Gone:
@@ -37,6 +41,35 @@ def _refused() -> None:
 def test_a_defect_of_our_own_is_not_put_on_the_server() -> None:
     with pytest.raises(AttributeError), target_errors("loading"):
         cast(Any, None).nothing()
+
+
+def _hints() -> list[str]:
+    """Every piece of text that is written as a hint anywhere in the package."""
+    return [
+        part.value
+        for file in sorted(Path(brimline.__file__).parent.rglob("*.py"))
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.keyword) and call.arg == "hint"
+        for part in ast.walk(call.value)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+
+
+def test_no_hint_looks_like_a_secret_itself() -> None:
+    hints = _hints()
+    assert len(hints) > 300
+    assert [hint for hint in hints if redact_text(hint) != hint] == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "words"), [("mongodb://h", "wants a user name and a password"), ("mongodb://u:p@h", "to this user")]
+)
+def test_stat_tells_nobody_from_a_user_without_the_right(uri: str, words: str) -> None:
+    def refuse(_: str) -> dict[str, Any]:
+        raise OperationFailure("not authorized", code=13)
+
+    with pytest.raises(TargetError, match=words):
+        _status(refuse, parse_server_uri(uri))
 
 
 def _raise(error: BrimlineError) -> None:

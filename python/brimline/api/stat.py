@@ -12,7 +12,9 @@ from brimline.api.options import URI_VARIABLE, named_uri
 from brimline.errors import TargetError
 from brimline.monitor.stat import StatInterval
 from brimline.servers import PasswordSource, reached
+from brimline.servers.deployment import refusal
 from brimline.servers.refusal import NOT_ALLOWED_CODES
+from brimline.servers.uri import ServerUri
 
 URI_DEFAULT = "mongodb://localhost:27017"
 CONNECT_TIMEOUT_S = 3.0
@@ -39,14 +41,14 @@ def stat(
     rows = 0
     named = named_uri(uri, os.environ.get(URI_VARIABLE)) or URI_DEFAULT
     with reached(named, password=password, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S) as (client, server):
-        before: Mapping[str, Any] | None = _first_status(client.admin.command, server.redacted)
+        before: Mapping[str, Any] | None = _first_status(client.admin.command, server)
         seen_s = next_s = time.monotonic()
         silent = False
         while row_count is None or rows < row_count:
             next_s = max(next_s + interval_s, time.monotonic())
             time.sleep(max(0.0, next_s - time.monotonic()))
             try:
-                after = _status(client.admin.command)
+                after = _status(client.admin.command, server)
             except PyMongoError as error:
                 if not silent:
                     notice(f"{server.address} does not answer ({type(error).__name__}): waiting for it")
@@ -68,22 +70,24 @@ def stat(
             before, seen_s = after, now_s
 
 
-def _first_status(command: Callable[[str], dict[str, Any]], uri_redacted: str) -> Mapping[str, Any]:
+def _first_status(command: Callable[[str], dict[str, Any]], server: ServerUri) -> Mapping[str, Any]:
     try:
-        return _status(command)
+        return _status(command, server)
     except PyMongoError as error:
         raise TargetError(
-            f"the server at {uri_redacted} does not show its state: {type(error).__name__}",
+            f"the server at {server.redacted} does not show its state: {type(error).__name__}",
             hint="check that it is a MongoDB server, and that it still runs",
         ) from error
 
 
-def _status(command: Callable[[str], dict[str, Any]]) -> Mapping[str, Any]:
+def _status(command: Callable[[str], dict[str, Any]], server: ServerUri) -> Mapping[str, Any]:
     """Raises PyMongoError when the server doesn't answer, TargetError when it refuses."""
     try:
         return command("serverStatus")
     except OperationFailure as error:
         if error.code in NOT_ALLOWED_CODES:
+            if server.access.login is None:
+                raise refusal(error, server.redacted, server.access) from error
             raise TargetError(
                 "the server does not show its state to this user",
                 hint="grant the role clusterMonitor, or use another user",

@@ -134,6 +134,9 @@ def _exit_code(arguments: list[str]) -> int:
         return 0
     except Exception as error:
         # Errors of the command line's own parser: their class is private to typer, their methods are not.
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(str(error.format_message()), file=sys.stderr)  # type: ignore[attr-defined]  # noqa: T201
+            return EXIT_USAGE
         if hasattr(error, "format_message"):
             message = _without_secrets(error.format_message(), arguments)
             return _fail(_lower_first(message), hint=_help_of(error), exit_code=EXIT_USAGE)

@@ -1,6 +1,7 @@
 """Owns `brimline lab`: servers of a topology on this machine, up until they are taken down."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ from brimline.servers.lab.state import Lab
 from brimline.units import parse_duration
 
 EXIT_INCOMPLETE = 5
+_MEMBER = re.compile(r"[0-9]{1,3}")
+_PROCESSORS = re.compile(r"(?P<first>[0-9]{1,5})(-(?P<last>[0-9]{1,5}))?")
 
 app = typer.Typer(help="Start servers of a topology on this machine.", rich_markup_mode=None, no_args_is_help=True)
 
@@ -107,7 +110,7 @@ def up(
         client_routed=client_routed,
         priorities=_numbers(priorities),
         hidden=tuple(hidden or ()),
-        delays_s=dict(_delay(each) for each in delayed or ()),
+        delays_s=_delays(delayed or ()),
         arbiter=arbiter,
         auth=auth,
         tls=tls,
@@ -136,9 +139,12 @@ def down(
     """Take a lab down: its servers end, its data and secrets are removed."""
     if every and name is not None:
         raise UsageError("--all and a name say two things", hint="give one of them")
-    for each in [lab.name for lab in labs()] if every else [name or NAME_DEFAULT]:
+    names = [lab.name for lab in labs()] if every else [name or NAME_DEFAULT]
+    for each in names:
         lab_down(each)
         _talk(f"{each} is down")
+    if not names:
+        _talk("no labs")
     return 0
 
 
@@ -243,28 +249,41 @@ def _text(path: Path | None) -> str | None:
 
 
 def _numbers(text: str | None) -> tuple[float, ...]:
+    """Priorities by place: an empty one is refused, because all behind it would move to another member."""
     try:
-        return tuple(float(part) for part in (text or "").split(",") if part.strip())
+        return () if text is None else tuple(float(part) for part in text.split(","))
     except ValueError:
         raise UsageError(f'--priorities must be numbers, but is "{text}"', hint="write them as 2,1,1") from None
 
 
+def _delays(texts: Sequence[str]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for text in texts:
+        member, delay_s = _delay(text)
+        if found.setdefault(member, delay_s) != delay_s:
+            raise UsageError(f"--delayed says two times for member {member}", hint="give one of them")
+    return found
+
+
 def _delay(text: str) -> tuple[int, int]:
     member, _, time = text.partition("=")
-    if not member.isdecimal() or not time:
+    if not _MEMBER.fullmatch(member) or not time:
         raise UsageError(f'--delayed must be a member and a time, but is "{text}"', hint="write it as 3=60s")
-    return int(member), round(_seconds("--delayed", time))
+    delay_s = _seconds("--delayed", time)
+    if not delay_s.is_integer():
+        raise UsageError(f"--delayed: a member is behind by whole seconds, not by {time}", hint="write it as 3=60s")
+    return int(member), int(delay_s)
 
 
 def _processors(text: str | None) -> tuple[int, ...]:
+    """Processors of `0,1` or `0-3`; nothing that is written may be left out, or more of them would be used."""
     found: list[int] = []
-    for part in (text or "").split(","):
-        first, dash, last = part.strip().partition("-")
-        if not part.strip():
-            continue
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+    for part in () if text is None else text.split(","):
+        match = _PROCESSORS.fullmatch(part.strip())
+        first, last = (0, -1) if match is None else (int(match["first"]), int(match["last"] or match["first"]))
+        if last < first:
             raise UsageError(f'--cpus must be processors, but is "{text}"', hint="write them as 0,1 or 0-3")
-        found += range(int(first), int(last or first) + 1)
+        found += range(first, last + 1)
     return tuple(found)
 
 

@@ -253,7 +253,7 @@ def _not_allowed(error: OperationFailure, uri_redacted: str, access: Access) -> 
     if login is None:
         return TargetError(
             f"the server at {uri_redacted} wants a user name and a password",
-            hint="name the user in the connection string, mongodb://USER@HOST, and give the password by "
+            hint="name the user in the connection string, USER@ before the host, and give the password by "
             "BRIMLINE_PASSWORD or --password-file FILE",
         )
     if error.code not in (AUTHENTICATION_FAILED, USER_NOT_FOUND):

@@ -210,9 +210,19 @@ def _unreachable(error: PyMongoError, server: ServerUri) -> TargetError:
     text = str(error).lower()
     for pattern, words, hint in _TLS_REASONS:
         if server.access.tls is not None and pattern in text:
+            if words is _CLOSED and server.access.tls.certificate_key_file is not None:
+                words, hint = _CLOSED_ON_CERTIFICATE
             return TargetError(f"no TLS connection to {server.redacted}: {words}", hint=hint)
     return unreachable(server.redacted, reason=_reason(error))
 
+
+_CLOSED = "the server closed the connection during the TLS handshake: it may have no TLS"
+_CLOSED_ON_CERTIFICATE = (
+    "the server closed the connection during the TLS handshake: it may not trust the client's certificate, or "
+    "have no TLS",
+    "check tlsCertificateKeyFile=FILE: the server trusts what its own authority has signed; its log says why",
+)
+"""A mongod ends the connection without a word when the certificate is of an authority that it doesn't know."""
 
 _TLS_REASONS = (
     (
@@ -258,17 +268,17 @@ _TLS_REASONS = (
     ),
     (
         "connection closed",
-        "the server closed the connection during the TLS handshake: it may have no TLS",
+        _CLOSED,
         "leave tls=true out, or look into the server's log",
     ),
     (
         "eof occurred",
-        "the server closed the connection during the TLS handshake: it may have no TLS",
+        _CLOSED,
         "leave tls=true out, or look into the server's log",
     ),
     (
         "connection reset",
-        "the server closed the connection during the TLS handshake: it may have no TLS",
+        _CLOSED,
         "leave tls=true out, or look into the server's log",
     ),
 )

@@ -192,13 +192,15 @@ def _check_user_info(user_info: str, *, is_there: bool) -> None:
     if is_there and (not user_info.partition(":")[0] or "@" in user_info or user_info.count(":") > 1):
         raise UsageError(
             "the user name or the password in the connection string can't be read",
-            hint="write it as mongodb://USER:PASSWORD@HOST, in both @ as %40, : as %3A, / as %2F, % as %25",
+            hint="write USER:PASSWORD@ before the host, and in both @ as %40, : as %3A, / as %2F, % as %25",
         )
 
 
 def _check_hosts(hosts: str) -> None:
     if not hosts:
         raise UsageError("the connection string names no host", hint=f"write it as {_FORM}")
+    if any(sign.isspace() or not sign.isprintable() for sign in hosts):
+        raise UsageError("the connection string has a blank or a line end among its hosts", hint=f"write it as {_FORM}")
     if "%2f" in hosts.lower():
         raise UsageError("Unix sockets are not supported", hint=f"give the server's TCP address: {_FORM}")
 
@@ -367,7 +369,7 @@ def _login(
         return Login(username=username or None, password=None, source="$external", mechanism=mechanism)
     if not username:
         if mechanism is not None:
-            raise UsageError(f"{mechanism} needs a user name", hint="write mongodb://USER@HOST")
+            raise UsageError(f"{mechanism} needs a user name", hint="write USER@ before the host")
         return None
     return Login(
         username=username,

@@ -102,6 +102,9 @@ def test_a_sharded_cluster_needs_a_mongos_of_the_same_release(tmp_path: Path) ->
     old = program(tmp_path / "old", "echo mongos version v5.0.4")
     with pytest.raises(UsageError, match=r"mongos is 5.0.4 and mongod is 6.0.5"):
         require_mongos(old, mongod=mongod)
+    other = program(tmp_path / "other", "echo some other program")
+    with pytest.raises(UsageError, match="doesn't say which version it is"):
+        require_mongos(other, mongod=mongod)
     same = program(tmp_path / "same", "echo mongos version v6.0.27")
     assert require_mongos(same, mongod=mongod) == same
 

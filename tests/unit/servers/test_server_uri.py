@@ -209,6 +209,11 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("mongodb://h/?serverSelectionTimeoutMS=0", "serverSelectionTimeoutMS in .* out of range"),
         ("mongodb://h/?serverSelectionTimeoutMS=soon", "serverSelectionTimeoutMS in .* out of range"),
         ("mongodb://h/?nonsense=1", "sets nonsense"),
+        ("mongodb://h:1,k:1/?replicaSet=", "sets replicaSet to nothing"),
+        ("mongodb://u:p@h/?authSource=", "sets authSource to nothing"),
+        ("mongodb://h/?tls=true&tlsCAFile=", "sets tlsCAFile to nothing"),
+        ("mongodb://h\n", "a blank or a line end among its hosts"),
+        ("mongodb://a, b", "a blank or a line end among its hosts"),
     ],
 )
 def test_what_can_not_be_honoured_is_refused_by_name(text: str, words: str) -> None:

@@ -24,6 +24,8 @@ def require_mongos(mongos: Path | None, *, mongod: ServerBinary) -> Path:
             "balancing",
         )
     router, server = version_number(ServerBinary(path=mongos, source="flag")), version_number(mongod)
+    if not router[:1].isdigit():
+        raise UsageError(f"--mongos: {mongos} doesn't say which version it is", hint="give the path of a real mongos")
     if _release(router) != _release(server):
         raise UsageError(
             f"mongos is {router} and mongod is {server}: a cluster needs the same release of both",
