@@ -18,7 +18,7 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
 from brimline.servers.lab.network import LOCAL, Network
 from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT
-from brimline.servers.lab.state import Lab
+from brimline.servers.lab.state import Lab, damaged_names, labs_directory
 from brimline.units import parse_duration
 
 EXIT_INCOMPLETE = 5
@@ -139,7 +139,7 @@ def down(
     """Take a lab down: its servers end, its data and secrets are removed."""
     if every and name is not None:
         raise UsageError("--all and a name say two things", hint="give one of them")
-    names = [lab.name for lab in labs()] if every else [name or NAME_DEFAULT]
+    names = [*(lab.name for lab in labs()), *damaged_names(labs_directory())] if every else [name or NAME_DEFAULT]
     for each in names:
         lab_down(each)
         _talk(f"{each} is down")

@@ -15,10 +15,11 @@ from brimline.servers import ServerBinary
 from brimline.servers.lab import certificates
 from brimline.servers.lab.access import connection_string, make_secrets, write_uris
 from brimline.servers.lab.leftovers import sweep_labs
+from brimline.servers.lab.lifecycle import find_lab, take_down
 from brimline.servers.lab.replica_sets import set_configuration
 from brimline.servers.lab.sharding import require_mongos
 from brimline.servers.lab.spec import LabSpec, check_name, members_of
-from brimline.servers.lab.state import Lab, LabServer, claim, read_lab, write_lab
+from brimline.servers.lab.state import Lab, LabServer, claim, damaged_names, read_lab, write_lab
 from brimline.servers.processes import ProcessIdentity, identify
 from tests.support.waiting import eventually
 from tests.unit.servers.test_server_binary import program
@@ -204,6 +205,36 @@ def test_the_sweep_ends_the_processes_of_a_lab_and_no_others(labs: Path) -> None
 def _runs_sleep(process: subprocess.Popen[bytes]) -> bool:
     identity = identify(process.pid)
     return identity is not None and "python" not in identity.executable
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"format_version": 1}'])
+def test_a_lab_whose_file_is_damaged_can_be_taken_down(labs: Path, content: str) -> None:
+    lab = _lab(labs)
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        assert eventually(lambda: _runs_sleep(process))
+        identity = identify(process.pid)
+        assert identity is not None
+        _server(lab, identity)
+        (lab.directory / "lab.json").write_text(content)
+        assert damaged_names(labs) == ["one"]
+        with pytest.raises(UsageError, match=r"lab.json is damaged") as raised:
+            find_lab("one", parent=labs)
+        assert raised.value.hint == "brimline lab down one removes it"
+        take_down("one", parent=labs)
+        assert process.wait(timeout=10) == -signal.SIGKILL
+    finally:
+        process.kill()
+        process.wait()
+    assert not lab.directory.exists()
+
+
+def test_what_is_no_lab_is_never_taken_down(labs: Path) -> None:
+    (labs / "junk").mkdir(parents=True)
+    assert damaged_names(labs) == []
+    with pytest.raises(UsageError, match="there is no lab"):
+        take_down("junk", parent=labs)
+    assert (labs / "junk").is_dir()
 
 
 def test_a_link_or_a_file_among_labs_is_left_alone(labs: Path, tmp_path: Path) -> None:

@@ -18,10 +18,12 @@ from brimline.servers.lab.fleet import Fleet, Wish
 from brimline.servers.lab.leftovers import remove, sweep_labs
 from brimline.servers.lab.spec import LabSpec, MemberSpec, check_name
 from brimline.servers.lab.state import (
+    LAB_FILE,
     Lab,
     LabServer,
     Role,
     claim,
+    damaged_lab,
     labs_directory,
     owned,
     read_lab,
@@ -114,7 +116,7 @@ def bring_up(
 
 def take_down(name: str, *, parent: Path | None = None) -> None:
     """Ends a lab and removes all of it. Raises UsageError where there is none or it is being started, TargetError."""
-    lab = find_lab(name, parent=parent)
+    lab = damaged_lab((parent or labs_directory()) / check_name(name)) or find_lab(name, parent=parent)
     if lab.phase == "starting" and is_alive(lab.owner) and lab.scope == Scope.current():
         raise UsageError(
             f'the lab "{name}" is being brought up by process {lab.owner.pid}', hint="end that process, and it is gone"
@@ -130,6 +132,11 @@ def find_lab(name: str, *, parent: Path | None = None) -> Lab:
     """The lab of that name. Raises UsageError where there is none."""
     parent = parent or labs_directory()
     lab = read_lab(parent / check_name(name))
+    if lab is None and damaged_lab(parent / name) is not None:
+        raise UsageError(
+            f'what the lab "{name}" is can\'t be read: {LAB_FILE} is damaged',
+            hint=f"brimline lab down {name} removes it",
+        )
     if lab is None:
         names = ", ".join(each.name for each in stored_labs(parent))
         raise UsageError(

@@ -186,6 +186,30 @@ def read_lab(directory: Path) -> Lab | None:
         return None
 
 
+def damaged_lab(directory: Path) -> Lab | None:
+    """What can be said of a lab whose file can't be read any more: enough to take it away; None: it is no such lab."""
+    owner = identify(os.getpid())
+    is_ours = (directory / "servers").is_dir() and (directory / "secret").is_dir() and not directory.is_symlink()
+    if owner is None or not is_ours or read_lab(directory) is not None:
+        return None
+    return Lab(
+        name=directory.name,
+        directory=directory,
+        topology="unknown",
+        phase="stopping",
+        outlives=False,
+        owner=owner,
+        scope=Scope.current(),
+        created="",
+    )
+
+
+def damaged_names(parent: Path) -> list[str]:
+    """The labs that `damaged_lab` can take away; one that is still being made isn't among them."""
+    named = (path for path in sorted(parent.glob("*")) if not path.name.startswith("."))
+    return [path.name for path in named if damaged_lab(path) is not None]
+
+
 def stored_labs(parent: Path) -> list[Lab]:
     """All labs that can be read, by name."""
     found = (read_lab(path) for path in sorted(parent.glob("*")) if not path.is_symlink())
