@@ -74,7 +74,7 @@ bench-soak: $(NATIVE) ## See whether memory stays level through a run of 30 minu
 bench-report: $(NATIVE) ## Measure the CPU time of the report of an hour
 	$(BIN)/python -m benchmarks.report $(ARGUMENTS)
 .PHONY: import-kills
-import-kills: $(NATIVE) ## Kill an import 20 times at random, then its server 20 times, about 3 minutes; every row must be there once
+import-kills: $(NATIVE) ## Kill an import 20 times at random, then its server 20 times, about 4 minutes; every row must be there once
 	$(BIN)/python -m benchmarks.import_kills $(ARGUMENTS)
 	$(BIN)/python -m benchmarks.import_kills --server $(ARGUMENTS)
 

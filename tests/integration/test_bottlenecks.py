@@ -21,8 +21,9 @@ from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, Evidence, F
 from brimline.execution import DataPolicy, Silence
 from brimline.plan import Plan
 from brimline.servers import Deployment, bundled, control_client
+from brimline.servers.lab.network import Network
 from tests.support.cpu_quota import cpu_quota
-from tests.support.forwarder import delaying_forwarder
+from tests.support.forwarder import delaying_forwarder, forwarder
 from tests.support.replica_set import replica_set
 from tests.support.scripted_server import scripted_server
 from tests.support.server import required_mongod
@@ -125,8 +126,15 @@ def test_a_long_way(server: Deployment, run: Callable[..., brimline.RunResult]) 
     with delaying_forwarder(server.address, delay_s=0.01) as far:
         check_limit(lambda: run(address=far, connections=8), BottleneckKind.NETWORK)
     with delaying_forwarder(server.address, delay_s=0.0) as near:
-        control = bottleneck(run(address=near, connections=8).observation)
+        control = bottleneck(run(address=near, connections=2).observation)
     assert seen(control, BottleneckKind.NETWORK).standing is Fullness.NOT, control.evidence
+
+
+def test_a_narrow_line(server: Deployment, run: Callable[..., brimline.RunResult]) -> None:
+    """Every operation is quick while the line is free; nobody but the forwarder knows how much it carries."""
+    with forwarder(server.address, Network(rate_bit_per_s=20e6)) as narrow:
+        found = check_limit(lambda: run(address=narrow, connections=16), BottleneckKind.NETWORK)
+    assert "between generator and server" in seen(found, BottleneckKind.NETWORK).verdict
 
 
 # Within the server

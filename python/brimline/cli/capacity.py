@@ -35,7 +35,10 @@ def capacity(
     budget: Annotated[
         str | None,
         typer.Option(
-            "--budget", metavar="TIME", help="End within this time, such as 20m, without loading.", show_default=False
+            "--budget",
+            metavar="TIME",
+            help="End within this time, such as 20m, without server starts and loading.",
+            show_default=False,
         ),
     ] = None,
     on: Annotated[

@@ -69,7 +69,7 @@ def _own_latency(window: ServerWindow, span: TimeSpan) -> Chart | None:
     return panel(
         "server-latency",
         "Latency inside the server",
-        "mean time inside the server, ms",
+        "mean time, ms",
         [
             Line(kind, color, ratio_of_growth(window, f"{kind}_latency_us", f"{kind}_ops", scale=_MS_PER_US))
             for kind, color in kinds

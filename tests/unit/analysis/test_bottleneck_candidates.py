@@ -7,6 +7,7 @@ import pytest
 
 from brimline.analysis.bottleneck import BottleneckKind, Evidence, Fullness, at_its_limit, bottleneck
 from brimline.analysis.observation import observe
+from brimline.analysis.server_use import COMMANDS
 from brimline.plan.model import WriteConcern
 from brimline.record.model import RunRecord
 
@@ -197,6 +198,34 @@ def test_network(record: RunRecord, standing: Fullness) -> None:
 def test_network_names_its_round_trip() -> None:
     found = candidate(BottleneckKind.NETWORK, _far(20, 100))
     assert found.verdict == "the network (a round trip of 19.9 ms, 99.5 % of the service time)"
+
+
+def _queue(connections: int, inside_us: float, **changes: Any) -> RunRecord:
+    """A closed loop at 1000 ops/s: operations take 1 ms per connection, some hardly any time, so much in the server."""
+    counters = dict.fromkeys((*COMMANDS, "writes_ops", "writes_latency_us"), 0.0)
+    counters |= {"query": 1000.0, "reads_ops": 1000.0, "reads_latency_us": 1000 * inside_us}
+    latencies = {"service": [(MS // 10, 1), (connections * MS, 9999)]}
+    return at_work(connections=connections, counters=counters, latencies=latencies, **changes)
+
+
+@pytest.mark.parametrize(
+    ("record", "standing"),
+    [
+        (_queue(8, 100), FULL),
+        (_queue(8, 5_000), NEAR),
+        (_queue(8, 7_500), NOT),
+        (_queue(1, 100), NOT),
+        (_queue(8, 100, server_cpus=1.5), NOT),
+        (_queue(8, 100, server_cpus=1.9), NOT),
+    ],
+    ids=["on the way", "half inside", "inside", "short", "a server with hardly room", "a full server"],
+)
+def test_what_waits_on_the_way(record: RunRecord, standing: Fullness) -> None:
+    """A line that carries no more makes operations wait on it, while some are as quick as ever."""
+    found = candidate(BottleneckKind.NETWORK, record)
+    assert found.standing is standing
+    if standing is FULL:
+        assert "98.8 % of what was in flight was between generator and server" in found.verdict
 
 
 @pytest.mark.parametrize(("bytes_per_s", "standing"), [(50e6, NOT), (100e6, NEAR), (120e6, FULL)])

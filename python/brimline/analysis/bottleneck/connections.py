@@ -4,9 +4,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness
-from brimline.analysis.bottleneck.server_cpu import SERVER_CPU_SHARE_NEAR
+from brimline.analysis.bottleneck.server_cpu import server_has_cpu
 from brimline.analysis.observation import Observation
-from brimline.analysis.validity import HOST_BUSY_SHARE
 from brimline.plan.pacing import connections_text
 from brimline.units import format_count, format_percentage
 from brimline.wording import message
@@ -75,10 +74,7 @@ def _closed_loop(observation: Observation, waits: Collection[Evidence]) -> Evide
 
 def _server_has_room(observation: Observation, waits: Collection[Evidence]) -> bool:
     """Whether it is known that the server could have served more at once."""
-    share, host = observation.server.server_share, observation.server.host_share
-    if share is None or any(each.standing in (Fullness.FULL, Fullness.NEAR) for each in waits):
-        return False
-    return share < SERVER_CPU_SHARE_NEAR and (host is None or host < HOST_BUSY_SHARE)
+    return server_has_cpu(observation) and all(each.standing not in (Fullness.FULL, Fullness.NEAR) for each in waits)
 
 
 def _in_flight(observation: Observation) -> str:

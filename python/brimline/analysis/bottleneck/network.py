@@ -1,9 +1,11 @@
 """Owns the candidate "network": time that operations spent on the way and not in the server."""
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullest, fullness
-from brimline.analysis.bottleneck.waiting import WAITING_SHARE_FULL, WAITING_SHARE_NEAR
+from brimline.analysis.bottleneck.generator import BUSY_SHARE_NEAR
+from brimline.analysis.bottleneck.server_cpu import server_has_cpu
+from brimline.analysis.bottleneck.waiting import WAITING_SHARE_FULL, WAITING_SHARE_NEAR, waiting_share
 from brimline.analysis.observation import Observation
-from brimline.units import NS_PER_MS, format_bytes, format_duration, format_percentage
+from brimline.units import NS_PER_MS, NS_PER_S, format_bytes, format_duration, format_percentage
 from brimline.wording import joined, message
 
 ROUND_TRIP_MIN_NS = NS_PER_MS
@@ -18,16 +20,22 @@ def network(observation: Observation) -> Evidence:
     """Full when most of the service time is a way that even the quickest operation had to go, or when a link is.
 
     A server without CPU time lets operations wait outside as well, and its own clock doesn't count that. But then some
-    are quick; over a long way none is.
+    are quick; over a long way none is. Where both ends have CPU time to spare, what waits outside waits on the way: a
+    line that carries no more, whose rate nobody told.
     """
     way, link = way_ns(observation), observation.server_use.link_share
     of_way, of_link = _of_way(observation, way), fullness(link, full=LINK_SHARE_FULL, near=LINK_SHARE_NEAR)
+    of_queue = _of_queue(observation)
+    if of_way is Fullness.FULL:
+        verdict = _way_verdict(observation, way or 0.0)
+    else:
+        verdict = _link_verdict(link) if of_link is Fullness.FULL else _queue_verdict(observation)
     seen = [*_time(observation, way), *_traffic(observation)]
     return Evidence(
         kind=BottleneckKind.NETWORK,
-        standing=fullest(of_way, of_link),
+        standing=fullest(of_way, of_link, of_queue),
         text=joined("; ", seen) if seen else "time inside the server unknown",
-        verdict=_link_verdict(link) if of_way is not Fullness.FULL else _way_verdict(observation, way or 0.0),
+        verdict=verdict,
     )
 
 
@@ -37,6 +45,33 @@ def _of_way(observation: Observation, way: float | None) -> Fullness:
     if way < ROUND_TRIP_MIN_NS:
         return Fullness.NOT
     return fullness(way / observation.service.mean_ns, full=WAITING_SHARE_FULL, near=WAITING_SHARE_NEAR)
+
+
+def _of_queue(observation: Observation) -> Fullness:
+    outside = _outside(observation)
+    if outside is None or observation.throughput_ops_per_s <= 0:
+        return Fullness.UNKNOWN
+    if outside / observation.throughput_ops_per_s * NS_PER_S < ROUND_TRIP_MIN_NS:
+        return Fullness.NOT
+    if observation.generator.busiest_thread_share >= BUSY_SHARE_NEAR or not server_has_cpu(observation):
+        return Fullness.UNKNOWN
+    return fullness(waiting_share(observation, outside), full=WAITING_SHARE_FULL, near=WAITING_SHARE_NEAR)
+
+
+def _outside(observation: Observation) -> float | None:
+    """Mean number of operations in flight that were not inside the server; None where it doesn't tell."""
+    use = observation.server_use
+    if use.commands_per_s is None or use.latency_mean_ns is None:
+        return None
+    return max(observation.mean_in_flight - use.commands_per_s * use.latency_mean_ns / NS_PER_S, 0.0)
+
+
+def _queue_verdict(observation: Observation) -> str:
+    return message(
+        "the network ({share} of what was in flight was between generator and server, whose CPU was used to {cpu})",
+        share=format_percentage(waiting_share(observation, _outside(observation)) or 0.0),
+        cpu=format_percentage(observation.server.server_share or 0.0),
+    )
 
 
 def _way_verdict(observation: Observation, way: float) -> str:

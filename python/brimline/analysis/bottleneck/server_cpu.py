@@ -3,7 +3,7 @@
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
 from brimline.analysis.bottleneck.host import host_text, others_fill_host
 from brimline.analysis.observation import Observation
-from brimline.analysis.validity import server_fills_shared_host
+from brimline.analysis.validity import HOST_BUSY_SHARE, server_fills_shared_host
 from brimline.units import format_percentage
 from brimline.wording import message
 
@@ -26,6 +26,12 @@ def server_cpu(observation: Observation) -> Evidence:
             kind=BottleneckKind.SERVER_CPU, standing=Fullness.FULL, text=text, verdict=host_text(observation)
         )
     return Evidence(kind=BottleneckKind.SERVER_CPU, standing=standing, text=text)
+
+
+def server_has_cpu(observation: Observation) -> bool:
+    """Whether the server is known to have left CPU time unused, and its host, where that is known, too."""
+    share, host = observation.server.server_share, observation.server.host_share
+    return share is not None and share < SERVER_CPU_SHARE_NEAR and (host is None or host < HOST_BUSY_SHARE)
 
 
 def _text(observation: Observation) -> str:
