@@ -52,6 +52,12 @@ class ServerBinary:
         return BUNDLED_LICENCE if self.source in {"bundled", "version"} else None
 
     @property
+    def cache_entry(self) -> Path | None:
+        """The directory of the cache that it was fetched into; None for every other binary."""
+        directory = self.path.parent
+        return directory if directory.parent == binaries_directory() else None
+
+    @property
     def described(self) -> str:
         """What is started, for the user: the file's name or the version, how it was found, and the note."""
         what = self.path.name if self.version is None else f"{self.path.name} {self.version}"

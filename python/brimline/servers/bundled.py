@@ -131,7 +131,12 @@ class _Handle:
         meanwhile()
         self._server = _spawn_in(self._server.directory, self._binary, cache_gb=self._cache_gb, port=self._server.port)
         if not _wait_until_it_answers(self._server, self._deadline_s):
-            raise start_error(self._server.failure(), binary=self._binary.path, waited_s=self._deadline_s)
+            raise start_error(
+                self._server.failure(),
+                binary=self._binary.path,
+                waited_s=self._deadline_s,
+                cache_entry=self._binary.cache_entry,
+            )
         return self.deployment()
 
     def stop(self) -> None:
@@ -173,7 +178,7 @@ def _start(binary: ServerBinary, *, cache_gb: float, parent: Path, deadline_s: f
         _stop(server)
         if not failure.port_was_taken or attempt == _START_ATTEMPTS:
             break
-    raise start_error(failure, binary=binary.path, waited_s=deadline_s)
+    raise start_error(failure, binary=binary.path, waited_s=deadline_s, cache_entry=binary.cache_entry)
 
 
 def _spawn(binary: ServerBinary, *, cache_gb: float, parent: Path, port: int) -> _Server:

@@ -43,6 +43,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ),
     (r"cannot allocate memory|out of memory", "give the server a smaller cache or the machine more memory"),
 )
+_DAMAGED_EXIT_CODES = frozenset({126, 127, 135, 139})
+"""It isn't executable, can't be loaded, or ended by SIGBUS or SIGSEGV: a file of a known build doesn't do that."""
 _SIGNAL_HINTS = {
     132: "mongod 5.0 and later need a processor with AVX; give --mongod FILE of an older build",
     137: "it was killed, perhaps by the system because memory ran out",
@@ -81,15 +83,24 @@ def error_lines(log_text: str) -> list[str]:
     return found
 
 
-def start_error(failure: StartFailure, *, binary: Path, waited_s: float) -> TargetError:
-    """The error to raise: what happened, in the server's own last words, and what to do about it."""
+def start_error(
+    failure: StartFailure, *, binary: Path, waited_s: float, cache_entry: Path | None = None
+) -> TargetError:
+    """The error to raise: what happened, in the server's own last words, and what to do about it.
+
+    `cache_entry`: where the binary is kept that brimline fetched itself; None: it comes from elsewhere.
+    """
     what = (
         f"{binary} did not answer within {waited_s:.0f} s"
         if failure.exit_code is None
         else f"{binary} ended at once with exit code {failure.exit_code}"
     )
     words = "; ".join(failure.lines) or "it left no error in its log"
-    return TargetError(f"the server can't be started: {what}: {words}", hint=_hint(failure))
+    if cache_entry is not None and failure.exit_code in _DAMAGED_EXIT_CODES:
+        hint = f"what was fetched may be damaged: remove {cache_entry.parent}, and it is fetched anew"
+    else:
+        hint = _hint(failure)
+    return TargetError(f"the server can't be started: {what}: {words}", hint=hint)
 
 
 def _hint(failure: StartFailure) -> str:

@@ -29,6 +29,7 @@ Meanwhile = Callable[[], None]
 _LOOK_S = 0.1
 _DEADLINE_S = 900.0
 _OUTPUT_CHARS_MAX = 300
+_NO_CONNECTION = "after connection broken by"
 _OTHER_WAY = "give --mongod FILE of a binary that is already here, or leave --server-version out"
 
 
@@ -129,6 +130,8 @@ def _followed(command: list[str], output: int, meanwhile: Meanwhile) -> int:
 def _reason(output: Path) -> str:
     """The last error of pip: one line."""
     lines = [line.strip() for line in output.read_text(errors="replace").splitlines() if line.strip()]
+    if any(_NO_CONNECTION in line for line in lines):
+        return "its package index can't be reached"  # pip's last word would be that there is no such version
     errors = [line for line in lines if line.startswith("ERROR:")]
     line = (errors or lines or ["pip was ended or took too long"])[-1]
     return redact_text(line.removeprefix("ERROR:").strip().rstrip("."))[:_OUTPUT_CHARS_MAX]

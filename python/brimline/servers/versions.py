@@ -43,6 +43,15 @@ def cached_versions(*, directory: Path) -> tuple[str, ...]:
     return tuple(release.version for release in RELEASES if _is_cached(release, directory))
 
 
+def _link(link: Path, target: str) -> None:
+    """Makes `link` lead to `target`, also where another process does the same, or a damaged one is in the way."""
+    if link.is_symlink() and link.readlink() == Path(target):
+        return
+    link.unlink(missing_ok=True)
+    with suppress(FileExistsError):
+        link.symlink_to(target)
+
+
 def _is_cached(release: Release, directory: Path) -> bool:
     needed = [release.wheel, *([OPENSSL_1_1] if release.needs_openssl_1_1 else [])]
     return all(is_whole(wheel, entry_path(wheel, directory)) for wheel in needed)
@@ -53,6 +62,5 @@ def _openssl(directory: Path, say: Callable[[str], None], meanwhile: Meanwhile) 
     for soname in _SONAMES:
         (library,) = place.glob(f"{soname.partition('.')[0]}-*")
         # Under the names that the server looks for; the libraries know each other by those of the wheel.
-        with suppress(FileExistsError):
-            (place / soname).symlink_to(library.name)
+        _link(place / soname, library.name)
     return place

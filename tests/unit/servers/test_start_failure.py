@@ -67,3 +67,25 @@ def test_only_the_last_lines_are_shown_and_long_ones_cut(tmp_path: Path) -> None
     assert len(failure.lines[2]) == 300
     error = start_error(failure, binary=Path("/x/mongod"), waited_s=60)
     assert "did not answer within 60 s" in error.message
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "stderr", "is_damaged"),
+    [
+        (127, "mongod: Exec format error", True),
+        (127, "mongod: Permission denied", True),
+        (127, "error while loading shared libraries: libssl.so.1.1", True),
+        (139, "", True),
+        (132, "", False),
+        (1, "No space left on device", False),
+    ],
+)
+def test_a_fetched_binary_that_was_damaged_is_fetched_anew(
+    tmp_path: Path, exit_code: int, stderr: str, is_damaged: bool
+) -> None:
+    (tmp_path / "stderr").write_text(stderr)
+    failure = start_failure(exit_code=exit_code, log=tmp_path / "none", stderr=tmp_path / "stderr")
+    file = Path("/cache/binaries/one/mongod")
+    error = start_error(failure, binary=file, waited_s=60, cache_entry=file.parent)
+    assert ("remove /cache/binaries, and it is fetched anew" in (error.hint or "")) is is_damaged
+    assert "anew" not in (start_error(failure, binary=file, waited_s=60).hint or "")

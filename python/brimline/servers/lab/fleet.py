@@ -63,7 +63,9 @@ class Fleet:
                 if failure is None:
                     break
                 if not failure.port_was_taken or attempt == _ATTEMPTS:
-                    raise start_error(failure, binary=self._program(wish), waited_s=0.0)
+                    program = self._program(wish)
+                    entry = self.mongod.cache_entry if program == self.mongod.path else None
+                    raise start_error(failure, binary=program, waited_s=0.0, cache_entry=entry)
                 server, guardian = self._launch(wish)
             self._hold(server)
             started.append(self._at_its_distance(wish, server))
