@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 import brimline
+from brimline.record import read_record
 from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine
 from tests.support.server_versions import VERSIONS, required_version, share_binaries
@@ -80,6 +81,32 @@ def test_openssl_1_1_is_beside_the_server_alone(tmp_path: Path) -> None:
         assert str(binary.libraries) not in guardian.environ().get("LD_LIBRARY_PATH", "")
     assert str(binary.libraries) not in os.environ.get("LD_LIBRARY_PATH", "")
     assert str(binary.libraries) not in Path("/proc/self/maps").read_text()
+
+
+def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> None:
+    """Load, half reads and half updates, 95 to 5, and the best connections of each version."""
+    required_version("4.4.2")
+    share_binaries(brimline_cli.directory / "cache")
+    outcome = brimline_cli.run(
+        *("sweep", "--vary", "workload=ycsb-a,ycsb-b", "--vary", "server-version=4.4,6.0", "--connections", "1,4"),
+        *("--records", "1000", "--duration", "1s", "--warmup", "200ms", "--cache-gb", "0.25", "-q", "--json"),
+        *("--repeats", "1", "--repeats-max", "1"),
+    )
+    assert outcome.exit_code == 0, outcome.stderr
+    document = outcome.json()
+    assert {load["levels"]["server-version"] for load in document["loads"]} == {"4.4", "6.0"}
+    assert {(curve["at"]["workload"], curve["at"]["server-version"]) for curve in document["curves"]} == {
+        (workload, version) for workload in ("ycsb-a", "ycsb-b") for version in ("4.4", "6.0")
+    }
+    ran = {run["levels"]["server-version"]: run for run in document["probes"]}
+    assert set(ran) == {"4.4", "6.0"}
+    (directory,) = brimline_cli.record_directories(kind="vary-")
+    for trial in directory.glob("trials/*-run-*"):
+        record = read_record(trial)
+        assert record.environment["server"]["version"] == ("4.4.2" if "-4.4-" in trial.name else "6.0.5")
+    page = brimline_cli.run("report", str(directory), "--format", "md", "-o", "-").stdout
+    for words in ("p95", "p99", "| 4.4", "| 6.0", "connections"):
+        assert words in page, page
 
 
 @pytest.mark.parametrize("other", [("--uri", "mongodb://127.0.0.1:9"), ("--null",)])
