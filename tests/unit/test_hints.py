@@ -4,6 +4,7 @@ import ast
 import errno
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import pytest
 from pymongo.errors import AutoReconnect, OperationFailure
 
 import brimline
+from brimline.api.import_data import _so_far
 from brimline.api.lint import lint
 from brimline.api.options import Options
 from brimline.api.stat import _status
@@ -23,6 +25,7 @@ from brimline.record.layout import RECORD_FILE, unreadable
 from brimline.record.reader import read_state
 from brimline.servers.deployment import refusal
 from brimline.servers.uri import parse_server_uri
+from tests.unit.report.import_samples import an_import
 
 
 class _Gone:
@@ -70,6 +73,15 @@ def test_stat_tells_nobody_from_a_user_without_the_right(uri: str, words: str) -
 
     with pytest.raises(TargetError, match=words):
         _status(refuse, parse_server_uri(uri))
+
+
+def test_what_only_the_journal_holds_is_a_bound() -> None:
+    """The report counts what was answered, the hint what is certain: one number must not contradict the other."""
+    counts = {"read": 9, "inserted": 9, "rejected": 0}
+    state = replace(an_import(ended_by="server_lost", reason="gone").state, counts=counts)
+    lost = replace(state, kept={"counts": {**counts, "inserted": 7}})
+    assert _so_far(lost) == "at least 7 documents are in, 0 records were rejected"
+    assert _so_far(replace(lost, kept={})) == "9 documents are in, 0 records were rejected"
 
 
 def _raise(error: BrimlineError) -> None:

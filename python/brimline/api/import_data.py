@@ -174,7 +174,8 @@ def _so_far(state: ImportState) -> str:
     """What is certain: after the death of the server only what its journal held."""
     certain = state.kept.get("counts", state.counts) if state.ending.get("kind") == "server_lost" else state.counts
     done, rejected = documents_in(certain), certain.get("rejected", 0)
-    return f"{format_count(done)} documents are in, {format_count(rejected)} records were rejected"
+    at_least = "at least " if certain != state.counts else ""
+    return f"{at_least}{format_count(done)} documents are in, {format_count(rejected)} records were rejected"
 
 
 def said_so_far(record: ImportRecord) -> str:

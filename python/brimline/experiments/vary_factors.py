@@ -9,6 +9,7 @@ from enum import StrEnum
 from brimline.errors import UsageError
 from brimline.experiments.growth import IndexSet
 from brimline.servers.access import COMPRESSORS
+from brimline.servers.catalogue import release_named
 from brimline.servers.compression import NONE
 from brimline.servers.lab.names import TOPOLOGIES, read_topology
 from brimline.servers.lab.network import read_network
@@ -90,6 +91,8 @@ def parse_factor(text: str) -> Factor:
     twice = next((level for place, level in enumerate(levels) if level in levels[:place]), None)
     if twice is not None:
         raise UsageError(f"--vary {kind.name} has the level {twice} twice", hint="give each level once")
+    if kind.name == SERVER_VERSION:
+        _check_versions_differ(levels)
     if len(levels) < 2:
         raise UsageError(
             f"--vary {kind.name} has one level, {levels[0]}, and nothing to compare it with", hint=_WRITTEN
@@ -184,6 +187,20 @@ def _version(text: str) -> str:
     if not _VERSION.fullmatch(text):
         raise ValueError(f"{text} is no version; write it like 4.4 or 6.0.27")
     return text
+
+
+def _check_versions_differ(levels: Sequence[str]) -> None:
+    """A family such as 6.0 is short for one of its releases, which would be compared with itself."""
+    named: dict[str, str] = {}
+    for level in levels:
+        release = release_named(level)
+        version = level if release is None else release.version
+        if version in named:
+            raise UsageError(
+                f"--vary {SERVER_VERSION} has the same server twice: {named[version]} and {level} are {version}",
+                hint="give each version once",
+            )
+        named[version] = level
 
 
 def _indexes(text: str) -> str:

@@ -3,7 +3,8 @@
 PyMongo makes room for as many bytes as a server announces, up to a length that the server chose itself, and derives
 keys with as many iterations as it is told to. It has no setting for either, so both are bounded where it reads them,
 for every client of the process: no server that means well comes near. An answer of another form than it expects leaves
-it as whatever error its own code met; here that becomes an error of the server's.
+it as whatever error its own code met; here that becomes an error of the server's. And it waits for a server that is
+gone as long as the work for which it is wanted may take; here it is as long as connecting may.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from typing import Any
 import pymongo
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.server_description import ServerDescription
-from pymongo.synchronous import auth, command_cursor, cursor, monitor, pool
+from pymongo.synchronous import auth, command_cursor, cursor, monitor, pool, topology
 
 REPLY_BYTES_MAX = 48_000_000
 """What every server announces as its longest message."""
@@ -23,6 +24,7 @@ ITERATIONS_MAX = 1_000_000
 _receive = vars(pool)["receive_message"]
 _parse_scram = vars(auth)["_parse_scram_response"]
 _check = vars(monitor.Monitor)["_run"]
+_selection_timeout_s = topology.Topology.get_server_selection_timeout
 
 
 class UnreadableReply(PyMongoError):
@@ -87,9 +89,16 @@ def _check_readable(self: Any) -> None:
         self._topology.on_change(self._server_description, reset_pool=True)
 
 
+def _selection_timeout_bounded_s(self: Any) -> float:
+    """Work that may take an hour (`pymongo.timeout`) doesn't wait an hour for a server that is gone."""
+    settings_s: float = self._settings.server_selection_timeout
+    return min(float(_selection_timeout_s(self)), settings_s)
+
+
 _Cursor, _CommandCursor = cursor.Cursor, command_cursor.CommandCursor
 _Cursor._send_message = _read_by_cursor(_Cursor._send_message)  # type: ignore[method-assign]
 _CommandCursor._send_message = _read_by_cursor(_CommandCursor._send_message)  # type: ignore[method-assign]
 monitor.Monitor._run = _check_readable  # type: ignore[method-assign]
+topology.Topology.get_server_selection_timeout = _selection_timeout_bounded_s  # type: ignore[method-assign]
 vars(pool)["receive_message"] = _receive_bounded
 vars(auth)["_parse_scram_response"] = _parse_scram_bounded

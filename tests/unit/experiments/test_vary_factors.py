@@ -46,6 +46,7 @@ def test_levels_have_one_spelling(text: str, name: str, levels: tuple[str, ...])
         ("write-concern=0,1", "unacknowledged", ""),
         ("journal=yes,no", "true or false", ""),
         ("server-version=4,latest", "no version", ""),
+        ("server-version=4.4,6.0,4.4.2", "the same server twice: 4.4 and 4.4.2 are 4.4.2", "once"),
         ("indexes=a+a,b", "no index", "compound"),
         ("topology=1,2", '"1" is no topology', "replica-set-3"),
         ("topology=standalone,replica-set-0", "--vary topology: a replica set can't have 0 members", ""),

@@ -3,6 +3,7 @@
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,8 @@ import pytest
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.synchronous import auth, pool
 
+from brimline.dataset.access import target_errors
+from brimline.errors import TargetError
 from brimline.servers import control_client
 from brimline.servers.distrust import ITERATIONS_MAX
 
@@ -19,6 +22,19 @@ def test_iterations_are_bounded() -> None:
     assert auth._parse_scram_response(b"v=eA==") == {b"v": b"eA=="}
     with pytest.raises(OperationFailure, match="iterations"):
         auth._parse_scram_response(b"r=x,s=eA==,i=%d" % (ITERATIONS_MAX + 1))
+
+
+def test_work_of_an_hour_waits_no_hour_for_a_server_that_is_gone() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+    started = time.monotonic()
+    with (
+        control_client(address, connect_timeout_s=0.2) as client,
+        pytest.raises(TargetError, match="counting: the server doesn't answer"),
+        target_errors("counting", within_s=20),
+    ):
+        client.shop.orders.count_documents({})
+    assert time.monotonic() - started < 10
 
 
 def test_no_more_is_made_room_for_than_a_message_may_have() -> None:
