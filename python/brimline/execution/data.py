@@ -78,7 +78,7 @@ def load_data(
             return _go_on(database, plan, found, make_directory, context)
         manifest = dataset.manifest_for(plan)
         dataset.prepare(database, manifest, drop=drop)
-        return _insert(database, plan, manifest, make_directory, context)
+        return _insert(plan, manifest, make_directory, context)
 
 
 def _to_resume(database: DataDatabase, plan: Plan) -> Inspection:
@@ -115,20 +115,20 @@ def _go_on(
             resumed_count=gaps.present_count,
         )
     rest = rest_of_load(plan, gaps.missing)
-    report = _insert(database, rest, manifest, make_directory, context)
+    report = _insert(rest, manifest, make_directory, context)
     return replace(report, resumed_count=gaps.present_count)
 
 
-def _insert(
-    database: DataDatabase, plan: Plan, manifest: dataset.Manifest, make_directory: MakeDirectory, context: RunContext
-) -> LoadReport:
+def _insert(plan: Plan, manifest: dataset.Manifest, make_directory: MakeDirectory, context: RunContext) -> LoadReport:
+    """Loads, and counts at the member that is the primary by then: a load goes on when the one before has gone."""
     namespace = _namespace(plan)
     record = execute(plan, directory=make_directory(plan), title=f"loading {namespace}", context=context)
     if not record.complete:
         return LoadReport(record=record, document_count=0, namespace=namespace)
     context.progress.step("counting the documents")
     try:
-        finished = dataset.complete(database, manifest)
+        with database_of(plan, context.deployment) as database:
+            finished = dataset.complete(database, manifest)
     except InvalidRun as error:
         shortfall = InvalidRun(error.message, hint=_load_hint(record) or error.hint)
         return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
@@ -145,10 +145,11 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
     manifest = dataset.manifest_for(plan)
     with database_of(plan, context.deployment) as database:
         was_empty = dataset.prepare_addition(database, manifest)
-        record = execute(plan, directory=directory, title="loading", context=context)
-        if was_empty and record.complete and documents_inserted(record) == len(manifest.records):
-            with suppress(InvalidRun):  # somebody else writes there: it stays "loading"
-                dataset.complete(database, manifest)
+    record = execute(plan, directory=directory, title="loading", context=context)
+    if was_empty and record.complete and documents_inserted(record) == len(manifest.records):
+        # Opened anew: a load goes on when the primary has gone, and another member is the primary then.
+        with database_of(plan, context.deployment) as database, suppress(InvalidRun):  # somebody else writes there
+            dataset.complete(database, manifest)
     return record
 
 

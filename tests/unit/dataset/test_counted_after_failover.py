@@ -1,0 +1,56 @@
+"""A load that went on through a failover is counted at the member that is the primary by then."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from brimline.execution import data
+
+_PLAN: Any = SimpleNamespace(namespace=SimpleNamespace(database="shop", collection="orders"))
+
+
+def _set(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A set whose primary changes while documents are loaded. Gives the members at which was counted, in order."""
+    primary, counted = ["first"], list[str]()
+    record = SimpleNamespace(complete=True, summary=None, operations=[{"documents": 10}])
+
+    @contextmanager
+    def database_of(*_: object) -> Iterator[str]:
+        yield primary[0]
+
+    def execute(*_: object, **__: object) -> object:
+        primary[0] = "second"
+        return record
+
+    def complete(database: str, _: object) -> object:
+        counted.append(database)
+        return SimpleNamespace(count=10)
+
+    monkeypatch.setattr(data, "database_of", database_of)
+    monkeypatch.setattr(data, "execute", execute)
+    monkeypatch.setattr(data, "allow_descriptors", lambda _: None)
+    monkeypatch.setattr(data.dataset, "complete", complete)
+    monkeypatch.setattr(data.dataset, "prepare_addition", lambda *_: True)
+    monkeypatch.setattr(data.dataset, "manifest_for", lambda _: SimpleNamespace(records=range(10)))
+    return counted
+
+
+def _context() -> Any:
+    return SimpleNamespace(deployment=None, progress=SimpleNamespace(step=lambda _: None))
+
+
+def test_a_load_is_counted_at_the_primary_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = _set(monkeypatch)
+    report = data._insert(_PLAN, cast(Any, None), lambda _: Path(), _context())
+    assert counted == ["second"]
+    assert report.document_count == 10
+
+
+def test_what_is_added_is_counted_at_the_primary_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = _set(monkeypatch)
+    data.add_data(_PLAN, directory=Path(), context=_context())
+    assert counted == ["second"]
