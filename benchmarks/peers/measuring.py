@@ -54,9 +54,9 @@ def measure(
     peer: Peer, program: list[str], server: Server, cell: Cell, settings: Settings, *, turn: Turn, log: Path
 ) -> Run:
     """One run. Raises ClientFailed."""
+    time.sleep(_SETTLE_S)
     if cell.loads:
         server.empty_for_load()
-    time.sleep(_SETTLE_S)
     command = command_line(peer, program, server.uri, cell, settings)
     warmup_s = settings.warmup_jvm_s if peer.jvm else settings.warmup_s
     started_ns = time.monotonic_ns()
