@@ -1,5 +1,6 @@
 """Owns the mongod under all clients: started on its cores, its data, its counters, its profiler."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -7,9 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pymongo.errors import CollectionInvalid, OperationFailure
+
 import brimline
 from benchmarks.peers.processes import on_cores
 from benchmarks.peers.settings import CACHE_GB, Settings
+from brimline.errors import TargetError
 from brimline.servers import Deployment, bundled, control_client, find_mongod
 from brimline.servers.deployment import Client
 
@@ -17,6 +21,8 @@ DATABASE = "peers"
 COLLECTION = "usertable"
 LOAD_DATABASE = "peers_load"
 COUNTERS = ("insert", "query", "update")
+_NAMESPACE_EXISTS = 48
+_EMPTYING_TRIES, _BETWEEN_TRIES_S = 20, 0.25
 _PROFILE_OFF, _PROFILE_ALL = 0, 2
 _PROFILE_BYTES = 16 * 1024 * 1024
 
@@ -41,11 +47,23 @@ class Server:
         return {kind: int(counted[kind]) for kind in COUNTERS}
 
     def empty_for_load(self) -> None:
-        """Makes the collection of loads empty and existing: many clients at once would race to create it."""
+        """Makes the collection of loads empty and existing: many clients at once would race to create it.
+
+        Batches that the last client left in flight make it anew when they come in, so it may take several tries.
+        """
         database = self.client[LOAD_DATABASE]
-        for name in database.list_collection_names(filter={"name": {"$not": {"$regex": "^system"}}}):
-            database.drop_collection(name)
-        database.create_collection(COLLECTION)
+        for _ in range(_EMPTYING_TRIES):
+            for name in database.list_collection_names(filter={"name": {"$not": {"$regex": "^system"}}}):
+                database.drop_collection(name)
+            try:
+                database.create_collection(COLLECTION)
+            except (CollectionInvalid, OperationFailure) as refused:
+                if getattr(refused, "code", _NAMESPACE_EXISTS) not in (None, _NAMESPACE_EXISTS):
+                    raise
+                time.sleep(_BETWEEN_TRIES_S)
+            else:
+                return
+        raise TargetError("somebody else writes to the collection of loads")
 
     @contextmanager
     def profiled(self, database: str) -> Iterator[list[dict[str, Any]]]:
