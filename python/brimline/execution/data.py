@@ -13,7 +13,7 @@ from pathlib import Path
 from brimline import _native, dataset
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.inspection import Inspection, State
-from brimline.errors import InvalidRun, UsageError
+from brimline.errors import InvalidRun, TargetError, UsageError
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.execute import RunContext, execute
 from brimline.plan import Plan, rest_of_load
@@ -120,15 +120,13 @@ def _go_on(
 
 
 def _insert(plan: Plan, manifest: dataset.Manifest, make_directory: MakeDirectory, context: RunContext) -> LoadReport:
-    """Loads, and counts at the member that is the primary by then: a load goes on when the one before has gone."""
     namespace = _namespace(plan)
     record = execute(plan, directory=make_directory(plan), title=f"loading {namespace}", context=context)
     if not record.complete:
         return LoadReport(record=record, document_count=0, namespace=namespace)
     context.progress.step("counting the documents")
     try:
-        with database_of(plan, context.deployment) as database:
-            finished = dataset.complete(database, manifest)
+        finished = _complete(plan, manifest, context)
     except InvalidRun as error:
         shortfall = InvalidRun(error.message, hint=_load_hint(record) or error.hint)
         return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
@@ -147,10 +145,22 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
         was_empty = dataset.prepare_addition(database, manifest)
     record = execute(plan, directory=directory, title="loading", context=context)
     if was_empty and record.complete and documents_inserted(record) == len(manifest.records):
-        # Opened anew: a load goes on when the primary has gone, and another member is the primary then.
-        with database_of(plan, context.deployment) as database, suppress(InvalidRun):  # somebody else writes there
-            dataset.complete(database, manifest)
+        with suppress(InvalidRun):  # somebody else writes there: it stays "loading"
+            _complete(plan, manifest, context)
     return record
+
+
+def _complete(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> dataset.Manifest:
+    """Counts and signs at the primary of the moment, which the load may have outlived; again where that one goes too.
+
+    Raises InvalidRun where documents are missing, TargetError where no primary answers.
+    """
+    try:
+        with database_of(plan, context.deployment) as database:
+            return dataset.complete(database, manifest)
+    except TargetError:
+        with database_of(plan, context.deployment) as database:
+            return dataset.complete(database, manifest)
 
 
 def documents_inserted(record: RunRecord) -> int:

@@ -8,13 +8,17 @@ from typing import Any, cast
 
 import pytest
 
+from brimline.errors import TargetError
 from brimline.execution import data
 
 _PLAN: Any = SimpleNamespace(namespace=SimpleNamespace(database="shop", collection="orders"))
 
 
-def _set(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A set whose primary changes while documents are loaded. Gives the members at which was counted, in order."""
+def _set(monkeypatch: pytest.MonkeyPatch, *, dying: tuple[str, ...] = ()) -> list[str]:
+    """A set whose primary changes while documents are loaded, and after each of `dying` has begun to count.
+
+    Gives the members at which was counted, in order.
+    """
     primary, counted = ["first"], list[str]()
     record = SimpleNamespace(complete=True, summary=None, operations=[{"documents": 10}])
 
@@ -28,6 +32,9 @@ def _set(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def complete(database: str, _: object) -> object:
         counted.append(database)
+        if database in dying:
+            primary[0] = "third"
+            raise TargetError("writing the manifest: the server doesn't answer")
         return SimpleNamespace(count=10)
 
     monkeypatch.setattr(data, "database_of", database_of)
@@ -54,3 +61,17 @@ def test_what_is_added_is_counted_at_the_primary_of_its_end(monkeypatch: pytest.
     counted = _set(monkeypatch)
     data.add_data(_PLAN, directory=Path(), context=_context())
     assert counted == ["second"]
+
+
+def test_a_primary_that_goes_while_it_counts_is_replaced_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = _set(monkeypatch, dying=("second",))
+    report = data._insert(_PLAN, cast(Any, None), lambda _: Path(), _context())
+    assert counted == ["second", "third"]
+    assert report.document_count == 10
+
+
+def test_a_set_that_answers_no_more_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = _set(monkeypatch, dying=("second", "third"))
+    with pytest.raises(TargetError):
+        data._insert(_PLAN, cast(Any, None), lambda _: Path(), _context())
+    assert counted == ["second", "third"]
