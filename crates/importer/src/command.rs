@@ -5,6 +5,9 @@ use brimline_wire::{op_msg, reply};
 
 use crate::plan::{Acknowledgement, ImportPlan, WriteConcern};
 
+/// What a server says that shuts down, steps down, or is no primary any more.
+const LEAVING_CODES: [i32; 6] = [91, 189, 10_107, 11_600, 11_602, 13_435];
+
 /// Kind of a section that holds a document sequence.
 const KIND_SEQUENCE: u8 = 1;
 
@@ -180,6 +183,13 @@ pub struct ServerError {
     pub code: i32,
     /// Its message.
     pub message: String,
+}
+
+impl ServerError {
+    /// Whether the server goes away: it shuts down, steps down, or is no primary any more.
+    pub fn is_of_leaving(&self) -> bool {
+        LEAVING_CODES.contains(&self.code)
+    }
 }
 
 /// Reads the answer to a write. The message of the error says what is wrong with it.

@@ -99,7 +99,8 @@ fn barrier(shared: &Shared, session: &mut Session<'_>) -> Result<(), SessionErro
     session.send(&mut request)?;
     let answer = session.receive(command::answer)?.map_err(SessionError::BadReply)?;
     match answer.failure.or(answer.write_concern_error) {
-        Some(error) => Err(SessionError::BadReply(error.message)),
+        Some(error) if error.is_of_leaving() => Err(SessionError::Leaving(error.message)),
+        Some(error) => Err(SessionError::Unconfirmed(error.message)),
         None => Ok(()),
     }
 }

@@ -33,6 +33,12 @@ pub enum SessionError {
     /// An answer that is none.
     #[error("the server's answer can't be read: {0}")]
     BadReply(String),
+    /// It says that it goes away.
+    #[error("the server shuts down, or is the primary no more: {0}")]
+    Leaving(String),
+    /// What was written is not in its journal.
+    #[error("the server doesn't confirm what was written: {0}")]
+    Unconfirmed(String),
     /// It took too long.
     #[error("the server has not answered for {0} s")]
     Silent(u64),

@@ -17,8 +17,6 @@ use crate::work::{DUPLICATE_KEY, Work, is_ignorable};
 
 /// `OutOfDiskSpace`.
 const NO_ROOM: i32 = 14_031;
-/// What a server says that goes away: it shuts down, steps down, or is no primary any more.
-const LEAVING_CODES: [i32; 6] = [91, 189, 10_107, 11_600, 11_602, 13_435];
 
 /// A worker.
 struct Worker<'a> {
@@ -192,8 +190,8 @@ impl<'a> Worker<'a> {
         }
         self.shared.meter.answered(service_ns, answer.n, refused, flight.bytes);
         if let Some(error) = answer.failure {
-            if LEAVING_CODES.contains(&error.code) {
-                return Err(SessionError::BadReply(error.message));
+            if error.is_of_leaving() {
+                return Err(SessionError::Leaving(error.message));
             }
             work.is_broken_off = true;
             let begin = work
