@@ -10,6 +10,7 @@ from brimline.api.stat import _status
 from brimline.errors import TargetError
 from brimline.monitor import read_opcounters
 from brimline.servers.deployment import Client, inspect_deployment, server_documents
+from brimline.servers.uri import parse_server_uri
 
 _REFUSED = OperationFailure("not authorized", code=13, details={"codeName": "Unauthorized"})
 _OPEN = {"hello": {"isWritablePrimary": True}, "buildInfo": {"version": "6.0.5", "gitVersion": "f" * 40}}
@@ -64,7 +65,7 @@ def test_a_refused_state_is_told_with_the_role_it_needs(code: int) -> None:
         raise OperationFailure("no", code=code)
 
     with pytest.raises(TargetError) as caught:
-        _status(refuse)
+        _status(refuse, parse_server_uri("mongodb://ann:secret@h:1"))
     assert "clusterMonitor" in (caught.value.hint or "")
 
 
