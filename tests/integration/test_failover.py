@@ -90,7 +90,8 @@ def check_watching(record: RunRecord, *, deaths: int) -> None:
     assert _at_ns(rows[-1]) > record.summary["elapsed_ns"] - 3 * NS_PER_S
     changes = server_changes(record.server)
     assert len(changes) >= max(1, deaths)
-    assert {change.later for change in changes} <= {row["server"] for row in rows}
+    # On a busy machine a member may be the primary for so short that it has no row but the first look at it.
+    assert {change.later for change in changes} <= {row["server"] for row in record.server}
     # All members run on this machine, so what a row says of the process must be its own server's.
     assert all(row["server_cpu_ns"] is not None and row["monitor_server_cpu_ns"] is not None for row in rows)
     charted = rate(ServerWindow(record.server), "insert")
