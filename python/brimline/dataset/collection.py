@@ -37,8 +37,7 @@ def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -
         TargetError: the server doesn't answer or refuses.
     """
     name = manifest.collection
-    holds_documents = _holds_documents(database, name)
-    if not drop and holds_documents and read_manifest(database, name) is None:
+    if not drop and _holds_documents(database, name) and read_manifest(database, name) is None:
         raise UsageError(
             f"the collection {database.name}.{name} holds documents that brimline did not load",
             hint="name another collection in the workload, or give --drop to have them deleted",
@@ -47,14 +46,14 @@ def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -
     write_manifest(database, manifest)
     with target_errors("preparing the collection"):
         if is_behind_router(database):
-            _prepare_on_shards(database, name, holds_documents=holds_documents)
+            _prepare_on_shards(database, name)
             return
         database.drop_collection(name)
         database.create_collection(name)
 
 
-def _prepare_on_shards(database: DataDatabase, name: str, *, holds_documents: bool) -> None:
-    if not holds_documents and collection_exists(database, name):
+def _prepare_on_shards(database: DataDatabase, name: str) -> None:
+    if collection_exists(database, name) and not _holds_documents(database, name):
         return
     key = shard_key_wanted(database, name)
     database.drop_collection(name)
