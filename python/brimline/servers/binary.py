@@ -124,13 +124,14 @@ def _of_version(
 
 def _here(wanted: str, environ: Mapping[str, str]) -> ServerBinary:
     """A mongod of a version that can't be fetched, from the environment or PATH. Raises UsageError."""
-    ways: list[tuple[BinarySource, str | None]] = [
-        ("environment", environ.get(MONGOD_ENVIRONMENT_VARIABLE)),
-        ("PATH", shutil.which("mongod", path=environ.get("PATH"))),
+    named, on_path = environ.get(MONGOD_ENVIRONMENT_VARIABLE), shutil.which("mongod", path=environ.get("PATH"))
+    ways: list[tuple[BinarySource, Path | None]] = [
+        ("environment", _checked(Path(named), named_by=MONGOD_ENVIRONMENT_VARIABLE) if named else None),
+        ("PATH", Path(on_path).resolve() if on_path else None),
     ]
-    for source, file in ways:
-        if file and matches(_version_of(Path(file)), wanted):
-            return ServerBinary(path=Path(file).expanduser().resolve(), source=source)
+    for source, path in ways:
+        if path and matches(_version_of(path), wanted):
+            return ServerBinary(path=path, source=source)
     raise UsageError(
         f"no mongod {wanted} is here, and none can be fetched",
         hint=f"{offered()} can be fetched; for another version give --mongod FILE, or --uri of a running server",

@@ -210,6 +210,7 @@ def test_the_owner_of_a_certificate(tmp_path: Path) -> None:
         ("mongodb://h/?serverSelectionTimeoutMS=soon", "serverSelectionTimeoutMS in .* out of range"),
         ("mongodb://h/?nonsense=1", "sets nonsense"),
         ("mongodb://h:1,k:1/?replicaSet=", "sets replicaSet to nothing"),
+        ("mongodb://h/?connectTimeoutMS=abc", "connectTimeoutMS in the connection string is no number of milliseconds"),
         ("mongodb://u:p@h/?authSource=", "sets authSource to nothing"),
         ("mongodb://h/?tls=true&tlsCAFile=", "sets tlsCAFile to nothing"),
         ("mongodb://h\n", "a blank or a line end among its hosts"),
