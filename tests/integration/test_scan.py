@@ -147,6 +147,20 @@ def test_what_is_not_there(
     scanned(brimline_cli, mongod, file).check_error(2, message)
 
 
+def test_a_range_that_is_too_wide_builds_no_index(
+    brimline_cli: CommandLine, mongod: Deployment, client: Client, tmp_path: Path
+) -> None:
+    def built() -> int:
+        return int(client.admin.command("serverStatus")["metrics"]["commands"]["createIndexes"]["total"])
+
+    before = built()
+    file = spec(
+        tmp_path, "  indexes: [{time: 1}]\n  scenarios: [{name: n, range: {field: time, widths: [1, 2, 7k]}}]\n"
+    )
+    scanned(brimline_cli, mongod, file).check_error(2, "7 000 entries is more than the 6 000")
+    assert built() == before
+
+
 def test_an_empty_collection_and_one_with_too_few_values(
     brimline_cli: CommandLine, mongod: Deployment, client: Client, tmp_path: Path
 ) -> None:

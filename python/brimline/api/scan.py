@@ -19,7 +19,7 @@ from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
 from brimline.experiments.scan import SCAN_KIND, cost_text, probes
 from brimline.experiments.scan_runner import ScanPlace, run_scans
-from brimline.experiments.scan_setting import collection_size, indexes_in_place, range_bounds
+from brimline.experiments.scan_setting import check_scenarios, collection_size, indexes_in_place, range_bounds
 from brimline.experiments.scan_stored import stored_probes, stored_scan_trials, stored_scans
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
@@ -134,34 +134,34 @@ def _conduct(
     place.stop.raise_if_requested()
     data = place.spec.data
     restarts = restarts and deployment.own is not None
-    with (
-        control_client(
-            deployment.address, access=deployment.access, purpose="scan", command_timeout_s=WORK_WITHIN_S
-        ) as client,
-        indexes_in_place(client[data.database], data.collection, scans, place.context, left=left) as built,
-    ):
-        size = collection_size(client[data.database], data.collection)
-        asked = probes(scans, entry_count=size.count)
-        bounds = range_bounds(asked, client[data.database], data.collection, scans, entry_count=size.count)
-        scan_place = ScanPlace(
-            deployment=deployment,
-            database=data.database,
-            collection=data.collection,
-            scans=scans,
-            context=place.context,
-            restarts=restarts,
-            document_bytes=size.document_bytes,
-            bounds=bounds,
-        )
-        settings = {
-            "scans": scans.model_dump(mode="json", exclude_none=True),
-            "document_count": size.count,
-            "restarts": restarts,
-            "indexes_built": built,
-        }
-        with recording(place, plan, kind=SCAN_KIND, settings=settings, resume=resume) as writer:
-            done = set(stored_probes(read_experiment(writer.directory))) if resume is not None else set()
-            rest = [probe for probe in asked if probe not in done]
-            place.context.progress.note(cost_text(rest, scans, restarts=restarts))
-            run_scans(rest, scan_place, writer)
+    with control_client(
+        deployment.address, access=deployment.access, purpose="scan", command_timeout_s=WORK_WITHIN_S
+    ) as client:
+        database, collection = client[data.database], data.collection
+        size = collection_size(database, collection)
+        check_scenarios(database, collection, scans, entry_count=size.count)
+        with indexes_in_place(database, collection, scans, place.context, left=left) as built:
+            asked = probes(scans, entry_count=size.count)
+            bounds = range_bounds(asked, database, collection, scans, entry_count=size.count)
+            scan_place = ScanPlace(
+                deployment=deployment,
+                database=data.database,
+                collection=data.collection,
+                scans=scans,
+                context=place.context,
+                restarts=restarts,
+                document_bytes=size.document_bytes,
+                bounds=bounds,
+            )
+            settings = {
+                "scans": scans.model_dump(mode="json", exclude_none=True),
+                "document_count": size.count,
+                "restarts": restarts,
+                "indexes_built": built,
+            }
+            with recording(place, plan, kind=SCAN_KIND, settings=settings, resume=resume) as writer:
+                done = set(stored_probes(read_experiment(writer.directory))) if resume is not None else set()
+                rest = [probe for probe in asked if probe not in done]
+                place.context.progress.note(cost_text(rest, scans, restarts=restarts))
+                run_scans(rest, scan_place, writer)
     return writer.directory

@@ -16,7 +16,7 @@ from brimline.dataset.access import (
     indexes_of,
     target_errors,
 )
-from brimline.errors import UsageError
+from brimline.errors import TargetError, UsageError
 from brimline.execution import RunContext
 from brimline.experiments.scan import RangeBounds, ScanProbe, starts
 from brimline.spec.expected_plan import key_pattern_text
@@ -53,6 +53,20 @@ def collection_size(database: DataDatabase, collection: str) -> CollectionSize:
     return CollectionSize(count=count, document_bytes=float(average) if isinstance(average, int | float) else None)
 
 
+def check_scenarios(database: DataDatabase, collection: str, scans: ScansSpec, *, entry_count: int) -> None:
+    """Refuses, before any index is built, what can't be asked even with the spec's indexes.
+
+    Raises UsageError where a hint names no index, where none begins with the field of a range or the collection has
+    fewer entries than it, and TargetError.
+    """
+    there = indexes_of(database, collection)
+    for index in scans.indexes:
+        if not _is_there(index, there, collection):
+            there = {**there, index.effective_name: index.keys}
+    _check_hints(scans, there, collection)
+    _check_ranges(scans, there, entry_count)
+
+
 @contextmanager
 def indexes_in_place(
     database: DataDatabase, collection: str, scans: ScansSpec, context: RunContext, *, left: Sequence[str] = ()
@@ -61,7 +75,7 @@ def indexes_in_place(
 
     `left`: those that this scan built before it was killed, which go as well.
 
-    Raises UsageError where an index of that name is another one, or a hint names none, and TargetError.
+    Raises UsageError where an index of that name is another one, and TargetError.
     """
     built: list[str] = []
     try:
@@ -75,7 +89,6 @@ def indexes_in_place(
             built.append(index.effective_name)
             with target_errors(f"building the index {index.text}", within_s=WORK_WITHIN_S):
                 database[collection].create_index(list(index.keys.items()), name=index.effective_name)
-        _check_hints(scans, indexes_of(database, collection), collection)
         yield built
     finally:
         for name in built:
@@ -89,7 +102,7 @@ def range_bounds(
 ) -> Mapping[ScanProbe, RangeBounds]:
     """The values between which each width lies, found by walking the index; its documents are not touched.
 
-    Raises UsageError where no index begins with the field, where there are fewer entries, or too few different values.
+    The scenarios have been checked. Raises UsageError where the field has too few different values, and TargetError.
     """
     found: dict[ScanProbe, RangeBounds] = {}
     there = indexes_of(database, collection)
@@ -97,20 +110,13 @@ def range_bounds(
         if scenario.range is None:
             continue
         field = scenario.range.field
-        hint = next((name for name, keys in there.items() if next(iter(keys)) == field), None)
+        hint = _index_of_range(field, there)
         if hint is None:
-            raise UsageError(
-                f"{scenario.name}: no index begins with {field}, so a range of it can't be scanned",
-                hint=f"add it to the spec: indexes: [{{{field}: 1}}]",
+            raise TargetError(
+                f"{scenario.name}: the index on {field} is gone", hint="let nobody drop indexes during a scan"
             )
         own = [probe for probe in asked if probe.scenario == number]
         sizes = [probe.width or 0 for probe in own]
-        if max(sizes, default=0) > entry_count:
-            raise UsageError(
-                f"{scenario.name}: a range of {format_count(max(sizes))} entries is more than "
-                f"the {format_count(entry_count)} that the collection holds",
-                hint="give smaller widths, or more records",
-            )
         for probe, size, start in zip(own, sizes, starts(sizes, entry_count=entry_count), strict=True):
             with target_errors("looking for the bounds of a range", within_s=WORK_WITHIN_S):
                 bounds = _bounds(database, collection, field, hint, start=start, size=size)
@@ -121,6 +127,10 @@ def range_bounds(
                 )
             found[probe] = bounds
     return found
+
+
+def _index_of_range(field: str, there: Mapping[str, Mapping[str, Any]]) -> str | None:
+    return next((name for name, keys in there.items() if next(iter(keys)) == field), None)
 
 
 def _bounds(
@@ -172,4 +182,22 @@ def _check_hints(scans: ScansSpec, there: Mapping[str, Mapping[str, Any]], colle
             raise UsageError(
                 f"{scenario.name}: hint names no index of {collection}: {shown}",
                 hint=f"its indexes: {', '.join(sorted(there))}; add others to indexes",
+            )
+
+
+def _check_ranges(scans: ScansSpec, there: Mapping[str, Mapping[str, Any]], entry_count: int) -> None:
+    for scenario in scans.scenarios:
+        if scenario.range is None:
+            continue
+        field, widest = scenario.range.field, max(scenario.range.widths or (), default=0)
+        if _index_of_range(field, there) is None:
+            raise UsageError(
+                f"{scenario.name}: no index begins with {field}, so a range of it can't be scanned",
+                hint=f"add it to the spec: indexes: [{{{field}: 1}}]",
+            )
+        if widest > entry_count:
+            raise UsageError(
+                f"{scenario.name}: a range of {format_count(widest)} entries is more than "
+                f"the {format_count(entry_count)} that the collection holds",
+                hint="give smaller widths, or more records",
             )

@@ -226,7 +226,9 @@ def _options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
         if allowed is not None and value.lower() not in allowed:
             raise _not_honoured(name)
         if key in _MILLISECONDS and not re.fullmatch("[0-9]{1,10}", value):
-            raise UsageError(f"{name} in the connection string is no number of milliseconds", hint=f"write {name}=10000")
+            raise UsageError(
+                f"{name} in the connection string is no number of milliseconds", hint=f"write {name}=10000"
+            )
         if key == "readpreferencetags":
             tag_sets.append(value)
         elif found.setdefault(key, value) != value:

@@ -204,7 +204,7 @@ def test_a_version_that_cannot_be_fetched_may_be_here_already(tiny_release: dict
         find_mongod(server_version="7.0", environ={"PATH": str(file.parent)})
     assert raised.value.hint is not None
     assert "6.0.27" in raised.value.hint
-    with pytest.raises(UsageError, match="BRIMLINE_MONGOD: .*gone: no such file"):
+    with pytest.raises(UsageError, match=r"BRIMLINE_MONGOD: .*gone: no such file"):
         find_mongod(server_version="8.1", environ={"BRIMLINE_MONGOD": str(tmp_path / "gone"), "PATH": str(file.parent)})
 
 
