@@ -24,7 +24,7 @@ class PasswordSource:
         Raises UsageError when there is none.
         """
         found = _of_file(self.file) if self.file is not None else environ.get(PASSWORD_VARIABLE, "")
-        if not found and self.file is None and self.ask is not None:
+        if not found and self.ask is not None:
             found = self.ask(f"password of {username}: ")
         if not found:
             raise UsageError(
@@ -48,4 +48,6 @@ def _of_file(path: Path) -> str:
     password = text.removesuffix("\n").removesuffix("\r")
     if "\n" in password or len(content) > _FILE_BYTES_MAX:
         raise UsageError(f"the password file {path} has more than one line", hint="write the password alone into it")
+    if not password:
+        raise UsageError(f"the password file {path} is empty", hint="write the password into it")
     return password

@@ -362,6 +362,7 @@ def _login(
 ) -> Login | None:
     mechanism = _mechanism(options)
     username, separator, password = (unquote(part) for part in user_info.partition(":"))
+    _check_one_password(username, source, is_written=bool(separator))
     if mechanism == "MONGODB-X509":
         if tls is None or tls.certificate_key_file is None:
             raise UsageError(
@@ -382,6 +383,18 @@ def _login(
         source=options.get("authsource") or database or "admin",
         mechanism=mechanism,
     )
+
+
+def _check_one_password(username: str, source: PasswordSource, *, is_written: bool) -> None:
+    """Refuses a password file that would not be looked at."""
+    if source.file is not None and is_written:
+        raise UsageError(
+            "there is a password file, and the connection string has a password as well", hint="give one of the two"
+        )
+    if source.file is not None and not username:
+        raise UsageError(
+            "there is a password file, and the connection string names no user", hint="write USER@ before the host"
+        )
 
 
 def _mechanism(options: Mapping[str, str]) -> Mechanism | None:

@@ -100,14 +100,20 @@ def test_where_a_password_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(PASSWORD_VARIABLE, "of the environment")
     assert found(typed) == "of the environment"
     assert found(PasswordSource(file=file)) == "of the file"
-    login = parse_server_uri("mongodb://u:own@h", password=PasswordSource(file=file)).access.login
+    login = parse_server_uri("mongodb://u:own@h", password=typed).access.login
     assert login is not None
     assert login.password == "own"
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "can't be read"), (b"", "there is no password"), (b"a\nb\n", "more than one line"), (b"\xff", "not UTF-8")],
+    [
+        (None, "can't be read"),
+        (b"", "is empty"),
+        (b"\n", "is empty"),
+        (b"a\nb\n", "more than one line"),
+        (b"\xff", "not UTF-8"),
+    ],
 )
 def test_a_password_file_that_holds_none(content: bytes | None, words: str, tmp_path: Path) -> None:
     file = tmp_path / "password"
@@ -115,6 +121,17 @@ def test_a_password_file_that_holds_none(content: bytes | None, words: str, tmp_
         file.write_bytes(content)
     with pytest.raises(UsageError, match=words):
         parse_server_uri("mongodb://u@h", password=PasswordSource(file=file))
+
+
+@pytest.mark.parametrize(
+    ("uri", "words"),
+    [("mongodb://u:p@h", "has a password as well"), ("mongodb://u:@h", "as well"), ("mongodb://h", "names no user")],
+)
+def test_a_password_file_that_would_not_be_looked_at(uri: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("other")
+    with pytest.raises(UsageError, match=words):
+        parse_server_uri(uri, password=PasswordSource(file=file))
 
 
 def test_a_user_without_a_password_is_told_what_to_do() -> None:
