@@ -59,6 +59,13 @@ def test_littles_law(mean_ms: float, expected: str) -> None:
     assert standing(claims, "littles_law") == expected
 
 
+@pytest.mark.parametrize(("max_s", "expected"), [(0.5, "fail"), (3.0, "pass")])
+def test_littles_law_in_a_window_that_an_outage_reaches_into(max_s: float, expected: str) -> None:
+    """128 threads that waited 1.5 s before a window of 2.5 s and 2 s within it, and worked then, have X·R above 128."""
+    figures = result(throughput_per_s=1780, mean_ns=100 * MS, threads=128, samples=4450, max_ns=max_s * 1000 * MS)
+    assert standing(Claims(results=[figures]), "littles_law") == expected
+
+
 def test_a_limit_needs_a_level_with_more_threads_and_no_more_throughput() -> None:
     level = result("8", throughput_per_s=1000.0, mean_ns=8.0 * MS, threads=8, is_limit=True)
     assert standing(Claims(results=[level]), "limit") == "warn"
