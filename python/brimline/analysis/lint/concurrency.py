@@ -57,7 +57,7 @@ def _law(result: Result, in_flight: float) -> Finding:
 
 
 def _edge(result: Result) -> float:
-    """Longest time ÷ length of the window: so much may X·R be above the threads, since what ended in it began earlier."""
+    """Longest time ÷ length of the window: so much may X·R be above the threads, as what ended in it began earlier."""
     if result.max_ns is None or result.samples is None or result.throughput_per_s is None or not result.samples.value:
         return 0.0
     return result.max_ns.value * result.throughput_per_s.value / NS_PER_S / result.samples.value
