@@ -2,7 +2,7 @@
 
 import pytest
 
-from brimline.cli.sweep import _varied
+from brimline.cli.sweep import _fixed, _varied
 from brimline.errors import UsageError
 
 
@@ -15,3 +15,10 @@ def test_connections_are_short_for_a_factor() -> None:
 def test_both_words_at_once_are_refused() -> None:
     with pytest.raises(UsageError, match="say the same"):
         _varied(["connections=1"], "8")
+
+
+def test_one_number_beside_other_factors_is_that_of_all_runs() -> None:
+    assert _fixed(["cache-gb=1,2"], "8") == "8"
+    assert _fixed(["cache-gb=1,2"], "1,8") is None and _fixed(["cache-gb=1,2"], None) is None
+    assert _fixed(None, "8") is None, "alone it stays a factor with one level, which is refused"
+    assert _fixed(["connection=1,8"], "8") is None, "both words at once are refused, not one of them dropped"

@@ -18,7 +18,7 @@ from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import stored_sweep_settings
 from brimline.experiments.vary import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, VARY_KIND
-from brimline.experiments.vary_factors import CONNECTIONS, KINDS
+from brimline.experiments.vary_factors import CONNECTIONS, KINDS, factor_named
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_duration, parse_percentage
 
@@ -47,7 +47,7 @@ def sweep(
         typer.Option(
             "--connections",
             metavar="LIST",
-            help="Short for --vary connections=LIST, such as 1,8,64.",
+            help="Short for --vary connections=LIST, such as 1,8,64; one number beside --vary is that of all runs.",
             show_default=False,
         ),
     ] = None,
@@ -133,18 +133,19 @@ def sweep(
         quiet=quiet,
         lang=lang,
     )
-    vary = _varied(vary, connections)
+    fixed = _fixed(vary, connections)
+    vary = _varied(vary, None if fixed is not None else connections)
     if resume is not None:
         if workload is not None or property_files or properties:
             raise UsageError("--resume goes on with the sweep as it was begun", hint="leave the workload out")
-        given = (vary, connections_max, repeats, repeats_max, precision, budget)
+        given = (vary, connections, connections_max, repeats, repeats_max, precision, budget)
         if any(value is not None for value in given):
             raise UsageError(
                 "--resume goes on with the sweep as it was begun",
                 hint="leave --vary and --connections out, and what says how often and how long",
             )
         return show_result(_resumed(resume, options), as_json=as_json, lang=lang, full=True)
-    overrides = opt.spec_overrides(records=records, threads=threads, seed=seed)
+    overrides = opt.spec_overrides(records=records, connections=fixed, threads=threads, seed=seed)
     if vary:
         if connections_max is not None:
             raise UsageError(
@@ -179,12 +180,19 @@ def sweep(
     return show_result(result, as_json=as_json, lang=lang, full=True)
 
 
+def _fixed(factors: list[str] | None, connections: str | None) -> str | None:
+    """The one number of connections that all combinations of other factors share; None where it is varied itself."""
+    if connections is None or "," in connections or not factors:
+        return None
+    return None if any(factor_named(each) == CONNECTIONS for each in factors) else connections
+
+
 def _varied(factors: list[str] | None, connections: str | None) -> list[str] | None:
     """The factors, numbers of connections among them however they were said. Raises UsageError."""
     if connections is None:
         return factors
     others = factors or []
-    if any(each.partition("=")[0].strip() == CONNECTIONS for each in others):
+    if any(factor_named(each) == CONNECTIONS for each in others):
         raise UsageError("--connections and --vary connections say the same", hint="give one of them")
     return [*others, f"{CONNECTIONS}={connections}"]
 

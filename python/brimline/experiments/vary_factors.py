@@ -81,6 +81,11 @@ def parse_factors(texts: Iterable[str]) -> tuple[Factor, ...]:
     return factors
 
 
+def factor_named(text: str) -> str:
+    """The name of the factor that `text` begins with, however it is said. Raises UsageError for an unknown one."""
+    return _kind_named(text.partition("=")[0].strip()).name
+
+
 def parse_factor(text: str) -> Factor:
     """One factor. Raises UsageError for an unknown one, and for levels that can't be or aren't two that differ."""
     name, separator, values = text.partition("=")
