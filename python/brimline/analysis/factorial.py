@@ -64,6 +64,21 @@ class LevelDifference:
     averaged_over: int = 1
 
 
+def stated_by_all(runs: Sequence[FactorRun]) -> list[FactorRun]:
+    """The runs without figures that another run of their combination lacks.
+
+    A run with few operations has a bound in place of a p99. What is left out are so the slow runs, and a mean over the
+    others would be a figure of the fast ones alone: a p99 below the p95 beside it.
+    """
+    shared: dict[Levels, set[str]] = {}
+    for run in runs:
+        shared[run.levels] = shared.get(run.levels, set(run.figures)) & set(run.figures)
+    return [
+        replace(run, figures={key: value for key, value in run.figures.items() if key in shared[run.levels]})
+        for run in runs
+    ]
+
+
 def mean_of(runs: Sequence[FactorRun], metric: Metric) -> Mean | None:
     """The mean over `runs` with Student's interval; None where no run has the figure."""
     values = [run.figures[metric.key] for run in runs if metric.key in run.figures]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from brimline.analysis.compared_run import LoadKind, Metric, metrics
 from brimline.analysis.comparison import ChangeVerdict
-from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of
+from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary import Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
@@ -80,8 +80,8 @@ def conclude_vary(
 ) -> VaryConclusion:
     """What the runs and loads so far show; also of a sweep that was broken off."""
     kinds = _metrics("closed loop")
-    runs = [FactorRun(levels=each.probe.levels, block=each.probe.block, figures=each.figures)
-            for each in trials if each.counts]  # fmt: skip
+    runs = stated_by_all([FactorRun(levels=each.probe.levels, block=each.probe.block, figures=each.figures)
+                          for each in trials if each.counts])  # fmt: skip
     design = {factor.name: factor.levels for factor in settings.factors}
     strata = (WORKLOAD,) if WORKLOAD in design else ()
     others = {name for name in design if name not in (*strata, CONNECTIONS)}
@@ -196,7 +196,9 @@ def _load_cells(settings: VarySettings, loads: Sequence[VaryLoad]) -> Iterator[C
     kinds = _metrics("load")
     for levels in dict.fromkeys(settings.load_levels(each) for each in settings.combinations):
         own = [each for each in loads if each.levels == levels]
-        runs = [FactorRun(levels=levels, block=each.block, figures=each.figures) for each in own if each.figures]
+        runs = stated_by_all(
+            [FactorRun(levels=levels, block=each.block, figures=each.figures) for each in own if each.figures]
+        )
         if own:
             yield Cell(
                 levels=levels,

@@ -24,7 +24,7 @@ def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Ta
         rows=[_cell_row(cell, conclusion.metrics) for cell in conclusion.cells],
         caption=message(
             "Means over runs, ± half their 95 % interval as a share of the mean. Precise: the mean throughput is known "
-            "within {precision}.",
+            "within {precision}. A dash for a percentile: a run had too few operations beyond it to state it.",
             precision=format_percentage(settings.precision),
         ),
     )

@@ -3,13 +3,15 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
+from brimline.experiments.vary_conclusion import conclude_vary
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Facts, Table
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
-from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, trials_of, varied
+from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, loads, trials_of, varied
 
 
 def tables(report: Report, section: str) -> list[Table]:
@@ -35,6 +37,19 @@ def test_the_difference_is_told_with_interval_and_verdict() -> None:
     assert version["95 % CI"].startswith("+")
     assert "throughput is higher with server-version 6.0 against 4.4" in str(report.data["text"])
     assert "hroughput is higher with server-version 6.0 against 4.4" in report.verdict.sentence
+
+
+def test_a_percentile_that_one_run_cannot_state_has_no_mean_of_the_others() -> None:
+    """The runs that state it are the fast ones: their mean would stand below the p95 of all."""
+    first = next(trial for trial in trials_of(spoilt=False) if trial.probe.levels == ("4.4", "1"))
+    known = {key: value for key, value in first.figures.items() if key != "p99"}
+    trials = [replace(trial, figures=known) if trial is first else trial for trial in trials_of(spoilt=False)]
+    found = conclude_vary(SETTINGS, trials, loads(), seed=1)
+    without, whole = found.cells[0], found.cells[1]
+    assert without.levels == ("4.4", "1") and set(without.means) == {"throughput", "p95"}
+    assert set(whole.means) == {"throughput", "p95", "p99"}
+    compared = [each for each in found.within if each.at == {"connections": "1"}]
+    assert {each.metric.key for each in compared} == {"throughput", "p95"}
 
 
 def test_equal_levels_make_no_claim() -> None:
