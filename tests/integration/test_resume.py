@@ -48,6 +48,23 @@ def test_a_sweep_killed_in_the_middle_goes_on(brimline_cli: CommandLine) -> None
     assert events.count("resumed") == 1 and events.count("dropped") == 1
 
 
+def test_a_sweep_on_a_server_of_its_own_goes_on_with_another_one(brimline_cli: CommandLine) -> None:
+    """Its port is another one, and mongod tells the port with the name of its host."""
+    arguments = ("--records", "1000", "--duration", "600ms", "--warmup", "100ms", "--connections-max", "2")
+    running = brimline_cli.start("sweep", "ycsb-c", *arguments)
+
+    def second_probe() -> bool:
+        return any(brimline_cli.runs.glob("*/trials/02-*/intervals.csv"))
+
+    assert eventually(second_probe, timeout_s=60), "the second probe did not begin"
+    running.send(signal.SIGINT)
+    assert running.end(timeout_s=30).exit_code == 130
+    (directory,) = brimline_cli.record_directories(kind="sweep")
+    outcome = brimline_cli.run("sweep", "--resume", directory, "--json")
+    assert outcome.exit_code in (0, 4), outcome.stderr  # 4: two levels show no plateau
+    assert [probe["connections"] for probe in outcome.json()["probes"]] == [1, 2]
+
+
 def test_an_ab_comparison_killed_in_the_middle_goes_on(brimline_cli: CommandLine) -> None:
     """The order of the runs is that of the seed, so what goes on is the comparison that was begun."""
     spec = brimline_cli.directory / "resumed.yaml"

@@ -14,6 +14,7 @@ from brimline.record.layout import EXPERIMENT_FILE, SPEC_FILE
 from brimline.record.redaction import REDACTED
 from brimline.spec import LoadedSpec, Spec, load_spec
 
+_HOSTNAME = ("hostInfo", "system", "hostname")
 _IDENTITY = (
     ("engine",),
     ("kind",),
@@ -21,7 +22,7 @@ _IDENTITY = (
     ("git_version",),
     ("started_by_brimline",),
     ("lab",),
-    ("hostInfo", "system", "hostname"),
+    _HOSTNAME,
     ("hostInfo", "system", "numCores"),
 )
 """What of `environment.json`'s server must be the same for trials to be put together."""
@@ -93,6 +94,8 @@ def require_same_server(directory: Path, before: Mapping[str, Any], now: Mapping
     started = server_now.get("started_by_brimline")
     for path in _IDENTITY if started else (*_IDENTITY, *_NAMES):
         was, is_ = _at(server_before, path), _at(server_now, path)
+        if path == _HOSTNAME and started:
+            was, is_ = _without_port(was), _without_port(is_)
         if was != is_:
             raise UsageError(
                 f"this is not the server that {directory} was measured on: {'.'.join(path)} is {is_}, and was {was}",
@@ -104,3 +107,8 @@ def _at(document: Any, path: tuple[str, ...]) -> Any:
     for name in path:
         document = document.get(name) if isinstance(document, Mapping) else None
     return document
+
+
+def _without_port(hostname: Any) -> Any:
+    """Mongod tells its host with its port; one that brimline starts has another port each time."""
+    return hostname.partition(":")[0] if isinstance(hostname, str) else hostname
