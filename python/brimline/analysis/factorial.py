@@ -47,7 +47,7 @@ class LevelDifference:
 
     `at`: level of each other factor by name where the comparison is within one combination; else only those that are
     never averaged over. `a` and `b` are geometric means of base and level. `averaged_over` counts the combinations that
-    both levels have in common.
+    both levels have in common, of `combinations` that there are.
     """
 
     factor: str
@@ -62,6 +62,7 @@ class LevelDifference:
     adjusted_p: float | None
     verdict: ChangeVerdict
     averaged_over: int = 1
+    combinations: int = 1
 
 
 def stated_by_all(runs: Sequence[FactorRun]) -> list[FactorRun]:
@@ -136,6 +137,7 @@ def _differences(
     names = list(design)
     for factor, (base, *others) in ((name, levels) for name, levels in design.items() if name not in strata):
         fixed = [name for name in names if name != factor and (within or name in strata)]
+        whole = math.prod(len(design[name]) for name in names if name not in (factor, *fixed))
         for at in _combinations(design, fixed):
             for level, metric in itertools.product(others, metrics):
                 sides = _sides(runs, design, factor, (base, level), at, metric)
@@ -156,6 +158,7 @@ def _differences(
                     adjusted_p=None,
                     verdict=ChangeVerdict.NO_CLAIM,
                     averaged_over=count,
+                    combinations=whole,
                 )
 
 

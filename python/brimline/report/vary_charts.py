@@ -64,7 +64,7 @@ def _chart(
 ) -> Chart:
     highest = max(mean.value if mean.estimate is None else min(mean.estimate.high, 2 * mean.value) for mean in known)
     levels = sorted(map(_number, factor.levels)) if factor.name == CONNECTIONS else []
-    x_axis = figures.log2_axis("connections", levels) if levels else figures.axis(factor.name, type="category")
+    x_axis = figures.log2_axis("connections", levels) if levels else _levels_axis(factor)
     is_time = name == "latency"
     layout = figures.layout(
         xaxis=x_axis,
@@ -97,6 +97,11 @@ def _chart(
         legend=[Key(name=at_text(at) or factor.name, color=color, mark="line") for (at, _), color in colored],
         height_px=340,
     )
+
+
+def _levels_axis(factor: Factor) -> dict[str, Any]:
+    """The levels as they were given: a line that lacks one of them would else put it behind all others."""
+    return figures.axis(factor.name, type="category", categoryorder="array", categoryarray=list(factor.levels))
 
 
 def _trace(

@@ -80,6 +80,7 @@ def _difference_document(each: LevelDifference) -> dict[str, Any]:
         "against": each.base,
         "at": dict(each.at),
         "averaged_over": each.averaged_over,
+        "combinations": each.combinations,
         "metric": each.metric.key,
         "a": each.a,
         "b": each.b,

@@ -170,13 +170,23 @@ def _difference_row(each: LevelDifference) -> list[TableCell]:
         TableCell(text=each.factor),
         TableCell(text=each.level),
         TableCell(text=each.base),
-        TableCell(text=at_text(each.at) if each.at else _EVERYWHERE),
+        TableCell(text=_where(each)),
         TableCell(text=each.metric.label),
         TableCell(text=change_text(each.change)),
         TableCell(text=interval_text(each.change)),
         TableCell(text=p_text(each.adjusted_p)),
         TableCell(text=each.verdict.value, tone=VERDICT_TONES[each.verdict]),
     ]
+
+
+def _where(each: LevelDifference) -> str:
+    """What is fixed, and how many of the other factors' combinations stand behind the figure where not all do."""
+    part = message(
+        "{count} of {all} combinations", count=format_count(each.averaged_over), all=format_count(each.combinations)
+    )
+    if each.averaged_over < each.combinations:
+        return joined(", ", [at_text(each.at), part]) if each.at else part
+    return at_text(each.at) if each.at else _EVERYWHERE
 
 
 def _curve_row(

@@ -48,7 +48,7 @@ def test_a_fifth_more_is_found_with_its_interval() -> None:
     for seed in range(40):
         (version,) = of(found(faster_b, seed), "mongod", "throughput")
         assert version.verdict is ChangeVerdict.IMPROVED
-        assert version.averaged_over == 3
+        assert (version.averaged_over, version.combinations) == (3, 3)
         assert version.change is not None
         assert version.change.value == pytest.approx(0.2, abs=0.04)
         covered += version.change.low <= 0.2 <= version.change.high
@@ -120,7 +120,7 @@ def test_a_combination_without_runs_leaves_the_others_comparable() -> None:
     design = {factor.name: factor.levels for factor in machine.settings.factors}
     runs = [run for run in runs_of(machine.all()) if run.levels != ("B", "64")]
     (version,) = of(list(differences(runs, design, METRICS, margin=0.03)), "mongod", "throughput")
-    assert version.averaged_over == 2
+    assert (version.averaged_over, version.combinations) == (2, 3)
     assert version.verdict is ChangeVerdict.IMPROVED
     one_left = [run for run in runs_of(machine.all()) if run.levels != ("B", "64") or run.block == 1]
     (version,) = of(list(differences(one_left, design, METRICS, margin=0.03)), "mongod", "throughput")

@@ -9,6 +9,7 @@ from brimline.experiments.vary_conclusion import conclude_vary
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
+from brimline.report.vary_tables import differences_table
 from brimline.report.view import Chart, Facts, Table
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, loads, trials_of, varied
@@ -50,6 +51,15 @@ def test_a_percentile_that_one_run_cannot_state_has_no_mean_of_the_others() -> N
     assert set(whole.means) == {"throughput", "p95", "p99"}
     compared = [each for each in found.within if each.at == {"connections": "1"}]
     assert {each.metric.key for each in compared} == {"throughput", "p95"}
+    table = differences_table(found.everywhere, caption="")
+    assert table is not None
+    version = [(row["Metric"], row["At"]) for row in rows(table) if row["Factor"] == "server-version"]
+    assert version == [("Throughput", "all"), ("Service p95", "all"), ("Service p99", "3 of 4 combinations")]
+
+
+def test_levels_stand_in_the_order_given_though_a_line_lacks_one() -> None:
+    axis = charts(varied())["server-version-latency"].figure["layout"]["xaxis"]
+    assert (axis["categoryorder"], axis["categoryarray"]) == ("array", ["4.4", "6.0"])
 
 
 def test_equal_levels_make_no_claim() -> None:
