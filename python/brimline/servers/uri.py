@@ -25,73 +25,15 @@ from brimline.servers.compression import asked_compression
 from brimline.servers.password import PasswordSource
 from brimline.servers.selection import MAX_STALENESS_S_MIN, MODES, PRIMARY, ReadPreference
 from brimline.servers.srv import resolve_srv
+from brimline.servers.uri_options import BOOLEANS, read_options
 
 PORT_DEFAULT = 27017
 _FORM = "mongodb://HOST:PORT"
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]{0,15})://")
-_BOOLEANS = {"true": True, "false": False}
-_FALSE = frozenset({"false"})
-_TRUE = frozenset({"true"})
 _STALENESS_S_MAX = 2**31 - 1
 _SELECTION_TIMEOUT_MS_DEFAULT = 30_000
 _SELECTION_TIMEOUT_MS_MAX = 24 * 3600 * 1000
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-1", "MONGODB-X509")
-
-# Values in lower case; None: any.
-_HONOURED: dict[str, frozenset[str] | None] = {
-    "authsource": None,
-    "authmechanism": None,
-    "tls": frozenset(_BOOLEANS),
-    "ssl": frozenset(_BOOLEANS),
-    "tlscafile": None,
-    "tlscertificatekeyfile": None,
-    "tlsallowinvalidhostnames": frozenset(_BOOLEANS),
-    "tlsallowinvalidcertificates": frozenset(_BOOLEANS),
-    "tlsinsecure": frozenset(_BOOLEANS),
-    "replicaset": None,
-    "directconnection": frozenset(_BOOLEANS),
-    "readpreference": frozenset(mode.lower() for mode in MODES),
-    "readpreferencetags": None,
-    "maxstalenessseconds": None,
-    "compressors": None,
-    "zlibcompressionlevel": None,
-    "readconcernlevel": frozenset({"local", "available", "majority", "linearizable", "snapshot"}),
-    "serverselectiontimeoutms": None,
-    "retryreads": frozenset(_BOOLEANS),
-    "retrywrites": frozenset(_BOOLEANS),
-    # The write concern; `spec.target` reads and checks it.
-    "w": None,
-    "journal": None,
-    "wtimeoutms": None,
-}
-# Options that change nothing in what is measured, or say what brimline does anyway.
-_HARMLESS: dict[str, frozenset[str] | None] = {
-    "appname": None,
-    "connecttimeoutms": None,
-    "sockettimeoutms": None,
-    "heartbeatfrequencyms": None,
-    "servermonitoringmode": None,
-    "maxidletimems": None,
-    "loadbalanced": _FALSE,
-    # Revocation is never looked up.
-    "tlsdisableocspendpointcheck": _TRUE,
-    "tlsdisablecertificaterevocationcheck": _TRUE,
-}
-_KNOWN = _HARMLESS | _HONOURED
-_MILLISECONDS = frozenset({"connecttimeoutms", "sockettimeoutms", "heartbeatfrequencyms", "maxidletimems"})
-_MAY_BE_EMPTY = frozenset({"readpreferencetags", "compressors"})
-_HINTS = {
-    "maxpoolsize": "leave it out and use --connections",
-    "minpoolsize": "leave it out and use --connections",
-    "maxconnecting": "leave it out: all connections are made before the run begins",
-    "waitqueuetimeoutms": "leave it out and use --in-flight: what waits is counted",
-    "loadbalanced": "leave it out and give the address of a server behind the load balancer",
-    "readconcernlevel": "write local, available, majority, linearizable or snapshot",
-    "readpreference": f"write {', '.join(MODES)}",
-    "localthresholdms": "leave it out: reads are spread over all members that fit",
-    "tlscertificatekeyfilepassword": "leave it out and give a key that is not encrypted",
-    "authmechanismproperties": "leave it out: no mechanism that brimline knows has properties",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +80,7 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
     user_info, separator, hosts = authority.rpartition("@")
     _check_user_info(user_info, is_there=bool(separator))
     _check_hosts(hosts)
-    options, tag_sets = _options(query)
+    options, tag_sets = read_options(query)
     preference = _read_preference(options, tag_sets)
     nodes: Sequence[tuple[str, int]]
     if is_srv:
@@ -156,8 +98,8 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
         read_preference=preference,
         read_concern=options.get("readconcernlevel", "").lower() or None,
         selection_timeout_ms=_selection_timeout_ms(options),
-        retry_reads=_BOOLEANS[options.get("retryreads", "true").lower()],
-        retry_writes=_BOOLEANS[options.get("retrywrites", "true").lower()],
+        retry_reads=BOOLEANS[options.get("retryreads", "true").lower()],
+        retry_writes=BOOLEANS[options.get("retrywrites", "true").lower()],
         access=Access(
             login=_login(user_info, unquote(tail), options, tls, password or PasswordSource()),
             tls=tls,
@@ -206,48 +148,6 @@ def _check_hosts(hosts: str) -> None:
         raise UsageError("Unix sockets are not supported", hint=f"give the server's TCP address: {_FORM}")
 
 
-def _options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Options by their name in lower case, and tag sets, which alone may be given more than once.
-
-    Raises UsageError for an option that can't be honoured or is given twice.
-    """
-    found: dict[str, str] = {}
-    tag_sets = []
-    for option in re.split("[&;]", query):
-        name, _, value = option.partition("=")
-        if not name:
-            continue
-        key, value = name.lower(), unquote(value)
-        allowed = _KNOWN.get(key, frozenset())
-        if not value and key in _HONOURED.keys() - _MAY_BE_EMPTY:
-            raise UsageError(
-                f"the connection string sets {name} to nothing", hint=f"give {name} a value, or leave it out"
-            )
-        if allowed is not None and value.lower() not in allowed:
-            raise _not_honoured(name)
-        if key in _MILLISECONDS and not re.fullmatch("[0-9]{1,10}", value):
-            raise UsageError(
-                f"{name} in the connection string is no number of milliseconds", hint=f"write {name}=10000"
-            )
-        if key == "readpreferencetags":
-            tag_sets.append(value)
-        elif found.setdefault(key, value) != value:
-            raise UsageError(f"the connection string sets {name} twice", hint="give it once")
-    return found, tuple(tag_sets)
-
-
-def _not_honoured(name: str) -> UsageError:
-    shown = name if re.fullmatch(r"[A-Za-z0-9]{1,40}", name) else "an option"
-    if _KNOWN.get(name.lower()) == frozenset(_BOOLEANS):
-        return UsageError(f"{shown} in the connection string is true or false", hint=f"write {shown}=true")
-    if name.lower() in _HONOURED:
-        return UsageError(f"the connection string has a value of {shown} that is none", hint=_HINTS[name.lower()])
-    return UsageError(
-        f"the connection string sets {shown}, and it is not supported in this version",
-        hint=_HINTS.get(name.lower(), "leave it out"),
-    )
-
-
 def _nodes(hosts: str) -> list[tuple[str, int]]:
     # Without options: PyMongo would open the files that they name.
     try:
@@ -266,7 +166,7 @@ def _nodes(hosts: str) -> list[tuple[str, int]]:
 def _is_direct(options: Mapping[str, str], seeds: Sequence[str], *, is_srv: bool) -> bool:
     """One host alone is the server that is meant, unless the string says otherwise."""
     asked = options.get("directconnection")
-    if asked is not None and _BOOLEANS[asked.lower()]:
+    if asked is not None and BOOLEANS[asked.lower()]:
         if is_srv or len(seeds) > 1:
             raise UsageError(
                 "directConnection=true is for one host, and the connection string names several",
@@ -324,7 +224,7 @@ def _tags(text: str) -> dict[str, str]:
 
 
 def _tls(options: Mapping[str, str]) -> Tls | None:
-    switches = [_BOOLEANS[options[name].lower()] for name in ("tls", "ssl") if name in options]
+    switches = [BOOLEANS[options[name].lower()] for name in ("tls", "ssl") if name in options]
     if len(set(switches)) > 1:
         raise UsageError("tls and ssl in the connection string disagree", hint="give tls alone")
     settings = [name for name in options if name.startswith("tls") and name != "tls"]
@@ -338,7 +238,7 @@ def _tls(options: Mapping[str, str]) -> Tls | None:
         if settings:
             raise UsageError("the connection string has options of TLS and tls=false", hint="leave one of them out")
         return None
-    is_set = {name for name in insecure if _BOOLEANS[options[name].lower()]}
+    is_set = {name for name in insecure if BOOLEANS[options[name].lower()]}
     return Tls(
         ca_file=_file(options, "tlsCAFile"),
         certificate_key_file=_file(options, "tlsCertificateKeyFile"),
