@@ -24,8 +24,8 @@ from brimline.api.search_settings import SearchWords, settings_for
 from brimline.api.workload import load_workload
 from brimline.cli.progress import TerminalProgress
 from brimline.experiments.axis import On
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.conclusion import CapacityConclusion
+from brimline.experiments.capacity.conclusion import CapacityConclusion
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import TimeEstimate, capacity_time
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import Probe, Trial

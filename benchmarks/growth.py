@@ -15,7 +15,7 @@ from pathlib import Path
 from brimline import _native
 from brimline.api.grow import GrowthResult, grow
 from brimline.api.options import Options
-from brimline.experiments.growth import GrowthSettings
+from brimline.experiments.growth.order import GrowthSettings
 
 TOLERANCE = 0.15
 HITS_MIN = 0.8

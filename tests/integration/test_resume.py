@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brimline.errors import RecordError
-from brimline.experiments.ab import ABSettings, arm_order
+from brimline.experiments.paired.ab import ABSettings, arm_order
 from brimline.record import ExperimentWriter, read_experiment
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server

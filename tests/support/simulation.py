@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from brimline.execution import RunContext, Silence, StopToken, execute
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.conclusion import CapacityConclusion
+from brimline.experiments.capacity.conclusion import CapacityConclusion
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.runner import run_trials
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import Trial

@@ -13,7 +13,7 @@ import pytest
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import Verdict, judge
-from brimline.experiments.conclusion import ConclusionKind
+from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.settings import standard
 from tests.support.simulation import search, simulate
 

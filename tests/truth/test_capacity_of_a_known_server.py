@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brimline.analysis.bottleneck import BottleneckKind
-from brimline.experiments.conclusion import ConclusionKind
+from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from tests.support.simulation import Search, search
 

@@ -11,8 +11,8 @@ import pytest
 
 from brimline.api.search_settings import SearchWords, frontier_settings, settings_for
 from brimline.experiments.axis import On
-from brimline.experiments.conclusion import ConclusionKind
-from brimline.experiments.frontier import Frontier
+from brimline.experiments.capacity.conclusion import ConclusionKind
+from brimline.experiments.capacity.frontier import Frontier
 from brimline.experiments.runner import run_trials
 from brimline.experiments.settings import CapacitySettings
 from brimline.record import ExperimentWriter

@@ -12,8 +12,8 @@ from brimline.api.reopen import open_result
 from brimline.api.results import CapacityResult, FrontierResult, Result
 from brimline.api.search_settings import SearchWords, frontier_settings, settings_for
 from brimline.experiments.axis import On
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.runner import Experiment, run_trials
 from brimline.experiments.settings import CapacitySettings
 from brimline.record import ExperimentWriter

@@ -13,10 +13,10 @@ from brimline.api.variants import run_plan
 from brimline.api.vary import vary_result
 from brimline.errors import Interrupted
 from brimline.execution import Silence, StopToken
-from brimline.experiments.vary import VARY_KIND, Levels, Vary, VarySettings, VaryTrial
-from brimline.experiments.vary_conclusion import VaryConclusion
-from brimline.experiments.vary_runner import MakeDirectory, Setup, VaryWork, run_vary
-from brimline.experiments.vary_stored import servers_started, settings_document, stored_vary_trials
+from brimline.experiments.vary.conclusion import VaryConclusion
+from brimline.experiments.vary.order import VARY_KIND, Levels, Vary, VarySettings, VaryTrial
+from brimline.experiments.vary.runner import MakeDirectory, Setup, VaryWork, run_vary
+from brimline.experiments.vary.stored import servers_started, settings_document, stored_vary_trials
 from brimline.record import ExperimentWriter, read_experiment
 from tests.support.simulation import context, read_only, target
 from tests.unit.experiments.vary_simulator import settings_of

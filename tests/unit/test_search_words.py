@@ -9,7 +9,7 @@ import pytest
 import brimline
 from brimline.errors import UsageError
 from brimline.experiments.axis import On
-from brimline.experiments.frontier import FrontierSettings
+from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 
 

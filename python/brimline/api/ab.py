@@ -16,8 +16,8 @@ from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
-from brimline.experiments.ab import AB, AB_KIND, ARMS, ABSettings, Arm, ab_time_s, arm_order
-from brimline.experiments.ab_runner import ArmPlan, arm_records, run_arms, stored_ab_settings, stored_arm_trials
+from brimline.experiments.paired.ab import AB, AB_KIND, ARMS, ABSettings, Arm, ab_time_s, arm_order
+from brimline.experiments.paired.ab_runner import ArmPlan, arm_records, run_arms, stored_ab_settings, stored_arm_trials
 from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
 from brimline.record.files import replace_text

@@ -16,9 +16,9 @@ from brimline.api.resume import resumption
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, resumed_settings, settings_for
 from brimline.api.workload import load_workload, objective
 from brimline.experiments.axis import On
-from brimline.experiments.capacity import Capacity
+from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
-from brimline.experiments.frontier import Frontier, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.plan.pacing import plural
 from brimline.record.damage import damage_told

@@ -11,7 +11,7 @@ from brimline.api.gating import gate_error
 from brimline.api.options import default_runs_directory
 from brimline.api.reopen import find_record
 from brimline.errors import BrimlineError, UsageError
-from brimline.experiments.ab import AB_KIND, ARMS
+from brimline.experiments.paired.ab import AB_KIND, ARMS
 from brimline.record import list_records, read_experiment, read_record
 from brimline.record.damage import damage_told
 from brimline.record.imported import KIND as IMPORTED_KIND

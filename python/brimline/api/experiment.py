@@ -11,9 +11,9 @@ from brimline.api.resume import require_same
 from brimline.api.run import interruption
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
-from brimline.experiments.conclusion import CapacityConclusion
+from brimline.experiments.capacity.conclusion import CapacityConclusion
+from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.cost import TimeEstimate
-from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.runner import Experiment, run_trials
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.experiments.stored import stored_trials

@@ -13,11 +13,11 @@ from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
-from brimline.experiments.growth import Growth, GrowthEnd, GrowthSettings, GrowthTrial, IndexSet, Protocol
-from brimline.experiments.growth_conclusion import GrowthConclusion, conclude
-from brimline.experiments.growth_cost import growth_cost, require_room
-from brimline.experiments.growth_runner import GrowthWork, run_growth, step_spec
-from brimline.experiments.growth_stored import GROWTH_KIND, stored_growth_trials
+from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
+from brimline.experiments.growth.cost import growth_cost, require_room
+from brimline.experiments.growth.order import Growth, GrowthEnd, GrowthSettings, GrowthTrial, IndexSet, Protocol
+from brimline.experiments.growth.runner import GrowthWork, run_growth, step_spec
+from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
 from brimline.plan import load_plan
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.report.growth_view import growth_report

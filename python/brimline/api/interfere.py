@@ -20,14 +20,14 @@ from brimline.doctor.disk import free_at_server
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
 from brimline.execution.background import BACKGROUND_COLLECTION, Background, background
 from brimline.execution.leftovers import remove_leftovers
-from brimline.experiments.interference import (
+from brimline.experiments.paired.interference import (
     INTERFERENCE_KIND,
     Interference,
     InterferenceSettings,
     SideTrial,
     counting_pairs,
 )
-from brimline.experiments.interference_runner import run_sides, side_records, side_run, side_trial
+from brimline.experiments.paired.interference_runner import run_sides, side_records, side_run, side_trial
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.rows import sample_row_bytes
 from brimline.record import ExperimentRecord, read_experiment

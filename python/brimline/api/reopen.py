@@ -18,10 +18,10 @@ from brimline.api.sweep import sweep_result
 from brimline.api.vary import vary_result
 from brimline.api.workload import objective
 from brimline.errors import BrimlineError, RecordError, UsageError
-from brimline.experiments.ab import AB_KIND
-from brimline.experiments.growth_stored import GROWTH_KIND, stored_growth_settings, stored_growth_trials
-from brimline.experiments.interference import INTERFERENCE_KIND
-from brimline.experiments.scan import SCAN_KIND
+from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_settings, stored_growth_trials
+from brimline.experiments.paired.ab import AB_KIND
+from brimline.experiments.paired.interference import INTERFERENCE_KIND
+from brimline.experiments.scan.order import SCAN_KIND
 from brimline.experiments.stored import (
     stored_capacity_settings,
     stored_frontier_settings,
@@ -29,7 +29,7 @@ from brimline.experiments.stored import (
     stored_sweep_settings,
     stored_trials,
 )
-from brimline.experiments.vary import VARY_KIND
+from brimline.experiments.vary.order import VARY_KIND
 from brimline.record import ExperimentRecord, RunRecord, list_records, read_experiment, read_record
 from brimline.record.damage import damage_told
 from brimline.record.data_import import is_import

@@ -10,8 +10,8 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError
 from brimline.execution import RESUME_HINT
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
-from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial

@@ -17,10 +17,10 @@ from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
-from brimline.experiments.scan import SCAN_KIND, cost_text, probes
-from brimline.experiments.scan_runner import ScanPlace, run_scans
-from brimline.experiments.scan_setting import check_scenarios, collection_size, indexes_in_place, range_bounds
-from brimline.experiments.scan_stored import stored_probes, stored_scan_trials, stored_scans
+from brimline.experiments.scan.order import SCAN_KIND, cost_text, probes
+from brimline.experiments.scan.runner import ScanPlace, run_scans
+from brimline.experiments.scan.setting import check_scenarios, collection_size, indexes_in_place, range_bounds
+from brimline.experiments.scan.stored import stored_probes, stored_scan_trials, stored_scans
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.report.scan_view import scan_report

@@ -10,8 +10,8 @@ from brimline.analysis.objective import TAIL_OPERATIONS_P99, Slo
 from brimline.api.workload import objective
 from brimline.errors import UsageError
 from brimline.experiments.axis import On
+from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.cost import capacity_time, time_needed
-from brimline.experiments.frontier import FrontierSettings
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.stored import stored_capacity_settings, stored_frontier_settings
 from brimline.record import ExperimentRecord

@@ -11,8 +11,7 @@ from brimline.errors import UsageError
 from brimline.execution import DataPolicy
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe
-from brimline.experiments.vary import Levels, VarySettings
-from brimline.experiments.vary_factors import (
+from brimline.experiments.vary.factors import (
     CACHE,
     COMPRESSION,
     INDEXES,
@@ -28,6 +27,7 @@ from brimline.experiments.vary_factors import (
     Scope,
     index_sets,
 )
+from brimline.experiments.vary.order import Levels, VarySettings
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
 from brimline.servers import find_mongod
 from brimline.servers.bundled import CACHE_GB_DEFAULT

@@ -20,12 +20,12 @@ from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError,
 from brimline.execution import MakeDirectory, StopToken, interruptible
 from brimline.execution.indexed_data import ensure_indexed_data
 from brimline.experiments.stored import stored_seed
-from brimline.experiments.vary import VARY_KIND, Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial
-from brimline.experiments.vary_conclusion import VaryConclusion, conclude_vary
-from brimline.experiments.vary_cost import vary_cost_text
-from brimline.experiments.vary_factors import WORKLOAD, parse_factors
-from brimline.experiments.vary_runner import LOAD_STAGE, Setup, VaryWork, run_vary
-from brimline.experiments.vary_stored import (
+from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
+from brimline.experiments.vary.cost import vary_cost_text
+from brimline.experiments.vary.factors import WORKLOAD, parse_factors
+from brimline.experiments.vary.order import VARY_KIND, Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial
+from brimline.experiments.vary.runner import LOAD_STAGE, Setup, VaryWork, run_vary
+from brimline.experiments.vary.stored import (
     servers_started,
     settings_document,
     stored_vary_loads,

@@ -14,7 +14,7 @@ from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
-from brimline.experiments.ab import PAIRS_DEFAULT, ABSettings
+from brimline.experiments.paired.ab import PAIRS_DEFAULT, ABSettings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 
 Changes = list[str] | None

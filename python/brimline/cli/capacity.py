@@ -15,7 +15,7 @@ from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.experiments.axis import On
-from brimline.experiments.frontier import FrontierSettings
+from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.spec import readers

@@ -12,8 +12,8 @@ from brimline.api.resume import resumption
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
-from brimline.experiments.growth import GrowthSettings, IndexSet, Protocol, with_budget
-from brimline.experiments.growth_stored import GROWTH_KIND, stored_growth_settings
+from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol, with_budget
+from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_settings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_count, parse_duration, parse_percentage
 

@@ -17,8 +17,8 @@ from brimline.cli import gating
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
-from brimline.experiments.ab import PAIRS_DEFAULT
-from brimline.experiments.interference import INTERFERENCE_KIND, BackgroundKind, InterferenceSettings
+from brimline.experiments.paired.ab import PAIRS_DEFAULT
+from brimline.experiments.paired.interference import INTERFERENCE_KIND, BackgroundKind, InterferenceSettings
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.spec import LoadedSpec
 from brimline.units import NS_PER_S, format_count, format_duration

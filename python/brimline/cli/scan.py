@@ -11,7 +11,7 @@ from brimline.api.workload import load_workload
 from brimline.cli import options as opt
 from brimline.cli.output import show_result
 from brimline.errors import UsageError
-from brimline.experiments.scan import SCAN_KIND
+from brimline.experiments.scan.order import SCAN_KIND
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 
 

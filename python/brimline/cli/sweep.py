@@ -17,8 +17,8 @@ from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import stored_sweep_settings
-from brimline.experiments.vary import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, VARY_KIND
-from brimline.experiments.vary_factors import CONNECTIONS, KINDS, factor_named
+from brimline.experiments.vary.factors import CONNECTIONS, KINDS, factor_named
+from brimline.experiments.vary.order import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, VARY_KIND
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_duration, parse_percentage
 

@@ -7,7 +7,7 @@ from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo
 from brimline.analysis.observation import observe
 from brimline.errors import RecordError
 from brimline.experiments.axis import On
-from brimline.experiments.frontier import FrontierSettings
+from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.runner import null_ceiling
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.experiments.trial import CoolDown, Probe, Trial

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from brimline.experiments.axis import On
-from brimline.experiments.conclusion import CapacityConclusion
-from brimline.experiments.frontier import FrontierConclusion, FrontierSettings
+from brimline.experiments.capacity.conclusion import CapacityConclusion
+from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import SweepConclusion
 from brimline.record.experiment import ExperimentRecord

@@ -10,9 +10,9 @@ from brimline.analysis.objective import Slo, interval_quantiles
 from brimline.analysis.steady import counted, steady_state
 from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
-from brimline.experiments.headline import sustained_parts
-from brimline.experiments.outcome import TrialOutcome
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.headline import sustained_parts
+from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, runs_text
 from brimline.experiments.trial import Trial

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from brimline.analysis.objective import quantile_name
-from brimline.experiments.conclusion import ConclusionKind
-from brimline.experiments.frontier import FrontierConclusion, FrontierPoint, FrontierSettings
-from brimline.experiments.headline import sustained_parts
+from brimline.experiments.capacity.conclusion import ConclusionKind
+from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint, FrontierSettings
+from brimline.experiments.capacity.headline import sustained_parts
 from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from brimline.experiments.growth_conclusion import Breakpoint, IndexSetGrowth, Volume
+from brimline.experiments.growth.conclusion import Breakpoint, IndexSetGrowth, Volume
 from brimline.plan.pacing import connections_text
 from brimline.report import figures
 from brimline.report.view import Chart, Key

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from brimline.experiments.growth import GrowthSettings, GrowthTrial
-from brimline.experiments.growth_conclusion import Breakpoint, GrowthConclusion, IndexSetGrowth, Volume
+from brimline.experiments.growth.conclusion import Breakpoint, GrowthConclusion, IndexSetGrowth, Volume
+from brimline.experiments.growth.order import GrowthSettings, GrowthTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.run_json import interval_document

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from brimline.experiments.growth import GrowthEnd, GrowthSettings, GrowthTrial, Protocol
-from brimline.experiments.growth_conclusion import (
+from brimline.experiments.growth.conclusion import (
     Breakpoint,
     GrowthConclusion,
     IndexSetGrowth,
     Volume,
 )
+from brimline.experiments.growth.order import GrowthEnd, GrowthSettings, GrowthTrial, Protocol
 from brimline.plan.pacing import connections_text
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks

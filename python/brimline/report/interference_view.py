@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from brimline.analysis.background import SERVER_SHARES, Coverage
 from brimline.analysis.comparison import Comparison, MetricChange, quantile_name
-from brimline.experiments.interference import InterferenceSettings
+from brimline.experiments.paired.interference import InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
 from brimline.report.comparison_figures import change_text, interval_text

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from brimline.experiments.frontier import FrontierPoint
-from brimline.experiments.outcome import Judged, TrialOutcome, usable
+from brimline.experiments.capacity.frontier import FrontierPoint
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
 from brimline.report.view import Cell, Column, Table, Tone
 from brimline.units import UNKNOWN_TEXT, format_duration
 from brimline.wording import message

@@ -7,7 +7,7 @@ from brimline.analysis.bottleneck import NAMES, Bottleneck, at_its_limit, bottle
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.quantile_text import p99_text
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.outcome import judge_trial
+from brimline.experiments.capacity.outcome import judge_trial
 from brimline.experiments.sweep import CEILING_TEXT
 from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.plan.pacing import connections_text

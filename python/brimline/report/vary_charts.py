@@ -5,9 +5,9 @@ from typing import Any
 
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import Mean
-from brimline.experiments.vary import VarySettings
-from brimline.experiments.vary_conclusion import Cell, VaryConclusion, at_text
-from brimline.experiments.vary_factors import CONNECTIONS, WORKLOAD, Factor
+from brimline.experiments.vary.conclusion import Cell, VaryConclusion, at_text
+from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
+from brimline.experiments.vary.order import VarySettings
 from brimline.report import figures
 from brimline.report.comparison_figures import metric_text
 from brimline.report.view import Chart, Key

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from brimline.analysis.lint import Claims, Figure, Repeated
-from brimline.experiments.vary import RunOutcome
-from brimline.experiments.vary_conclusion import at_text
+from brimline.experiments.vary.conclusion import at_text
+from brimline.experiments.vary.order import RunOutcome
 from brimline.report.own_claims import probe_claims
 from brimline.report.view import Report
 from brimline.wording import message

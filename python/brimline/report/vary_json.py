@@ -5,8 +5,8 @@ from typing import Any
 
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference
-from brimline.experiments.vary import VaryLoad, VarySettings, VaryTrial
-from brimline.experiments.vary_conclusion import Cell, Curve, VaryConclusion, load_factors
+from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, load_factors
+from brimline.experiments.vary.order import VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.comparison_figures import unit_ending
 from brimline.report.document import FORMAT_VERSION

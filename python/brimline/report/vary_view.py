@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from brimline.experiments.trial import Probe, Trial
-from brimline.experiments.vary import VaryEnd, VaryLoad, VarySettings, VaryTrial
-from brimline.experiments.vary_conclusion import VaryConclusion, difference_name
-from brimline.experiments.vary_factors import CONNECTIONS, NETWORK, TOPOLOGY
+from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
+from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, TOPOLOGY
+from brimline.experiments.vary.order import VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
 from brimline.report import blocks

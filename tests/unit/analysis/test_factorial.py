@@ -7,7 +7,7 @@ import pytest
 from brimline.analysis.compared_run import metrics
 from brimline.analysis.comparison import ChangeVerdict
 from brimline.analysis.factorial import FactorRun, LevelDifference, differences, mean_of
-from brimline.experiments.vary import VaryTrial
+from brimline.experiments.vary.order import VaryTrial
 from tests.unit.experiments.vary_simulator import NOISE, Law, Machine, settings_of
 
 METRICS = [each for each in metrics("closed loop") if each.key in ("throughput", "p95", "p99")]

@@ -9,7 +9,7 @@ from brimline.analysis.followed import ServerChange, following_findings, server_
 from brimline.analysis.observation import observe
 from brimline.analysis.server_settling import server_checks
 from brimline.analysis.server_window import ServerWindow, is_of_another_server
-from brimline.experiments.growth_figures import quiet_time_ns
+from brimline.experiments.growth.figures import quiet_time_ns
 from brimline.monitor import NO_PRIMARY
 from brimline.record.model import Scalar
 from brimline.report.server_series import gauge, grown_between, rate

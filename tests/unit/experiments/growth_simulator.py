@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from brimline.experiments.growth import Growth, GrowthSettings, GrowthTask, GrowthTrial
-from brimline.experiments.growth_figures import LoadFigures, QueryFigures, Signals
+from brimline.experiments.growth.figures import LoadFigures, QueryFigures, Signals
+from brimline.experiments.growth.order import Growth, GrowthSettings, GrowthTask, GrowthTrial
 
 STEPS_MAX = 2_000
 DOCUMENT_BYTES = 1_000

@@ -7,7 +7,7 @@ import numpy as np
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import Observation, observe
-from brimline.experiments.outcome import TrialOutcome
+from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.trial import Probe, Trial
 
 from .queue_simulator import record_of

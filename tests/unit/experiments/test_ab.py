@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from brimline.experiments.ab import AB, ABSettings, ArmProbe, ArmTrial, ab_time_s, arm_order
+from brimline.experiments.paired.ab import AB, ABSettings, ArmProbe, ArmTrial, ab_time_s, arm_order
 
 
 def run(machine: AB) -> list[ArmTrial]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brimline.experiments.ab import ABSettings
+from brimline.experiments.paired.ab import ABSettings
 from brimline.experiments.settings import SweepSettings
 
 

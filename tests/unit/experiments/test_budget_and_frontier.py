@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from brimline.analysis.objective import Slo
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time, time_needed
-from brimline.experiments.frontier import Frontier, FrontierSettings
-from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
 

@@ -13,10 +13,10 @@ from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.objective import Slo
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
-from brimline.experiments.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.trial import Probe, Trial
 from brimline.units import format_number, format_rate

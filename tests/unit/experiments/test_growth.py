@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brimline.experiments.growth import (
+from brimline.experiments.growth.cause import onset
+from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
+from brimline.experiments.growth.cost import growth_cost
+from brimline.experiments.growth.figures import quiet_time_ns
+from brimline.experiments.growth.order import (
     Growth,
     GrowthEnd,
     GrowthSettings,
     IndexSet,
     index_fields,
 )
-from brimline.experiments.growth_cause import onset
-from brimline.experiments.growth_conclusion import GrowthConclusion, conclude
-from brimline.experiments.growth_cost import growth_cost
-from brimline.experiments.growth_figures import quiet_time_ns
-from brimline.experiments.growth_speed import speed_share
+from brimline.experiments.growth.speed import speed_share
 from brimline.record.model import ServerRow
 from brimline.spec.data import DataSpec
 

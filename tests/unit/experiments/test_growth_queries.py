@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from brimline import _native
-from brimline.experiments.growth import GrowthTask, IndexSet
-from brimline.experiments.growth_runner import query_plan, step_spec
+from brimline.experiments.growth.order import GrowthTask, IndexSet
+from brimline.experiments.growth.runner import query_plan, step_spec
 from brimline.plan import NullTarget, Plan, load_plan
 from brimline.plan.model import MixWork
 from brimline.spec import load_spec

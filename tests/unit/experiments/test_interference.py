@@ -3,7 +3,7 @@
 import pytest
 
 from brimline.analysis.background import coverage
-from brimline.experiments.interference import (
+from brimline.experiments.paired.interference import (
     PAIRS_AGAIN_MAX,
     Interference,
     InterferenceSettings,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from brimline.analysis.scan_figures import Execution
-from brimline.experiments.scan import (
+from brimline.experiments.scan.order import (
     RangeBounds,
     ScanProbe,
     Step,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brimline.experiments.vary import RunOutcome, Vary, VaryEnd, VaryProbe, VarySettings, VaryTrial
-from brimline.experiments.vary_factors import parse_factors
+from brimline.experiments.vary.factors import parse_factors
+from brimline.experiments.vary.order import RunOutcome, Vary, VaryEnd, VaryProbe, VarySettings, VaryTrial
 
 from .vary_simulator import Machine, combinations_of, settings_of
 

@@ -7,9 +7,9 @@ import pytest
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
-from brimline.experiments.outcome import TrialOutcome
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.settings import CapacitySettings, standard
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
 

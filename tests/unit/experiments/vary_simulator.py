@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from brimline.experiments.vary import Levels, RunOutcome, Vary, VaryProbe, VarySettings, VaryTrial
-from brimline.experiments.vary_factors import parse_factors
+from brimline.experiments.vary.factors import parse_factors
+from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryProbe, VarySettings, VaryTrial
 
 MS = 1_000_000
 NOISE = 0.015

@@ -9,7 +9,7 @@ from brimline.analysis.background import Coverage
 from brimline.analysis.comparison import Comparison, compare_runs
 from brimline.analysis.gate import gate
 from brimline.analysis.run_trend import RunSeries, gate_trends, run_series
-from brimline.experiments.interference import InterferenceSettings
+from brimline.experiments.paired.interference import InterferenceSettings
 from brimline.record import ExperimentRecord
 from brimline.report import Report
 from brimline.report.comparison_view import comparison_report

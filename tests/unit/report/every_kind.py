@@ -8,7 +8,7 @@ from brimline.analysis.comparison import compare_runs, noise_floor
 from brimline.analysis.gate import gate
 from brimline.analysis.observation import observe
 from brimline.api.scan import scan_result
-from brimline.experiments.ab import AB_KIND
+from brimline.experiments.paired.ab import AB_KIND
 from brimline.record import ExperimentWriter, read_experiment
 from brimline.record.importing import import_files
 from brimline.report import Report, run_report

@@ -13,9 +13,9 @@ from brimline import _native
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Judgement, judge
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.conclusion import CapacityConclusion
-from brimline.experiments.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.conclusion import CapacityConclusion
+from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.settings import CapacitySettings, SweepSettings, quick
 from brimline.experiments.sweep import Sweep, SweepConclusion
 from brimline.experiments.trial import Probe, Trial

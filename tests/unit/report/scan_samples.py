@@ -5,8 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from brimline.analysis.scan_figures import Execution, Touch
-from brimline.experiments.scan import ScanProbe
-from brimline.experiments.scan_runner import AS_FOUND, RESTARTED
+from brimline.experiments.scan.order import ScanProbe
+from brimline.experiments.scan.runner import AS_FOUND, RESTARTED
 from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
 from brimline.record.scan import write_explanation, write_scan_trial
 from brimline.spec.scans import ScansSpec

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from brimline.experiments.growth import GrowthSettings, IndexSet, Protocol
-from brimline.experiments.growth_conclusion import conclude
+from brimline.experiments.growth.conclusion import conclude
+from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.growth_view import growth_report
 from brimline.report.view import Chart, Table

@@ -11,8 +11,8 @@ from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import enough_samples, quantile_text
 from brimline.analysis.verdict import judge
-from brimline.experiments.conclusion import ConclusionKind
-from brimline.experiments.outcome import TrialOutcome
+from brimline.experiments.capacity.conclusion import ConclusionKind
+from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import quick
 from brimline.experiments.trial import Trial
 from brimline.record import ExperimentRecord
@@ -263,7 +263,7 @@ def test_search_without_a_number_shows_none(reports: Reports, tmp_path: Path) ->
 
 
 def test_report_of_no_probes_is_still_a_report(reports: Reports, tmp_path: Path) -> None:
-    from brimline.experiments.capacity import Capacity
+    from brimline.experiments.capacity.search import Capacity
 
     conclusion = Capacity(quick(), seed=1).conclude([])
     report = capacity_report(empty_experiment(tmp_path), [], conclusion, quick())

@@ -5,7 +5,7 @@ import io
 import json
 from dataclasses import replace
 
-from brimline.experiments.vary_conclusion import conclude_vary
+from brimline.experiments.vary.conclusion import conclude_vary
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown

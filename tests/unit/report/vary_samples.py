@@ -4,8 +4,8 @@ from dataclasses import replace
 from functools import cache
 
 from brimline.experiments.trial import Probe
-from brimline.experiments.vary import RunOutcome, Vary, VaryLoad, VaryProbe, VarySettings, VaryTrial
-from brimline.experiments.vary_conclusion import conclude_vary
+from brimline.experiments.vary.conclusion import conclude_vary
+from brimline.experiments.vary.order import RunOutcome, Vary, VaryLoad, VaryProbe, VarySettings, VaryTrial
 from brimline.report import Report
 from brimline.report.vary_view import vary_report
 from brimline.wording import message

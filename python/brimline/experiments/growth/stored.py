@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.experiments.growth import GrowthSettings, GrowthTask, GrowthTrial, IndexSet, Protocol
-from brimline.experiments.growth_runner import read_trial
+from brimline.experiments.growth.order import GrowthSettings, GrowthTask, GrowthTrial, IndexSet, Protocol
+from brimline.experiments.growth.runner import read_trial
 from brimline.record import ExperimentRecord, read_record
 
 GROWTH_KIND = "growth"

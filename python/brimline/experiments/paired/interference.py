@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimline.analysis.comparison import MARGIN
-from brimline.experiments.ab import PAIRS_DEFAULT, ABSettings, arm_order
+from brimline.experiments.paired.ab import PAIRS_DEFAULT, ABSettings, arm_order
 from brimline.experiments.settings import REPEATS_MAX
 
 INTERFERENCE_KIND = "interfere"

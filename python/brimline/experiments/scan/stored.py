@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from brimline.analysis.explained import explained
 from brimline.analysis.scan_figures import Execution, Refusal, ScanTrial
 from brimline.errors import RecordError
-from brimline.experiments.scan import ScanProbe
+from brimline.experiments.scan.order import ScanProbe
 from brimline.record import ExperimentRecord, TrialEntry
 from brimline.record.scan import read_explanation, read_scan_trial
 from brimline.spec.expected_plan import parse_expected_plan

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.experiments.axis import Axis
-from brimline.experiments.outcome import Judged, TrialOutcome
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome
 
 ASCENT = (0.5, 0.7, 0.85, 1.0, 1.15, 1.45, 1.8, 2.25)
 """Tried in this order until one is not sustained. Above 1 because a plateau may be seen too low."""

@@ -16,7 +16,8 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution import MakeDirectory, RunContext, execute
 from brimline.execution.grown_data import Index, extend_data, put_back
 from brimline.execution.unrecorded import execute_unrecorded
-from brimline.experiments.growth import (
+from brimline.experiments.growth.figures import CACHE_PAGES_READ, load_figures, query_figures, quiet_time_ns
+from brimline.experiments.growth.order import (
     Growth,
     GrowthTask,
     GrowthTrial,
@@ -25,7 +26,6 @@ from brimline.experiments.growth import (
     describe_task,
     index_fields,
 )
-from brimline.experiments.growth_figures import CACHE_PAGES_READ, load_figures, query_figures, quiet_time_ns
 from brimline.monitor import namespace_document
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.plan import Plan, TargetPlan, load_plan, resolve

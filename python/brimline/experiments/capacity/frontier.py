@@ -8,8 +8,8 @@ it, so that every prefix of trials leads to the same next probe.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from brimline.experiments.capacity import Capacity
-from brimline.experiments.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import time_needed
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial, broken_off

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import log
 from statistics import fmean, median
 
-from brimline.experiments.growth_figures import QueryFigures
+from brimline.experiments.growth.figures import QueryFigures
 
 DEGREES_MIN = 6
 """Differences between batches of a volume below which nothing is known of how far they follow their controls."""

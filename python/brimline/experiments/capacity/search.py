@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from brimline.experiments.axis import On
-from brimline.experiments.bracket import BracketState
-from brimline.experiments.conclusion import CapacityConclusion, conclude
-from brimline.experiments.outcome import to_repeat
-from brimline.experiments.search_state import SearchState
+from brimline.experiments.capacity.bracket import BracketState
+from brimline.experiments.capacity.conclusion import CapacityConclusion, conclude
+from brimline.experiments.capacity.outcome import to_repeat
+from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import Sweep
 from brimline.experiments.trial import Probe, Stage, Trial, broken_off, of_stage

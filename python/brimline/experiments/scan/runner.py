@@ -14,7 +14,7 @@ from brimline import _native
 from brimline.analysis.scan_figures import Execution, Touch
 from brimline.errors import BrimlineError, TargetError
 from brimline.execution import RunContext
-from brimline.experiments.scan import (
+from brimline.experiments.scan.order import (
     RangeBounds,
     ScanProbe,
     Step,

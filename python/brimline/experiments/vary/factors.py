@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.errors import UsageError
-from brimline.experiments.growth import IndexSet
+from brimline.experiments.growth.order import IndexSet
 from brimline.servers.access import COMPRESSORS
 from brimline.servers.catalogue import release_named
 from brimline.servers.compression import NONE

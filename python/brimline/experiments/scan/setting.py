@@ -18,7 +18,7 @@ from brimline.dataset.access import (
 )
 from brimline.errors import TargetError, UsageError
 from brimline.execution import RunContext
-from brimline.experiments.scan import RangeBounds, ScanProbe, starts
+from brimline.experiments.scan.order import RangeBounds, ScanProbe, starts
 from brimline.spec.expected_plan import key_pattern_text
 from brimline.spec.scans import IndexSpec, ScansSpec
 from brimline.units import format_count

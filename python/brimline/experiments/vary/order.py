@@ -17,7 +17,7 @@ import numpy as np
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.observation import Observation
 from brimline.experiments.settings import REPEATS_MAX
-from brimline.experiments.vary_factors import Factor
+from brimline.experiments.vary.factors import Factor
 from brimline.stats.batch_means import mean_interval
 
 VARY_KIND = "vary"

@@ -6,16 +6,16 @@ from statistics import median
 
 import numpy as np
 
-from brimline.experiments.growth import (
+from brimline.experiments.growth.cause import Cause, coincident_causes
+from brimline.experiments.growth.figures import LoadFigures, QueryFigures, Signals
+from brimline.experiments.growth.order import (
     Growth,
     GrowthEnd,
     GrowthSettings,
     GrowthTrial,
     IndexSet,
 )
-from brimline.experiments.growth_cause import Cause, coincident_causes
-from brimline.experiments.growth_figures import LoadFigures, QueryFigures, Signals
-from brimline.experiments.growth_speed import at_typical_speed
+from brimline.experiments.growth.speed import at_typical_speed
 from brimline.plan.pacing import connections_text
 from brimline.stats.segmented import Direction, Segmented, find_break
 from brimline.units import format_count, format_number

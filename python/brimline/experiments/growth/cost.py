@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_at_server, free_below, server_disk
 from brimline.errors import UsageError
-from brimline.experiments.growth import GrowthSettings, IndexSet, Protocol
+from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
 from brimline.servers import Deployment, control_client
 from brimline.spec.data import DataSpec
 from brimline.units import NS_PER_S, format_bytes, format_count, format_duration

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brimline.experiments.outcome import Judged, TrialOutcome
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome
 from brimline.experiments.settings import CapacitySettings
 
 

@@ -8,8 +8,8 @@ from brimline.analysis.comparison import ChangeVerdict
 from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.vary import Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
-from brimline.experiments.vary_factors import CONNECTIONS, WORKLOAD, Factor
+from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
+from brimline.experiments.vary.order import Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
 from brimline.units import format_count
 from brimline.wording import Message, joined, message
 

@@ -17,7 +17,7 @@ from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToke
 from brimline.experiments.cooldown import LIMIT_S_MAX, LIMIT_S_MIN, cool_down
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.trial import CoolDown
-from brimline.experiments.vary import (
+from brimline.experiments.vary.order import (
     Levels,
     RunOutcome,
     Vary,

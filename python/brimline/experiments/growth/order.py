@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
 
-from brimline.experiments.growth_figures import LoadFigures, QueryFigures
+from brimline.experiments.growth.figures import LoadFigures, QueryFigures
 from brimline.plan.pacing import connections_text
 from brimline.spec.readers import CONNECTION_COUNT_MAX
 from brimline.units import format_count, format_duration, format_percentage, format_rate

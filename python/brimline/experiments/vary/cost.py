@@ -1,6 +1,6 @@
 """Owns what a factor sweep costs in time, to be said before it starts."""
 
-from brimline.experiments.vary import VarySettings
+from brimline.experiments.vary.order import VarySettings
 from brimline.units import NS_PER_S, format_count, format_duration
 from brimline.wording import joined, message
 

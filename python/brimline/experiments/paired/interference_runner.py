@@ -8,7 +8,7 @@ from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.observation import observe
 from brimline.execution import RunContext, execute, restore_data
 from brimline.execution.background import Background
-from brimline.experiments.interference import Interference, SideProbe, SideTrial
+from brimline.experiments.paired.interference import Interference, SideProbe, SideTrial
 from brimline.experiments.runner import describe_outcome
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_record

@@ -7,7 +7,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation, observe
 from brimline.errors import RecordError
 from brimline.execution import RunContext, execute, restore_data
-from brimline.experiments.ab import AB, ABSettings, Arm, ArmProbe, ArmTrial
+from brimline.experiments.paired.ab import AB, ABSettings, Arm, ArmProbe, ArmTrial
 from brimline.experiments.runner import describe_outcome
 from brimline.plan import Plan
 from brimline.record import ExperimentRecord, ExperimentWriter, RunRecord, read_record

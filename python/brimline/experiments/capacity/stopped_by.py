@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck
-from brimline.experiments.outcome import TrialOutcome
-from brimline.experiments.search_state import SearchState
+from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.sweep import SweepEnd
 from brimline.wording import message
 

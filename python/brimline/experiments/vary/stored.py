@@ -5,9 +5,9 @@ from dataclasses import asdict
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.experiments.vary import VaryLoad, VaryProbe, VarySettings, VaryTrial
-from brimline.experiments.vary_factors import Factor
-from brimline.experiments.vary_runner import LOAD_STAGE, read_vary_load, read_vary_trial
+from brimline.experiments.vary.factors import Factor
+from brimline.experiments.vary.order import VaryLoad, VaryProbe, VarySettings, VaryTrial
+from brimline.experiments.vary.runner import LOAD_STAGE, read_vary_load, read_vary_trial
 from brimline.record import ExperimentRecord, read_record
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from brimline.experiments.outcome import contradicted_range
-from brimline.experiments.search_state import SearchState
+from brimline.experiments.capacity.outcome import contradicted_range
+from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.sweep import REPEATS_MIN
 from brimline.experiments.trial import Trial, of_stage
 from brimline.stats.batch_means import mean_interval

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Self
 
 from brimline.experiments.axis import On
-from brimline.experiments.bracket import Bracket, bracket
-from brimline.experiments.outcome import Judged, TrialOutcome, answers, judge_trial, spoilt, usable
+from brimline.experiments.capacity.bracket import Bracket, bracket
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome, answers, judge_trial, spoilt, usable
+from brimline.experiments.capacity.verification import Verification
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
 from brimline.experiments.trial import SEARCH_STAGES, Stage, Trial, of_stage, overhead_s, spent_s
-from brimline.experiments.verification import Verification
 from brimline.stats.threshold import Answer, Outcome, ThresholdPosterior
 from brimline.units import NS_PER_S
 

@@ -6,13 +6,13 @@ from enum import StrEnum
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind
 from brimline.experiments.axis import On
-from brimline.experiments.bracket import BracketState
-from brimline.experiments.headline import definitions, headline
-from brimline.experiments.interval import sustained_estimate
-from brimline.experiments.outcome import Judged, TrialOutcome, usable
-from brimline.experiments.search_state import SearchState
+from brimline.experiments.capacity.bracket import BracketState
+from brimline.experiments.capacity.headline import definitions, headline
+from brimline.experiments.capacity.interval import sustained_estimate
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
+from brimline.experiments.capacity.search_state import SearchState
+from brimline.experiments.capacity.stopped_by import stopped_by
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
-from brimline.experiments.stopped_by import stopped_by
 from brimline.experiments.sweep import SweepConclusion, SweepEnd
 from brimline.experiments.trial import TARGET_LOST, Trial, broken_off
 from brimline.stats.estimate import Estimate
