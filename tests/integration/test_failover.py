@@ -19,7 +19,7 @@ from brimline.analysis.server_window import ServerWindow
 from brimline.record import RunRecord
 from brimline.record.model import ServerRow
 from brimline.report import render_json, run_report
-from brimline.report.server_series import rate
+from brimline.report.run.server_series import rate
 from brimline.servers.lab.state import Lab
 from brimline.units import NS_PER_S
 from tests.support.server import required_mongod

@@ -65,7 +65,7 @@ def test_the_verbs_that_load_need_no_report(verb: str) -> None:
 def test_ycsb_needs_its_own_text_alone() -> None:
     loaded = modules_after("import brimline.cli; brimline.cli.import_verb(['ycsb', 'run'])")
     assert not loaded & (NOT_FOR_A_LOAD - {"brimline.report"})
-    assert "brimline.report.run_view" not in loaded
+    assert "brimline.report.run.view" not in loaded
 
 
 def test_the_list_of_verbs_needs_none_of_them() -> None:

@@ -22,7 +22,7 @@ from brimline.plan import Plan, resolve
 from brimline.record import ExperimentRecord, ExperimentWriter, read_experiment
 from brimline.record.files import replace_text
 from brimline.record.layout import SPEC_B_FILE
-from brimline.report.comparison_view import comparison_report
+from brimline.report.comparison.view import comparison_report
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.units import NS_PER_S, format_duration
 

@@ -23,7 +23,7 @@ from brimline.experiments.settings import CapacitySettings
 from brimline.plan.pacing import plural
 from brimline.record.damage import damage_told
 from brimline.report import capacity_report
-from brimline.report.frontier_view import frontier_report
+from brimline.report.search.frontier_view import frontier_report
 from brimline.spec import LoadedSpec
 
 

@@ -18,7 +18,7 @@ from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
 from brimline.report import Report
-from brimline.report.comparison_view import comparison_report
+from brimline.report.comparison.view import comparison_report
 
 ARM_MARK = ":"
 """Names one arm of an A/B comparison: `DIRECTORY:A`."""

@@ -20,7 +20,7 @@ from brimline.experiments.growth.runner import GrowthWork, run_growth, step_spec
 from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_trials
 from brimline.plan import load_plan
 from brimline.record import ExperimentRecord, read_experiment
-from brimline.report.growth_view import growth_report
+from brimline.report.growth.view import growth_report
 from brimline.spec import LoadedSpec
 
 

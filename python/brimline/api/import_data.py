@@ -35,7 +35,7 @@ from brimline.record.data_import import (
     is_import,
     read_import,
 )
-from brimline.report.import_view import import_report
+from brimline.report.data_import.view import import_report
 from brimline.servers import control_client
 from brimline.spec import readers
 from brimline.spec.import_settings import ImportSettings, WriteConcernSettings

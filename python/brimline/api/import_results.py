@@ -10,7 +10,7 @@ from brimline.errors import UsageError
 from brimline.record.imported import ImportedRun
 from brimline.record.imported_files import read_imported, write_imported
 from brimline.record.importing import import_files
-from brimline.report.imported_view import imported_report
+from brimline.report.imported.view import imported_report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

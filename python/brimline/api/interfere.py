@@ -32,7 +32,7 @@ from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.rows import sample_row_bytes
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.background import read_activity
-from brimline.report.interference_view import interference_report
+from brimline.report.comparison.interference_view import interference_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.units import NS_PER_S, format_bytes

@@ -37,7 +37,7 @@ from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
 from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
-from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
+from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.spec import load_spec
 
 

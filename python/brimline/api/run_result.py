@@ -15,7 +15,7 @@ from brimline.errors import Interrupted
 from brimline.execution import LoadReport
 from brimline.record import RunRecord
 from brimline.report import run_report
-from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds
+from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 
 
 def run_result(

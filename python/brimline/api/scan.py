@@ -23,7 +23,7 @@ from brimline.experiments.scan.setting import check_scenarios, collection_size, 
 from brimline.experiments.scan.stored import stored_probes, stored_scan_trials, stored_scans
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
-from brimline.report.scan_view import scan_report
+from brimline.report.scan.view import scan_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec
 from brimline.spec.scans import ScansSpec

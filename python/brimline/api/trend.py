@@ -12,7 +12,7 @@ from brimline.api.gating import gate_error
 from brimline.api.options import default_runs_directory
 from brimline.errors import BrimlineError, UsageError
 from brimline.report import Report
-from brimline.report.trend_view import trend_report
+from brimline.report.comparison.trend_view import trend_report
 from brimline.stats.change_points import MAGNITUDE_FLOOR
 
 NEWEST_DEFAULT = 10

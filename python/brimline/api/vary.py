@@ -38,7 +38,7 @@ from brimline.record.experiment import TrialEntry
 from brimline.record.files import make_directory, replace_text
 from brimline.record.layout import slug
 from brimline.record.model import Environment
-from brimline.report.vary_view import vary_report
+from brimline.report.vary.view import vary_report
 from brimline.spec import LoadedSpec
 from brimline.spec.document import dump_document
 

@@ -15,7 +15,7 @@ from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.record.files import make_directory, replace_pieces
 from brimline.report import render_json
-from brimline.report.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
+from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
 from brimline.wording import wanted_language
 
 STDOUT = "-"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brimline.report.document import render_json, write_json
-    from brimline.report.experiment_view import capacity_report, detail_trial, sweep_report
     from brimline.report.html import render_html, write_html
     from brimline.report.language import in_language, said_in
-    from brimline.report.run_view import run_report
+    from brimline.report.run.view import run_report
+    from brimline.report.search.view import capacity_report, detail_trial, sweep_report
     from brimline.report.terminal import print_report
     from brimline.report.view import Report
 
@@ -32,15 +32,15 @@ __all__ = [
 ]
 _HOMES = {
     "Report": "view",
-    "capacity_report": "experiment_view",
-    "detail_trial": "experiment_view",
+    "capacity_report": "search.view",
+    "detail_trial": "search.view",
     "in_language": "language",
     "print_report": "terminal",
     "render_html": "html",
     "render_json": "document",
-    "run_report": "run_view",
+    "run_report": "run.view",
     "said_in": "language",
-    "sweep_report": "experiment_view",
+    "sweep_report": "search.view",
     "write_html": "html",
     "write_json": "document",
 }

@@ -12,7 +12,7 @@ from brimline.analysis.server_window import ServerWindow, is_of_another_server
 from brimline.experiments.growth.figures import quiet_time_ns
 from brimline.monitor import NO_PRIMARY
 from brimline.record.model import Scalar
-from brimline.report.server_series import gauge, grown_between, rate
+from brimline.report.run.server_series import gauge, grown_between, rate
 from tests.unit.analysis.records import S, run_record
 
 Row = Mapping[str, Scalar]

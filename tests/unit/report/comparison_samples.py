@@ -12,9 +12,9 @@ from brimline.analysis.run_trend import RunSeries, gate_trends, run_series
 from brimline.experiments.paired.interference import InterferenceSettings
 from brimline.record import ExperimentRecord
 from brimline.report import Report
-from brimline.report.comparison_view import comparison_report
-from brimline.report.interference_view import interference_report
-from brimline.report.trend_view import trend_report
+from brimline.report.comparison.interference_view import interference_report
+from brimline.report.comparison.trend_view import trend_report
+from brimline.report.comparison.view import comparison_report
 from brimline.wording import message
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 

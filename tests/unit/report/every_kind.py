@@ -12,9 +12,9 @@ from brimline.experiments.paired.ab import AB_KIND
 from brimline.record import ExperimentWriter, read_experiment
 from brimline.record.importing import import_files
 from brimline.report import Report, run_report
-from brimline.report.comparison_view import comparison_report
-from brimline.report.import_view import import_report
-from brimline.report.imported_view import imported_report
+from brimline.report.comparison.view import comparison_report
+from brimline.report.data_import.view import import_report
+from brimline.report.imported.view import imported_report
 from tests.support.run_sets import run_sets
 from tests.unit.experiments.growth_simulator import GrowingServer
 from tests.unit.record.importing.jtl import uniform, write

@@ -30,7 +30,7 @@ from brimline.record import (
 )
 from brimline.record.model import Samples, Summary
 from brimline.report import Report, capacity_report, detail_trial, run_report, sweep_report
-from brimline.report.frontier_view import frontier_report
+from brimline.report.search.frontier_view import frontier_report
 from tests.unit.record.samples import SECOND_NS, plan
 
 SPEC = """\

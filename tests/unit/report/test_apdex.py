@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from brimline.report.apdex import Apdex, ApdexThresholds, apdex_scores, apdex_table, parse_thresholds
+from brimline.report.run.apdex import Apdex, ApdexThresholds, apdex_scores, apdex_table, parse_thresholds
 from brimline.report.statistics import operation_statistics
 from tests.unit.report.report_samples import Reports
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.run_trend import run_series
 from brimline.report import Report, print_report, render_html, render_json
+from brimline.report.comparison.trend_view import trend_report
 from brimline.report.language import in_language
-from brimline.report.trend_view import trend_report
 from brimline.report.view import Chart, Table
 from tests.support.run_sets import abba, run_sets, simulated_run
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of

@@ -7,7 +7,7 @@ import pytest
 from brimline.experiments.growth.conclusion import conclude
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
 from brimline.report import Report, in_language, render_html, render_json
-from brimline.report.growth_view import growth_report
+from brimline.report.growth.view import growth_report
 from brimline.report.view import Chart, Table
 from tests.unit.experiments.growth_simulator import GrowingServer
 from tests.unit.report.language.test_chinese_report import QUOTED, _english

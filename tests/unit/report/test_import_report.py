@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from brimline.report import Report, print_report, render_html, render_json
-from brimline.report.import_view import import_report
+from brimline.report.data_import.view import import_report
 from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Table
 from brimline.spec.import_settings import ImportSettings

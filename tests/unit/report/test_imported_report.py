@@ -13,9 +13,9 @@ from brimline.analysis.imported import imported_findings
 from brimline.analysis.lint import contradictions, lint
 from brimline.record.importing import import_files
 from brimline.report import Report, render_html, render_json
-from brimline.report.imported_claims import imported_claims
-from brimline.report.imported_table import imported_statistics
-from brimline.report.imported_view import imported_report
+from brimline.report.imported.claims import imported_claims
+from brimline.report.imported.table import imported_statistics
+from brimline.report.imported.view import imported_report
 from brimline.report.view import Chart, Table
 from tests.support.ycsb_golden import GOLDEN
 from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines

@@ -8,7 +8,7 @@ from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.experiments.trial import Probe, Trial
 from brimline.report.limit import limit_blocks, limit_document, limit_section, run_limit_document
-from brimline.report.probes import probe_rows, probe_table
+from brimline.report.search.probes import probe_rows, probe_table
 from brimline.report.view import Table, Text
 from tests.unit.analysis.records import at_work, run_record
 

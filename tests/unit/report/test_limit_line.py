@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brimline.analysis.objective import Slo
-from brimline.report import run_sections
+from brimline.report.run import run_sections
 from brimline.report.view import Chart
 from tests.unit.report.report_samples import simulated_plan, write_run
 

@@ -13,11 +13,11 @@ from brimline.analysis.comparison import compare_runs
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lint import contradictions, lint
 from brimline.report import Report, print_report
-from brimline.report.comparison_claims import comparison_claims, trend_claims
-from brimline.report.frontier_claims import frontier_claims
+from brimline.report.comparison.claims import comparison_claims, trend_claims
 from brimline.report.lint_section import SECTION_ID, linted
 from brimline.report.own_claims import probe_claims, run_claims
 from brimline.report.printed import printed_figure, printed_quantity
+from brimline.report.search.frontier_claims import frontier_claims
 from brimline.report.view import Cell, Table
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 from tests.unit.report.every_kind import CLAIMING

@@ -4,7 +4,7 @@ import pytest
 
 from brimline.analysis.server_window import ServerWindow
 from brimline.report.panels import Line, panel, thinned
-from brimline.report.server_series import cpu_share, gauge, grown_between, rate, ratio_of_growth, share
+from brimline.report.run.server_series import cpu_share, gauge, grown_between, rate, ratio_of_growth, share
 from brimline.report.time_axis import TimeSpan
 from tests.unit.report.report_samples import Reports
 

@@ -9,7 +9,7 @@ import pytest
 from brimline.analysis.observation import observe
 from brimline.record import RunRecord
 from brimline.report import in_language, render_json, run_report
-from brimline.report.parts_table import part_times, parts_table
+from brimline.report.run.parts_table import part_times, parts_table
 from brimline.report.view import Table
 from tests.unit.record.samples import plan
 from tests.unit.report.report_samples import simulated_plan, write_run

@@ -17,7 +17,7 @@ from brimline.experiments.settings import quick
 from brimline.experiments.trial import Trial
 from brimline.record import ExperimentRecord
 from brimline.report import capacity_report, detail_trial, render_json, run_report, sweep_report
-from brimline.report.probe_findings import search_findings
+from brimline.report.search.probe_findings import search_findings
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Report, Section, Table, Text

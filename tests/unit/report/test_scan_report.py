@@ -15,7 +15,7 @@ from brimline.errors import GateFailed, Interrupted, InvalidRun
 from brimline.record.scan import read_scan_trial, write_scan_trial
 from brimline.report import in_language, print_report, render_html, render_json
 from brimline.report.markdown import render_markdown
-from brimline.report.scan_claims import scan_claims
+from brimline.report.scan.claims import scan_claims
 from brimline.report.view import Cell, Table
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.scan_samples import make_scan

@@ -9,7 +9,7 @@ from brimline.experiments.vary.conclusion import conclude_vary
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
-from brimline.report.vary_tables import differences_table
+from brimline.report.vary.tables import differences_table
 from brimline.report.view import Chart, Facts, Table
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, loads, trials_of, varied

@@ -7,7 +7,7 @@ from brimline.experiments.trial import Probe
 from brimline.experiments.vary.conclusion import conclude_vary
 from brimline.experiments.vary.order import RunOutcome, Vary, VaryLoad, VaryProbe, VarySettings, VaryTrial
 from brimline.report import Report
-from brimline.report.vary_view import vary_report
+from brimline.report.vary.view import vary_report
 from brimline.wording import message
 from tests.unit.experiments.queue_simulator import Law, QueueSimulator
 from tests.unit.experiments.vary_simulator import settings_of

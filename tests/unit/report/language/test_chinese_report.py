@@ -24,8 +24,8 @@ from brimline.report import (
     run_report,
     said_in,
 )
-from brimline.report.import_view import import_report
-from brimline.report.imported_view import imported_report
+from brimline.report.data_import.view import import_report
+from brimline.report.imported.view import imported_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
 from brimline.report.view import Chart
 from brimline.spec.import_settings import ImportSettings

@@ -1,0 +1,132 @@
+"""Owns comparisons and trends as JSON: stable keys, the unit in every key, changes as shares of 1."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
+from brimline.analysis.gate import GateCase, overall
+from brimline.analysis.run_trend import MetricTrend, RunSeries
+from brimline.report.comparison.figures import unit_ending
+from brimline.report.document import FORMAT_VERSION
+from brimline.stats.change import Change
+from brimline.stats.quantile_shift import QuantileShift
+
+
+def comparison_document(comparison: Comparison, cases: Sequence[GateCase]) -> dict[str, Any]:
+    """Everything that the report of a comparison says, for machines."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "comparison",
+        "verdict": comparison.verdict.value,
+        "reason": comparison.reason,
+        "load": comparison.kind,
+        "differences": [
+            {"where": each.where, "name": each.name, "a": list(each.a), "b": list(each.b)}
+            for each in comparison.differences
+        ],
+        "changes": [_change_document(each) for each in comparison.changes],
+        "shift": [_shift_document(each) for each in comparison.shift],
+        "a": [_run_document(run) for run in comparison.a],
+        "b": [_run_document(run) for run in comparison.b],
+        "left_out": [_left_out_document(each) for each in comparison.left_out],
+        "warnings": list(comparison.warnings),
+        "gate": gate_document(cases),
+    }
+
+
+def trend_document(series: Sequence[RunSeries], cases: Sequence[GateCase]) -> dict[str, Any]:
+    """Everything that the report of trends says, for machines."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "trend",
+        "series": [
+            {
+                "name": each.name,
+                "plan_hash": each.plan_hash,
+                "runs": [_run_document(run) for run in each.runs],
+                "left_out": [_left_out_document(left_out) for left_out in each.left_out],
+                "metrics": [_trend_document(trend) for trend in each.trends],
+            }
+            for each in series
+        ],
+        "gate": gate_document(cases),
+    }
+
+
+def gate_document(cases: Sequence[GateCase]) -> dict[str, Any] | None:
+    """None without a gate."""
+    if not cases:
+        return None
+    return {
+        "verdict": overall(cases).value,
+        "cases": [{"name": case.name, "verdict": case.verdict.value, "text": case.text} for case in cases],
+    }
+
+
+def _change_document(each: MetricChange) -> dict[str, Any]:
+    ending = unit_ending(each.metric)
+    return {
+        "metric": each.metric.key,
+        "decides": each.metric.decides,
+        f"a_{ending}": each.a,
+        f"b_{ending}": each.b,
+        f"a_runs_{ending}": list(each.a_runs),
+        f"b_runs_{ending}": list(each.b_runs),
+        **_interval(each.change),
+        "adjusted_p": each.adjusted_p,
+        "margin_share": each.margin,
+        "floor_share": None if each.floor is None else _finite(each.floor),
+        "verdict": each.verdict.value,
+    }
+
+
+def _shift_document(each: QuantileShift) -> dict[str, Any]:
+    return {
+        "quantile": each.quantile,
+        "a_ns": each.a_ns,
+        "b_ns": each.b_ns,
+        **_interval(each.change),
+        "adjusted_p": each.adjusted_p,
+    }
+
+
+def _trend_document(trend: MetricTrend) -> dict[str, Any]:
+    return {
+        "metric": trend.metric.key,
+        f"values_{unit_ending(trend.metric)}": list(trend.values),
+        "runs": [run.name for run in trend.runs],
+        "enough": trend.enough,
+        "changes": [
+            {
+                "run": trend.runs[point.index].name,
+                "index": point.index,
+                "runs_before": point.index - point.first,
+                "runs_after": point.end - point.index,
+                **_interval(point.change),
+                "worse_share": trend.worse(point),
+            }
+            for point in trend.points
+        ],
+    }
+
+
+def _interval(change: Change | None) -> dict[str, Any]:
+    """Shares of A's value, or differences of shares; null where unknown or without end."""
+    if change is None:
+        return {"change_share": None, "interval_share": None, "p": None}
+    bounds = [_finite(bound) for bound in (change.low, change.high)]
+    return {"change_share": change.value, "interval_share": bounds, "p": change.p_value}
+
+
+def _finite(share: float) -> float | None:
+    return share if math.isfinite(share) else None
+
+
+def _run_document(run: ComparedRun) -> dict[str, Any]:
+    return {"name": run.name, "record": str(run.directory), "started_unix_ns": run.started_ns}
+
+
+def _left_out_document(each: LeftOut) -> dict[str, Any]:
+    return {"side": each.side, "name": each.name, "reason": each.reason}

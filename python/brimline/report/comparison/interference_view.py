@@ -1,0 +1,192 @@
+"""Owns an interference experiment as a report: what the background changes, what it did itself, then the comparison."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from brimline.analysis.background import SERVER_SHARES, Coverage
+from brimline.analysis.comparison import Comparison, MetricChange, quantile_name
+from brimline.experiments.paired.interference import InterferenceSettings
+from brimline.record.experiment import ExperimentRecord
+from brimline.report import figures
+from brimline.report.comparison.figures import change_text, interval_text
+from brimline.report.comparison.view import comparison_report
+from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Table
+from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage, format_rate
+from brimline.wording import joined, message
+
+_NAMES: Mapping[str, str] = {
+    "import": "an import",
+    "scan": "collection scans",
+    "index": "index builds",
+    "backup": "backups with mongodump",
+}
+_RATES = {"documents": "documents/s", "builds": "builds/s", "dumps": "dumps/s"}
+_SHOWN = ("throughput", "p50", "p95", "p99")
+
+
+def interference_report(
+    comparison: Comparison,
+    coverages: Mapping[str, Coverage],
+    *,
+    experiment: ExperimentRecord,
+    settings: InterferenceSettings,
+    server: Mapping[str, Mapping[str, float]],
+) -> Report:
+    """The report of runs with a background (B) against runs alone (A).
+
+    `coverages` by the name of the run; `server`: by side, A or B, the server's figures (see `server_means`).
+    """
+    base = comparison_report(comparison, (), experiment=experiment)
+    name = _NAMES[settings.background]
+    chart = latency_chart(comparison, name)
+    background = Section(
+        id="background",
+        title="What went on in the background",
+        short="Background",
+        intro="The measured window of each run. A run counts only when the background was at work all through it.",
+        blocks=[_table(coverages), *([chart] if chart else [])],
+    )
+    return replace(
+        base,
+        kind_title="Interference",
+        subtitle=message("alone (A) and with {background} (B), {a} and {b} runs, {kind}", background=name,
+                         a=len(comparison.a), b=len(comparison.b), kind=comparison.kind),
+        verdict=replace(base.verdict, sentence=_sentence(comparison, name)),
+        sections=[background, *_server(server), *base.sections],
+        data={**base.data, "kind": "interference", "background": _document(coverages, settings),
+              "server": {side: dict(means) for side, means in server.items()}},
+    )  # fmt: skip
+
+
+def _server(server: Mapping[str, Mapping[str, float]]) -> list[Section]:
+    """The server's figures on both sides; nothing where it wasn't watched."""
+    a, b = server["A"], server["B"]
+    rows = [
+        [Cell(text=name), Cell(text=_figure(name, a.get(name))), Cell(text=_figure(name, b.get(name)))]
+        for name in dict.fromkeys((*a, *b))
+    ]
+    table = Table(
+        columns=[
+            Column(label="Of the server", numeric=False, leading=True),
+            Column(label="Alone"),
+            Column(label="With it"),
+        ],
+        rows=rows,
+        caption="Means over the measured windows of the runs that count",
+    )
+    if not rows:
+        return []
+    return [Section(id="server-beside", title="The server meanwhile", short="Server", blocks=[table])]
+
+
+def _figure(name: str, value: float | None) -> str:
+    if value is None:
+        return UNKNOWN_TEXT
+    return format_percentage(value) if name in SERVER_SHARES else format_number(value)
+
+
+def _sentence(comparison: Comparison, name: str) -> str:
+    changes = [each for each in comparison.changes if each.metric.key in _SHOWN and each.change is not None]
+    if not changes:
+        return comparison.reason
+    return message("With {background}: {changes}.", background=name, changes=joined("; ", map(_change_words, changes)))
+
+
+def _change_words(each: MetricChange) -> str:
+    return message("{metric} {change} ({interval})", metric=each.metric.label, change=change_text(each.change),
+                   interval=interval_text(each.change))  # fmt: skip
+
+
+def _table(coverages: Mapping[str, Coverage]) -> Table:
+    return Table(
+        columns=[
+            Column(label="Run", numeric=False, leading=True),
+            Column(label="Background", numeric=False),
+            Column(label="At work"),
+            Column(label="Done"),
+            Column(label="Rate"),
+            Column(label="Counts", numeric=False),
+        ],
+        rows=[
+            [
+                Cell(text=run),
+                Cell(text=_NAMES.get(each.kind, each.kind)),
+                Cell(text=format_percentage(each.busy_share)),
+                Cell(text=_done(each)),
+                Cell(text=_rate(each)),
+                Cell(text="yes") if each.problem is None else Cell(text=each.problem, tone="warn"),
+            ]
+            for run, each in coverages.items()
+        ],
+    )
+
+
+def _done(each: Coverage) -> str:
+    if each.units is None:
+        return UNKNOWN_TEXT
+    return message("{count} {unit}", count=format_count(each.units), unit=each.unit)
+
+
+def _rate(each: Coverage) -> str:
+    if each.units_per_s is None:
+        return UNKNOWN_TEXT
+    return format_rate(each.units_per_s, unit=_RATES[each.unit])
+
+
+def latency_chart(comparison: Comparison, name: str) -> Chart | None:
+    """Quantiles of all runs alone and of all runs with the background; None without any."""
+    shift = comparison.shift
+    if not shift:
+        return None
+    names = [quantile_name(each.quantile) for each in shift]
+    sides = (
+        ("alone", [each.a_ns for each in shift], figures.THROUGHPUT),
+        (message("with {background}", background=name), [each.b_ns for each in shift], figures.FAIL),
+    )
+    lines = [
+        figures.line(side, [], values, color)
+        | {
+            "x": names,
+            "mode": "lines+markers",
+            "text": [format_duration(value) for value in values],
+            "hovertemplate": "%{x}: %{text}<extra></extra>",
+        }
+        for side, values, color in sides
+    ]
+    layout = figures.layout(
+        xaxis=figures.axis("quantile", type="category"),
+        yaxis=figures.latency_axis("latency", [value for _, values, _ in sides for value in values]),
+    )
+    return Chart(
+        id="with-and-without",
+        title="Latency with and without the background",
+        caption="Quantiles of all runs of a side together, on a logarithmic axis.",
+        summary=joined("; ", _summary(comparison)),
+        figure={"data": lines, "layout": layout},
+        legend=[Key(name=side, color=color, mark="line") for side, _, color in sides],
+        height_px=340,
+    )
+
+
+def _summary(comparison: Comparison) -> Iterator[str]:
+    for each in comparison.shift:
+        yield message("{name}: {a} alone, {b} with it", name=quantile_name(each.quantile), a=format_duration(each.a_ns),
+                      b=format_duration(each.b_ns))  # fmt: skip
+
+
+def _document(coverages: Mapping[str, Coverage], settings: InterferenceSettings) -> dict[str, object]:
+    return {
+        "kind": settings.background,
+        "rows": settings.rows,
+        "runs": [
+            {
+                "run": run,
+                "busy_share": each.busy_share,
+                "unit": each.unit,
+                "units": each.units,
+                "units_per_s": each.units_per_s,
+                "problem": each.problem,
+            }
+            for run, each in coverages.items()
+        ],
+    }

@@ -1,0 +1,149 @@
+"""Owns trends as a report: which metrics of which series changed their level, where, and by how much."""
+
+from collections.abc import Sequence
+
+from brimline.analysis.gate import GateCase, GateVerdict, overall
+from brimline.analysis.run_trend import MetricTrend, RunSeries
+from brimline.record.environment import brimline_version
+from brimline.report.comparison.as_json import trend_document
+from brimline.report.comparison.charts import trend_chart
+from brimline.report.comparison.claims import trend_claims
+from brimline.report.comparison.figures import GATE_TONES, change_text, interval_text, metric_text
+from brimline.report.comparison.view import gate_section
+from brimline.report.lint_section import linted
+from brimline.report.view import Badge, Block, Cell, Chart, Column, Report, Section, Table, Text, Tone, Verdict
+from brimline.stats.change import geometric_mean
+from brimline.stats.change_points import SERIES_MIN
+from brimline.units import format_percentage
+from brimline.wording import joined, message
+
+
+def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateCase]) -> Report:
+    """The report of all series; those with too few runs are named and not judged."""
+    sections = [
+        _changes(series),
+        gate_section(cases),
+        *(_series(each, number) for number, each in enumerate(series, start=1)),
+    ]
+    run_count = sum(len(each.runs) for each in series)
+    report = Report(
+        kind="trend",
+        kind_title="Trend",
+        name=joined(", ", dict.fromkeys(each.name for each in series)),
+        subtitle=(
+            message("{runs} run" if run_count == 1 else "{runs} runs of one plan, the oldest first", runs=run_count)
+            if len(series) == 1
+            else message("{runs} runs of {series} plans, the oldest first", runs=run_count, series=len(series))
+        ),
+        verdict=_verdict(series, floor=floor, cases=cases),
+        sections=[section for section in sections if section.blocks],
+        footer=f"brimline {brimline_version()}",
+        data=trend_document(series, cases),
+    )
+    return linted(report, trend_claims(report, series))
+
+
+def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateCase]) -> Verdict:
+    trends = [trend for each in series for trend in each.trends]
+    worse = sum(trend.worse(point) > 0 for trend in trends for point in trend.points)
+    better = sum(len(trend.points) for trend in trends) - worse
+    enough = any(trend.enough for trend in trends)
+    if not enough:
+        tone: Tone = "muted"
+        caption = "Too few runs"
+        sentence: str = message("A trend needs at least {count} runs of one plan.", count=SERIES_MIN)
+    elif worse or better:
+        tone, caption = ("fail" if worse else "pass"), "The level changed"
+        sentence = message(
+            "{worse} change for the worse, {better} for the better."
+            if worse == 1
+            else "{worse} changes for the worse, {better} for the better.",
+            worse=worse,
+            better=better,
+        )
+    else:
+        tone, caption = "pass", "No change of level"
+        sentence = message("No metric changed its level by {floor} or more.", floor=format_percentage(floor))
+    badges = []
+    if cases:
+        verdict: GateVerdict = overall(cases)
+        badges = [Badge(text=message("gate: {verdict}", verdict=verdict.value), tone=GATE_TONES[verdict])]
+    return Verdict(tone=tone, caption=caption, figure="", unit="", interval="", sentence=sentence, badges=badges)
+
+
+def _changes(series: Sequence[RunSeries]) -> Section:
+    """All changes of all series, the newest last."""
+    rows = [_change_rows(each, trend) for each in series for trend in each.trends]
+    table = Table(
+        columns=[
+            Column(label="Series", numeric=False, optional=True),
+            Column(label="Metric", numeric=False, leading=True),
+            Column(label="Before"),
+            Column(label="After"),
+            Column(label="Change"),
+            Column(label="95 % interval"),
+            Column(label="Runs before, after", numeric=False, optional=True),
+            Column(label="From run", numeric=False),
+        ],
+        rows=[row for group in rows for row in group],
+    )
+    return Section(
+        id="changes",
+        title="Changes of level",
+        short="Changes",
+        intro="Found by E-divisive; kept where Welch's test between the neighbouring stretches agrees and the change "
+        "is not below the floor.",
+        blocks=[table] if table.rows else [],
+    )
+
+
+def _change_rows(series: RunSeries, trend: MetricTrend) -> list[list[Cell]]:
+    rows = []
+    for point in trend.points:
+        before, after = trend.values[point.first : point.index], trend.values[point.index : point.end]
+        tone: Tone = "fail" if trend.worse(point) > 0 else "pass"
+        rows.append(
+            [
+                Cell(text=f"{series.name} {series.plan_hash}"),
+                Cell(text=trend.metric.label),
+                Cell(text=metric_text(trend.metric, geometric_mean(before))),
+                Cell(text=metric_text(trend.metric, geometric_mean(after))),
+                Cell(text=change_text(point.change), tone=tone),
+                Cell(text=interval_text(point.change)),
+                Cell(text=f"{len(before)}, {len(after)}"),
+                Cell(text=trend.runs[point.index].name),
+            ]
+        )
+    return rows
+
+
+def _series(series: RunSeries, number: int) -> Section:
+    """One series: its metrics run by run, or why there is nothing to say."""
+    few = [trend.metric.label for trend in series.trends if not trend.enough]
+    charts: list[Chart] = [
+        trend_chart(series, trend, id=f"trend-{number}-{trend.metric.key.replace('.', '-')}")
+        for trend in series.trends
+        if trend.enough
+    ]
+    texts: list[Block] = [
+        Text(text=message("{name} is left out: {reason}", name=each.name, reason=each.reason), tone="warn")
+        for each in series.left_out
+    ]
+    if few or not series.trends:
+        count = len(series.runs)
+        texts.append(
+            Text(
+                text=message(
+                    "{count} run: too few for {few}." if count == 1 else "{count} runs: too few for {few}.",
+                    count=count,
+                    few=joined(", ", few) or "a trend",
+                ),
+                tone="muted",
+            )
+        )
+    return Section(
+        id=f"series-{number}",
+        title=message("{name}, plan {plan_hash}", name=series.name, plan_hash=series.plan_hash),
+        short=series.name,
+        blocks=[*texts, *charts],
+    )

@@ -1,0 +1,285 @@
+"""Owns a comparison as a report: what was configured differently first, then what changed, then the runs."""
+
+from collections.abc import Sequence
+
+from brimline.analysis.compared_run import ComparedRun, clock_of
+from brimline.analysis.comparison import ALPHA, ChangeVerdict, Comparison, MetricChange, quantile_name, shift_text
+from brimline.analysis.configuration import Difference
+from brimline.analysis.gate import GateCase, overall
+from brimline.record.environment import brimline_version
+from brimline.record.experiment import ExperimentRecord
+from brimline.report import blocks
+from brimline.report.comparison.as_json import comparison_document
+from brimline.report.comparison.charts import changes_chart, shift_chart
+from brimline.report.comparison.claims import comparison_claims
+from brimline.report.comparison.figures import (
+    GATE_TONES,
+    VERDICT_TONES,
+    change_text,
+    floor_text,
+    interval_text,
+    margin_text,
+    metric_text,
+    p_text,
+)
+from brimline.report.lint_section import linted
+from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
+from brimline.units import UNKNOWN_TEXT, format_duration
+from brimline.wording import joined, message
+
+_CAPTIONS = {
+    ChangeVerdict.IMPROVED: "B is better",
+    ChangeVerdict.REGRESSED: "B is worse",
+    ChangeVerdict.EQUIVALENT: "A and B are equivalent",
+    ChangeVerdict.INCONCLUSIVE: "Inconclusive",
+    ChangeVerdict.MIXED: "B is better in one, worse in another",
+    ChangeVerdict.NO_CLAIM: "No claim",
+}
+_CHANGES_INTRO = (
+    "Of a typical run: geometric means over runs. The interval is Welch's over the logarithms of the runs' figures, p "
+    "is adjusted by Holm. Improved and regressed: p below 0.05. Equivalent: surely within the margin. p99.9 and CPU "
+    "explain and have no say in the verdict."
+)
+
+
+def comparison_report(
+    comparison: Comparison, cases: Sequence[GateCase], *, experiment: ExperimentRecord | None = None
+) -> Report:
+    """The report of B against A. `experiment`: the A/B comparison that made the runs, if one did."""
+    clock = clock_of(comparison.kind)
+    sections = [
+        _configuration(comparison.differences),
+        _warnings(comparison.warnings),
+        gate_section(cases),
+        _changes(comparison),
+        _distribution(comparison, clock),
+        _runs(comparison),
+        *_reproduction(experiment, comparison.a[0]),
+        blocks.definitions(),
+    ]
+    name = experiment.name if experiment else _names(comparison)
+    report = Report(
+        kind="comparison",
+        kind_title="Comparison",
+        name=name,
+        subtitle=message(
+            "B against A, {a} and {b} runs, {kind}", a=len(comparison.a), b=len(comparison.b), kind=comparison.kind
+        ),
+        verdict=_verdict(comparison, cases),
+        sections=[section for section in sections if section.blocks],
+        footer=f"brimline {brimline_version()}" + (f" · {experiment.directory.name}" if experiment else ""),
+        data=comparison_document(comparison, cases),
+    )
+    return linted(report, comparison_claims(report, comparison))
+
+
+def gate_section(cases: Sequence[GateCase]) -> Section:
+    """Each gated metric; empty without a gate."""
+    table = Table(
+        columns=[
+            Column(label="Gate", numeric=False),
+            Column(label="Result", numeric=False, tag=True),
+            Column(label="Evidence", numeric=False),
+        ],
+        rows=[
+            [Cell(text=case.name), Cell(text=case.verdict.value, tone=GATE_TONES[case.verdict]), Cell(text=case.text)]
+            for case in cases
+        ],
+    )
+    return Section(id="gate", title="Gate", short="Gate", blocks=[table] if cases else [])
+
+
+def _verdict(comparison: Comparison, cases: Sequence[GateCase]) -> Verdict:
+    first = comparison.changes[0] if comparison.changes else None
+    badges = [Badge(text=comparison.verdict.value, tone=VERDICT_TONES[comparison.verdict])]
+    if cases:
+        badges.append(
+            Badge(text=message("gate: {verdict}", verdict=overall(cases).value), tone=GATE_TONES[overall(cases)])
+        )
+    floor = first.floor if first is not None else None
+    facts = [
+        Fact(
+            label=each.metric.label,
+            value=change_text(each.change),
+            note=message(
+                "{verdict}; 95 % interval {interval}", verdict=each.verdict.value, interval=interval_text(each.change)
+            ),
+            tone=VERDICT_TONES[each.verdict],
+        )
+        for each in comparison.changes
+        if each.metric.decides and each.change is not None
+    ]
+    if floor is not None:
+        facts.append(
+            Fact(
+                label="A against itself",
+                value=floor_text(floor),
+                note="throughput; smaller differences show up here between equal runs",
+            )
+        )
+    return Verdict(
+        tone=VERDICT_TONES[comparison.verdict],
+        caption=_CAPTIONS[comparison.verdict],
+        figure="",
+        unit="",
+        interval="",
+        sentence=comparison.reason,
+        badges=badges,
+        facts=facts,
+    )
+
+
+def _names(comparison: Comparison) -> str:
+    return joined(" and ", dict.fromkeys(run.plan.name for run in (*comparison.a, *comparison.b)))
+
+
+def _configuration(differences: Sequence[Difference]) -> Section:
+    table = Table(
+        columns=[
+            Column(label="Setting", numeric=False, leading=True),
+            Column(label="Of", numeric=False),
+            Column(label="A", numeric=False),
+            Column(label="B", numeric=False),
+        ],
+        rows=[
+            [Cell(text=each.name), Cell(text=each.where), Cell(text=", ".join(each.a)), Cell(text=", ".join(each.b))]
+            for each in differences
+        ],
+    )
+    same = Text(text="Nothing that brimline knows of: plan, server, its options, hosts and versions are the same.")
+    return Section(
+        id="configuration",
+        title="What is configured differently",
+        short="Configuration",
+        blocks=[table] if differences else [same],
+    )
+
+
+def _warnings(warnings: Sequence[str]) -> Section:
+    return Section(
+        id="warnings",
+        title="Before believing it",
+        short="Warnings",
+        blocks=[Text(text=warning, tone="warn") for warning in warnings],
+    )
+
+
+def _changes(comparison: Comparison) -> Section:
+    has_floor = comparison.has_floor
+    columns = [
+        Column(label="Metric", numeric=False, leading=True),
+        Column(label="A"),
+        Column(label="B"),
+        Column(label="Change"),
+        Column(label="95 % interval"),
+        Column(label="p", optional=True),
+        Column(label="Margin", optional=True),
+        *([Column(label="A against itself", optional=True)] if has_floor else []),
+        Column(label="Verdict", numeric=False, tag=True),
+    ]
+    rows = [_change_row(each, has_floor=has_floor) for each in comparison.changes]
+    found: list[Block] = [
+        Table(columns=columns, rows=rows, caption=message("p below {alpha:g} is a change", alpha=ALPHA))
+    ]
+    chart = changes_chart(comparison.changes)
+    return Section(
+        id="changes",
+        title="What changed",
+        short="Changes",
+        intro=_CHANGES_INTRO,
+        blocks=[*found, *([chart] if chart else [])],
+    )
+
+
+def _change_row(each: MetricChange, *, has_floor: bool) -> list[Cell]:
+    floor = UNKNOWN_TEXT if each.floor is None else floor_text(each.floor)
+    return [
+        Cell(text=each.metric.label),
+        Cell(text=metric_text(each.metric, each.a)),
+        Cell(text=metric_text(each.metric, each.b)),
+        Cell(text=change_text(each.change)),
+        Cell(text=interval_text(each.change)),
+        Cell(text=p_text(each.adjusted_p)),
+        Cell(text=margin_text(each)),
+        *([Cell(text=floor)] if has_floor else []),
+        Cell(text=each.verdict.value, tone=VERDICT_TONES[each.verdict]),
+    ]
+
+
+def _distribution(comparison: Comparison, clock: str) -> Section:
+    margin = max((each.margin for each in comparison.changes if not each.metric.absolute), default=0.0)
+    chart = shift_chart(comparison.shift, clock=clock, margin=margin)
+    told = shift_text(comparison.shift)
+    table = Table(
+        columns=[
+            Column(label="Quantile", numeric=False, leading=True),
+            Column(label="A"),
+            Column(label="B"),
+            Column(label="Shift"),
+            Column(label="95 % interval"),
+            Column(label="p", optional=True),
+        ],
+        rows=[
+            [
+                Cell(text=quantile_name(each.quantile)),
+                Cell(text=format_duration(each.a_ns, digits=4)),
+                Cell(text=format_duration(each.b_ns, digits=4)),
+                Cell(text=change_text(each.change)),
+                Cell(text=interval_text(each.change)),
+                Cell(text=p_text(each.adjusted_p)),
+            ]
+            for each in comparison.shift
+        ],
+        caption="Typical runs: geometric means over the runs of a side; p adjusted by Holm over the quantiles",
+    )
+    return Section(
+        id="distribution",
+        title=message("Shift of the whole distribution of {clock} times", clock=clock),
+        short="Distribution",
+        blocks=[
+            *([Text(text=told)] if told else []),
+            *([chart] if chart else []),
+            *([table] if comparison.shift else []),
+        ],
+    )
+
+
+def _runs(comparison: Comparison) -> Section:
+    """Every run that counts, in the order of time, so that drift can be seen."""
+    sides = [("A", run) for run in comparison.a] + [("B", run) for run in comparison.b]
+    sides.sort(key=lambda each: (each[1].started_ns or 0, each[1].name))
+    shown = [each.metric for each in comparison.changes if each.metric.key in ("throughput", "p50", "p99", "errors")]
+    table = Table(
+        columns=[
+            Column(label="Side", numeric=False),
+            *(Column(label=metric.label) for metric in shown),
+            Column(label="Run", numeric=False, leading=True),
+        ],
+        rows=[
+            [
+                Cell(text=side),
+                *(
+                    Cell(
+                        text=metric_text(metric, run.figures[metric.key]) if metric.key in run.figures else UNKNOWN_TEXT
+                    )
+                    for metric in shown
+                ),
+                Cell(text=run.name),
+            ]
+            for side, run in sides
+        ],
+    )
+    return Section(id="runs", title="Every run, in the order of time", short="Runs", blocks=[table])
+
+
+def _reproduction(experiment: ExperimentRecord | None, first: ComparedRun) -> list[Section]:
+    """Where the runs of an A/B comparison were made, and how to make them again."""
+    environment = blocks.environment(first.environment if experiment is None else experiment.environment)
+    if experiment is None:
+        return [environment]
+    command = experiment.environment.get("command")
+    typed = str(command) if command else "brimline ab"
+    return [
+        environment,
+        blocks.reproduce(typed, experiment.spec_text, [Fact(label="Record", value=str(experiment.directory))]),
+    ]

@@ -1,0 +1,1 @@
+"""An import of data as a report."""

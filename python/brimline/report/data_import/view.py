@@ -1,0 +1,260 @@
+"""An import as a report: what came in and what did not, how fast, at what cost, and whether the server holds it."""
+
+from typing import Any
+
+from brimline.analysis.data_import import expected_count, import_findings, text_not_utf8
+from brimline.analysis.finding import Standing
+from brimline.analysis.quantile_text import quantile_text
+from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_in
+from brimline.record.rejects import Rejects, read_rejects
+from brimline.report import blocks
+from brimline.report.data_import.charts import chart_list
+from brimline.report.data_import.rejects import reason_facts, reasons_document, reasons_section
+from brimline.report.document import FORMAT_VERSION
+from brimline.report.lint_section import findings_document
+from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
+from brimline.spec.import_settings import ImportSettings
+from brimline.stats.quantile_interval import quantile_interval
+from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
+from brimline.wording import joined, message
+
+CHECKS_INTRO = "Whether every record is accounted for, and whether the server holds what it should."
+_ROWS: tuple[tuple[str, str, Tone, str], ...] = (
+    ("Records read", "read", "", "of the part of the input that is settled"),
+    ("Inserted", "inserted", "", "documents that are new in the collection"),
+    ("Updated", "updated", "", "stored documents that were replaced or merged into"),
+    ("Deleted", "deleted", "", ""),
+    ("Without a match", "unmatched", "", "of a delete: nothing was stored under the key"),
+    ("Rejected", "rejected", "fail", "each is in rejected.jsonl with its line and reason"),
+    ("Null", "nulls", "", "null in JSON: no document"),
+    ("Not UTF-8", "not_utf8", "warn", "cells, column names or strings, of records that were sent"),
+    ("Found", "found", "", "of inserted: sent before an interruption, and found by _id"),
+)
+
+
+def import_report(record: ImportRecord) -> Report:
+    """The report of an import."""
+    findings = import_findings(record)
+    rejects = _rejects(record)
+    sections = [
+        Section(id="charts", title="How it went", short="Charts", blocks=chart_list(record)),
+        _records(record),
+        reasons_section(record, rejects),
+        _cost(record),
+        blocks.checks(findings, intro=CHECKS_INTRO),
+        _inputs(record),
+        blocks.environment(record.environment),
+    ]
+    return Report(
+        kind="import",
+        kind_title="Import",
+        name=record.state.name,
+        subtitle=_subtitle(record),
+        verdict=_verdict(record, rejects),
+        sections=[section for section in sections if section.blocks],
+        footer=f"brimline {record.brimline_version} · {record.directory.name}",
+        data=import_document(record, rejects),
+    )
+
+
+def documents_per_s(record: ImportRecord) -> float | None:
+    """Documents the server acknowledged in the recorded intervals, over the time these took."""
+    documents = sum(row.documents for row in record.rows)
+    duration_ns = sum(row.end_ns - row.start_ns for row in record.rows)
+    return documents * 1e9 / duration_ns if duration_ns and documents else None
+
+
+def _subtitle(record: ImportRecord) -> str:
+    parts: list[str] = []
+    if record.state.started_unix_ns is not None:
+        parts.append(blocks.instant_text(record.state.started_unix_ns))
+    settings = ImportSettings.from_document(record.state.settings)
+    parts += [
+        format_duration(record.state.duration_ns),
+        message("{type}, mode {mode}", type=settings.type, mode=settings.mode),
+        message("write concern {concern}", concern=settings.write_concern.text or "of the server"),
+    ]
+    return joined(" · ", parts)
+
+
+def _rejects(record: ImportRecord) -> Rejects:
+    return read_rejects(record.directory / REJECTED_FILE) if record.state.counts.get("rejected") else Rejects()
+
+
+def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
+    counts = record.state.counts
+    rate = documents_per_s(record)
+    failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
+    completed = record.ended_by == "completed"
+    tone: Tone = "fail" if failed else "pass"
+    facts = [
+        Fact(label="Documents", value=format_count(documents_in(record.state.counts))),
+        Fact(
+            label="Rejected",
+            value=format_count(counts.get("rejected", 0)),
+            tone="fail" if counts.get("rejected") else "",
+            note=message("all are in {file}", file=REJECTED_FILE) if rejects.groups else "",
+        ),
+        *reason_facts(record, rejects),
+        *_text_fact(record),
+        *_latency_fact(record),
+    ]
+    if completed and not failed:
+        sentence: str = message(
+            "Every record is accounted for, and the server counted {count} documents afterwards.",
+            count=format_count(record.state.count_after or 0),
+        )
+    elif completed:
+        sentence = "The import went to its end, and its proof does not hold: see the checks."
+    elif record.ended_by in ("input", "refused"):
+        sentence = "The import stopped before the end of its input: see the checks."
+    else:
+        sentence = "The import did not go to its end; brimline import --resume goes on with it."
+    return Verdict(
+        tone=tone,
+        caption="Import rate",
+        figure=format_number(rate, digits=4) if rate is not None else "",
+        unit="documents/s",
+        interval="",
+        sentence=sentence,
+        badges=[] if completed else [Badge(text=record.ended_by.replace("_", " "), tone="fail")],
+        facts=facts,
+    )
+
+
+def _text_fact(record: ImportRecord) -> list[Fact]:
+    text = text_not_utf8(record)
+    if text is None:
+        return []
+    return [Fact(label="Not UTF-8", value=format_count(record.state.counts["not_utf8"]), tone="warn", note=text)]
+
+
+def _latency_fact(record: ImportRecord) -> list[Fact]:
+    if not record.service.count():
+        return []
+    p99 = quantile_interval(record.service.buckets(), 0.99)
+    return [
+        Fact(label="Command p99", value=quantile_text(p99), note="service time of a command with all its documents")
+    ]
+
+
+def _records(record: ImportRecord) -> Section:
+    counts = record.state.counts
+    always = ("read", "inserted", "rejected")
+    rows = []
+    for label, name, tone, note in _ROWS:
+        value = counts.get(name, 0)
+        if value or name in always:
+            shown = tone if value else ""
+            rows.append([Cell(text=label), Cell(text=format_count(value), tone=shown), Cell(text=note, tone="muted")])
+    after = record.state.count_after
+    rows.append(
+        [Cell(text="Counted before"), Cell(text=format_count(record.state.count_before)), Cell(text="by the server")]
+    )
+    counted = UNKNOWN_TEXT if after is None else format_count(after)
+    rows.append([Cell(text="Counted after"), Cell(text=counted), Cell(text="by the server")])
+    table = Table(
+        columns=[
+            Column(label="Records", numeric=False, leading=True),
+            Column(label="Number"),
+            Column(label="Note", numeric=False),
+        ],
+        rows=rows,
+    )
+    return Section(id="records", title="What became of the records", short="Records", blocks=[table])
+
+
+def _cost(record: ImportRecord) -> Section:
+    state, documents = record.state, max(sum(row.documents for row in record.rows), 1)
+    settings = ImportSettings.from_document(state.settings)
+    client_ns = state.client_cpu_ns / documents
+    facts = [
+        Fact(label="Client CPU per document", value=format_duration(client_ns)),
+        Fact(
+            label="Server CPU per document",
+            value=UNKNOWN_TEXT if state.server_cpu_ns is None else format_duration(state.server_cpu_ns / documents),
+            note="" if state.server_cpu_ns is not None else "the server is on another machine, or was started again",
+        ),
+        Fact(label="Connections", value=format_count(settings.connections)),
+        Fact(label="Documents per command", value=format_count(settings.batch_size), note="at most"),
+        Fact(label="Write concern", value=settings.write_concern.text or "of the server"),
+    ]
+    if state.server_cpu_ns:
+        ratio = state.client_cpu_ns / state.server_cpu_ns
+        facts.insert(2, Fact(label="Client over server", value=format_number(ratio, digits=3)))
+    return Section(
+        id="cost",
+        title="What it cost",
+        short="Cost",
+        blocks=[Facts(title="CPU time", facts=facts), *_sizes(record)],
+    )
+
+
+def _sizes(record: ImportRecord) -> list[Facts]:
+    after = (record.server_facts.get("after") or {}).get("collStats") or {}
+    names = (
+        ("Data", "size"),
+        ("Storage", "storageSize"),
+        ("Indexes", "totalIndexSize"),
+        ("Per document", "avgObjSize"),
+    )
+    facts = [Fact(label=label, value=format_bytes(after[name])) for label, name in names if after.get(name) is not None]
+    return [Facts(title="Size of the collection afterwards", facts=facts)] if facts else []
+
+
+def _inputs(record: ImportRecord) -> Section:
+    facts = [
+        Fact(
+            label="standard input" if each.path is None else each.path.rpartition("/")[2],
+            value=UNKNOWN_TEXT if each.size_bytes is None else format_bytes(each.size_bytes),
+            note="gzip" if each.gzip else "",
+        )
+        for each in record.state.inputs
+    ]
+    notes = []
+    if record.state.attempts > 1:
+        text = message("{count} attempts: the import went on from its checkpoint.", count=record.state.attempts)
+        notes.append(Text(text=text))
+    return Section(id="inputs", title="What was read", short="Inputs", blocks=[Facts(title="", facts=facts), *notes])
+
+
+def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
+    """Everything that the report says, for machines; what isn't known is null."""
+    state, rate = record.state, documents_per_s(record)
+    documents = sum(row.documents for row in record.rows)
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "import",
+        "name": state.name,
+        "namespace": state.namespace,
+        "record": str(record.directory),
+        "brimline_version": record.brimline_version,
+        "ended_by": record.ended_by,
+        "message": state.message,
+        "ending": dict(state.ending),
+        "started_unix_ns": state.started_unix_ns,
+        "measured_s": state.duration_ns / 1e9,
+        "attempts": state.attempts,
+        "settings": dict(state.settings),
+        "counts": dict(state.counts),
+        "first_not_utf8": None if state.first_not_utf8 is None else dict(state.first_not_utf8),
+        "certain_counts": dict(state.kept.get("counts", {})),
+        "rejected_by_reason": reasons_document(rejects),
+        "count_before": state.count_before,
+        "count_after": state.count_after,
+        "count_expected": expected_count(record),
+        "documents_per_s": rate,
+        "input_bytes": sum(row.input_bytes for row in record.rows),
+        "client_cpu_ns": state.client_cpu_ns,
+        "server_cpu_ns": state.server_cpu_ns,
+        "client_cpu_ns_per_document": state.client_cpu_ns / documents if documents else None,
+        "server_cpu_ns_per_document": state.server_cpu_ns / documents if documents and state.server_cpu_ns else None,
+        "service_p50_ns": record.service.quantile(0.5) if record.service.count() else None,
+        "service_p99_ns": record.service.quantile(0.99) if record.service.count() else None,
+        "commands": sum(row.commands for row in record.rows),
+        "inputs": [{"path": each.path, "gzip": each.gzip, "size_bytes": each.size_bytes} for each in state.inputs],
+        "sizes": {
+            instant: (record.server_facts.get(instant) or {}).get("collStats") for instant in ("before", "after")
+        },
+        "checks": findings_document(import_findings(record)),
+    }

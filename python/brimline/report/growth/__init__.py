@@ -1,0 +1,1 @@
+"""A growth experiment as a report."""

@@ -1,0 +1,1 @@
+"""A run that another tool made, as a report."""

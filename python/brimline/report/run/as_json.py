@@ -1,0 +1,272 @@
+"""A run's findings as JSON: stable keys, the unit in every key, times in ns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brimline.analysis.bottleneck import other_programs_share
+from brimline.analysis.finding import Finding
+from brimline.analysis.latency import Latency
+from brimline.analysis.monitor_cost import monitor_cost
+from brimline.analysis.objective import Slo
+from brimline.analysis.observation import Observation
+from brimline.analysis.outages import outages_of
+from brimline.analysis.quantile_text import enough_samples
+from brimline.analysis.steady import SteadyState
+from brimline.analysis.verdict import Judgement, proves_nothing
+from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.report.document import FORMAT_VERSION
+from brimline.report.limit import run_limit_document
+from brimline.report.load_figures import load_document
+from brimline.report.run.parts_table import part_times
+from brimline.report.statistics import OperationStatistics
+from brimline.stats.estimate import Estimate
+
+_QUANTILES = {
+    "p50": 0.5,
+    "p90": 0.9,
+    "p95": 0.95,
+    "p99": 0.99,
+    "p999": 0.999,
+    "p9999": 0.9999,
+}
+
+
+def run_document(
+    record: RunRecord,
+    observation: Observation,
+    statistics: Sequence[OperationStatistics],
+    *,
+    slo: Slo | None,
+    judgement: Judgement | None,
+) -> dict[str, Any]:
+    """Everything that the report of a run says, for machines."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "run",
+        "name": record.name,
+        "record": str(record.directory),
+        "brimline_version": record.brimline_version,
+        "ended_by": record.ended_by,
+        "message": record.message,
+        "verdict": verdict_document(observation, judgement),
+        "objective": None if slo is None else slo_document(slo),
+        "objectives": objectives_document(judgement),
+        **observation_document(observation),
+        "load": load_document(record),
+        "counts": _counts(record),
+        "counts_whole_run": _counts_whole_run(record),
+        "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},
+        "bottleneck": run_limit_document(observation),
+        "errors": record.summary["errors"] if record.summary else [],
+        "outages": list(outages_of(record)),
+        "connects": record.summary.get("connects") if record.summary else None,
+        "opcounters": record.opcounters,
+        "monitor": _monitor_document(record),
+        "operations_hash": record.summary["operations_hash"] if record.summary else None,
+        "plan_hash": record.plan.hash8(),
+        "seed": record.plan.seed,
+    }
+
+
+def verdict_document(observation: Observation, judgement: Judgement | None) -> dict[str, Any]:
+    """`value` is pass, fail, inconclusive or invalid, null without an objective."""
+    if proves_nothing(observation, judgement):
+        reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
+        return {"value": "invalid", "reasons": reasons}
+    if judgement is None:
+        return {"value": None, "reasons": []}
+    return {"value": judgement.verdict.value, "reasons": list(judgement.reasons)}
+
+
+def observation_document(observation: Observation) -> dict[str, Any]:
+    """The figures of one run over its measured window."""
+    return {
+        "connections": observation.connections,
+        "in_flight_max": observation.in_flight_max,
+        "load": observation.load,
+        "closed_loop": observation.closed_loop,
+        "measured_s": observation.measured_s,
+        "offered_ops_per_s": observation.offered_ops_per_s,
+        "throughput_ops_per_s": observation.throughput_ops_per_s,
+        "throughput_interval_ops_per_s": interval_document(observation.throughput),
+        "completed_share": observation.completed_share,
+        "mean_in_flight": observation.mean_in_flight,
+        "response": _latency_document(observation.response),
+        "service": _latency_document(observation.service),
+        "lag": _latency_document(observation.lag),
+        "error_rate": observation.error_rate,
+        "miss_rate": observation.miss_rate,
+        "overdue": observation.overdue,
+        "held_back_share": observation.held_back_share,
+        "client_cpu_ns_per_op": observation.client_cpu_ns_per_op,
+        "generator_busiest_thread_share": observation.generator.busiest_thread_share,
+        "server_cpu_share": observation.server.server_share,
+        "host_cpu_share": observation.server.host_share,
+        "host_cpu_share_of_others": other_programs_share(observation),
+        "steady_state": steady_document(observation.steady),
+        "checks": [_finding_document(finding) for finding in observation.findings],
+    }
+
+
+def steady_document(steady: SteadyState | None) -> dict[str, Any] | None:
+    """Whether the run was steady and from when on; null of a run that isn't meant to be."""
+    if steady is None:
+        return None
+    return {
+        "result": steady.verdict.value,
+        "warmup_planned_end_ns": steady.planned_end_ns,
+        "warmup_found_end_ns": steady.warmup_end_ns,
+        "warmup_found_ns": steady.warmup_found_ns,
+        "evidence": steady.evidence,
+        "checks": [_finding_document(check) for check in steady.checks],
+    }
+
+
+def objectives_document(judgement: Judgement | None) -> list[dict[str, str]]:
+    """How each limit of the objective came out; empty without an objective."""
+    results = () if judgement is None else judgement.objectives
+    return [{"text": each.text, "result": each.verdict.value, "evidence": each.evidence} for each in results]
+
+
+def slo_document(slo: Slo) -> dict[str, Any]:
+    """The objective: all its limits, and those on all operations under keys of their own."""
+    return {
+        "response_p99_ns": next(
+            (each.limit_ns for each in slo.latencies if each.key == (None, "response", 0.99)), None
+        ),
+        "error_rate_max": slo.error_rate_max,
+        "completed_share_min": slo.completed_share_min,
+        "objectives": [
+            *(
+                {
+                    "text": each.text,
+                    "operation": each.operation,
+                    "clock": each.clock,
+                    "quantile": each.quantile,
+                    "limit_ns": each.limit_ns,
+                }
+                for each in slo.latencies
+            ),
+            *(
+                {"text": each.text, "operation": each.operation, "error_rate_max": each.share_max}
+                for each in slo.errors
+            ),
+        ],
+    }
+
+
+def interval_document(estimate: Estimate | None) -> list[float] | None:
+    """Low and high end, null without an interval."""
+    return None if estimate is None else [estimate.low, estimate.high]
+
+
+def _monitor_document(record: RunRecord) -> dict[str, Any]:
+    """What watching the server cost, null where it isn't known, and what could not be watched, with the reason."""
+    cost = monitor_cost(record)
+    known = (
+        {}
+        if cost is None
+        else {
+            "server_cpu_share": cost.server_share,
+            "server_cpu_ns_per_s": cost.server_ns_per_s,
+            "server_cpu_is_bound": not cost.exact,
+            "own_cpu_ns_per_s": cost.monitor_ns_per_s,
+        }
+    )
+    return {"cost": known or None, "absent": record.server_facts.get("monitor", {}).get("absent", [])}
+
+
+def _latency_document(latency: Latency | None) -> dict[str, Any] | None:
+    if latency is None:
+        return None
+    return {
+        "count": latency.count,
+        "mean_ns": latency.mean_ns,
+        "p50_ns": latency.p50_ns,
+        "p95_ns": latency.p95_ns,
+        "p99_ns": latency.p99_ns,
+        "p99_interval_ns": [latency.p99.low_ns, latency.p99.high_ns],
+        "p99_enough_samples": latency.p99.enough,
+        "p999_ns": latency.p999_ns,
+        "p999_enough_samples": enough_samples(latency.count, 0.999),
+        "max_ns": latency.max_ns,
+    }
+
+
+def _finding_document(finding: Finding) -> dict[str, str]:
+    return {"name": finding.name, "result": finding.verdict.value, "evidence": finding.evidence}
+
+
+def _counts(record: RunRecord) -> Mapping[str, Any]:
+    """Measured window, by outcome and by kind and outcome.
+
+    What was sent in the window but ended after it is not among its outcomes, and the other way round.
+    """
+    rows = [row for row in record.operations if row["phase"] == "measure"]
+    kinds = sorted({row["operation"] for row in rows})
+    return {
+        **_outcomes(rows),
+        "by_operation": {kind: _outcomes([row for row in rows if row["operation"] == kind]) for kind in kinds},
+    }
+
+
+def _outcomes(rows: Sequence[OperationRow]) -> dict[str, int]:
+    return {
+        "sent": sum(row["sent"] for row in rows),
+        "ok": sum(row["ok"] for row in rows),
+        "miss": sum(row["miss"] for row in rows),
+        "failed": sum(row["failed"] for row in rows),
+    }
+
+
+def _counts_whole_run(record: RunRecord) -> Mapping[str, Any] | None:
+    """Whole run, warm-up included, by outcome and by kind and outcome; null when the run was not sealed."""
+    summary = record.summary
+    if summary is None:
+        return None
+    return {
+        "due": summary["due"],
+        "sent": summary["sent"],
+        "overdue": summary["overdue"],
+        "oldest_overdue_ns": summary["oldest_overdue_ns"],
+        "ok": summary["ok"],
+        "miss": summary["miss"],
+        "failed": summary["failed"],
+        "unfinished": summary["unfinished"],
+        "oldest_unfinished_ns": summary["oldest_unfinished_ns"],
+        "by_operation": summary["operations"],
+    }
+
+
+def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[str, Any]:
+    clocks = {
+        clock: _histogram_document(record.histograms[row.label, clock])
+        for clock in ("response", "service", "lag")
+        if (row.label, clock) in record.histograms
+    }
+    return {
+        "samples": row.samples,
+        "miss": row.misses,
+        "failed": row.failed,
+        "error_rate": row.error_rate,
+        "throughput_ops_per_s": row.throughput_ops_per_s,
+        "failed_ops_per_s": row.failed_ops_per_s,
+        "received_bytes_per_s": row.received_bytes_per_s,
+        "sent_bytes_per_s": row.sent_bytes_per_s,
+        **clocks,
+        "parts": {
+            part: {"service": _histogram_document(times)} for part, times in part_times(record, row.label).items()
+        },
+    }
+
+
+def _histogram_document(histogram: Histogram) -> dict[str, Any]:
+    count = histogram.count()
+    return {
+        "count": count,
+        "mean_ns": histogram.mean(),
+        "min_ns": histogram.min(),
+        **{f"{name}_ns": histogram.quantile(quantile) for name, quantile in _QUANTILES.items()},
+        **{f"{name}_enough_samples": enough_samples(count, _QUANTILES[name]) for name in ("p99", "p999", "p9999")},
+        "max_ns": histogram.max(),
+    }

@@ -1,0 +1,1 @@
+"""A sweep, a capacity search or an SLO frontier as a report."""

@@ -1,0 +1,169 @@
+"""An experiment's findings as JSON: stable keys, the unit in every key, times in ns."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from brimline.experiments.axis import On
+from brimline.experiments.capacity.conclusion import CapacityConclusion
+from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
+from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.sweep import SweepConclusion
+from brimline.record.experiment import ExperimentRecord
+from brimline.report.document import FORMAT_VERSION
+from brimline.report.limit import limit_document
+from brimline.report.run.as_json import interval_document, observation_document, slo_document
+from brimline.report.search.probes import ProbeRow
+
+
+def capacity_document(
+    experiment: ExperimentRecord, rows: Sequence[ProbeRow], conclusion: CapacityConclusion, settings: CapacitySettings
+) -> dict[str, Any]:
+    """Everything that the report of a capacity search says, for machines."""
+    sweep = _sweep_fields(conclusion.sweep)
+    sustained = conclusion.sustained if settings.on is On.RATE else None
+    return {
+        **_experiment_document(experiment, "capacity"),
+        "conclusion": conclusion.kind.value,
+        "headline": conclusion.headline,
+        "reason": conclusion.reason,
+        "objective": slo_document(settings.slo),
+        "on": settings.on.value,
+        "loops": settings.loops,
+        "ramp_up_s": settings.ramp_up_s,
+        "limit": None if conclusion.sustained is None else conclusion.sustained.value,
+        "limit_interval": interval_document(conclusion.sustained),
+        "limit_unit": settings.axis.unit,
+        "sustained_ops_per_s": None if sustained is None else sustained.value,
+        "sustained_interval_ops_per_s": interval_document(sustained),
+        "verified_ops_per_s": conclusion.verified if settings.on is On.RATE else None,
+        "verifications": conclusion.verifications,
+        "verification_windows": conclusion.verification_windows,
+        "saturation_ops_per_s": conclusion.saturation_ops_per_s,
+        "saturation_interval_ops_per_s": interval_document(conclusion.saturation),
+        "quotable": conclusion.quotable,
+        "reasons_not_quotable": list(conclusion.reasons_not_quotable),
+        "knee_connections": conclusion.knee_connections,
+        "knee_interval_connections": sweep["knee_interval_connections"],
+        "recommended_connections": sweep["recommended_connections"],
+        "bottleneck": limit_document(conclusion.bottleneck),
+        "bottleneck_at_saturation": limit_document(conclusion.sweep.bottleneck),
+        "highest_passed_ops_per_s": conclusion.highest_passed if settings.on is On.RATE else None,
+        "lowest_failed_ops_per_s": conclusion.lowest_failed if settings.on is On.RATE else None,
+        "highest_passed": conclusion.highest_passed,
+        "lowest_failed": conclusion.lowest_failed,
+        "null_ceiling_ops_per_s": conclusion.null_ceiling_ops_per_s,
+        "open_loop_connections": conclusion.open_loop_connections,
+        "spent_s": conclusion.spent_s,
+        "unsettled": list(conclusion.unsettled),
+        "sweep": sweep,
+        "probes": [_probe_document(row) for row in rows],
+        "definitions": list(conclusion.definitions),
+    }
+
+
+def frontier_document(
+    experiment: ExperimentRecord,
+    rows: Sequence[ProbeRow],
+    conclusion: FrontierConclusion,
+    settings: FrontierSettings,
+) -> dict[str, Any]:
+    """Everything that the report of an SLO frontier says, for machines."""
+    return {
+        **_experiment_document(experiment, "frontier"),
+        "conclusion": conclusion.worst.kind.value,
+        "reason": conclusion.worst.reason,
+        "objective": slo_document(settings.search.slo),
+        "on": settings.search.on.value,
+        "limit_unit": settings.search.axis.unit,
+        "points": [
+            {
+                "objective": point.settings.slo.leading.text,
+                "limit_ns": point.limit_ns,
+                "conclusion": point.conclusion.kind.value,
+                "reason": point.conclusion.reason,
+                "limit": point.conclusion.verified,
+                "limit_interval": interval_document(point.conclusion.sustained),
+                "verifications": point.conclusion.verifications,
+                "quotable": point.conclusion.quotable,
+                "reasons_not_quotable": list(point.conclusion.reasons_not_quotable),
+                "bottleneck": limit_document(point.conclusion.bottleneck),
+                "unsettled": list(point.conclusion.unsettled),
+            }
+            for point in conclusion.points
+        ],
+        "sweep": _sweep_fields(conclusion.points[0].conclusion.sweep),
+        "probes": [_probe_document(row) for row in rows],
+    }
+
+
+def sweep_document(
+    experiment: ExperimentRecord, rows: Sequence[ProbeRow], conclusion: SweepConclusion
+) -> dict[str, Any]:
+    """Everything that the report of a sweep says, for machines."""
+    return {
+        **_experiment_document(experiment, "sweep"),
+        **_sweep_fields(conclusion),
+        "bottleneck": limit_document(conclusion.bottleneck),
+        "probes": [_probe_document(row) for row in rows],
+    }
+
+
+def _experiment_document(experiment: ExperimentRecord, kind: str) -> dict[str, Any]:
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": kind,
+        "name": experiment.name,
+        "record": str(experiment.directory),
+        "brimline_version": experiment.brimline_version,
+        "ended_by": experiment.ended_by,
+        "message": experiment.message,
+    }
+
+
+def _sweep_fields(conclusion: SweepConclusion) -> dict[str, Any]:
+    return {
+        "sweep_ended_by": conclusion.ended_by.value,
+        "text": conclusion.text,
+        "reason": conclusion.reason,
+        "saturation_ops_per_s": conclusion.saturation_ops_per_s,
+        "saturation_interval_ops_per_s": interval_document(conclusion.saturation),
+        "generator_ceiling_ops_per_s": conclusion.generator_ceiling_ops_per_s,
+        "highest_ops_per_s": conclusion.highest_ops_per_s,
+        "knee_connections": conclusion.knee_connections,
+        "knee_interval_connections": None if conclusion.knee is None else [conclusion.knee.low, conclusion.knee.high],
+        "recommended_connections": None if conclusion.band is None else [conclusion.band.low, conclusion.band.high],
+        "levels": [
+            {
+                "connections": level.connections,
+                "throughput_ops_per_s": level.throughput_ops_per_s,
+                "service_p50_ns": level.service_p50_ns,
+                "service_p99_ns": level.service_p99_ns,
+                "error_rate": level.error_rate,
+                "trials": level.trial_count,
+                "problems": list(level.problems),
+            }
+            for level in conclusion.levels
+        ],
+    }
+
+
+def _probe_document(row: ProbeRow) -> dict[str, Any]:
+    probe = row.trial.probe
+    return {
+        "number": row.number,
+        "stage": probe.stage,
+        "label": probe.label,
+        "target": probe.target,
+        "rate_ops_per_s": probe.rate_ops_per_s,
+        "loops": probe.loops,
+        "ramp_up_s": probe.ramp_up_s,
+        "goal": probe.goal,
+        "warmup_s": probe.warmup_s,
+        "duration_s": probe.duration_s,
+        "result": row.outcome or None,
+        "reasons": list(row.reasons),
+        "bottleneck": limit_document(row.limit),
+        "cool_down": None if row.trial.cool_down is None else asdict(row.trial.cool_down),
+        **observation_document(row.trial.observation),
+    }

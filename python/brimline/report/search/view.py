@@ -1,0 +1,382 @@
+"""A capacity search or a sweep as a report.
+
+What it concluded and the probes that show it, in words and tables.
+"""
+
+import shlex
+from collections.abc import Sequence
+
+from brimline.analysis.objective import Slo, interval_quantiles
+from brimline.analysis.steady import counted, steady_state
+from brimline.analysis.unwatched import unwatched
+from brimline.experiments.axis import Axis, On
+from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
+from brimline.experiments.capacity.headline import sustained_parts
+from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, runs_text
+from brimline.experiments.trial import Trial
+from brimline.record.experiment import ExperimentRecord
+from brimline.record.layout import SPEC_FILE
+from brimline.record.model import RunRecord
+from brimline.report import blocks
+from brimline.report.limit import limit_blocks
+from brimline.report.lint_section import linted
+from brimline.report.own_claims import probe_claims
+from brimline.report.run import run_sections
+from brimline.report.search.as_json import capacity_document, sweep_document
+from brimline.report.search.plateau_facts import plateau_facts
+from brimline.report.search.probe_charts import capacity_curve, sweep_curve
+from brimline.report.search.probe_findings import search_findings, worst_findings
+from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, search_points, sweep_points
+from brimline.report.statistics import operation_statistics
+from brimline.report.view import Badge, Block, Fact, Facts, Report, Section, Text, Verdict
+from brimline.stats.estimate import Estimate
+from brimline.units import (
+    UNKNOWN_TEXT,
+    format_duration,
+    format_number,
+    format_rate,
+)
+from brimline.wording import capitalised, joined, message
+
+_NO_FIGURE = {
+    ConclusionKind.SLO_UNREACHABLE: "The objective can't be met",
+    ConclusionKind.CLIENT_LIMITED: "No capacity: the generator was the limit",
+    ConclusionKind.INCONCLUSIVE: "No capacity: inconclusive",
+    ConclusionKind.INVALID: "No capacity: the probes are invalid",
+    ConclusionKind.TARGET_LOST: "No capacity: the target was lost",
+    ConclusionKind.INCOMPLETE: "No capacity: the search was not finished",
+}
+_CAPTIONS = {
+    On.RATE: "Sustained throughput",
+    On.CONNECTIONS: "Most connections within the objective",
+    On.THREADS: "Most threads within the objective (T of T-L-R)",
+}
+_NO_SATURATION = {
+    SweepEnd.CLIENT_LIMITED: "No saturation throughput: the generator was the limit",
+    SweepEnd.INVALID: "No saturation throughput: the runs are invalid",
+}
+
+
+def capacity_report(
+    experiment: ExperimentRecord,
+    trials: Sequence[Trial],
+    conclusion: CapacityConclusion,
+    settings: CapacitySettings,
+    *,
+    detail: RunRecord | None = None,
+) -> Report:
+    """The report of a capacity search.
+
+    `detail` is the run of one probe that is shown more closely, see `detail_trial`.
+    """
+    slo = settings.slo
+    axis, limit = settings.axis, slo.leading
+    rows = probe_rows(
+        trials,
+        slo,
+        axis=axis,
+        null_ceiling_ops_per_s=conclusion.null_ceiling_ops_per_s,
+        plateau_connections=conclusion.knee_connections,
+    )
+    points = search_points(rows, axis=axis, limit=limit)
+    curves = [
+        capacity_curve(points, limit=limit, axis=axis, capacity=conclusion.sustained),
+        sweep_chart(rows, conclusion.sweep),
+    ]
+    sections = [
+        Section(
+            id="curve",
+            title="Load, throughput, latency",
+            short="Curve",
+            blocks=[c for c in curves if c is not None],
+        ),
+        Section(
+            id="probes",
+            title="Every probe",
+            short="Probes",
+            intro="In the order in which they ran. Nothing is left out.",
+            blocks=[probe_table(rows)],
+        ),
+        _why(conclusion),
+        *detail_sections(detail, slo),
+        blocks.checks(
+            search_findings(trials, client_limited=conclusion.kind is ConclusionKind.CLIENT_LIMITED),
+            intro=blocks.SEARCH_CHECKS_INTRO,
+        ),
+        blocks.environment(experiment.environment, more=not_watched(detail)),
+        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
+        blocks.definitions(),
+    ]
+    report = Report(
+        kind="capacity",
+        kind_title="Capacity",
+        name=experiment.name,
+        subtitle=message("{preset} · objective: {limits}", preset=settings.preset, limits=slo.short_text),
+        verdict=_capacity_verdict(conclusion, settings),
+        sections=[section for section in sections if section.blocks],
+        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        data=capacity_document(experiment, rows, conclusion, settings),
+    )
+    return linted(report, probe_claims(report))
+
+
+def sweep_report(
+    experiment: ExperimentRecord,
+    trials: Sequence[Trial],
+    conclusion: SweepConclusion,
+    *,
+    detail: RunRecord | None = None,
+) -> Report:
+    """The report of a closed-loop sweep."""
+    rows = probe_rows(trials, Slo(), null_ceiling_ops_per_s=None, plateau_connections=conclusion.knee_connections)
+    curve = sweep_chart(rows, conclusion)
+    sections = [
+        Section(id="curve", title="Load, throughput, latency", short="Curve", blocks=[curve] if curve else []),
+        Section(id="probes", title="Every probe", short="Probes", blocks=[probe_table(rows)]),
+        Section(
+            id="bottleneck",
+            title="What stopped it",
+            short="Limit",
+            blocks=[] if conclusion.bottleneck is None else limit_blocks(conclusion.bottleneck),
+        ),
+        *detail_sections(detail, None),
+        blocks.checks(worst_findings(trials), intro=blocks.SWEEP_CHECKS_INTRO),
+        blocks.environment(experiment.environment, more=not_watched(detail)),
+        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
+        blocks.definitions(),
+    ]
+    report = Report(
+        kind="sweep",
+        kind_title="Sweep",
+        name=experiment.name,
+        subtitle="closed loop, throughput against connections",
+        verdict=_sweep_verdict(conclusion),
+        sections=[section for section in sections if section.blocks],
+        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        data=sweep_document(experiment, rows, conclusion),
+    )
+    return linted(report, probe_claims(report))
+
+
+def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | SweepConclusion) -> int | None:
+    """Index of the trial worth a closer look; None without one.
+
+    Of a search the last probe that passed at the verified rate, or nearest below; without a verified rate the highest
+    that passed. Of a sweep the busiest run.
+    """
+    if isinstance(conclusion, CapacityConclusion):
+        verified = conclusion.verified
+        passed = [
+            each
+            for each in conclusion.judged
+            if each.outcome is TrialOutcome.PASS and (verified is None or each.load <= verified)
+        ]
+        nearest = max((each.load for each in passed), default=None)
+        shown = [each.trial for each in passed if each.load == nearest][-1:]
+        return next((index for index, trial in enumerate(trials) if any(trial is each for each in shown)), None)
+    measured = [index for index, trial in enumerate(trials) if trial.probe.target == "server"]
+    return max(measured, key=lambda index: trials[index].observation.throughput_ops_per_s, default=None)
+
+
+def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings) -> Verdict:
+    if conclusion.sustained is None:
+        return Verdict(
+            tone="warn" if conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE) else "fail",
+            caption=_NO_FIGURE.get(conclusion.kind, "No capacity"),
+            figure="",
+            unit="",
+            interval="",
+            sentence=capitalised(conclusion.reason),
+            badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
+            facts=_capacity_facts(conclusion, settings),
+        )
+    figure, interval = sustained_parts(conclusion.sustained, settings.axis)
+    not_quotable = conclusion.reasons_not_quotable
+    quick = "quick look, not quotable" if settings.preset == "quick" else "not quotable"
+    because = message(" Not quotable: {reasons}.", reasons=joined("; ", not_quotable)) if not_quotable else ""
+    return Verdict(
+        tone="pass" if conclusion.quotable else "warn",
+        caption=_CAPTIONS[settings.on],
+        figure=figure,
+        unit=conclusion.sustained.unit,
+        interval=interval,
+        sentence=message(
+            "At {limits}, held in {held} of {windows} windows at this {load}.{because}",
+            limits=settings.slo.latency_text,
+            held=conclusion.verifications,
+            windows=conclusion.verification_windows,
+            load="rate" if settings.on is On.RATE else "number",
+            because=because,
+        ),
+        badges=[Badge(text="verified", tone="pass")] if conclusion.quotable else [Badge(text=quick, tone="warn")],
+        facts=_capacity_facts(conclusion, settings),
+    )
+
+
+def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Fact]:
+    facts = [
+        Fact(
+            label="Objective",
+            value=settings.slo.latency_text,
+            note=joined(", ", [each.text for each in settings.slo.errors]),
+        )
+    ]
+    facts += plateau_facts(conclusion.sweep)
+    if conclusion.bottleneck is not None:
+        facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
+    if conclusion.saturation_ops_per_s is not None:
+        figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
+        facts.append(
+            Fact(label="Saturation", value=_with_unit(figure), note=message("closed loop; {spread}", spread=spread))
+        )
+    facts += _probes_fact(conclusion, settings.axis)
+    if conclusion.unsettled:
+        facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
+    facts.append(Fact(label="Probe time", value=format_duration(conclusion.spent_s * 1e9)))
+    return facts
+
+
+def _probes_fact(conclusion: CapacityConclusion, axis: Axis) -> list[Fact]:
+    """Where single probes turned from passing to failing, if they did so at one place."""
+    passed, failed = conclusion.highest_passed, conclusion.lowest_failed
+    if passed is None and failed is None:
+        return []
+    if passed is not None and failed is not None and failed <= passed:
+        low, high = axis.text(failed, digits=4), axis.text(passed, digits=4)
+        where = (
+            message("probes contradict each other at {rate}", rate=high)
+            if low == high
+            else message("probes contradict each other between {low} and {high}", low=low, high=high)
+        )
+        return [Fact(label="Single probes", value=where)]
+    note = message("lowest that failed: {rate}", rate=_load(failed, axis))
+    return [Fact(label="Highest probe that passed", value=_load(passed, axis), note=note)]
+
+
+def _with_unit(figure: str) -> str:
+    return message("{figure} {unit}", figure=figure, unit="ops/s")
+
+
+def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
+    facts = []
+    facts += plateau_facts(conclusion)
+    if conclusion.bottleneck is not None:
+        facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
+    if conclusion.generator_ceiling_ops_per_s is not None:
+        return Verdict(
+            tone="",
+            caption=capitalised(CEILING_TEXT),
+            figure=format_number(conclusion.generator_ceiling_ops_per_s),
+            unit="ops/s",
+            interval="",
+            sentence="The highest level of the sweep. There was no server: the figure says what this machine can "
+            "generate at most, and nothing about any target.",
+            badges=[Badge(text="no server", tone="warn")],
+            facts=facts,
+        )
+    if conclusion.saturation_ops_per_s is None:
+        return Verdict(
+            tone="warn",
+            caption=_NO_SATURATION.get(conclusion.ended_by, "No plateau"),
+            figure="",
+            unit="",
+            interval="",
+            sentence=capitalised(conclusion.text),
+            badges=[Badge(text=conclusion.ended_by.value.replace("_", " "), tone="warn")],
+            facts=facts,
+        )
+    figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion)
+    return Verdict(
+        tone="pass",
+        caption="Saturation throughput",
+        figure=figure,
+        unit="ops/s",
+        interval=spread,
+        sentence="What the target does at most when each connection sends as soon as it is answered, "
+        "whatever the latency.",
+        badges=[Badge(text="service time only", tone="muted")],
+        facts=facts,
+    )
+
+
+def _saturation(rate_ops_per_s: float, estimate: Estimate | None, sweep: SweepConclusion) -> tuple[str, str]:
+    """`15 300` and `95 % CI 14 900–15 700`, or how few runs there were for an interval."""
+    if estimate is None:
+        return format_number(rate_ops_per_s), runs_text(sweep.levels)
+    return estimate.value_text, estimate.interval_text
+
+
+def _why(conclusion: CapacityConclusion) -> Section:
+    """What was full at the limit, with its evidence."""
+    found: list[Block] = []
+    limit = conclusion.bottleneck
+    if limit is not None:
+        found += limit_blocks(limit)
+    elif conclusion.sweep.bottleneck is not None:
+        found.append(
+            Text(text=message("At saturation (closed loop): {limit}.", limit=conclusion.sweep.bottleneck.text))
+        )
+    if conclusion.null_ceiling_ops_per_s is not None:
+        ceiling = format_rate(conclusion.null_ceiling_ops_per_s)
+        text = message("Encode-and-record ceiling, without sockets: {ceiling}.", ceiling=ceiling)
+        found.append(Text(text=text, tone="muted"))
+    return Section(id="bottleneck", title="What stopped it", short="Limit", blocks=found)
+
+
+def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
+    """One probe's run more closely; none without one."""
+    if detail is None:
+        return []
+    detail = counted(detail, steady_state(detail, interval_quantiles(slo.latencies if slo else ())))
+    charts = run_sections.charts(detail, limit=slo.leading if slo else None)
+    return [
+        Section(
+            id=charts.id,
+            title="One probe, closely",
+            short="Over time",
+            intro=message("The run {name}.", name=detail.directory.name),
+            blocks=charts.blocks,
+        ),
+        run_sections.operations(detail, operation_statistics(detail)),
+        run_sections.accounting(detail),
+        run_sections.errors(detail),
+    ]
+
+
+def not_watched(detail: RunRecord | None) -> list[Facts]:
+    """What could not be watched in the probe that is shown more closely, and so in none."""
+    return [] if detail is None else [blocks.not_watched(unwatched(detail))]
+
+
+def sweep_chart(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block | None:
+    """Throughput over connections; None without a sweep."""
+    return sweep_curve(
+        sweep_points(rows),
+        knee_connections=conclusion.knee_connections,
+        plateau_ops_per_s=conclusion.saturation_ops_per_s,
+    )
+
+
+def _load(value: float | None, axis: Axis) -> str:
+    return UNKNOWN_TEXT if value is None else axis.text(value)
+
+
+def command(experiment: ExperimentRecord) -> str:
+    """The command line that was typed.
+
+    For an experiment that wasn't started by one, a command that does the same.
+    """
+    typed = experiment.environment.get("command")
+    if isinstance(typed, str) and typed:
+        return typed
+    return f"brimline {experiment.kind} {shlex.quote(str(experiment.directory / SPEC_FILE))}"
+
+
+def identity(experiment: ExperimentRecord) -> list[Fact]:
+    """Where the experiment lies, and how it ended."""
+    return [
+        Fact(label="Record", value=str(experiment.directory)),
+        Fact(label="Ended", value=experiment.ended_by.replace("_", " "), note=experiment.message),
+    ]

@@ -1,0 +1,1 @@
+"""A factor sweep as a report."""

@@ -1,0 +1,222 @@
+"""Tables of a factor sweep: combinations, differences, curves over the connections, loads, servers."""
+
+from collections.abc import Sequence
+
+from brimline.analysis.compared_run import Metric
+from brimline.analysis.factorial import LevelDifference, Mean
+from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text, load_factors
+from brimline.experiments.vary.factors import CONNECTIONS
+from brimline.experiments.vary.order import VarySettings, VaryTrial
+from brimline.report.comparison.figures import VERDICT_TONES, change_text, interval_text, metric_text, p_text
+from brimline.report.view import Cell as TableCell
+from brimline.report.view import Column, Table
+from brimline.units import UNKNOWN_TEXT, format_count, format_percentage
+from brimline.wording import joined, message
+
+_EVERYWHERE = "all"
+
+
+def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Table:
+    """Every combination with its means and intervals."""
+    names = [factor.name for factor in settings.factors]
+    return Table(
+        columns=[*_level_columns(names), *_mean_columns(conclusion.metrics), *_count_columns()],
+        rows=[_cell_row(cell, conclusion.metrics) for cell in conclusion.cells],
+        caption=message(
+            "Means over runs, ± half their 95 % interval as a share of the mean. Precise: the mean throughput is known "
+            "within {precision}. A dash for a percentile: a run had too few operations beyond it to state it.",
+            precision=format_percentage(settings.precision),
+        ),
+    )
+
+
+def loads_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | None:
+    """What loading came to on each server and shape of the data; None where nothing was loaded."""
+    if not conclusion.loads:
+        return None
+    names = [factor.name for factor in load_factors(settings)]
+    return Table(
+        columns=[*_level_columns(names), *_mean_columns(conclusion.load_metrics), *_count_columns()],
+        rows=[_cell_row(cell, conclusion.load_metrics) for cell in conclusion.loads],
+        caption="Documents per second; times are those of insert commands.",
+    )
+
+
+def differences_table(found: Sequence[LevelDifference], *, caption: str) -> Table | None:
+    """Each level against the first; None without any."""
+    if not found:
+        return None
+    return Table(
+        columns=[
+            Column(label="Factor", numeric=False, leading=True),
+            Column(label="Level", numeric=False),
+            Column(label="Against", numeric=False),
+            Column(label="At", numeric=False),
+            Column(label="Metric", numeric=False),
+            Column(label="Change"),
+            Column(label="95 % CI", numeric=False),
+            Column(label="Adjusted p", optional=True),
+            Column(label="Verdict", numeric=False, tag=True),
+        ],
+        rows=[_difference_row(each) for each in found],
+        caption=caption,
+    )
+
+
+def curves_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | None:
+    """The best number of connections at each combination of the other factors; None where they aren't varied."""
+    if not conclusion.curves:
+        return None
+    names = [name for name in (factor.name for factor in settings.factors) if name != CONNECTIONS]
+    throughput, *times = conclusion.metrics
+    return Table(
+        columns=[
+            *_level_columns(names),
+            *([Column(label="Load rate")] if conclusion.loads else []),
+            Column(label="Highest throughput"),
+            Column(label="At", unit="connections"),
+            *(Column(label=metric.label) for metric in times),
+            Column(label="Recommended", numeric=False),
+        ],
+        rows=[_curve_row(each, conclusion, settings, throughput, times) for each in conclusion.curves],
+        caption="Recommended: from the fewest connections with 95 % of the highest throughput to where the p99 rises "
+        "and throughput doesn't.",
+    )
+
+
+def servers_table(trials: Sequence[VaryTrial], settings: VarySettings) -> Table:
+    """Which runs shared a server."""
+    by_server: dict[int, list[tuple[int, VaryTrial]]] = {}
+    for number, trial in enumerate(trials, start=1):
+        by_server.setdefault(trial.server, []).append((number, trial))
+    names = [factor.name for factor in settings.factors if factor.name in settings.apart]
+    return Table(
+        columns=[
+            Column(label="Server", leading=True),
+            Column(label="Version", numeric=False),
+            *(Column(label=name, numeric=False) for name in names),
+            Column(label="Block", numeric=False),
+            Column(label="Runs", numeric=False),
+        ],
+        rows=[
+            [
+                TableCell(text=format_count(server)),
+                TableCell(text=own[0][1].server_version or UNKNOWN_TEXT),
+                *(TableCell(text=level) for level in settings.server_levels(own[0][1].probe.levels)),
+                TableCell(text=_span([trial.probe.block for _, trial in own])),
+                TableCell(text=_span([number for number, _ in own])),
+            ]
+            for server, own in by_server.items()
+        ],
+        caption="Runs of the same server are next to each other in time; numbers count all runs.",
+    )
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _level_columns(names: Sequence[str]) -> list[Column]:
+    return [Column(label=name, numeric=False, leading=place == 0) for place, name in enumerate(names)]
+
+
+def _mean_columns(metrics: Sequence[Metric]) -> list[Column]:
+    return [column for metric in metrics for column in (Column(label=metric.label), Column(label="±"))]
+
+
+def _count_columns() -> list[Column]:
+    return [
+        Column(label="Runs"),
+        Column(label="Precise", numeric=False, tag=True),
+        Column(label="Left out", numeric=False, optional=True),
+    ]
+
+
+def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
+    count = 0 if cell.throughput is None else cell.throughput.run_count
+    figures = [
+        each
+        for metric in metrics
+        for each in (
+            TableCell(text=mean_text(cell, metric)),
+            TableCell(text=half_width_text(cell.means.get(metric.key))),
+        )
+    ]
+    return [
+        *(TableCell(text=level) for level in cell.levels),
+        *figures,
+        TableCell(text=format_count(count), tone="" if count else "fail"),
+        TableCell(text="yes", tone="pass") if cell.precise else TableCell(text="no", tone="warn"),
+        TableCell(text=joined("; ", cell.left_out), tone="warn" if cell.left_out else ""),
+    ]
+
+
+def mean_text(cell: Cell, metric: Metric) -> str:
+    """The mean of a combination in its unit; a dash where no run counts."""
+    mean = cell.means.get(metric.key)
+    return UNKNOWN_TEXT if mean is None else metric_text(metric, mean.value)
+
+
+def half_width_text(mean: Mean | None) -> str:
+    """Half the interval as a share of the mean; a dash below two runs."""
+    if mean is None or mean.estimate is None or not mean.value:
+        return UNKNOWN_TEXT
+    return format_percentage((mean.estimate.high - mean.value) / mean.value, digits=2)
+
+
+def _difference_row(each: LevelDifference) -> list[TableCell]:
+    return [
+        TableCell(text=each.factor),
+        TableCell(text=each.level),
+        TableCell(text=each.base),
+        TableCell(text=_where(each)),
+        TableCell(text=each.metric.label),
+        TableCell(text=change_text(each.change)),
+        TableCell(text=interval_text(each.change)),
+        TableCell(text=p_text(each.adjusted_p)),
+        TableCell(text=each.verdict.value, tone=VERDICT_TONES[each.verdict]),
+    ]
+
+
+def _where(each: LevelDifference) -> str:
+    """What is fixed, and how many of the other factors' combinations stand behind the figure where not all do."""
+    part = message(
+        "{count} of {all} combinations", count=format_count(each.averaged_over), all=format_count(each.combinations)
+    )
+    if each.averaged_over < each.combinations:
+        return joined(", ", [at_text(each.at), part]) if each.at else part
+    return at_text(each.at) if each.at else _EVERYWHERE
+
+
+def _curve_row(
+    curve: Curve,
+    conclusion: VaryConclusion,
+    settings: VarySettings,
+    throughput: Metric,
+    times: Sequence[Metric],
+) -> list[TableCell]:
+    best = curve.best
+    place = [factor.name for factor in settings.factors].index(CONNECTIONS)
+    loaded = []
+    if conclusion.loads:
+        wanted = () if best is None else settings.load_levels(best.levels)
+        load = next((each for each in conclusion.loads if each.levels == wanted), None)
+        loaded = [TableCell(text=UNKNOWN_TEXT if load is None else mean_text(load, conclusion.load_metrics[0]))]
+    if best is None:
+        unknown = [TableCell(text=UNKNOWN_TEXT) for _ in range(2 + len(times))]
+        return [
+            *(TableCell(text=level) for level in curve.at.values()),
+            *loaded,
+            *unknown,
+            TableCell(text=curve.reason),
+        ]
+    band = TableCell(text=curve.band.text) if curve.band is not None else TableCell(text=curve.reason, tone="muted")
+    return [
+        *(TableCell(text=level) for level in curve.at.values()),
+        *loaded,
+        TableCell(text=mean_text(best, throughput)),
+        TableCell(text=best.levels[place]),
+        *(TableCell(text=mean_text(best, metric)) for metric in times),
+        band,
+    ]

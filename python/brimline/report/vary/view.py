@@ -1,0 +1,263 @@
+"""A factor sweep as a report: what each level changes, the best connections, every combination, its server."""
+
+from collections.abc import Sequence
+
+from brimline.experiments.trial import Probe, Trial
+from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
+from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, TOPOLOGY
+from brimline.experiments.vary.order import VaryEnd, VaryLoad, VarySettings, VaryTrial
+from brimline.record.experiment import ExperimentRecord
+from brimline.record.model import Environment
+from brimline.report import blocks
+from brimline.report.comparison.figures import VERDICT_TONES, change_text, interval_text
+from brimline.report.lint_section import linted
+from brimline.report.search.probe_findings import worst_findings
+from brimline.report.search.view import command, identity
+from brimline.report.vary.as_json import vary_document
+from brimline.report.vary.charts import factor_charts
+from brimline.report.vary.claims import vary_claims
+from brimline.report.vary.tables import (
+    combinations_table,
+    curves_table,
+    differences_table,
+    loads_table,
+    servers_table,
+)
+from brimline.report.view import Badge, Block, Fact, Report, Section, Table, Tone, Verdict
+from brimline.servers.lab.names import is_client_routed
+from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
+from brimline.wording import capitalised, joined, message
+
+_ENDS = {
+    VaryEnd.PRECISE: "every mean throughput is known as well as was asked for",
+    VaryEnd.BLOCKS_MAX: "the most repeats",
+    VaryEnd.BUDGET: "the time budget",
+    VaryEnd.BROKEN_OFF: "the target was lost",
+    VaryEnd.INCOMPLETE: "it was not finished",
+}
+_CHECKS_INTRO = (
+    "Each check with its worst result over all runs. A run that failed one was made once more; where it failed again, "
+    "its combination has no value from that block."
+)
+
+_DEFINITIONS = (
+    Fact(label="Combination", value="one level of each factor. A block runs every combination once."),
+    Fact(
+        label="Block",
+        value="one run of each combination, in an order drawn from the seed; every second block is the mirror "
+        "image of the one before, so that even drift meets all combinations alike.",
+    ),
+    Fact(
+        label="Mean",
+        value="the arithmetic mean over the runs of a combination; the unit is the run, never the operation.",
+    ),
+    Fact(
+        label="Change",
+        value="a ratio of geometric means less 1. Better or worse is said only where it is shown; equivalent, "
+        "where the change is surely smaller than the margin.",
+    ),
+    Fact(
+        label="Precise",
+        value="half the interval of the mean throughput is no more of it than was asked for; until then blocks "
+        "are added, up to the most repeats or the budget.",
+    ),
+)
+
+
+def vary_report(
+    experiment: ExperimentRecord,
+    trials: Sequence[VaryTrial],
+    loads: Sequence[VaryLoad],
+    conclusion: VaryConclusion,
+    settings: VarySettings,
+    *,
+    environment: Environment,
+) -> Report:
+    """The report of a factor sweep. `environment` is that of its first run."""
+    counted = any(trial.counts for trial in trials)
+    sections = [
+        Section(
+            id="level-differences",
+            title="What each level changes",
+            short="Differences",
+            intro="Each level against the first of its factor. Intervals are Welch's over blocks, verdicts Holm's over "
+            "all differences of a factor.",
+            blocks=_present(_everywhere(conclusion)) if counted else [],
+        ),
+        Section(
+            id="best-connections",
+            title="How many connections are best",
+            short="Connections",
+            blocks=[*_charts(conclusion, settings, connections=True), *_present(curves_table(conclusion, settings))]
+            if counted
+            else [],
+        ),
+        Section(id="levels", title="Throughput and latency by level", short="Levels",
+                blocks=_charts(conclusion, settings, connections=False)),
+        Section(id="combinations", title="Every combination", short="Combinations",
+                blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
+        Section(id="loading", title="Loading", short="Loading", blocks=_loads(conclusion, settings)),
+        Section(
+            id="servers",
+            title="Which runs shared a server",
+            short="Servers",
+            intro=_servers_intro(settings),
+            blocks=[servers_table(trials, settings)] if trials else [],
+        ),
+        blocks.checks(worst_findings(_as_probes(trials)), intro=_CHECKS_INTRO) if trials else _nothing(),
+        blocks.environment(_shared(environment) if settings.apart else environment),
+        blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
+        blocks.definitions((*_DEFINITIONS, *_definitions_of(settings))),
+    ]  # fmt: skip
+    report = Report(
+        kind="vary",
+        kind_title="Factor sweep",
+        name=experiment.name,
+        subtitle=joined(
+            " · ",
+            [
+                "closed loop",
+                *(
+                    message("{factor}: {levels}", factor=each.name, levels=joined(", ", each.levels))
+                    for each in settings.factors
+                ),
+            ],
+        ),
+        verdict=_verdict(conclusion, settings, trials),
+        sections=[section for section in sections if section.blocks],
+        footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
+        data=vary_document(experiment, trials, loads, conclusion, settings),
+    )
+    return linted(report, vary_claims(report))
+
+
+def _definitions_of(settings: VarySettings) -> list[Fact]:
+    """What the levels of some factors mean."""
+    levels = {factor.name: factor.levels for factor in settings.factors}
+    facts = []
+    if any(is_client_routed(level) for level in levels.get(TOPOLOGY, ())):
+        facts.append(
+            Fact(
+                label="client-routed",
+                value="independent servers, or replica sets, among which the client shares out the records; no "
+                "router, no balancing, no query over several: an upper bound, and no sharded cluster.",
+            )
+        )
+    if NETWORK in levels:
+        facts.append(
+            Fact(
+                label="Network",
+                value="delay, rate and loss of a forwarder between client and servers, each way, so that a round trip "
+                "takes twice the delay; 0ms is the forwarder alone, local no forwarder. What a loss costs is modelled.",
+            )
+        )
+    return facts
+
+
+def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequence[VaryTrial]) -> Verdict:
+    counting = sum(trial.counts for trial in trials)
+    known = sum(cell.throughput is not None for cell in conclusion.cells)
+    precise = sum(cell.precise for cell in conclusion.cells)
+    facts = [
+        Fact(label="Ended by", value=_ENDS[conclusion.ended_by]),
+        Fact(label="Combinations", value=format_count(len(conclusion.cells))),
+        Fact(label="Runs", value=message("{count} of {all} count", count=counting, all=len(trials))),
+        Fact(label="Blocks", value=format_count(conclusion.blocks)),
+        Fact(label="Time", value=format_duration(sum(trial.took_s or 0.0 for trial in trials) * NS_PER_S)),
+    ]
+    badges = []
+    if known < len(conclusion.cells):
+        badges.append(Badge(text="combinations without a run that counts", tone="fail"))
+    if precise < known:
+        precision = format_percentage(settings.precision)
+        badges.append(Badge(text=message("not all known within {precision}", precision=precision), tone="warn"))
+    compared = [each for each in conclusion.everywhere if each.metric.key == "throughput"]
+    if len(compared) != 1 or compared[0].change is None:
+        shown = len(conclusion.claims)
+        caption = "Differences of throughput that are shown" if compared else "Factor sweep"
+        tone: Tone = "fail" if not counting else "warn" if badges else "pass"
+        return Verdict(tone=tone, caption=caption, figure=str(shown) if compared and counting else "",
+                       unit=message("of {count}", count=len(compared)) if compared and counting else "", interval="",
+                       sentence=message("{text}.", text=capitalised(conclusion.text)), badges=badges,
+                       facts=facts)  # fmt: skip
+    only = compared[0]
+    return Verdict(
+        tone="warn" if badges else "pass",
+        caption=joined(": ", ["Throughput", difference_name(only)]),
+        figure=change_text(only.change),
+        unit="",
+        interval=message("95 % CI {interval}", interval=interval_text(only.change)),
+        sentence=message("{text}.", text=capitalised(conclusion.text)),
+        badges=[Badge(text=only.verdict.value, tone=VERDICT_TONES[only.verdict]), *badges],
+        facts=facts,
+    )
+
+
+def _everywhere(conclusion: VaryConclusion) -> Table | None:
+    return differences_table(
+        conclusion.everywhere,
+        caption="At: what is never averaged over; all else is the geometric mean over the combinations of the other "
+        "factors.",
+    )
+
+
+def _within(conclusion: VaryConclusion) -> Table | None:
+    return differences_table(conclusion.within, caption="The same at each combination of the other factors.")
+
+
+def _charts(conclusion: VaryConclusion, settings: VarySettings, *, connections: bool) -> list[Block]:
+    return [
+        chart
+        for factor in settings.factors
+        if (factor.name == CONNECTIONS) is connections
+        for chart in factor_charts(conclusion, settings, factor)
+    ]
+
+
+def _loads(conclusion: VaryConclusion, settings: VarySettings) -> list[Block]:
+    compared = differences_table(
+        conclusion.load_differences, caption="Documents per second while loading, each level against the first."
+    )
+    return [*_present(loads_table(conclusion, settings)), *_present(compared)]
+
+
+def _servers_intro(settings: VarySettings) -> str:
+    if not settings.apart:
+        return "All runs share one server, unless the sweep was interrupted and went on."
+    return message(
+        "Each combination of {factors} has a fresh server in every block, loaded anew.",
+        factors=joined(", ", settings.apart),
+    )
+
+
+def _shared(environment: Environment) -> Environment:
+    """What is the same for all runs, where each has one of several servers."""
+    return {name: value for name, value in environment.items() if name not in ("server", "uri")}
+
+
+def _as_probes(trials: Sequence[VaryTrial]) -> list[Trial]:
+    """The runs as the table of checks knows them."""
+    return [
+        Trial(
+            probe=Probe(
+                stage="sweep",
+                label=trial.probe.label,
+                target="server",
+                connections=trial.observation.connections,
+                rate_ops_per_s=None,
+                warmup_s=0.0,
+                duration_s=trial.observation.measured_s,
+            ),
+            observation=trial.observation,
+        )
+        for trial in trials
+        if trial.observation is not None
+    ]
+
+
+def _present(*found: Table | None) -> list[Block]:
+    return [each for each in found if each is not None]
+
+
+def _nothing() -> Section:
+    return Section(id="validity", title="", short="", blocks=[])
