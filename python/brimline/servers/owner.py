@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from brimline.servers.processes import ProcessIdentity, identify, is_alive
+from brimline.servers.processes import PID_MAX, ProcessIdentity, identify, is_alive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +56,8 @@ class Owner:
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Owner | None":
         """Reads what `to_document` made; None when it is damaged."""
-        process = process_of(document)
-        try:
-            scope = Scope(**document["scope"])
-        except (KeyError, TypeError):
-            return None
-        return None if process is None else cls(scope=scope, process=process)
+        process, scope = process_of(document), scope_of(document)
+        return None if process is None or scope is None else cls(scope=scope, process=process)
 
     def to_document(self) -> dict[str, Any]:
         """Plain values, for JSON and BSON."""
@@ -72,10 +68,25 @@ class Owner:
         return self.scope.all_gone([self.process], here)
 
 
+def scope_of(document: Mapping[str, Any]) -> Scope | None:
+    """The scope that a document holds; None when it is damaged."""
+    try:
+        scope = Scope(**document["scope"])
+    except (KeyError, TypeError):
+        return None
+    return scope if all(isinstance(part, str) for part in asdict(scope).values()) else None
+
+
 def process_of(document: Mapping[str, Any], *, name: str = "process") -> ProcessIdentity | None:
     """The process that a document holds under `name`; None when there is none that can be told apart."""
     try:
         process = ProcessIdentity(**document[name])
     except (KeyError, TypeError):
         return None
-    return process if isinstance(process.pid, int) and process.pid > 1 else None
+    numbers_fit = is_whole(process.pid, 2, PID_MAX) and is_whole(process.start_ticks, 0, 2**63)
+    return process if numbers_fit and isinstance(process.executable, str) else None
+
+
+def is_whole(value: object, least: int, most: int) -> bool:
+    """Whether what a file holds is a whole number within bounds; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most

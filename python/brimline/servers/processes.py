@@ -11,6 +11,10 @@ _START_TIME_FIELD = 22
 """Field of /proc/<pid>/stat that holds the start time in clock ticks since boot, counted from 1 (proc(5))."""
 
 
+PID_MAX = 2**22
+"""The largest there can be, whatever `kernel.pid_max` is (proc(5)): the kernel's calls fail on much larger ones."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIdentity:
     """A process of this boot: no two ever share pid and start time. `executable` is what it runs."""

@@ -121,7 +121,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in the file; nothing in it when it can't be read."""
     try:
         document = json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
 

@@ -229,6 +229,61 @@ def test_a_lab_whose_file_is_damaged_can_be_taken_down(labs: Path, content: str)
     assert not lab.directory.exists()
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", 5),
+        ("name", "another"),
+        ("topology", None),
+        ("phase", "lost"),
+        ("outlives", "perhaps"),
+        ("owner", {"pid": 2**70, "start_ticks": 1, "executable": "/x"}),
+        ("owner", {"pid": "7", "start_ticks": 1, "executable": "/x"}),
+        ("owner", {"pid": 7, "start_ticks": None, "executable": "/x"}),
+        ("owner", [7]),
+        ("scope", {"host": 1, "boot_id": 2, "pid_namespace": 3}),
+        ("servers", 5),
+        ("servers", [5]),
+        ("servers", [{"address": 5, "role": "member"}]),
+        ("servers", [{"address": "127.0.0.1:1", "role": 5}]),
+        ("servers", [{"address": "127.0.0.1:1", "role": "member", "set_name": []}]),
+        ("servers", [{"address": "127.0.0.1:1", "role": "member", "behind": "../../elsewhere"}]),
+        ("servers", [{"address": "nowhere", "role": "member"}]),
+        ("uris", [5]),
+        ("user", {}),
+        ("settings", []),
+        ("settings", {"network": 5}),
+        ("settings", {"network": {"delay_ns": "x"}}),
+        ("settings", {"network": {"between": "us"}}),
+        ("version", []),
+    ],
+)
+def test_a_lab_of_which_something_is_wrong_is_damaged_and_harms_nobody(labs: Path, field: str, value: object) -> None:
+    lab = _lab(labs)
+    assert read_lab(lab.directory) is not None
+    path = lab.directory / "lab.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    assert read_lab(lab.directory) is None
+    assert sweep_labs(labs) == ()
+    assert damaged_names(labs) == ["one"]
+    take_down("one", parent=labs)
+    assert not lab.directory.exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[" * 100_000, json.dumps({"process": {"pid": 2**70, "start_ticks": 1, "executable": "/x"}}), '{"process": 5}'],
+)
+def test_what_can_t_be_a_process_stops_nothing(labs: Path, content: str) -> None:
+    lab = _lab(labs)
+    write_lab(replace(lab, phase="up"))
+    state = lab.directory / "servers" / "127.0.0.1-1" / "server.json"
+    state.parent.mkdir()
+    state.write_text(content)
+    take_down("one", parent=labs)
+    assert not lab.directory.exists()
+
+
 def test_what_is_no_lab_is_never_taken_down(labs: Path) -> None:
     (labs / "junk").mkdir(parents=True)
     assert damaged_names(labs) == []

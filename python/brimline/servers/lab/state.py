@@ -10,6 +10,7 @@ The directory appears under its name with `lab.json` in it, so that there is nev
 """
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,8 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import TypeAdapter, ValidationError
+
 from brimline.errors import TargetError, UsageError
-from brimline.servers.owner import Scope, process_of
+from brimline.servers.lab.network import Network
+from brimline.servers.owner import Scope, process_of, scope_of
 from brimline.servers.processes import ProcessIdentity, identify
 from brimline.servers.state import SERVER_FILE, cache_directory, read_json, read_server, write_json
 
@@ -112,6 +116,10 @@ class Lab:
         return self.directory / "servers" / server.directory_name
 
 
+_READ = TypeAdapter(Lab)
+_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
+
+
 def labs_directory(environ: Mapping[str, str] = os.environ) -> Path:
     """Where labs are kept."""
     return cache_directory(environ) / "labs"
@@ -174,16 +182,17 @@ def owned(lab: Lab, *, phase: Phase) -> Lab:
 def read_lab(directory: Path) -> Lab | None:
     """The lab in `directory`; None where there is none that can be read."""
     document = read_json(directory / LAB_FILE)
-    try:
-        if document.pop("format_version") != FORMAT_VERSION:
-            return None
-        document["owner"] = ProcessIdentity(**document["owner"])
-        document["scope"] = Scope(**document["scope"])
-        document["servers"] = tuple(LabServer(**each) for each in document["servers"])
-        document["uris"] = tuple(document["uris"])
-        return Lab(directory=directory, **document)
-    except (KeyError, TypeError):
+    owner, scope = process_of(document, name="owner"), scope_of(document)
+    if document.pop("format_version", None) != FORMAT_VERSION or owner is None or scope is None:
         return None
+    try:
+        lab = _READ.validate_python({**document, "directory": directory, "owner": owner, "scope": scope})
+        if (network := lab.settings.get("network")) is not None:
+            Network.from_document(network)
+    except (ValidationError, TypeError, UsageError):
+        return None
+    addresses = [each for server in lab.servers for each in (server.address, server.own_address)]
+    return lab if lab.name == directory.name and all(map(_ADDRESS.fullmatch, addresses)) else None
 
 
 def damaged_lab(directory: Path) -> Lab | None:
