@@ -190,7 +190,7 @@ fn supervise<T: Target>(
         progress: &shared.workers,
     };
     let start_line = StartLine::default();
-    let spares = Spares::default();
+    let spares = Spares::new(thread_count);
     let (sender, messages) = channel();
     thread::scope(|scope| {
         for worker in 0..thread_count {
