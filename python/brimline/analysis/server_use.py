@@ -13,6 +13,9 @@ from brimline.units import NS_PER_US
 
 COMMANDS = ("query", "insert", "update", "delete", "getmore")
 """Opcounters of what a workload asks for; `command` is left out, it holds what monitoring sends."""
+WRITES = ("insert", "update", "delete")
+_KIND_SHARE_MIN = 0.1
+"""Share of queries or of writes among both from which they belong to the workload."""
 _MATCHED = ("documents_returned", "update", "delete")
 _US_PER_S = 1e6
 _MS_PER_S = 1e3
@@ -30,6 +33,7 @@ class ServerUse:
     commands_per_s: float | None = None
     writes_per_s: float | None = None
     latency_mean_ns: float | None = None  # inside the server, reads and writes together
+    latency_quicker_ns: float | None = None  # the mean of reads or of writes that were asked for, the lower one
     round_trip_min_ns: float | None = None  # of the monitor's own command
     # Query plans and conflicts.
     scanned_per_match: float | None = None  # documents looked at for each that was returned or written
@@ -66,13 +70,14 @@ def server_use(window: ServerWindow, *, link_bits_per_s: float | None = None) ->
     """What the rows of the measured window say. `link_bits_per_s`: what the host's interfaces carry together."""
     return ServerUse(
         commands_per_s=window.rate(*COMMANDS),
-        writes_per_s=window.rate("insert", "update", "delete"),
+        writes_per_s=window.rate(*WRITES),
         latency_mean_ns=_scaled(
             window.ratio(("reads_latency_us", "writes_latency_us"), ("reads_ops", "writes_ops")), NS_PER_US
         ),
+        latency_quicker_ns=_latency_quicker_ns(window),
         round_trip_min_ns=window.lowest("round_trip_ns"),
         scanned_per_match=window.ratio(("documents_scanned",), _MATCHED),
-        conflicts_per_write=window.ratio(("write_conflicts",), ("insert", "update", "delete")),
+        conflicts_per_write=window.ratio(("write_conflicts",), WRITES),
         lock_waiting=_scaled(window.rate("lock_wait_us"), 1 / _US_PER_S),
         **_cache(window),
         **_storage(window),
@@ -98,6 +103,16 @@ def _link_share(window: ServerWindow, bits_per_s: float | None) -> float | None:
     rates = [window.rate(column) for column in ("host_network_bytes_in", "host_network_bytes_out")]
     known = [rate for rate in rates if rate is not None]
     return max(known) * _BITS_PER_BYTE / bits_per_s if known and bits_per_s else None
+
+
+def _latency_quicker_ns(window: ServerWindow) -> float | None:
+    """A kind that the workload hardly has is left out: a server reads a little for itself, however it is written to."""
+    means = [
+        window.ratio((f"{kind}_latency_us",), (f"{kind}_ops",))
+        for kind, commands in (("reads", ("query",)), ("writes", WRITES))
+        if (window.ratio(commands, ("query", *WRITES)) or 0.0) >= _KIND_SHARE_MIN
+    ]
+    return _scaled(min((mean for mean in means if mean is not None), default=None), NS_PER_US)
 
 
 def _cache(window: ServerWindow) -> dict[str, float | None]:

@@ -195,6 +195,17 @@ def test_network(record: RunRecord, standing: Fullness) -> None:
     assert candidate(BottleneckKind.NETWORK, record).standing is standing
 
 
+def test_writes_that_wait_for_other_members_do_not_hide_the_way() -> None:
+    """Reads that need 12 ms, 10 of them on the way, among writes that are in the server for 40 ms."""
+    counters = dict.fromkeys(COMMANDS, 0.0) | {"query": 500.0, "update": 500.0}
+    counters |= {"reads_ops": 500.0, "reads_latency_us": 500 * 500.0}
+    counters |= {"writes_ops": 500.0, "writes_latency_us": 500 * 40_000.0}
+    latencies = {"service": [(11 * MS, 5000), (12 * MS, 5000)]}
+    found = candidate(BottleneckKind.NETWORK, at_work(counters=counters, latencies=latencies))
+    assert found.standing is FULL
+    assert "the quickest operation took 10.5 ms more than the server" in found.text
+
+
 def test_network_names_its_round_trip() -> None:
     found = candidate(BottleneckKind.NETWORK, _far(20, 100))
     assert found.verdict == "the network (a round trip of 19.9 ms, 99.5 % of the service time)"

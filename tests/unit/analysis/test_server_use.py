@@ -35,6 +35,19 @@ def test_the_servers_own_latency_is_that_of_reads_and_writes_together() -> None:
     assert seen.round_trip_min_ns == 3e6
 
 
+@pytest.mark.parametrize(("queries", "writes", "quicker_ns"),
+                         [(300.0, 100.0, 200_000), (20.0, 380.0, 400_000), (390.0, 10.0, 200_000)])  # fmt: skip
+def test_the_quicker_kind_is_one_that_the_workload_has(queries: float, writes: float, quicker_ns: float) -> None:
+    """A server looks up sessions and the like for itself: such reads say nothing of the workload's writes."""
+    seen = use(
+        {
+            **WORK, "query": queries, "insert": 0.0, "update": writes,
+            "reads_ops": 300.0, "reads_latency_us": 60_000.0, "writes_ops": 100.0, "writes_latency_us": 40_000.0,
+        }
+    )  # fmt: skip
+    assert seen.latency_quicker_ns == pytest.approx(quicker_ns)
+
+
 def test_waits_are_numbers_of_operations() -> None:
     """Four seconds of waiting in each second are four operations that wait at once: Little's law."""
     seen = use(

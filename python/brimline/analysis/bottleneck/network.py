@@ -114,10 +114,14 @@ def _traffic(observation: Observation) -> list[str]:
 def way_ns(observation: Observation) -> float | None:
     """What the quickest operation took beyond the server's mean; None where the server doesn't tell its own time.
 
-    The monitor's own round trip bounds it: with every connection in a queue, even the quickest operation waits in it.
+    The mean is that of reads or of writes, whichever is lower: writes that wait for other members take many times as
+    long as the read that was the quickest operation, and would hide the way there. The monitor's own round trip
+    bounds it: with every connection in a queue, even the quickest operation waits in it.
     """
-    service, inside = observation.service, observation.server_use.latency_mean_ns
+    use = observation.server_use
+    service = observation.service
+    inside = use.latency_mean_ns if use.latency_quicker_ns is None else use.latency_quicker_ns
     if service is None or inside is None:
         return None
-    quickest = min(float(service.min_ns), observation.server_use.round_trip_min_ns or float("inf"))
+    quickest = min(float(service.min_ns), use.round_trip_min_ns or float("inf"))
     return max(quickest - inside, 0.0)
