@@ -38,6 +38,12 @@ class Message(str):
         return _restored, (str(self), self.template, dict(self.values))
 
 
+class Verbatim(str):
+    """Text that is the same in every language: what people type, such as the level of a factor."""
+
+    __slots__ = ()
+
+
 def message(template: str, /, **values: Any) -> Message:
     """A sentence made of `template` and `values`; use it instead of an f-string for what a report shows."""
     return Message(template, **values)

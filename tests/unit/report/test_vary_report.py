@@ -10,8 +10,11 @@ from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.vary.tables import differences_table
+from brimline.report.vary.view import vary_report
 from brimline.report.view import Chart, Facts, Table
+from tests.unit.experiments.vary_simulator import settings_of
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
+from tests.unit.report.report_samples import ENVIRONMENT, ended_experiment
 from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, loads, trials_of, varied
 
 
@@ -60,6 +63,33 @@ def test_a_percentile_that_one_run_cannot_state_has_no_mean_of_the_others() -> N
 def test_levels_stand_in_the_order_given_though_a_line_lacks_one() -> None:
     axis = charts(varied())["server-version-latency"].figure["layout"]["xaxis"]
     assert (axis["categoryorder"], axis["categoryarray"]) == ("array", ["4.4", "6.0"])
+
+
+def test_levels_are_the_words_that_were_typed_in_every_language() -> None:
+    """`primary` is a read preference here, and elsewhere the index set that Chinese has a word for."""
+    levels = {"4.4": "secondary", "6.0": "primary"}
+    trials = [
+        replace(trial, probe=replace(trial.probe, levels=(levels[trial.probe.levels[0]], trial.probe.levels[1])))
+        for trial in trials_of(spoilt=False)
+    ]
+    settings = settings_of("read-preference=secondary,primary", "connections=1,4,16,32", blocks=3, blocks_max=4,
+                           duration_s=12.0, warmup_s=0.2)  # fmt: skip
+    conclusion = conclude_vary(settings, trials, [], seed=1)
+    report = vary_report(ended_experiment("vary", DIRECTORY), trials, [], conclusion, settings, environment=ENVIRONMENT)
+    chinese = in_language(report, "zh")
+    (table,) = tables(chinese, "level-differences")
+    assert {(row["水平"], row["相对"]) for row in rows(table) if row["因素"] == "读偏好"} == {("primary", "secondary")}
+    figure = charts(chinese)["read-preference-throughput"].figure
+    assert figure["layout"]["xaxis"]["categoryarray"] == figure["data"][0]["x"] == ["secondary", "primary"]
+    assert "仅主键" not in render_html(chinese) and "secondary，primary" in chinese.subtitle
+
+
+def test_a_sweep_over_workloads_is_named_after_all_of_them() -> None:
+    settings = settings_of("workload=ycsb-a,ycsb-b", "connections=1,4", blocks=2, blocks_max=2)
+    conclusion = conclude_vary(settings, [], [], seed=1)
+    report = vary_report(ended_experiment("vary", DIRECTORY), [], [], conclusion, settings, environment=ENVIRONMENT)
+    assert report.name == "ycsb-a, ycsb-b"
+    assert varied().name == ended_experiment("vary", DIRECTORY).name
 
 
 def test_equal_levels_make_no_claim() -> None:

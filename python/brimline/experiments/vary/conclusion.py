@@ -11,7 +11,7 @@ from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
 from brimline.experiments.vary.order import Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
 from brimline.units import format_count
-from brimline.wording import Message, joined, message
+from brimline.wording import Message, Verbatim, joined, message
 
 METRIC_KEYS = ("throughput", "p95", "p99")
 CURVE_LEVELS_MIN = 3
@@ -230,12 +230,13 @@ def load_factors(settings: VarySettings) -> tuple[Factor, ...]:
 
 def at_text(at: Mapping[str, str]) -> str:
     """`workload ycsb-a, connections 8`; "" where nothing is fixed."""
-    return joined(", ", [message("{factor} {level}", factor=name, level=level) for name, level in at.items()])
+    return joined(", ", [message("{factor} {level}", factor=name, level=Verbatim(level)) for name, level in at.items()])
 
 
 def difference_name(each: LevelDifference) -> Message:
     """`server-version 6.0 against 4.4, workload ycsb-a`."""
-    name = message("{factor} {level} against {base}", factor=each.factor, level=each.level, base=each.base)
+    level, base = Verbatim(each.level), Verbatim(each.base)
+    name = message("{factor} {level} against {base}", factor=each.factor, level=level, base=base)
     return joined(", ", [name, at_text(each.at)]) if each.at else name
 
 

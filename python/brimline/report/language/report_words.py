@@ -23,7 +23,7 @@ _WORDS: Mapping[type, frozenset[str]] = {
     view.Report: frozenset({"kind_title", "subtitle"}),
 }
 """The fields that people read, by part."""
-_FIGURE_WORDS = frozenset({"text", "name", "title", "hovertemplate", "ticktext", "x", "y"})
+_FIGURE_WORDS = frozenset({"text", "name", "title", "hovertemplate", "ticktext", "x", "y", "categoryarray"})
 """The keys of a plotly figure under which words stand, alone or in a list; `x` and `y` where an axis has categories."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from brimline.report.language import chinese
 from brimline.units import Quantity
-from brimline.wording import Message
+from brimline.wording import Message, Verbatim
 
 # What `wording.joined` makes: values with one and the same separator between them.
 _ROW = re.compile(r"\{part0\}(?:(?P<separator>[^{}]*)\{part1\}(?:(?P=separator)\{part\d+\})*)?")
@@ -37,6 +37,8 @@ class Translator:
         return english.replace(separator, self.sentences.get(separator, separator))
 
     def _say(self, text: str) -> str:
+        if isinstance(text, Verbatim):
+            return text
         if isinstance(text, Quantity):
             return self.quantity(text, self._say)
         if isinstance(text, Message):

@@ -12,7 +12,7 @@ from brimline.report import figures
 from brimline.report.comparison.figures import metric_text
 from brimline.report.view import Chart, Key
 from brimline.units import format_count
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 LINES_MAX = len(figures.SERIES)
 _DASHES = {"p95": "dot", "p99": "solid"}
@@ -101,7 +101,9 @@ def _chart(
 
 def _levels_axis(factor: Factor) -> dict[str, Any]:
     """The levels as they were given: a line that lacks one of them would else put it behind all others."""
-    return figures.axis(factor.name, type="category", categoryorder="array", categoryarray=list(factor.levels))
+    return figures.axis(
+        factor.name, type="category", categoryorder="array", categoryarray=list(map(Verbatim, factor.levels))
+    )
 
 
 def _trace(
@@ -125,12 +127,12 @@ def _trace(
 
 def _level(cell: Cell, place: int, factor: Factor) -> str | int:
     """The level of `factor` in a combination, a number where the axis has numbers."""
-    return int(cell.levels[place]) if factor.name == CONNECTIONS else cell.levels[place]
+    return int(cell.levels[place]) if factor.name == CONNECTIONS else Verbatim(cell.levels[place])
 
 
 def _summary(at: Mapping[str, str], cells: Sequence[Cell], metric: Metric, place: int) -> str:
     parts = [
-        message("{level}: {value}", level=cell.levels[place], value=metric_text(metric, mean.value))
+        message("{level}: {value}", level=Verbatim(cell.levels[place]), value=metric_text(metric, mean.value))
         for cell in cells
         if (mean := cell.means.get(metric.key)) is not None
     ]

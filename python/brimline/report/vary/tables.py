@@ -11,7 +11,7 @@ from brimline.report.comparison.figures import VERDICT_TONES, change_text, inter
 from brimline.report.view import Cell as TableCell
 from brimline.report.view import Column, Table
 from brimline.units import UNKNOWN_TEXT, format_count, format_percentage
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 _EVERYWHERE = "all"
 
@@ -102,7 +102,7 @@ def servers_table(trials: Sequence[VaryTrial], settings: VarySettings) -> Table:
             [
                 TableCell(text=format_count(server)),
                 TableCell(text=own[0][1].server_version or UNKNOWN_TEXT),
-                *(TableCell(text=level) for level in settings.server_levels(own[0][1].probe.levels)),
+                *(TableCell(text=Verbatim(level)) for level in settings.server_levels(own[0][1].probe.levels)),
                 TableCell(text=_span([trial.probe.block for _, trial in own])),
                 TableCell(text=_span([number for number, _ in own])),
             ]
@@ -128,7 +128,7 @@ def _mean_columns(metrics: Sequence[Metric]) -> list[Column]:
 def _count_columns() -> list[Column]:
     return [
         Column(label="Runs"),
-        Column(label="Precise", numeric=False, tag=True),
+        Column(label="Precise", numeric=False),
         Column(label="Left out", numeric=False, optional=True),
     ]
 
@@ -144,7 +144,7 @@ def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
         )
     ]
     return [
-        *(TableCell(text=level) for level in cell.levels),
+        *(TableCell(text=Verbatim(level)) for level in cell.levels),
         *figures,
         TableCell(text=format_count(count), tone="" if count else "fail"),
         TableCell(text="yes", tone="pass") if cell.precise else TableCell(text="no", tone="warn"),
@@ -168,8 +168,8 @@ def half_width_text(mean: Mean | None) -> str:
 def _difference_row(each: LevelDifference) -> list[TableCell]:
     return [
         TableCell(text=each.factor),
-        TableCell(text=each.level),
-        TableCell(text=each.base),
+        TableCell(text=Verbatim(each.level)),
+        TableCell(text=Verbatim(each.base)),
         TableCell(text=_where(each)),
         TableCell(text=each.metric.label),
         TableCell(text=change_text(each.change)),
@@ -206,14 +206,14 @@ def _curve_row(
     if best is None:
         unknown = [TableCell(text=UNKNOWN_TEXT) for _ in range(2 + len(times))]
         return [
-            *(TableCell(text=level) for level in curve.at.values()),
+            *(TableCell(text=Verbatim(level)) for level in curve.at.values()),
             *loaded,
             *unknown,
             TableCell(text=curve.reason),
         ]
     band = TableCell(text=curve.band.text) if curve.band is not None else TableCell(text=curve.reason, tone="muted")
     return [
-        *(TableCell(text=level) for level in curve.at.values()),
+        *(TableCell(text=Verbatim(level)) for level in curve.at.values()),
         *loaded,
         TableCell(text=mean_text(best, throughput)),
         TableCell(text=best.levels[place]),

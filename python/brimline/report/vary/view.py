@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from brimline.experiments.trial import Probe, Trial
 from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
-from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, TOPOLOGY
+from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, TOPOLOGY, WORKLOAD
 from brimline.experiments.vary.order import VaryEnd, VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
@@ -26,7 +26,7 @@ from brimline.report.vary.tables import (
 from brimline.report.view import Badge, Block, Fact, Report, Section, Table, Tone, Verdict
 from brimline.servers.lab.names import is_client_routed
 from brimline.units import NS_PER_S, format_count, format_duration, format_percentage
-from brimline.wording import capitalised, joined, message
+from brimline.wording import Verbatim, capitalised, joined, message
 
 _ENDS = {
     VaryEnd.PRECISE: "every mean throughput is known as well as was asked for",
@@ -112,13 +112,13 @@ def vary_report(
     report = Report(
         kind="vary",
         kind_title="Factor sweep",
-        name=experiment.name,
+        name=_name(experiment, settings),
         subtitle=joined(
             " · ",
             [
                 "closed loop",
                 *(
-                    message("{factor}: {levels}", factor=each.name, levels=joined(", ", each.levels))
+                    message("{factor}: {levels}", factor=each.name, levels=joined(", ", map(Verbatim, each.levels)))
                     for each in settings.factors
                 ),
             ],
@@ -129,6 +129,12 @@ def vary_report(
         data=vary_document(experiment, trials, loads, conclusion, settings),
     )
     return linted(report, vary_claims(report))
+
+
+def _name(experiment: ExperimentRecord, settings: VarySettings) -> str:
+    """All workloads where they are what is varied: the experiment itself is named after the first."""
+    workloads = [factor.levels for factor in settings.factors if factor.name == WORKLOAD]
+    return ", ".join(workloads[0]) if workloads else experiment.name
 
 
 def _definitions_of(settings: VarySettings) -> list[Fact]:
