@@ -163,6 +163,12 @@ fn patience(plan: &Plan) -> (RetryPolicy, Nanos) {
     (retries, lost_after_ns)
 }
 
+/// Whether operations go to several servers at once, and whether these are routers.
+fn spread(plan: &Plan) -> (bool, bool) {
+    let TargetPlan::Wire { routers, shards, .. } = &plan.target else { return (false, false) };
+    (!routers.is_empty() || !shards.is_empty(), !routers.is_empty())
+}
+
 fn supervise<T: Target>(
     plan: &Plan,
     workload: &Workload,
@@ -173,6 +179,7 @@ fn supervise<T: Target>(
     let thread_count = plan.thread_count() as usize;
     let pacer = Pacer::new(plan);
     let (retries, lost_after_ns) = patience(plan);
+    let (is_spread, has_routers) = spread(plan);
     let mission = Mission {
         workload,
         commands,
@@ -186,6 +193,8 @@ fn supervise<T: Target>(
         connect_timeout_ns: plan.connect_timeout_ns,
         retries,
         has_sessions: retries.writes || plan.has_transactions(),
+        is_spread,
+        has_routers,
         control: &shared.control,
         progress: &shared.workers,
     };

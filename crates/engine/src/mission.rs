@@ -34,6 +34,10 @@ pub struct Mission<'r> {
     pub retries: RetryPolicy,
     /// Whether connections have sessions: for writes that are sent once more, and for transactions.
     pub has_sessions: bool,
+    /// Whether operations go to several servers at once, so that what one of them says of itself is not true of all.
+    pub is_spread: bool,
+    /// Whether these are routers, each of which takes all of them.
+    pub has_routers: bool,
     /// Requests to end early.
     pub control: &'r Control,
     /// Progress of all workers.

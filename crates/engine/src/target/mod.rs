@@ -120,6 +120,11 @@ pub trait Target {
         None
     }
 
+    /// The servers without a connection, where there are several and it has to be said which.
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
     /// How long its connections took to make.
     fn connects(&self) -> ConnectTimes {
         ConnectTimes::default()

@@ -5,6 +5,7 @@
 
 mod following;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
@@ -91,6 +92,7 @@ pub struct WireTarget {
     /// The lane of the current request of each connection; empty where each has one.
     chosen: Vec<LaneIndex>,
     are_all_here: bool,
+    has_several: bool,
     /// Lanes that are down and when each is tried again, earliest first.
     resting: Vec<(Nanos, LaneIndex)>,
     connects: ConnectTimes,
@@ -159,6 +161,7 @@ impl WireTarget {
             choice: routes.choice,
             chosen: if routes.groups.len() == 1 { Vec::new() } else { (0..connections).collect() },
             are_all_here,
+            has_several: routes.groups.iter().map(Vec::len).sum::<usize>() > 1,
             resting: Vec::new(),
             connects: ConnectTimes::default(),
             events: Vec::new(),
@@ -459,6 +462,17 @@ impl Target for WireTarget {
             answered.map(|connection| self.lane_of(connection)).filter(|&lane| lane < self.connections);
         let primary = lane.map(|lane| &self.lanes[lane].endpoint).or_else(|| following.primary());
         primary.map(|primary| primary.name().to_owned())
+    }
+
+    fn missing(&self) -> Option<String> {
+        let names = |lanes: &mut dyn Iterator<Item = &Lane>| -> BTreeSet<String> {
+            lanes.map(|lane| lane.endpoint.name().to_owned()).collect()
+        };
+        let missing = names(
+            &mut self.lanes.iter().filter(|lane| lane.handshake.is_some() || lane.connection.is_none()),
+        );
+        let is_told = self.following.is_none() && self.has_several && !missing.is_empty();
+        is_told.then(|| missing.into_iter().collect::<Vec<_>>().join(", "))
     }
 
     fn connects(&self) -> ConnectTimes {

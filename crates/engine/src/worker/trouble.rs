@@ -1,6 +1,8 @@
 //! What a worker does about what fails: commands that are sent once more, connections that break, operations that no server
 //! takes, and replies that don't come. Kept out of line: the path of an operation without trouble stays as short as it was.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::Worker;
 use crate::clock::Nanos;
 use crate::commands::Command;
@@ -67,7 +69,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let now = self.target.now();
         let Signs { state_changed, wrote_nothing, .. } = failure.signs;
         if state_changed {
-            self.outages.lost(now, true);
+            self.outages.lost(now, !self.mission.is_spread);
         }
         if let Some(again) = self.another_try(flight, &failure, now) {
             self.summary.gave_up_attempt(flight);
@@ -160,11 +162,11 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             self.summary.gave_up_attempt(&flight);
             self.retries.keep(connection, now, failure);
             self.slots.park(connection, again, now);
-            self.outages.lost(now, self.slots.up_count() == 0);
+            self.outages.lost(now, self.nothing_is_up());
             return;
         }
         let lost = self.slots.down(connection, now);
-        self.outages.lost(now, self.slots.up_count() == 0);
+        self.outages.lost(now, self.nothing_is_up());
         if let Some(flight) = lost {
             self.pace.lost(connection);
             self.summary.unanswered(&flight);
@@ -178,7 +180,16 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     pub(super) fn leave(&mut self, connection: ConnectionIndex, now: Nanos) {
         self.slots.down(connection, now);
         self.pace.lost(connection);
-        self.outages.lost(now, self.slots.up_count() == 0);
+        self.outages.lost(now, self.nothing_is_up());
+    }
+
+    /// Whether the target is gone, as far as this worker knows: of several routers those of the other workers may be there.
+    fn nothing_is_up(&self) -> bool {
+        let own = self.progress();
+        let others = self.mission.progress.iter().filter(|&each| !std::ptr::eq(each, own));
+        let asks_others = self.mission.has_routers;
+        self.slots.up_count() == 0
+            && !(asks_others && others.map(|each| each.connections_up.load(Relaxed)).any(|up| up > 0))
     }
 
     pub(super) fn check_timeouts(&mut self, now: Nanos) {
@@ -208,7 +219,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         if let Some(since) = self.slots.down_since()
             && now.saturating_sub(since) > self.mission.lost_after_ns
         {
-            let message = format!("no connection to the target for {} ms", (now - since) / 1_000_000);
+            let missing = self.target.missing().map(|servers| format!(": {servers}")).unwrap_or_default();
+            let message =
+                format!("no connection to the target for {} ms{missing}", (now - since) / 1_000_000);
             self.mission.control.lose_target(message);
         }
     }
