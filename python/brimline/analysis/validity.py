@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from brimline.analysis.connections_down import connections_down
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.followed import following_findings
@@ -75,7 +76,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
         if not record.closed_loop:
             findings.append(generator_lag(figures))
     findings += sent_as_planned(record, figures.held_back_share)
-    findings += outages(record)
+    findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
     findings.append(samples(figures.service if record.closed_loop else figures.response))

@@ -35,14 +35,14 @@ class Reading:
 
 
 def read_counters(deployment: Deployment | None) -> dict[str, Reading]:
-    """The counters by address. A member of a followed set that is gone is left out.
+    """The counters by address. A member of a followed set, or one of several routers, that is gone is left out.
 
     Raises:
         TargetError: a server that nothing replaces doesn't answer.
     """
     if deployment is None:
         return {}
-    is_replaced = deployment.replica_set is not None
+    is_replaced = deployment.replica_set is not None or bool(deployment.routers)
     timeout_s = _MEMBER_TIMEOUT_S if is_replaced else CONNECT_TIMEOUT_S
     found = {}
     for address in deployment.addresses:

@@ -23,6 +23,7 @@ _CHECK_NAMES = {
     "generator_lag": "Generator on time",
     "monitor_cost": "Watching cost little",
     "outages": "Always available",
+    "connections": "All connections up",
     "watched": "Server watched",
     "followed": "Same server watched",
     "errors": "Errors",

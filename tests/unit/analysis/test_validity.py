@@ -31,6 +31,19 @@ def test_a_sound_run_passes_every_check_it_can() -> None:
     assert all(each.evidence and "\n" not in each.evidence for each in findings)
 
 
+def test_connections_that_were_down_are_told() -> None:
+    """Those of the warm-up and of the drain are not."""
+    intervals = [
+        interval_row(0, phase="warmup", connections_up=1),
+        *(interval_row(second, connections_up=6 if second in (4, 5, 6) else 8) for second in range(1, 11)),
+        interval_row(11, phase="drain", connections_up=0),
+    ]
+    found = finding(run_record(intervals=intervals), "connections")
+    assert found.verdict is Standing.WARN
+    assert found.evidence.startswith("6 of 8 connections were up at the fewest")
+    assert found.evidence.endswith("intervals of 3.00 s in all")
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [

@@ -1,9 +1,13 @@
 """The counters of several servers around a run."""
 
+from dataclasses import replace
+
 import pytest
 
+from brimline.errors import TargetError
 from brimline.monitor.opcounters import KINDS, Opcounters
-from brimline.monitor.server_counters import Reading, around
+from brimline.monitor.server_counters import Reading, around, read_counters
+from brimline.servers import Deployment
 
 
 def reading(count: int, *, uptime_ms: int, at_ms: int) -> Reading:
@@ -47,3 +51,16 @@ def test_a_server_that_does_not_tell_for_how_long_it_runs_was_not_started_again(
 )
 def test_members_that_come_and_go_leave_nothing_to_compare(after: dict[str, Reading]) -> None:
     assert around(BEFORE, after) is None
+
+
+ALONE = Deployment(
+    address="127.0.0.1:1", uri_redacted="mongodb://127.0.0.1:1", kind="mongos", engine="MongoDB", version="7.0.0",
+    git_version="", local=False, pid=None, cpu_count=None,
+)  # fmt: skip
+
+
+def test_one_of_several_routers_that_is_gone_is_left_out() -> None:
+    """The run went on without it: that it is gone is no end of the run."""
+    with pytest.raises(TargetError, match="doesn't answer any more"):
+        read_counters(ALONE)
+    assert read_counters(replace(ALONE, routers=("127.0.0.1:2",))) == {}
