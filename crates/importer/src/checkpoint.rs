@@ -1,8 +1,9 @@
 //! Owns the note from which an import goes on: how far everything is settled and durable, and how far records may have been
 //! sent. It is replaced whole, so that whoever reads it after any kind of end finds the old one or the new one.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use brimline_formats::Position;
@@ -85,7 +86,7 @@ impl Checkpoint {
 /// Replaces the file at `path`; on the disk when it returns.
 pub fn write(path: &Path, checkpoint: &Checkpoint) -> io::Result<()> {
     let temporary = temporary_beside(path);
-    let mut file = File::create(&temporary)?;
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
     file.write_all(serde_json::to_string(checkpoint)?.as_bytes())?;
     file.write_all(b"\n")?;
     file.sync_data()?;
@@ -100,6 +101,8 @@ fn temporary_beside(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -109,6 +112,8 @@ mod tests {
         let counts = Counts { read: 9, inserted: 8, rejected: 1, ..Counts::default() };
         let checkpoint = Checkpoint { place, counts, rejected_bytes: 5, ..Checkpoint::at_the_start() };
         write(&path, &checkpoint).expect("it can be written");
+        let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "for its owner alone");
         let text = fs::read_to_string(&path).expect("it is there");
         assert_eq!(serde_json::from_str::<Checkpoint>(&text).expect("a checkpoint"), checkpoint);
         fs::remove_file(path).expect("it can be removed");
