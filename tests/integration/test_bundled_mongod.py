@@ -508,3 +508,15 @@ def test_brimline_s_own_data_is_replaced_without_asking(
     database["usertable"].insert_one({"_id": "user1"})
     prepare(database, _manifest("usertable"))
     assert database["usertable"].count_documents({}) == 0
+
+
+def test_what_brimline_starts_is_not_told_its_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRIMLINE_PASSWORD", "hunter2")
+    monkeypatch.setenv("BRIMLINE_URI", "mongodb://somebody:hunter2@127.0.0.1:1")
+    monkeypatch.setenv("ANOTHER", "kept")
+    with bundled(directory=tmp_path, cache_gb=0.25) as deployment:
+        guardian = int(Path(f"/proc/{deployment.pid}/stat").read_text().rpartition(")")[2].split()[1])
+        for pid in (deployment.pid, guardian):
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+            assert b"hunter2" not in environment
+            assert b"ANOTHER=kept" in environment

@@ -14,6 +14,9 @@ import pytest
 from pymongo.errors import OperationFailure, PyMongoError, ServerSelectionTimeoutError
 
 import brimline
+from brimline.api.lab import lab_up
+from brimline.errors import Interrupted
+from brimline.servers.lab import lifecycle
 from brimline.servers.lab.certificates import CLIENT_SUBJECT
 from tests.support import fake_mongos
 from tests.support.command_line import CommandLine
@@ -169,6 +172,22 @@ def test_ctrl_c_while_a_lab_comes_up_leaves_nothing(cli: CommandLine, cache: Pat
     outcome = running.end()
     assert (outcome.exit_code, outcome.error) == (130, "interrupted by SIGINT")
     assert left_behind(cache) == []
+
+
+def test_ctrl_c_at_the_last_instant_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes while nobody looks: between the last wait and the lab's completion."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    built = lifecycle._built
+
+    def built_and_interrupted(*words: Any) -> Any:
+        lab = built(*words)
+        signal.raise_signal(signal.SIGINT)
+        return lab
+
+    monkeypatch.setattr(lifecycle, "_built", built_and_interrupted)
+    with pytest.raises(Interrupted):
+        lab_up("late", small=True)
+    assert left_behind(tmp_path) == []
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.1, 0.5, 1.5, 3.0, 6.0])

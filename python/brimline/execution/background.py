@@ -28,6 +28,7 @@ from brimline.record.background import Activity
 from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
 from brimline.servers.owner import Owner
+from brimline.servers.password import environment_without_secrets
 
 BACKGROUND_COLLECTION = "brimline_background"
 _LOOK_S = 0.1
@@ -252,6 +253,7 @@ class Backup(Background):
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
+                    env=environment_without_secrets(),
                     text=True,
                 ) as dump,
             ):

@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from brimline.errors import TargetError, redact_text
 from brimline.servers.catalogue import Wheel
+from brimline.servers.password import environment_without_secrets
 
 Meanwhile = Callable[[], None]
 """Called several times a second while something is waited for; what it raises ends the wait."""
@@ -113,7 +114,9 @@ def _pip(wheel: Wheel, directory: Path) -> list[str]:
 def _followed(command: list[str], output: int, meanwhile: Meanwhile) -> int:
     """Runs `command` to its end, within bounds; its exit code. What `meanwhile` raises ends it."""
     deadline = time.monotonic() + _DEADLINE_S
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output) as process:  # noqa: S603
+    with subprocess.Popen(  # noqa: S603 (pip, no shell)
+        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment_without_secrets()
+    ) as process:
         try:
             while (code := process.poll()) is None:
                 meanwhile()

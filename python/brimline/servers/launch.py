@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from brimline.servers.password import environment_without_secrets
+
 Guardian = subprocess.Popen[bytes]
 
 _GUARDIAN = Path(__file__).with_name("guardian.py")
@@ -36,6 +38,7 @@ def launch(
             stdout=subprocess.DEVNULL,
             stderr=stderr,
             cwd=directory,
+            env=environment_without_secrets(),
             process_group=0,
         )
 

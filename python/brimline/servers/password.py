@@ -8,6 +8,7 @@ from pathlib import Path
 from brimline.errors import UsageError
 
 PASSWORD_VARIABLE = "BRIMLINE_PASSWORD"  # noqa: S105 (the name of a variable)
+_SECRET_VARIABLES = (PASSWORD_VARIABLE, "BRIMLINE_URI")
 _FILE_BYTES_MAX = 64 * 1024
 
 
@@ -51,3 +52,8 @@ def _of_file(path: Path) -> str:
     if not password:
         raise UsageError(f"the password file {path} is empty", hint="write the password into it")
     return password
+
+
+def environment_without_secrets(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What a program that brimline starts gets of its environment: a lab's server may live for days."""
+    return {name: value for name, value in environ.items() if name not in _SECRET_VARIABLES}

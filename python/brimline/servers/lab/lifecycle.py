@@ -97,6 +97,7 @@ def bring_up(
         say(f"bringing up {spec.topology} {spec.name}: {mongod.described}")
         access.make_secrets(lab)
         lab = _built(fleet, say)
+        meanwhile()  # from here on it stays: who asked for the end until now is not left with a lab
         if outlives:
             for guardian in fleet.guardians:
                 if guardian.poll() is None:
