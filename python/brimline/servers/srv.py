@@ -4,12 +4,17 @@ PyMongo asks it, and checks that the hosts are of the same domain. Source: the d
 seedlist discovery.
 """
 
+import re
+
 from pymongo.errors import PyMongoError
 from pymongo.uri_parser import parse_uri
 
 from brimline.errors import TargetError, UsageError
 
 _TIMEOUT_S = 5.0
+HOSTS_MAX = 50
+"""As many as a replica set has members: each is waited for in turn, so that thousands would take hours."""
+_HOST = re.compile(r"[\w.-]{1,255}")
 _OPTIONS = ("authsource", "replicaset")
 """What a TXT record may say; with loadBalanced, which brimline can't honour, it may say nothing else."""
 
@@ -39,4 +44,9 @@ def resolve_srv(host: str) -> tuple[tuple[tuple[str, int], ...], dict[str, str]]
             hint="give the address of a server behind it",
         )
     nodes = tuple((str(name), int(port)) for name, port in found["nodelist"])
+    if not 0 < len(nodes) <= HOSTS_MAX or not all(_HOST.fullmatch(name) and 0 < port < 2**16 for name, port in nodes):
+        raise TargetError(
+            f"what the DNS names for mongodb+srv://{host} can't be the servers of a cluster",
+            hint=f"see what _mongodb._tcp.{host} resolves to: 1 to {HOSTS_MAX} host names with ports",
+        )
     return nodes, {name: str(options[name]) for name in _OPTIONS if name in options}

@@ -24,6 +24,9 @@ ZONE: Zone = {
     ("balanced.example.com.", "TXT"): ['"loadBalanced=true"'],
     ("_mongodb._tcp.stolen.example.com.", "SRV"): ["0 0 27017 a.elsewhere.org."],
     ("_mongodb._tcp.odd.example.com.", "SRV"): ["0 0 27017 a.example.com."],
+    ("_mongodb._tcp.many.example.com.", "SRV"): [f"0 0 27017 h{number}.example.com." for number in range(51)],
+    ("_mongodb._tcp.port.example.com.", "SRV"): ["0 0 0 a.example.com."],
+    ("_mongodb._tcp.steers.example.com.", "SRV"): ["0 0 27017 a\\027b.example.com."],
     ("odd.example.com.", "TXT"): ['"tlsInsecure=true"'],
 }
 
@@ -73,3 +76,9 @@ def test_what_is_not_there_or_may_not_be_said_is_one_error(name: str) -> None:
     """No such name; a host of another domain; an option that the DNS has no say in."""
     with pytest.raises(TargetError, match="the DNS names no servers"):
         parse_server_uri(f"mongodb+srv://u:hunter2@{name}.example.com")
+
+
+@pytest.mark.parametrize("name", ["many", "port", "steers"])
+def test_hosts_that_no_cluster_has_are_refused(name: str) -> None:
+    with pytest.raises(TargetError, match="can't be the servers of a cluster"):
+        parse_server_uri(f"mongodb+srv://{name}.example.com/")
