@@ -328,3 +328,16 @@ def test_without_openssl_tls_is_refused_by_name(tmp_path: Path, monkeypatch: pyt
         certificates.make_certificates(tmp_path)
     assert raised.value.hint is not None
     assert "leave --tls out" in raised.value.hint
+
+
+def test_a_lab_is_taken_down_although_nothing_can_be_written(labs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is full: taking the lab away is what makes room."""
+    lab = _lab(labs)
+    write_lab(replace(lab, phase="up"))
+
+    def full(*_words: object, **_more: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("brimline.servers.lab.state.write_json", full)
+    take_down("one", parent=labs)
+    assert not lab.directory.exists()

@@ -174,7 +174,8 @@ def owned(lab: Lab, *, phase: Phase) -> Lab:
     """`lab` in another phase, in the hands of this process, and stored so."""
     owner = identify(os.getpid())
     changed = replace(lab, phase=phase, owner=owner or lab.owner, scope=Scope.current())
-    with suppress(FileNotFoundError):  # another command took it away just now
+    # Another command may have taken it away just now; and what is to go needs no room on a disk that is full.
+    with suppress(OSError if phase == "stopping" else FileNotFoundError):
         write_lab(changed)
     return changed
 
