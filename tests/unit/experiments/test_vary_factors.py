@@ -16,7 +16,8 @@ from brimline.experiments.vary.factors import KINDS, Scope, index_sets, parse_fa
         ("server_version=4.4,6.0.27", "server-version", ("4.4", "6.0.27")),
         ("records=100k,1M", "records", ("100k", "1M")),
         ("indexes=none,single,compound,customer+created", "indexes",
-         ("primary", "single", "compound", "customer+created")),
+         ("none", "single", "compound", "customer+created")),
+        ("indexes=primary,single", "indexes", ("none", "single")),
         ("workload=ycsb-a,ycsb-b", "workload", ("ycsb-a", "ycsb-b")),
         ("batch-size=100,1000", "batch-size", ("100", "1k")),
         ("topology=standalone,replica-set-3,shards-2,shards-4x2", "topology",
@@ -77,7 +78,7 @@ def test_what_another_level_needs() -> None:
 
 def test_index_sets_are_those_of_growth_or_fields() -> None:
     names = ["field0", "field1"]
-    assert index_sets("primary", names) == []
+    assert index_sets("none", names) == index_sets("primary", names) == []
     assert index_sets("single", names) == ["field0"]
     assert index_sets("compound", names) == ["field0", "field1"]
     assert index_sets("field1+field0", names) == ["field1", "field0"]

@@ -30,6 +30,7 @@ NETWORK = "network"
 READ_PREFERENCE = "read-preference"
 COMPRESSION = "compression"
 LEVELS_MAX = 32
+_NO_INDEX = "none"
 _GB = 10**9
 _KEYS = ("uniform", "sequential", "zipfian", "latest", "hotspot", "exponential")
 _VERSION = re.compile(r"\d{1,2}(\.\d{1,3}){1,2}")
@@ -129,10 +130,12 @@ def _level(kind: FactorKind, text: str) -> str:
 
 
 def index_sets(level: str, field_names: Sequence[str]) -> list[str]:
-    """The fields of the secondary index that a level of `indexes` asks for; none for `primary`.
+    """The fields of the secondary index that a level of `indexes` asks for; none for `none`.
 
     Raises ValueError for fields that the documents don't have.
     """
+    if level == _NO_INDEX:
+        return []
     if level in set(IndexSet):
         wanted = {IndexSet.PRIMARY: 0, IndexSet.SINGLE: 1, IndexSet.COMPOUND: 2}[IndexSet(level)]
         if len(field_names) < wanted:
@@ -209,10 +212,10 @@ def _check_versions_differ(levels: Sequence[str]) -> None:
 
 
 def _indexes(text: str) -> str:
-    if text == "none":
-        return IndexSet.PRIMARY.value
+    if text == IndexSet.PRIMARY:
+        return _NO_INDEX
     if not _INDEX.fullmatch(text) or len(set(text.split("+"))) < len(text.split("+")):
-        raise ValueError(f'"{text}" is no index; write primary, single, compound, or fields such as customer+created')
+        raise ValueError(f'"{text}" is no index; write none, single, compound, or fields such as customer+created')
     return text
 
 
@@ -248,7 +251,7 @@ _ALL = (
     FactorKind(name="threads", scope=Scope.RUN, what="threads of the generator", read=_connections, path="threads"),
     FactorKind(name="target", scope=Scope.RUN, what="clients: wire, brimline's own; driver, the official one",
                read=_target, path="target.kind"),
-    FactorKind(name=INDEXES, scope=Scope.DATA, what="primary, single, compound, or fields such as a+b", read=_indexes),
+    FactorKind(name=INDEXES, scope=Scope.DATA, what="none, single, compound, or fields such as a+b", read=_indexes),
     FactorKind(name="records", scope=Scope.DATA, what="numbers of records", read=_count, path="data.records"),
     FactorKind(name="fields", scope=Scope.DATA, what="fields of a document", read=_count, path="data.fields"),
     FactorKind(name="field-length", scope=Scope.DATA, what="bytes of a field", read=_count, path="data.field_length"),
