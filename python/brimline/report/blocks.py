@@ -9,6 +9,7 @@ from brimline.errors import UsageError
 from brimline.monitor import Absence
 from brimline.record.model import Environment
 from brimline.report.view import Cell, Code, Column, Fact, Facts, Section, Table, Text, Tone
+from brimline.servers.lab.names import CLIENT_ROUTED
 from brimline.servers.lab.network import Network
 from brimline.units import UNKNOWN_TEXT, format_bytes
 from brimline.wording import joined, message
@@ -227,6 +228,13 @@ def _server_facts(environment: Environment) -> list[Fact]:
         _fact("Command line", " ".join(map(str, argv)) if isinstance(argv, list) else None),
     ]
     return [fact for fact in facts if fact.value]
+
+
+def subtitle(parts: Sequence[str], environment: Environment) -> str:
+    """`parts` in a row. Servers without a router are named here too: nobody is to take them for a cluster."""
+    server = _mapping(environment, "server")
+    routed = server.get("kind") == CLIENT_ROUTED
+    return joined(" · ", [*parts, *([_topology(server) or CLIENT_ROUTED] if routed else [])])
 
 
 def _topology(server: Mapping[str, Any]) -> str | None:

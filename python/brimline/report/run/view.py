@@ -94,7 +94,7 @@ def _connects(record: RunRecord) -> Facts:
 def _subtitle(record: RunRecord) -> str:
     namespace = f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
     connections = connections_text(record.plan.connections)
-    return joined(" · ", [short_load(record.plan), connections, namespace])
+    return blocks.subtitle([short_load(record.plan), connections, namespace], record.environment)
 
 
 def _verdict(record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None) -> VerdictView:

@@ -113,16 +113,7 @@ def vary_report(
         kind="vary",
         kind_title="Factor sweep",
         name=_name(experiment, settings),
-        subtitle=joined(
-            " · ",
-            [
-                "closed loop",
-                *(
-                    message("{factor}: {levels}", factor=each.name, levels=joined(", ", map(Verbatim, each.levels)))
-                    for each in settings.factors
-                ),
-            ],
-        ),
+        subtitle=_subtitle(settings, environment),
         verdict=_verdict(conclusion, settings, trials),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
@@ -135,6 +126,15 @@ def _name(experiment: ExperimentRecord, settings: VarySettings) -> str:
     """All workloads where they are what is varied: the experiment itself is named after the first."""
     workloads = [factor.levels for factor in settings.factors if factor.name == WORKLOAD]
     return ", ".join(workloads[0]) if workloads else experiment.name
+
+
+def _subtitle(settings: VarySettings, environment: Environment) -> str:
+    named = any(factor.name == TOPOLOGY for factor in settings.factors)
+    factors = [
+        message("{factor}: {levels}", factor=each.name, levels=joined(", ", map(Verbatim, each.levels)))
+        for each in settings.factors
+    ]
+    return blocks.subtitle(["closed loop", *factors], {} if named else environment)
 
 
 def _definitions_of(settings: VarySettings) -> list[Fact]:

@@ -8,7 +8,7 @@ STANDALONE = "standalone"
 _SET = re.compile(r"replica-set-(?P<members>\d+)")
 _ROUTED = re.compile(r"(?:client-routed|shards)-(?P<shards>\d+)(?:x(?P<members>\d+))?")
 _CLUSTER = re.compile(r"sharded-(?P<shards>\d+)(?:x(?P<members>\d+))?")
-_CLIENT_ROUTED: Topology = "client-routed shards"
+CLIENT_ROUTED: Topology = "client-routed shards"
 TOPOLOGIES = (
     "standalone, replica-set-3, client-routed-2 (shards-2 for short), client-routed-2x2 for shards of 2 members, "
     "sharded-2 or sharded-2x2 behind a mongos"
@@ -42,7 +42,7 @@ def topology_spec(name: str) -> LabSpec:
         return LabSpec(topology="replica set", members=members_of(int(match["members"])))
     if match := _ROUTED.fullmatch(name):
         members = members_of(int(match["members"])) if match["members"] else ()
-        return LabSpec(topology=_CLIENT_ROUTED, members=members, shard_count=int(match["shards"]))
+        return LabSpec(topology=CLIENT_ROUTED, members=members, shard_count=int(match["shards"]))
     if match := _CLUSTER.fullmatch(name):
         members = members_of(int(match["members"] or 1))  # a shard is always a replica set
         return LabSpec(topology="sharded cluster", members=members, shard_count=int(match["shards"]))
