@@ -272,11 +272,13 @@ def _not_allowed(error: OperationFailure, uri_redacted: str, access: Access) -> 
     )
 
 
-def unreachable(uri_redacted: str, *, reason: str = "") -> TargetError:
+def unreachable(
+    uri_redacted: str, *, reason: str = "", hint: str = "check host and port, and that the server runs"
+) -> TargetError:
     """The error for a server that does not answer."""
     return TargetError(
         f"no server answers at {uri_redacted}{f': {reason}' if reason else ''}",
-        hint="check host and port, and that the server runs",
+        hint=hint,
     )
 
 

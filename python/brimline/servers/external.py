@@ -213,7 +213,12 @@ def _unreachable(error: PyMongoError, server: ServerUri) -> TargetError:
             if words is _CLOSED and server.access.tls.certificate_key_file is not None:
                 words, hint = _CLOSED_ON_CERTIFICATE
             return TargetError(f"no TLS connection to {server.redacted}: {words}", hint=hint)
-    return unreachable(server.redacted, reason=_reason(error))
+    reason = _reason(error)
+    if reason == _HUNG_UP:
+        return unreachable(
+            server.redacted, reason=reason, hint="add tls=true if it wants TLS; else check host and port"
+        )
+    return unreachable(server.redacted, reason=reason)
 
 
 _CLOSED = "the server closed the connection during the TLS handshake: it may have no TLS"
@@ -285,6 +290,9 @@ _TLS_REASONS = (
 """What is found in the texts of PyMongo and OpenSSL, what it means, and what to do about it; the first counts."""
 
 
+_HUNG_UP = "what listens there is not a MongoDB server, or it wants TLS"
+
+
 def _reason(error: PyMongoError) -> str:
     """The few words that matter: PyMongo's own text repeats its whole view of the deployment."""
     text = str(error).lower()
@@ -296,8 +304,8 @@ def _reason(error: PyMongoError) -> str:
         "no address associated": "the host name has no address",
         "network is unreachable": "the network is unreachable",
         "no route to host": "no route to the host",
-        "connection closed": "what listens there is not a MongoDB server, or it wants TLS",
-        "connection reset": "what listens there is not a MongoDB server, or it wants TLS",
+        "connection closed": _HUNG_UP,
+        "connection reset": _HUNG_UP,
         "timed out": "no answer in time",
         "timeout": "no answer in time",
     }
