@@ -106,6 +106,8 @@ def test_each_version_has_its_load_rate_its_highest_throughput_and_its_best_conn
     assert old["Load rate"].startswith("40 400") and new["Load rate"].startswith("44 440")
     assert old["Highest throughput"].startswith(("1 9", "2 0"))
     assert new["Highest throughput"].startswith(("2 3", "2 4"))
+    (chinese,) = tables(in_language(varied(), "zh"), "best-connections")
+    assert ("对应", "连接数") in [(column.label, column.unit) for column in chinese.columns]
     for row in (old, new):
         assert row["Recommended"] in ("4 connections", "4 to 16 connections")
         assert row["Service p95"].endswith("ms") and row["Service p99"].endswith("ms")

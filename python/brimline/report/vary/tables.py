@@ -74,7 +74,7 @@ def curves_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | 
             *_level_columns(names),
             *([Column(label="Load rate")] if conclusion.loads else []),
             Column(label="Highest throughput"),
-            Column(label="At", unit="connections"),
+            Column(label="Reached with", unit="connections"),
             *(Column(label=metric.label) for metric in times),
             Column(label="Recommended", numeric=False),
         ],
