@@ -100,20 +100,35 @@ fn updates(first: &str, second: &str) -> Plan {
     }
 }
 
-/// Each thread has one connection, and so one router. The other router's thread goes on, until the run ends for the first.
-#[test]
-fn a_router_that_is_gone_is_no_outage_of_all() {
-    let (here, gone) = (shard(After::Nothing), shard(After::Ends(300)));
-    let mut target = TargetPlan::wire(&here);
+fn updates_by_routers(first: &str, second: &str) -> Plan {
+    let mut target = TargetPlan::wire(first);
     if let TargetPlan::Wire { routers, .. } = &mut target {
-        *routers = vec![gone.clone()];
+        *routers = vec![second.to_owned()];
     }
-    let outcome = execute(&Plan { target, connections: 2, ..updates(&here, &gone) });
+    Plan { target, connections: 2, ..updates(first, second) }
+}
+
+/// Each thread has one connection, and so one router. That of the router that is gone goes on with the other.
+#[test]
+fn a_router_that_is_gone_leaves_its_connections_to_the_other() {
+    let (here, gone) = (shard(After::Nothing), shard(After::Ends(300)));
+    let outcome = execute(&updates_by_routers(&here, &gone));
+    assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
+    let totals = outcome.summary.kinds[OperationKind::Update as usize];
+    assert_eq!((totals.ok, totals.failed), (1_999, 1), "what was under way on it is lost");
+    assert_eq!(outcome.summary.outages, []);
+}
+
+/// The run ends once all routers are gone, and names them.
+#[test]
+fn routers_that_are_gone_end_the_run_by_their_names() {
+    let (first, second) = (shard(After::Ends(200)), shard(After::Ends(300)));
+    let outcome = execute(&updates_by_routers(&first, &second));
     let EndedBy::TargetLost(reason) = &outcome.summary.ended_by else {
         panic!("{:?}", outcome.summary.ended_by)
     };
-    assert!(reason.ends_with(&format!(" ms: {gone}")), "{reason}");
-    assert_eq!(outcome.summary.outages, []);
+    assert!(reason.contains(&first) && reason.contains(&second), "{reason}");
+    assert_eq!(outcome.summary.outages.len(), 1, "{:?}", outcome.summary.outages);
 }
 
 /// The other shard answers all the while: what fails is told by its code, and the target was never gone.

@@ -73,6 +73,14 @@ impl Routes {
         Self { set: Some(set), ..self }
     }
 
+    /// The servers, when there are several and any of them takes any request: the routers of a cluster.
+    fn routers(&self) -> &[Endpoint] {
+        match self.groups.as_slice() {
+            [alike] if alike.len() > 1 && self.set.is_none() => alike,
+            _ => &[],
+        }
+    }
+
     /// What is known of that replica set to begin with: the first server takes its writes, a second group its reads.
     pub fn servers(&self) -> Servers {
         let group = |number: usize| self.groups.get(number).map(Vec::as_slice).unwrap_or_default();
@@ -102,6 +110,8 @@ pub struct WireTarget {
     spare: Vec<u8>,
     /// Boxed: a target of one server stays as small as it was.
     following: Option<Box<Following>>,
+    /// Servers that are alike, so that a lane may go to another of them; empty where each is there for something of its own.
+    routers: Vec<Endpoint>,
 }
 
 /// Index of a lane within its worker.
@@ -167,6 +177,7 @@ impl WireTarget {
             events: Vec::new(),
             spare: Vec::new(),
             following: routes.set.clone().map(|set| Box::new(Following::new(set, first))),
+            routers: routes.routers().to_vec(),
         };
         for endpoints in &routes.groups {
             let endpoints = endpoints.iter().cycle().skip(first % endpoints.len().max(1)).take(connections);
@@ -246,12 +257,15 @@ impl WireTarget {
         matches!(self.lanes[index].state, LaneState::Sending | LaneState::Waiting)
     }
 
-    /// Drops the socket, which also ends its being watched, and schedules the next try.
+    /// Drops the socket, which also ends its being watched, and schedules the next try, at the next router where there are several.
     fn close(&mut self, index: LaneIndex, class: FailureClass, message: &str) -> Failure {
         let lane = &mut self.lanes[index];
         lane.connection = None;
         lane.handshake = None;
         lane.state = LaneState::Down;
+        if let Some(at) = self.routers.iter().position(|router| router.name() == lane.endpoint.name()) {
+            lane.endpoint = self.routers[(at + 1) % self.routers.len()].clone();
+        }
         self.resting.push((self.clock.now() + RECONNECT_AFTER_NS, index));
         if let Some(following) = &self.following {
             following.set.view.doubt();
@@ -465,12 +479,10 @@ impl Target for WireTarget {
     }
 
     fn missing(&self) -> Option<String> {
-        let names = |lanes: &mut dyn Iterator<Item = &Lane>| -> BTreeSet<String> {
-            lanes.map(|lane| lane.endpoint.name().to_owned()).collect()
-        };
-        let missing = names(
-            &mut self.lanes.iter().filter(|lane| lane.handshake.is_some() || lane.connection.is_none()),
-        );
+        let is_down = |lane: &&Lane| lane.handshake.is_some() || lane.connection.is_none();
+        let down = self.lanes.iter().filter(is_down).map(|lane| &lane.endpoint);
+        // A lane that found no router has tried all of them.
+        let missing: BTreeSet<&str> = down.chain(&self.routers).map(Endpoint::name).collect();
         let is_told = self.following.is_none() && self.has_several && !missing.is_empty();
         is_told.then(|| missing.into_iter().collect::<Vec<_>>().join(", "))
     }
