@@ -283,8 +283,8 @@ def format_bytes(size_bytes: float, *, digits: int = 3) -> Quantity:
 
 
 def format_percentage(share: float, *, digits: int = 3) -> Quantity:
-    """For people: 0.001 is "0.1 %", 0.97314 is "97.3 %"."""
-    text = f"{_plain(round_significant(share * 100, digits))} %" if math.isfinite(share) else UNKNOWN_TEXT
+    """For people: 0.001 is "0.1 %", 0.97314 is "97.3 %", 34.5 is "3 450 %"."""
+    text = f"{_grouped(_plain(round_significant(share * 100, digits)))} %" if math.isfinite(share) else UNKNOWN_TEXT
     return Quantity(text, kind="percentage", value=share, digits=digits)
 
 
@@ -338,6 +338,14 @@ def _plain(value: Decimal) -> str:
     if "e" in text:
         return text
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _grouped(number: str) -> str:
+    """With thousands set apart by spaces; what has an exponent stays as it is."""
+    if "e" in number:
+        return number
+    whole, point, rest = number.partition(".")
+    return f"{int(whole):,d}".replace(",", " ") + point + rest if len(whole) > 3 else number
 
 
 def _duration_words(duration_ns: float, digits: int) -> str:

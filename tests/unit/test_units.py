@@ -270,6 +270,8 @@ def test_format_duration(duration_ns: float, expected: str) -> None:
         (units.format_percentage(0.001), "0.1 %"),
         (units.format_percentage(0.97314), "97.3 %"),
         (units.format_percentage(0), "0 %"),
+        (units.format_percentage(99.9), "9 990 %"),
+        (units.format_percentage(-3_450_000), "-345 000 000 %"),
     ],
 )
 def test_format_for_people(text: str, expected: str) -> None:

@@ -11,14 +11,18 @@ from brimline.wording import message
 _RANK = {Standing.FAIL: 0, Standing.WARN: 1, Standing.UNKNOWN: 2, Standing.PASS: 3}
 
 
-def worst_findings(trials: Sequence[Trial]) -> list[Finding]:
-    """Each check once: its worst result over all probes of the server, and how often it came out so."""
+def worst_findings(trials: Sequence[Trial], *, are_runs: bool = False) -> list[Finding]:
+    """Each check once: its worst result over all probes of the server, and how often it came out so.
+
+    `are_runs`: the report calls them runs.
+    """
     by_name: dict[str, list[tuple[Finding, str]]] = defaultdict(list)
     for number, trial in enumerate(trials, start=1):
         if trial.probe.target == "server":
             for finding in trial.observation.findings:
-                by_name[finding.name].append((finding, message("probe {number}", number=number)))
-    return [_worst(name, found) for name, found in by_name.items()]
+                where = message("run {number}" if are_runs else "probe {number}", number=number)
+                by_name[finding.name].append((finding, where))
+    return [_worst(name, found, are_runs=are_runs) for name, found in by_name.items()]
 
 
 def search_findings(trials: Sequence[Trial], *, client_limited: bool) -> list[Finding]:
@@ -59,19 +63,20 @@ def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:
     return Finding(failed.name, Standing.WARN, evidence)
 
 
-def _worst(name: str, found: Sequence[tuple[Finding, str]]) -> Finding:
+def _worst(name: str, found: Sequence[tuple[Finding, str]], *, are_runs: bool) -> Finding:
     worst, where = min(found, key=lambda each: _RANK[each[0].verdict])
-    same = sum(1 for finding, _ in found if finding.verdict is worst.verdict)
+    count = len(found)
+    if worst.verdict is Standing.PASS and count == 1:
+        return Finding(name, worst.verdict, message("in the only run" if are_runs else "in the only probe"))
     if worst.verdict is Standing.PASS:
-        return Finding(
-            name,
-            worst.verdict,
-            message("in the only probe" if len(found) == 1 else "in all {count} probes", count=len(found)),
-        )
+        everywhere = message("in all {count} runs" if are_runs else "in all {count} probes", count=count)
+        return Finding(name, worst.verdict, everywhere)
     evidence = message(
-        "in {same} of {count} probes; {where}: {evidence}",
-        same=same,
-        count=len(found),
+        "in {same} of {count} runs; {where}: {evidence}"
+        if are_runs
+        else "in {same} of {count} probes; {where}: {evidence}",
+        same=sum(finding.verdict is worst.verdict for finding, _ in found),
+        count=count,
         where=where,
         evidence=worst.evidence,
     )

@@ -104,7 +104,7 @@ def vary_report(
             intro=_servers_intro(settings),
             blocks=[servers_table(trials, settings)] if trials else [],
         ),
-        blocks.checks(worst_findings(_as_probes(trials)), intro=_CHECKS_INTRO) if trials else _nothing(),
+        blocks.checks(worst_findings(_as_probes(trials), are_runs=True), intro=_CHECKS_INTRO) if trials else _nothing(),
         blocks.environment(_shared(environment) if settings.apart else environment),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
         blocks.definitions((*_DEFINITIONS, *_definitions_of(settings))),
