@@ -75,8 +75,12 @@ def _verdict(verdict: Verdict) -> RenderableType:
 
 def _section(section: Section, *, wide: bool) -> RenderableType:
     parts: list[RenderableType] = [RichText(section.title, style="bold")]
+    first = next((block for block in section.blocks if isinstance(block, Table)), None)
     for block in section.blocks:
         if isinstance(block, Table):
+            # The section's title says what its first table is.
+            if block is not first and block.caption:
+                parts.append(RichText(f"\n{block.caption}", style="dim"))
             parts.append(_table(block, wide=wide))
         elif isinstance(block, Text):
             parts.append(RichText(block.text, style=_STYLES[block.tone]))

@@ -5,8 +5,10 @@ import io
 import json
 from dataclasses import replace
 
+from rich.console import Console
+
 from brimline.experiments.vary.conclusion import conclude_vary
-from brimline.report import Report, in_language, render_html, render_json
+from brimline.report import Report, in_language, print_report, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.vary.tables import differences_table
@@ -180,3 +182,12 @@ def test_it_is_said_in_chinese() -> None:
     report = in_language(varied(), "zh")
     assert _english(report, *QUOTED, DIRECTORY) == set()
     assert "服务器版本 6.0 相对 4.4" in render_html(report)
+
+
+def test_a_further_table_of_a_section_says_what_it_is_on_a_terminal_too() -> None:
+    report = varied()
+    further = [table.caption for section in report.sections for table in tables(report, section.id)[1:]]
+    assert "The same at each combination of the other factors." in further
+    out = io.StringIO()
+    print_report(report, Console(file=out, width=160))
+    assert "The same at each combination of the other factors." in map(str.strip, out.getvalue().splitlines())
