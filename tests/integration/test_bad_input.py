@@ -241,3 +241,31 @@ def test_too_few_open_files_are_noticed_before_the_start(brimline_cli: CommandLi
             "run", "ycsb-c", "--uri", server.uri, "--data", "as-is", "--connections", too_many, "--duration", "1s"
         )
     outcome.check_error(2, "open files", "ulimit -n")
+
+
+def _few_open_files() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("sweep", "ycsb-c", "--connections-max", "300", "--data", "as-is"),
+        ("sweep", "ycsb-c", "--vary", "connections=1,300", "--data", "as-is"),
+        ("capacity", "ycsb-c", "--connections", "300", "--data", "as-is"),
+        ("capacity", "ycsb-c", "--connections", "300", "--frontier", "5ms,10ms", "--data", "as-is"),
+        ("ab", "ycsb-c", "--a", "connections=1", "--b", "connections=300", "--pairs", "3", "--data", "as-is"),
+        ("grow", "ycsb-c", "--to", "2000", "--step", "1000", "--connections", "1,300"),
+    ],
+    ids=lambda verb: f"{verb[0]} {verb[2]}",
+)
+def test_too_few_open_files_for_one_run_of_many_are_noticed_before_the_first(
+    verb: tuple[str, ...], brimline_cli: CommandLine
+) -> None:
+    """None of these verbs begins with the run that has most connections."""
+    with scripted_server({}) as server:
+        outcome = brimline_cli.start(*verb, "--uri", server.uri, before_exec=_few_open_files).end()
+        outcome.check_error(2, "needs 428 open files, and this process may have 200", "ulimit -n")
+        counted = server.opcounters()
+    assert (counted["query"], counted["insert"]) == (0, 0), "nothing was sent"
+    assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"

@@ -16,6 +16,7 @@ from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
+from brimline.execution import allow_descriptors
 from brimline.experiments.paired.ab import AB, AB_KIND, ARMS, ABSettings, Arm, ab_time_s, arm_order
 from brimline.experiments.paired.ab_runner import ArmPlan, arm_records, run_arms, stored_ab_settings, stored_arm_trials
 from brimline.plan import Plan, resolve
@@ -104,6 +105,8 @@ def ab_loaded(
         plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
         if resume is not None:
             require_same(read_experiment(resume), plan_hash=plan_hash, environment=place_a.context.environment)
+        for plan in (plan_a, plan_b):
+            allow_descriptors(plan)
         for place, plan in ((place_a, plan_a), (place_b, plan_b)):
             place.ensure_data(plan)
         place_a.stop.raise_if_requested()

@@ -11,6 +11,7 @@ from brimline.api.resume import require_same
 from brimline.api.run import interruption
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
+from brimline.execution import allow_descriptors
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.cost import TimeEstimate
@@ -58,6 +59,7 @@ def conduct(
         seed = place.spec.seed
         if resume is not None:
             require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
+        allow_descriptors(plan, connections=settings.connections_needed)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
         with recording(place, plan, kind=kind, settings=asdict(settings), resume=resume) as writer:

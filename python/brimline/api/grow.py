@@ -13,6 +13,7 @@ from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
+from brimline.execution import allow_connections
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth.cost import growth_cost, require_room
 from brimline.experiments.growth.order import Growth, GrowthEnd, GrowthSettings, GrowthTrial, IndexSet, Protocol
@@ -74,6 +75,7 @@ def grow_loaded(
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
     _require_indexable(settings, loaded)
     refuse_client_routed(options, verb="grow")
+    allow_connections(max(settings.connections))
     with workplace(loaded, options) as place:
         deployment = place.context.deployment
         if settings.protocol is not Protocol.HOT and (deployment is None or deployment.own is None):

@@ -17,7 +17,7 @@ from brimline.api.variants import Variant, Workloads, check_overrides, placed, r
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, environment_of, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
-from brimline.execution import MakeDirectory, StopToken, interruptible
+from brimline.execution import MakeDirectory, StopToken, allow_connections, interruptible
 from brimline.execution.indexed_data import ensure_indexed_data
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
@@ -170,6 +170,8 @@ def _conduct(
 ) -> VaryResult:
     """Makes the runs that are not there yet. Raises BrimlineError; what was measured is kept."""
     first = variants[settings.combinations[0]].loaded.spec
+    if not options.null:
+        allow_connections(max(each.loaded.spec.effective_connections for each in variants.values()))
     plan_hash = _plan_hash(settings, variants)
     if resume is None:
         options.progress.note(vary_cost_text(settings, own_server=bool(settings.apart)))

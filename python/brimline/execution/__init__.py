@@ -11,6 +11,7 @@ from brimline.execution.data import (
     load_data,
     restore_data,
 )
+from brimline.execution.descriptors import allow_connections, allow_descriptors
 from brimline.execution.execute import RunContext, execute
 from brimline.execution.progress import ProgressSink, Silence, Tick
 from brimline.execution.stop import StopToken, interruptible
@@ -26,6 +27,8 @@ __all__ = [
     "StopToken",
     "Tick",
     "add_data",
+    "allow_connections",
+    "allow_descriptors",
     "documents_inserted",
     "ensure_data",
     "execute",

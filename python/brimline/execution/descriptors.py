@@ -7,15 +7,20 @@ from brimline.errors import UsageError
 from brimline.plan import Plan
 
 
-def allow_descriptors(plan: Plan) -> None:
+def allow_descriptors(plan: Plan, *, connections: int | None = None) -> None:
     """Raises the soft limit of open files where `plan` needs it; asked before anything is dropped or sent.
 
-    Raises UsageError when the hard limit is too low.
+    `connections`: those of the largest of several runs on the same target; None: those of `plan`. Raises UsageError
+    when the hard limit is too low.
     """
-    if plan.target.kind not in ("wire", "driver"):
-        return
-    sockets = plan.target.sockets_per_connection if plan.target.kind == "wire" else 1
-    wanted = plan.connections * sockets + OPEN_FILES_BESIDE
+    if plan.target.kind in ("wire", "driver"):
+        sockets = plan.target.sockets_per_connection if plan.target.kind == "wire" else 1
+        allow_connections(plan.connections if connections is None else connections, sockets=sockets)
+
+
+def allow_connections(connections: int, *, sockets: int = 1) -> None:
+    """The same for so many connections of `sockets` sockets each. Raises UsageError."""
+    wanted = connections * sockets + OPEN_FILES_BESIDE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return

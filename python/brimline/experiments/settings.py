@@ -32,6 +32,11 @@ class SweepSettings:
             raise ValueError(f"a sweep has at most {CONNECTION_COUNT_MAX} connections and {REPEATS_MAX} repeats")
 
     @property
+    def connections_needed(self) -> int:
+        """The most connections it may come to."""
+        return self.connections_max
+
+    @property
     def levels(self) -> tuple[int, ...]:
         """The connections it may try, ascending; the last is `connections_max` itself."""
         doubled = [1 << power for power in range(self.connections_max.bit_length())]
@@ -84,6 +89,11 @@ class CapacitySettings:
             return self.ramp_up_s
         needed_s = math.ceil(self.operations_min / rate_ops_per_s)
         return min(max(usual_s, needed_s), self.window_factor_max * usual_s)
+
+    @property
+    def connections_needed(self) -> int | None:
+        """Connections that every probe at a rate has at least; None where the search itself finds how many it needs."""
+        return self.connections_min if self.on is On.RATE else None
 
     @property
     def windows_span_checkpoints(self) -> bool:

@@ -37,6 +37,11 @@ class FrontierSettings:
             raise ValueError("a limit of a frontier must be in 1ns to 1h")
         object.__setattr__(self, "limits_ns", tuple(sorted(set(self.limits_ns), reverse=True)))
 
+    @property
+    def connections_needed(self) -> int | None:
+        """As of each of its searches."""
+        return self.search.connections_needed
+
     def of_limit(self, limit_ns: int) -> CapacitySettings:
         """The settings of one limit's search. A budget is divided, so that the last limit gets its share."""
         search = self.search
