@@ -7,7 +7,7 @@ keeps histograms and not single latencies; percentiles that can't be read are an
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -27,6 +27,13 @@ _EXPORTER_CLASSES: Final[Mapping[str, Exporter]] = {
     "JSONArrayMeasurementsExporter": "json array",
 }
 _EXPORTER_PACKAGES: Final = ("site.ycsb.measurements.exporter", "com.yahoo.ycsb.measurements.exporter")
+_READ_PREFERENCES: Final[Mapping[str, str]] = {
+    "primary": "primary",
+    "primary_preferred": "primaryPreferred",
+    "secondary": "secondary",
+    "secondary_preferred": "secondaryPreferred",
+    "nearest": "nearest",
+}
 _TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "timeseries")
 _RAW_TYPES: Final = ("raw", "hdrhistogram+raw")
 _HIGHEST_BUCKETS: Final = 10_000_000
@@ -98,8 +105,23 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         kind != "timeseries", {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
     )
     rest = {name: value for name, value in given.items() if name not in FRONT_ONLY}
-    rest.setdefault("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
+    url = rest.get("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
+    rest["mongodb.url"] = replace(url, value=_with_read_preference(properties, url.value))
     return output, rest
+
+
+def _with_read_preference(properties: YcsbProperties, url: str) -> str:
+    """The address with `mongodb.readPreference` as its option, which is how YCSB's binding hands it on."""
+    name = "mongodb.readPreference"
+    if not properties.is_given(name):
+        return url
+    mode = _READ_PREFERENCES[properties.choice(name, "primary", tuple(_READ_PREFERENCES))]
+    if "readpreference=" in url.lower():
+        properties.refuse(name, "would have no effect: mongodb.url has a readPreference", "give one of the two")
+    base, _, options = url.strip().partition("?")
+    if "/" not in base.partition("://")[2]:
+        base += "/"
+    return f"{base}?{'&'.join(filter(None, (options, f'readPreference={mode}')))}"
 
 
 def _check_phase(properties: YcsbProperties, phase: Phase) -> None:

@@ -32,7 +32,7 @@ WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "measurement.trackjvm": (("false",), "there is no JVM"),
     "measurementtype": (("hdrhistogram",), "latencies are kept in HdrHistograms"),
     "mongodb.maxconnections": ((), "connections follow threadcount"),
-    "mongodb.readPreference": (("primary",), "reads go to the primary"),
+    "mongodb.readPreference": (("primary",), "the connection string says where reads go"),
     "mongodb.threadsAllowedToBlockForConnectionMultiplier": ((), "no operation waits for a pool"),
     "mongodb.upsert": (("false",), "inserts are inserts"),
     "readallfieldsbyname": (("false",), "a read of all fields names none"),
@@ -59,8 +59,8 @@ KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
 FRONT_ONLY: Final = (
     "dotransactions", "exporter", "exportfile", "hdrhistogram.fileoutput", "hdrhistogram.output.path",
     "hdrhistogram.percentiles", "histogram.buckets", "label", "latencytrackederrors",
-    "measurement.histogram.verbose", "measurementtype", "reportlatencyforeacherror", "status", "status.interval",
-    "timeseries.granularity",
+    "measurement.histogram.verbose", "measurementtype", "mongodb.readPreference", "reportlatencyforeacherror", "status",
+    "status.interval", "timeseries.granularity",
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What YCSB's client is asked to measure and print: each property has its effect, or is refused by name and line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_each_property_has_its_effect(assignments: str, name: str, expected: obj
 
 def test_every_property_of_the_front_is_in_the_table_above() -> None:
     shown = {word.partition("=")[0] for assignments, _, _ in EFFECTS for word in assignments.split()}
-    assert set(FRONT_ONLY) <= shown
+    assert set(FRONT_ONLY) - shown == {"mongodb.readPreference"}, "it has tests of its own"
     assert set(FRONT_ONLY) <= set(WITHOUT_EFFECT), "other verbs refuse them"
 
 
@@ -70,6 +71,32 @@ def test_without_an_address_it_is_ycsbs_own() -> None:
     assert loaded.spec.target.uri.get_secret_value() == "mongodb://localhost:27017/ycsb?w=1"
     given, _ = read("mongodb.url=mongodb://h:1/other")
     assert (given.spec.target.uri or given.spec.target.uri).get_secret_value() == "mongodb://h:1/other"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("url", "preference", "expected"),
+    [
+        ("mongodb://h:1,i:2", "secondary_preferred", "mongodb://h:1,i:2/?readPreference=secondaryPreferred"),
+        ("mongodb://h:1/shop", "nearest", "mongodb://h:1/shop?readPreference=nearest"),
+        ("mongodb://h:1/shop?w=2", "secondary", "mongodb://h:1/shop?w=2&readPreference=secondary"),
+        ("mongodb://h:1/shop?", "primary", "mongodb://h:1/shop?readPreference=primary"),
+    ],
+)
+def test_a_read_preference_becomes_an_option_of_the_address(url: str, preference: str, expected: str) -> None:
+    loaded, _ = read(f"mongodb.url={url}", f"mongodb.readPreference={preference}")
+    assert loaded.spec.target.uri is not None
+    assert loaded.spec.target.uri.get_secret_value() == expected
+
+
+DOCUMENTED = (Path(__file__).parents[3] / "docs/ycsb.md").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(set(WITHOUT_EFFECT) - set(FRONT_ONLY) - {"basicdb.verbose"}))
+def test_what_is_refused_here_is_listed(name: str) -> None:
+    """A name as a whole, or with a star at its end. `basicdb.verbose` belongs to another binding."""
+    beginnings = {name[:length] + "*" for length in range(1, len(name))}
+    listed = set(re.findall(r"`([^`]+)`", DOCUMENTED.partition("## Different on purpose")[2]))
+    assert listed & {name, *beginnings}
 
 
 def test_the_work_is_that_of_the_same_properties_elsewhere() -> None:
@@ -127,6 +154,13 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
         ("measurement.raw.output_file=x", "would have no effect: latencies are kept in HdrHistograms", ""),
         ("measurement.trackjvm=true", "would have no effect: there is no JVM", ""),
         ("core_workload_insertion_retry_limit=2", "would have no effect: a failed insert is counted, not repeated", ""),
+        ("mongodb.readPreference=tertiary", '"tertiary" is not one of primary, primary_preferred', ""),
+        (
+            "mongodb.url=mongodb://h/?readPreference=nearest mongodb.readPreference=secondary",
+            "would have no effect: mongodb.url has a readPreference",
+            "give one of the two",
+        ),
+        ("mongodb.upsert=true", "would have no effect: inserts are inserts", "remove mongodb.upsert"),
         ("mesurementtype=raw", "would have no effect", 'did you mean "measurementtype"'),
     ],
 )  # fmt: skip
