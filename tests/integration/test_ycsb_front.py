@@ -12,6 +12,7 @@ import pytest
 
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine, Outcome
+from tests.support.scripted_server import scripted_server
 from tests.support.secrets import ADDRESSES, SECRET
 from tests.support.ycsb_golden import GOLDEN, form, recorded, status_form
 
@@ -164,6 +165,19 @@ def test_target_status_and_files(brimline_cli: CommandLine, url: str, database: 
         f"out.{prefix}{name}.hdr" for prefix in ("", "Intended-") for name in ("CLEANUP", "READ", "UPDATE")
     )
     assert float(value(exported, "OVERALL", "RunTime(ms)")) >= 2900, "three seconds at 500 a second"
+
+
+def test_a_target_that_was_not_kept_is_said(brimline_cli: CommandLine) -> None:
+    """Two connections on a server that takes 5 ms do 400 a second at most."""
+    limits = ("-threads", "2", "-p", "maxexecutiontime=1", "-p", "operationcount=1000000")
+    with scripted_server({"service": {"kind": "fixed", "ns": 5_000_000}}) as server:
+        address = f"mongodb.url={server.uri}/ycsb"
+        too_high = ycsb(brimline_cli, address, "run", "c", *limits, "-target", "2000")
+        kept = ycsb(brimline_cli, address, "run", "c", *limits, "-target", "20")
+    (said,) = re.findall(r"^warning: planned 2 000, sent (\d+): (.*)$", too_high.stderr, re.MULTILINE)
+    assert int(said[0]) == int(value(too_high.stdout, "READ", "Operations")) <= 420
+    assert "never went out" in said[1]
+    assert "warning" not in kept.stderr
 
 
 def test_a_time_limit_ends_loads_and_runs(brimline_cli: CommandLine, url: str, database: Database) -> None:

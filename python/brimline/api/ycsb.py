@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brimline.analysis.finding import Standing
 from brimline.api.options import Options
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
@@ -120,6 +121,10 @@ class _Front:
         for row in result.record.errors:
             words = (row["operation"], row["outcome"], str(row["code"] or ""), row["label"])
             self.talk(f"{row['count']} x {' '.join(filter(None, words))}: {row['example']}")
+        # YCSB's lines have no place for what -target asked for and never went out.
+        for finding in result.observation.findings:
+            if finding.name == "sent" and finding.verdict is not Standing.PASS:
+                self.talk(f"warning: {finding.evidence}")
         self.talk(f"record: {result.directory}")
 
     def _begin(self, plan: Plan) -> StatusLines | None:
