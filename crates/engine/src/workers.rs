@@ -124,7 +124,86 @@ impl Workers {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::plan::{ThinkLaw, ThinkTime};
+
+    /// The shards of a closed loop: as many workers on each, as `Plan::thread_count` has it.
+    fn shards(pacer: Closed, workers: u64, shard_count: u64) -> Vec<Workers> {
+        let own = (workers / shard_count) as usize;
+        (0..shard_count).map(|shard| Workers::new(pacer, own, shard, shard_count)).collect()
+    }
+
+    /// Lets all workers perform operations that take `service_ns` until everything is done; the instants at which
+    /// operations were sent, in order.
+    fn sent_by(mut shard: Workers, service_ns: Nanos) -> Vec<Nanos> {
+        let mut sent = Vec::new();
+        let mut to_send: BinaryHeap<Reverse<(Nanos, ConnectionIndex)>> = BinaryHeap::new();
+        for connection in 0..shard.begins_at.len() {
+            if shard.up(connection, 0) == Next::Send {
+                to_send.push(Reverse((0, connection)));
+            }
+        }
+        loop {
+            let next = to_send.peek().map(|&Reverse((at, _))| at);
+            let (Some(now), true) = (next.into_iter().chain(shard.next_wake()).min(), sent.len() < 10_000)
+            else {
+                return sent;
+            };
+            while let Some(connection) = shard.wake(now) {
+                to_send.push(Reverse((now, connection)));
+            }
+            while let Some(&Reverse((at, connection))) = to_send.peek().filter(|Reverse((at, _))| *at <= now)
+            {
+                to_send.pop();
+                sent.push(at);
+                if shard.finished(connection, sent.len() as u64, at + service_ns) == Next::Send {
+                    to_send.push(Reverse((at + service_ns, connection)));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// T · L operations on any number of shards, the same ones at the same instants as on one; worker k of T begins at
+        /// k · R / T, so that at any time as many have begun as the ramp-up says.
+        #[test]
+        fn a_ramp_up_offers_the_same_on_any_number_of_shards(
+            own in 1u64..6, shard_count in 1u64..6, loops in 1u64..6,
+            ramp_up_ns in 1u64..10_000_000_000, service_ns in 1u64..2_000_000_000, at in 0u64..12_000_000_000,
+        ) {
+            let workers = own * shard_count;
+            let pacer = Closed::staggered(workers, loops, ramp_up_ns);
+            let split = shards(pacer, workers, shard_count);
+            prop_assert_eq!(split.iter().filter_map(Workers::planned).sum::<u64>(), workers * loops);
+            let begun: u64 = split.iter().map(|shard| shard.active_count(at)).sum();
+            prop_assert_eq!(begun, ((at + 1) * workers).div_ceil(ramp_up_ns).min(workers));
+            let mut sent: Vec<Nanos> = split.into_iter().flat_map(|shard| sent_by(shard, service_ns)).collect();
+            sent.sort_unstable();
+            let alone = shards(pacer, workers, 1).into_iter().flat_map(|shard| sent_by(shard, service_ns));
+            prop_assert_eq!(sent.len() as u64, workers * loops);
+            prop_assert_eq!(sent, alone.collect::<Vec<_>>());
+        }
+
+        /// A worker that thinks Z after replies of S sends every S + Z, whatever shard it is on.
+        #[test]
+        fn a_worker_that_thinks_sends_as_often_as_it_can(
+            service_ns in 1u64..1_000_000, think_ns in 1u64..1_000_000, operations in 1u64..50,
+        ) {
+            let think = Some(ThinkTime { mean_ns: think_ns, law: ThinkLaw::Constant });
+            let mut worker = Workers::new(Closed::new(think, 1), 1, 2, 3);
+            prop_assert_eq!(worker.up(0, 0), Next::Send);
+            let mut sent_at = 0;
+            for index in 0..operations {
+                prop_assert_eq!(worker.finished(0, index, sent_at + service_ns), Next::Rest);
+                prop_assert_eq!(worker.wake(sent_at + service_ns + think_ns - 1), None);
+                sent_at += service_ns + think_ns;
+                prop_assert_eq!(worker.wake(sent_at), Some(0));
+            }
+            prop_assert_eq!(worker.planned(), None);
+        }
+    }
 
     #[test]
     fn workers_begin_evenly_perform_their_loops_and_leave() {
