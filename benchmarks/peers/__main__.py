@@ -114,7 +114,7 @@ class Comparison:
         except (ClientFailed, ProcessLookupError) as error:
             _say(f"{turn.client}, {turn.cell}: {error}")
             _say("".join(log.read_text(errors="replace").splitlines(keepends=True)[-10:]))
-            self._note(Absence(client=turn.client, cell=turn.cell, reason="a run failed", hint="run it alone: --peers"))
+            self._note(failed_run(turn, error))
             return None
 
     def _command_line(self, turn: Turn) -> str:
@@ -124,6 +124,19 @@ class Comparison:
     def _note(self, absence: Absence) -> None:
         if absence not in self._results.absent:
             self._results.absent.append(absence)
+
+
+def failed_run(turn: Turn, error: Exception) -> Absence:
+    """Why a run is missing, and how to see it again. Of a peer without any run in a cell it is why it has no row.
+
+    Elsewhere than in the page of this comparison, which a single run would replace.
+    """
+    which = f"its run of round {turn.round}" if turn.round else "the look at its commands"
+    peers = [] if turn.client == BRIMLINE else ["--peers", turn.client]
+    again = shlex.join([*peers, "--cells", turn.cell, "--rounds", "1", "--output", "target/peers/again"])
+    return Absence(
+        client=turn.client, cell=turn.cell, reason=f"{which} failed: {error}", hint=f"make peers ARGUMENTS='{again}'"
+    )
 
 
 def _programs(wanted: Sequence[str]) -> tuple[dict[str, list[str]], list[Absence]]:

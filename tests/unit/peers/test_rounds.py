@@ -1,6 +1,12 @@
 """Who runs after whom."""
 
-from benchmarks.peers.rounds import turns
+import pytest
+
+from benchmarks.peers.__main__ import failed_run
+from benchmarks.peers.catalogue import BRIMLINE
+from benchmarks.peers.options import read_arguments
+from benchmarks.peers.processes import ClientFailed
+from benchmarks.peers.rounds import Turn, turns
 
 
 def order(*peers: str, rounds: int = 1) -> list[tuple[int, int, str]]:
@@ -19,6 +25,20 @@ def test_numbers_are_never_used_twice() -> None:
     made = list(turns([("c", ["p", "q", "r"]), ("load", ["p"])], rounds=2, reference="B"))
     reference_numbers = [turn.number for turn in made if turn.client == "B"]
     assert reference_numbers == list(range(1, 7))
+
+
+@pytest.mark.parametrize(("client", "peers"), [("ycsb", ["ycsb"]), (BRIMLINE, None)])
+def test_a_run_that_failed_is_told_with_its_round_its_reason_and_how_to_repeat_it(
+    client: str, peers: list[str] | None
+) -> None:
+    turn = Turn(client=client, cell="batch", round=2, number=5)
+    absence = failed_run(turn, ClientFailed("fell silent"))
+    assert (absence.client, absence.cell) == (client, "batch")
+    assert absence.reason == "its run of round 2 failed: fell silent"
+    words = absence.hint.removeprefix("make peers ARGUMENTS='").removesuffix("'").split()
+    given = read_arguments(words)
+    assert (given.cells, given.rounds, given.output.name) == (["batch"], 1, "again")
+    assert peers is None or given.peers == peers
 
 
 def test_without_a_peer_the_reference_runs_alone() -> None:
