@@ -6,7 +6,7 @@ python examples/compare_two_settings.py [--null]
 import argparse
 
 import brimline
-from brimline.experiments.ab import ABSettings
+from brimline.experiments.paired.ab import ABSettings
 
 
 def main() -> None:
