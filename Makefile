@@ -35,16 +35,17 @@ test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
 lint: $(NATIVE) ## Check form, types and the one-way flow
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests benchmarks
-	$(BIN)/ruff format --check python tests benchmarks
+	$(BIN)/ruff check python tests benchmarks examples
+	$(BIN)/ruff format --check python tests benchmarks examples
 	$(BIN)/mypy
+	$(BIN)/mypy examples
 	$(BIN)/lint-imports
 
 .PHONY: format
 format: $(VENV)/.installed ## Bring all code into form
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests benchmarks
-	$(BIN)/ruff format python tests benchmarks
+	$(BIN)/ruff check --fix python tests benchmarks examples
+	$(BIN)/ruff format python tests benchmarks examples
 
 .PHONY: bench
 bench: $(NATIVE) $(TESTSERVER) ## Measure client CPU and instructions per operation

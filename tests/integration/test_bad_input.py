@@ -269,3 +269,17 @@ def test_too_few_open_files_for_one_run_of_many_are_noticed_before_the_first(
         counted = server.opcounters()
     assert (counted["query"], counted["insert"]) == (0, 0), "nothing was sent"
     assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("sweep",), ("sweep", "--vary", "cache-gb=0.25,1"), ("capacity", "--on", "connections", "--quick")],
+    ids=" ".join,
+)
+def test_a_think_time_is_not_dropped_silently(words: tuple[str, ...], brimline_cli: CommandLine) -> None:
+    spec = "data: {records: 100}\noperations: {read: 1}\nload: {kind: closed, think_time: 10ms}\n"
+    (brimline_cli.directory / "pausing.yaml").write_text("name: pausing\n" + spec)
+    outcome = brimline_cli.run(words[0], "pausing.yaml", *words[1:])
+    assert outcome.exit_code == 2
+    assert "load.think_time" in outcome.stderr and "\nhint: leave load.think_time out" in outcome.stderr
+    assert not list(brimline_cli.directory.glob("runs/*"))

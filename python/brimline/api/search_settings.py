@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import ValidationError
 
 from brimline.analysis.objective import TAIL_OPERATIONS_P99, Slo
-from brimline.api.workload import objective
+from brimline.api.workload import check_no_think_time, objective
 from brimline.errors import UsageError
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import FrontierSettings
@@ -71,6 +71,7 @@ def settings_for(spec: Spec, preset: Preset, words: SearchWords = NOTHING_SAID) 
     if on is not On.RATE:
         chosen = replace(chosen, slo=slo.on_service_time(), load_max=CONNECTION_COUNT_MAX)
     if on is On.CONNECTIONS:
+        check_no_think_time(spec)
         chosen = replace(chosen, on=on)
     if on is On.THREADS:
         chosen = _on_threads(chosen, spec, words.loops, words.ramp_up_s)

@@ -6,7 +6,7 @@ from pathlib import Path
 from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
-from brimline.api.workload import load_workload
+from brimline.api.workload import check_no_think_time, load_workload
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep
@@ -35,6 +35,7 @@ def sweep_loaded(
     loaded: LoadedSpec, settings: SweepSettings, options: Options, *, resume: Path | None = None
 ) -> SweepResult:
     """`sweep` for a spec that is read already. `resume`: the directory of one to go on with."""
+    check_no_think_time(loaded.spec)
     conducted = conduct(
         loaded,
         options,

@@ -14,7 +14,7 @@ from brimline.api.results import Result
 from brimline.api.resume import require_same_server, resumption
 from brimline.api.run import interruption
 from brimline.api.variants import Variant, Workloads, check_overrides, placed, run_plan
-from brimline.api.workload import load_workload
+from brimline.api.workload import check_no_think_time, load_workload
 from brimline.api.workplace import Workplace, environment_of, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import MakeDirectory, StopToken, allow_connections, interruptible
@@ -155,9 +155,11 @@ def _load(
     property_files: Sequence[str | Path] = (),
     properties: Sequence[str] = (),
 ) -> LoadedSpec:
-    return load_workload(
+    loaded = load_workload(
         workload, property_files=property_files, properties=properties, overrides={**changes, **levels}
     )
+    check_no_think_time(loaded.spec)
+    return loaded
 
 
 def _conduct(

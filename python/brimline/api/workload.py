@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_quantile
+from brimline.errors import UsageError
 from brimline.spec import LoadedSpec, Spec, load_spec
+from brimline.spec.load_models import ClosedLoad
 from brimline.spec.slo import ObjectiveSpec
 
 
@@ -17,6 +19,15 @@ def load_workload(
 ) -> LoadedSpec:
     """The spec of a verb; see `spec.load_spec`."""
     return load_spec(workload, property_files=property_files, properties=properties, overrides=overrides)
+
+
+def check_no_think_time(spec: Spec) -> None:
+    """Refuses a workload whose connections pause, where every connection is kept busy. Raises UsageError."""
+    if isinstance(spec.load, ClosedLoad) and spec.load.think_time_ns:
+        raise UsageError(
+            "every connection is kept busy here, and the workload has a load.think_time",
+            hint="leave load.think_time out, or measure it with brimline run",
+        )
 
 
 def objective(spec: Spec) -> Slo | None:
