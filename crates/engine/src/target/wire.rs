@@ -3,20 +3,25 @@
 //! the generator shares out the records among servers, a connection is as many sockets, of which a request takes one. Where
 //! the server is a replica set's primary, sockets follow it.
 
+mod broken;
 mod following;
+mod routes;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
-use brimline_wire::connection::{Connection, ConnectionError, Received, SendState};
+use brimline_wire::connection::{Connection, Received, SendState};
 use brimline_wire::endpoint::Endpoint;
-use brimline_wire::handshake::{Handshake, HandshakeError, Step};
+use brimline_wire::handshake::{Handshake, Step};
 use brimline_wire::reply;
 
+use self::broken::Broken;
 pub use self::following::Followed;
 use self::following::Following;
+use self::routes::Choice;
+pub use self::routes::Routes;
 use super::replies::facts;
 use super::{ConnectionIndex, Event, Target};
 use crate::arrivals::Arrivals;
@@ -24,69 +29,9 @@ use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
 use crate::connects::ConnectTimes;
 use crate::failure::{Failure, FailureClass};
 use crate::poller::{Ending, Interest, Poller};
-use crate::replica_set::Servers;
 
 /// How long a connection that broke, or could not be made, rests before the next try.
 const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
-
-/// Where requests go. Each connection has a socket to one server of each group: connection *i* to server *i* modulo their number.
-#[derive(Clone, Debug)]
-pub struct Routes {
-    groups: Vec<Vec<Endpoint>>,
-    choice: Choice,
-    /// The replica set that they belong to, when it is followed.
-    set: Option<Followed>,
-}
-
-/// What decides the group that a request goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Choice {
-    /// There is one.
-    None,
-    /// The first takes writes, the second reads.
-    Kind,
-    /// The number of the record, modulo their number.
-    Record(u64),
-}
-
-impl Routes {
-    /// All requests to these servers, at least one.
-    pub fn to(servers: Vec<Endpoint>) -> Self {
-        Self { groups: vec![servers], choice: Choice::None, set: None }
-    }
-
-    /// Writes to some servers and reads to others, at least one each.
-    pub fn by_kind(writes: Vec<Endpoint>, reads: Vec<Endpoint>) -> Self {
-        Self { groups: vec![writes, reads], choice: Choice::Kind, set: None }
-    }
-
-    /// Record *i* to server *i* modulo their number, at least one.
-    pub fn by_record(servers: impl Iterator<Item = Endpoint>) -> Self {
-        let groups: Vec<_> = servers.map(|server| vec![server]).collect();
-        let choice = Choice::Record(groups.len() as u64);
-        Self { groups, choice, set: None }
-    }
-
-    /// The same, but sockets follow the replica set that these servers belong to.
-    #[must_use]
-    pub fn following(self, set: Followed) -> Self {
-        Self { set: Some(set), ..self }
-    }
-
-    /// The servers, when there are several and any of them takes any request: the routers of a cluster.
-    fn routers(&self) -> &[Endpoint] {
-        match self.groups.as_slice() {
-            [alike] if alike.len() > 1 && self.set.is_none() => alike,
-            _ => &[],
-        }
-    }
-
-    /// What is known of that replica set to begin with: the first server takes its writes, a second group its reads.
-    pub fn servers(&self) -> Servers {
-        let group = |number: usize| self.groups.get(number).map(Vec::as_slice).unwrap_or_default();
-        Servers { primary: group(0).first().cloned(), readers: group(1).to_vec() }
-    }
-}
 
 /// Servers behind their addresses.
 pub struct WireTarget {
@@ -493,51 +438,5 @@ impl Target for WireTarget {
 
     fn cpu_ns(&self) -> Nanos {
         thread_cpu_ns()
-    }
-}
-
-/// Why a connection can't be used any more.
-struct Broken {
-    class: FailureClass,
-    message: String,
-}
-
-impl Broken {
-    fn bad(error: &dyn std::fmt::Display) -> Self {
-        Self { class: FailureClass::BadReply, message: error.to_string() }
-    }
-
-    fn no_socket() -> Self {
-        Self { class: FailureClass::ConnectionLost, message: "the connection is down".to_owned() }
-    }
-
-    fn other_role() -> Self {
-        let message = "the server has another role in its replica set by now".to_owned();
-        Self { class: FailureClass::ConnectionLost, message }
-    }
-}
-
-impl From<ConnectionError> for Broken {
-    fn from(error: ConnectionError) -> Self {
-        let class = match error {
-            ConnectionError::Io(_) | ConnectionError::Closed => FailureClass::ConnectionLost,
-            _ => FailureClass::BadReply,
-        };
-        Self { class, message: error.to_string() }
-    }
-}
-
-impl From<HandshakeError> for Broken {
-    fn from(error: HandshakeError) -> Self {
-        match error {
-            HandshakeError::Connection(error) => error.into(),
-            error => Self::bad(&error),
-        }
-    }
-}
-
-impl From<io::Error> for Broken {
-    fn from(error: io::Error) -> Self {
-        Self { class: FailureClass::ConnectionLost, message: error.to_string() }
     }
 }
