@@ -29,7 +29,7 @@ def test_a_frontier_is_written_in_the_language_asked_for(monkeypatch: pytest.Mon
     verb = import_module("brimline.api.capacity")
     written = Written()
     monkeypatch.setattr(verb, "conduct", lambda *_args, **_named: None)
-    monkeypatch.setattr(verb, "search_result", lambda *_args: written)
+    monkeypatch.setattr(verb, "frontier_result", lambda *_args: written)
     loaded = LoadedSpec(read_only(), "", "")
     settings = frontier_settings(loaded.spec, "quick", [20_000_000, 5_000_000])
     verb.search_loaded(loaded, settings, Options(language="zh"))

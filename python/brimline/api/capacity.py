@@ -110,54 +110,60 @@ def search_loaded(
     loaded: LoadedSpec, settings: CapacitySettings | FrontierSettings, options: Options, *, resume: Path | None = None
 ) -> CapacityResult | FrontierResult:
     """A search for a spec that is read already. `resume`: the directory of one to go on with."""
+    result: CapacityResult | FrontierResult
     if isinstance(settings, FrontierSettings):
-        kind, search, goals = "frontier", settings.search, len(settings.limits_ns)
+        result = frontier_result(
+            conduct(
+                loaded,
+                options,
+                kind="frontier",
+                settings=settings,
+                make=Frontier,
+                estimate=capacity_time(settings.search, goals=len(settings.limits_ns)),
+                slo=settings.search.slo,
+                resume=resume,
+            )
+        )
     else:
-        kind, search, goals = "capacity", settings, 1
-    conducted = conduct(
-        loaded,
-        options,
-        kind=kind,
-        settings=settings,
-        make=lambda seed: _machine(settings, seed),
-        estimate=capacity_time(search, goals=goals),
-        slo=search.slo,
-        resume=resume,
-    )
-    result = search_result(conducted, settings)
+        result = capacity_result(
+            conduct(
+                loaded,
+                options,
+                kind="capacity",
+                settings=settings,
+                make=Capacity,
+                estimate=capacity_time(settings),
+                slo=settings.slo,
+                resume=resume,
+            )
+        )
     result.write(options.language)
     return result
 
 
-def _machine(settings: CapacitySettings | FrontierSettings, seed: int) -> Capacity | Frontier:
-    return Frontier(settings, seed) if isinstance(settings, FrontierSettings) else Capacity(settings, seed)
-
-
-@overload
-def search_result(conducted: Conducted, settings: CapacitySettings) -> CapacityResult: ...
-@overload
-def search_result(conducted: Conducted, settings: FrontierSettings) -> FrontierResult: ...
-def search_result(
-    conducted: Conducted, settings: CapacitySettings | FrontierSettings
-) -> CapacityResult | FrontierResult:
+def capacity_result(conducted: Conducted[CapacitySettings]) -> CapacityResult:
     """What the trials show, now or years later."""
-    experiment, trials = conducted.experiment, conducted.trials
-    if isinstance(settings, FrontierSettings):
-        several = Frontier(settings, conducted.seed).conclude(trials)
-        detail = detail_record(conducted, several)
-        return FrontierResult(
-            report=frontier_report(experiment, trials, several, settings, detail=detail),
-            directory=experiment.directory,
-            interrupted=conducted.interrupted,
-            experiment=experiment,
-            trials=trials,
-            settings=settings,
-            conclusion=several,
-        )
+    experiment, trials, settings = conducted.experiment, conducted.trials, conducted.settings
     conclusion = Capacity(settings, conducted.seed).conclude(trials)
     detail = detail_record(conducted, conclusion)
     return CapacityResult(
         report=capacity_report(experiment, trials, conclusion, settings, detail=detail),
+        directory=experiment.directory,
+        interrupted=conducted.interrupted,
+        experiment=experiment,
+        trials=trials,
+        settings=settings,
+        conclusion=conclusion,
+    )
+
+
+def frontier_result(conducted: Conducted[FrontierSettings]) -> FrontierResult:
+    """What the trials show, now or years later."""
+    experiment, trials, settings = conducted.experiment, conducted.trials, conducted.settings
+    conclusion = Frontier(settings, conducted.seed).conclude(trials)
+    detail = detail_record(conducted, conclusion)
+    return FrontierResult(
+        report=frontier_report(experiment, trials, conclusion, settings, detail=detail),
         directory=experiment.directory,
         interrupted=conducted.interrupted,
         experiment=experiment,

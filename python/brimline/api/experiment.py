@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from brimline.analysis.objective import Slo
 from brimline.api.options import Options
@@ -11,7 +12,7 @@ from brimline.api.resume import require_same
 from brimline.api.run import interruption
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
-from brimline.execution import allow_descriptors
+from brimline.execution import allow_descriptors, connections_allowed
 from brimline.experiments.capacity.conclusion import CapacityConclusion
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
 from brimline.experiments.cost import TimeEstimate
@@ -25,12 +26,15 @@ from brimline.record import ExperimentRecord, RunRecord, read_experiment, read_r
 from brimline.report import detail_trial
 from brimline.spec import LoadedSpec
 
+Settings = TypeVar("Settings", CapacitySettings, SweepSettings, FrontierSettings)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conducted:
+class Conducted(Generic[Settings]):
     """An experiment that has been conducted, as far as it came. `seed` is that of its own choices."""
 
     experiment: ExperimentRecord
+    settings: Settings
     trials: Sequence[Trial]
     seed: int
     interrupted: Interrupted | None = None
@@ -41,16 +45,17 @@ def conduct(
     options: Options,
     *,
     kind: str,
-    settings: CapacitySettings | SweepSettings | FrontierSettings,
-    make: Callable[[int], Experiment],
+    settings: Settings,
+    make: Callable[[Settings, int], Experiment],
     estimate: TimeEstimate,
     slo: Slo | None = None,
     resume: Path | None = None,
-) -> Conducted:
-    """Runs the experiment that `make` makes from a seed. Raises BrimlineError; the trials until then are kept.
+) -> Conducted[Settings]:
+    """Runs the experiment that `make` makes from settings and a seed. Raises BrimlineError; its trials are kept.
 
-    `estimate` is said first, unless part of it is spent. `slo` says which figures of a run are needed. `resume`: the
-    directory of an experiment of the same kind to go on with, whose finished trials count.
+    The settings are those of `settings` within the connections that there may be. `estimate` is said first, unless part
+    of it is spent. `slo` says which figures of a run are needed. `resume`: the directory of an experiment of the same
+    kind to go on with, whose finished trials count.
     """
     if resume is None:
         options.progress.note(estimate.text)
@@ -60,13 +65,14 @@ def conduct(
         if resume is not None:
             require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
         allow_descriptors(plan, connections=settings.connections_needed)
+        settings = settings.within(connections_allowed(plan))
         place.ensure_data(plan)
         place.stop.raise_if_requested()
         with recording(place, plan, kind=kind, settings=asdict(settings), resume=resume) as writer:
             directory = writer.directory
             done = stored_trials(read_experiment(directory), slo=slo) if resume is not None else []
             trials = run_trials(
-                make(seed),
+                make(settings, seed),
                 spec=place.spec,
                 target=place.target,
                 writer=writer,
@@ -76,6 +82,7 @@ def conduct(
             )
     return Conducted(
         experiment=read_experiment(directory),
+        settings=settings,
         trials=trials,
         seed=seed,
         interrupted=interruption(place.stop, directory),
@@ -83,7 +90,7 @@ def conduct(
 
 
 def detail_record(
-    conducted: Conducted, conclusion: CapacityConclusion | SweepConclusion | FrontierConclusion
+    conducted: Conducted[Settings], conclusion: CapacityConclusion | SweepConclusion | FrontierConclusion
 ) -> RunRecord | None:
     """The run of the trial that the report shows more closely."""
     chosen = conclusion.points[0].conclusion if isinstance(conclusion, FrontierConclusion) else conclusion

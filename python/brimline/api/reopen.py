@@ -5,8 +5,8 @@ from pathlib import Path
 
 from brimline.analysis.objective import Slo
 from brimline.api.ab import ab_result
-from brimline.api.capacity import search_result
-from brimline.api.experiment import Conducted
+from brimline.api.capacity import capacity_result, frontier_result
+from brimline.api.experiment import Conducted, Settings
 from brimline.api.grow import growth_result
 from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
@@ -101,24 +101,29 @@ def _open_experiment(directory: Path) -> Result:
 
 def _capacity(experiment: ExperimentRecord) -> Result:
     settings = stored_capacity_settings(experiment.settings)
-    return search_result(_conducted(experiment, settings.slo), settings)
+    return capacity_result(_conducted(experiment, settings, settings.slo))
 
 
 def _frontier(experiment: ExperimentRecord) -> Result:
     settings = stored_frontier_settings(experiment)
-    return search_result(_conducted(experiment, settings.search.slo), settings)
+    return frontier_result(_conducted(experiment, settings, settings.search.slo))
 
 
 def _sweep(experiment: ExperimentRecord) -> Result:
-    return sweep_result(_conducted(experiment), stored_sweep_settings(experiment))
+    return sweep_result(_conducted(experiment, stored_sweep_settings(experiment)))
 
 
 def _growth(experiment: ExperimentRecord) -> Result:
     return growth_result(experiment, stored_growth_trials(experiment), stored_growth_settings(experiment))
 
 
-def _conducted(experiment: ExperimentRecord, slo: Slo | None = None) -> Conducted:
-    return Conducted(experiment=experiment, trials=stored_trials(experiment, slo=slo), seed=stored_seed(experiment))
+def _conducted(experiment: ExperimentRecord, settings: Settings, slo: Slo | None = None) -> Conducted[Settings]:
+    return Conducted(
+        experiment=experiment,
+        settings=settings,
+        trials=stored_trials(experiment, slo=slo),
+        seed=stored_seed(experiment),
+    )
 
 
 _BY_KIND: Mapping[str, Callable[[ExperimentRecord], Result]] = {

@@ -41,18 +41,18 @@ def sweep_loaded(
         options,
         kind="sweep",
         settings=settings,
-        make=lambda seed: Sweep(settings, seed),
+        make=Sweep,
         estimate=sweep_time(settings),
         resume=resume,
     )
-    result = sweep_result(conducted, settings)
+    result = sweep_result(conducted)
     result.write(options.language)
     return result
 
 
-def sweep_result(conducted: Conducted, settings: SweepSettings) -> SweepResult:
+def sweep_result(conducted: Conducted[SweepSettings]) -> SweepResult:
     """What the trials show, now or years later."""
-    conclusion = Sweep(settings, conducted.seed).conclude(conducted.trials)
+    conclusion = Sweep(conducted.settings, conducted.seed).conclude(conducted.trials)
     report = sweep_report(
         conducted.experiment, conducted.trials, conclusion, detail=detail_record(conducted, conclusion)
     )

@@ -11,7 +11,7 @@ from brimline.execution.data import (
     load_data,
     restore_data,
 )
-from brimline.execution.descriptors import allow_connections, allow_descriptors
+from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.execute import RunContext, execute
 from brimline.execution.progress import ProgressSink, Silence, Tick
 from brimline.execution.stop import StopToken, interruptible
@@ -29,6 +29,7 @@ __all__ = [
     "add_data",
     "allow_connections",
     "allow_descriptors",
+    "connections_allowed",
     "documents_inserted",
     "ensure_data",
     "execute",

@@ -5,6 +5,7 @@ import resource
 from brimline.doctor.limits import OPEN_FILES_BESIDE
 from brimline.errors import UsageError
 from brimline.plan import Plan
+from brimline.spec.readers import CONNECTION_COUNT_MAX
 
 
 def allow_descriptors(plan: Plan, *, connections: int | None = None) -> None:
@@ -13,9 +14,30 @@ def allow_descriptors(plan: Plan, *, connections: int | None = None) -> None:
     `connections`: those of the largest of several runs on the same target; None: those of `plan`. Raises UsageError
     when the hard limit is too low.
     """
-    if plan.target.kind in ("wire", "driver"):
-        sockets = plan.target.sockets_per_connection if plan.target.kind == "wire" else 1
+    if sockets := _sockets_per_connection(plan):
         allow_connections(plan.connections if connections is None else connections, sockets=sockets)
+
+
+def connections_allowed(plan: Plan) -> int:
+    """The most connections that a run on this plan's target may have here."""
+    return connections_within(_sockets_per_connection(plan))
+
+
+def connections_within(sockets: int) -> int:
+    """The most connections of `sockets` sockets each that the hard limit of open files leaves room for."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if not sockets or hard == resource.RLIM_INFINITY:
+        return CONNECTION_COUNT_MAX
+    return max(1, min(CONNECTION_COUNT_MAX, (hard - OPEN_FILES_BESIDE) // sockets))
+
+
+def _sockets_per_connection(plan: Plan) -> int:
+    match plan.target.kind:
+        case "wire":
+            return plan.target.sockets_per_connection
+        case "driver":
+            return 1
+    return 0
 
 
 def allow_connections(connections: int, *, sockets: int = 1) -> None:

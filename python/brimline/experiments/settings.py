@@ -1,7 +1,8 @@
 """Owns how long and how finely experiments probe: the presets `quick` and `standard`, and their time."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from brimline.analysis.checkpoints import CHECKPOINT_PAUSE_S
 from brimline.analysis.objective import Slo
@@ -35,6 +36,10 @@ class SweepSettings:
     def connections_needed(self) -> int:
         """The most connections it may come to."""
         return self.connections_max
+
+    def within(self, connections: int) -> Self:
+        """The same with at most so many connections."""
+        return replace(self, connections_max=min(self.connections_max, connections))
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -94,6 +99,18 @@ class CapacitySettings:
     def connections_needed(self) -> int | None:
         """Connections that every probe at a rate has at least; None where the search itself finds how many it needs."""
         return self.connections_min if self.on is On.RATE else None
+
+    def within(self, connections: int) -> Self:
+        """The same with at most so many connections, those of the levels above a candidate among them."""
+        bounded = replace(
+            self,
+            sweep=self.sweep.within(connections),
+            connections_max=max(self.connections_min, min(self.connections_max, connections)),
+        )
+        if not self.axis.whole:
+            return bounded
+        most = max(1, math.floor(connections / (1 + (self.steps_up_max + 1) * self.step)))
+        return replace(bounded, load_max=most if self.load_max is None else min(self.load_max, most))
 
     @property
     def windows_span_checkpoints(self) -> bool:

@@ -95,8 +95,24 @@ def test_a_generator_at_its_limit_spoils_even_a_pass() -> None:
 
 def test_no_more_is_tried_than_there_may_be() -> None:
     trials, conclusion = play(replace(on_connections(), load_max=60), 10**6)
-    assert max(each.probe.connections for each in trials if each.probe.stage == "bracket") <= 60
-    assert conclusion.reason == "no limit found up to 56 connections"
+    assert max(each.probe.connections for each in trials if each.probe.stage == "bracket") == 60
+    assert conclusion.reason == "no limit found up to 60 connections, the most that can be tried here"
+
+
+@pytest.mark.parametrize("largest", [5, 50, 58])
+def test_a_limit_below_the_most_that_can_be_tried_is_found(largest: int) -> None:
+    trials, conclusion = play(on_connections().within(65), largest)
+    assert max(each.probe.connections for each in trials) <= 65
+    assert conclusion.sustained is not None
+    assert conclusion.sustained.value == pytest.approx(largest, abs=max(1, 0.02 * largest))
+
+
+def test_a_search_within_few_connections_keeps_what_was_asked_for() -> None:
+    on_rate = standard().within(100)
+    assert (on_rate.sweep.connections_max, on_rate.connections_max, on_rate.load_max) == (100, 100, None)
+    assert standard().within(10).connections_max == standard().connections_min
+    assert on_connections().within(1).load_max == 1
+    assert replace(on_connections(), load_max=7).within(100).load_max == 7
 
 
 def test_levels_of_whole_numbers_are_at_least_one_apart() -> None:

@@ -1,5 +1,6 @@
 """Owns the bracket: shares of the likely load, of which one is sustained and a higher one is not."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,23 +36,29 @@ class Bracket:
 
 
 def bracket(judged: Sequence[Judged], *, axis: Axis, anchor: float, load_max: float | None = None) -> Bracket:
-    """Where the bracket stands after these usable bracket trials. `anchor`: the load that the plateau makes likely."""
+    """Where the bracket stands after these usable bracket trials.
+
+    `anchor`: the load that the plateau makes likely. `load_max`: the highest that can be tried.
+    """
+    most = axis.nearest(load_max) if load_max is not None else math.inf
+
+    def load(share: float) -> float:
+        return min(axis.nearest(share * anchor), most)
 
     def ask(share: float) -> Bracket:
-        return Bracket(BracketState.OPEN, axis.nearest(share * anchor))
+        return Bracket(BracketState.OPEN, load(share))
 
     def outcomes(share: float) -> list[TrialOutcome]:
-        load = axis.nearest(share * anchor)
-        return [each.outcome for each in judged if each.load == load]
+        return [each.outcome for each in judged if each.load == load(share)]
 
     sustained = False
     for share in ASCENT:
-        if load_max is not None and axis.nearest(share * anchor) > load_max:
-            return Bracket(BracketState.UNLIMITED)
         seen = outcomes(share)
         if not seen:
             return ask(share)
         if seen[-1] is TrialOutcome.PASS:
+            if load(share) == most:
+                return Bracket(BracketState.UNLIMITED)
             sustained = True
         elif len(seen) == 1 and share < CONFIRM_BELOW:
             return ask(share)

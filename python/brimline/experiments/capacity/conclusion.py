@@ -168,6 +168,10 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
         )
     if state.bracket.state is BracketState.UNLIMITED:
         highest = max(each.load for each in state.judged)
+        if state.settings.load_max is not None and highest >= state.settings.load_max:
+            return ConclusionKind.INCONCLUSIVE, message(
+                "no limit found up to {load}, the most that can be tried here", load=axis.text(highest)
+            )
         return ConclusionKind.INCONCLUSIVE, message("no limit found up to {load}", load=axis.text(highest))
     if state.sweep.ended_by is SweepEnd.INCOMPLETE:
         return ConclusionKind.INCONCLUSIVE, "the time ran out during the sweep"

@@ -7,6 +7,7 @@ it, so that every prefix of trials leads to the same next probe.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.search import Capacity
@@ -41,6 +42,10 @@ class FrontierSettings:
     def connections_needed(self) -> int | None:
         """As of each of its searches."""
         return self.search.connections_needed
+
+    def within(self, connections: int) -> Self:
+        """The same with at most so many connections."""
+        return replace(self, search=self.search.within(connections))
 
     def of_limit(self, limit_ns: int) -> CapacitySettings:
         """The settings of one limit's search. A budget is divided, so that the last limit gets its share."""
