@@ -59,6 +59,10 @@ check-instructions: $(NATIVE) ## Fail when an operation has become dearer; needs
 bench-ceiling: $(NATIVE) ## Measure one engine thread beside a bare client that only sends and receives
 	$(BIN)/python -m benchmarks.ceiling
 
+.PHONY: bench-lag
+bench-lag: $(NATIVE) ## Measure how late operations go out at 20 000 a second
+	$(BIN)/python -m benchmarks.lag
+
 .PHONY: bench-memory
 bench-memory: $(NATIVE) ## Measure the peak memory of a run with 1 000 connections
 	$(BIN)/python -m benchmarks.memory
