@@ -222,6 +222,9 @@ pub enum Work {
         scan_length: LengthSpec,
         /// Reads return the whole document, else one field.
         read_all_fields: bool,
+        /// A read of a whole document by key names each of its fields in a projection; other reads don't.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        name_read_fields: bool,
         /// Updates replace every field, else one.
         write_all_fields: bool,
         /// What a transaction does.

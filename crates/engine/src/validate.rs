@@ -79,6 +79,7 @@ impl Plan {
     fn validate_work(&self) -> Result<(), PlanError> {
         match &self.work {
             Work::Mix { proportions, keys, scan_length, transaction, .. } => {
+                self.validate_named_fields()?;
                 let shares = proportions.shares();
                 require(
                     shares.iter().all(|share| share.is_finite() && *share >= 0.0),
@@ -110,6 +111,16 @@ impl Plan {
                 ranges.as_deref().map_or(Ok(()), |ranges| self.validate_ranges(ranges))
             }
         }
+    }
+
+    /// Naming the fields of reads does something.
+    fn validate_named_fields(&self) -> Result<(), PlanError> {
+        let Work::Mix { name_read_fields: true, read_all_fields, proportions, .. } = &self.work else {
+            return Ok(());
+        };
+        require(*read_all_fields && proportions.read > 0.0, "work.name_read_fields", || {
+            "would have no effect without reads of whole documents".to_owned()
+        })
     }
 
     /// It does something, and a target that has transactions is there for it.

@@ -152,6 +152,7 @@ fn a_long_scan_is_drained() {
             keys: ChooserSpec::Sequential,
             scan_length: LengthSpec::Constant { length: 40 },
             read_all_fields: true,
+            name_read_fields: false,
             write_all_fields: false,
             transaction: None,
         },

@@ -107,6 +107,12 @@ def _mean_document_bytes(data: model.DocumentPlan, seed: int) -> float:
     )
 
 
+def _returned(work: model.MixWork) -> str:
+    if not work.read_all_fields:
+        return "one field"
+    return "the whole document" + (", each of whose fields a read by key names" if work.name_read_fields else "")
+
+
 def _operations(work: model.MixWork) -> str:
     shares = work.proportions.model_dump()
     total = sum(shares.values())
@@ -122,7 +128,7 @@ def _operations(work: model.MixWork) -> str:
     if work.transaction is not None:
         sentence += f"; a transaction is {_statements(transaction)} and a commit"
     if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan or transaction.reads:
-        sentence += f"; reads return {'the whole document' if work.read_all_fields else 'one field'}"
+        sentence += f"; reads return {_returned(work)}"
     if work.proportions.update or work.proportions.read_modify_write or transaction.updates:
         sentence += f"; updates replace {'every field' if work.write_all_fields else 'one field'}"
     return sentence

@@ -275,12 +275,13 @@ class MixWork(_Part):
     keys: KeysPlan
     scan_length: LengthPlan
     read_all_fields: bool
+    name_read_fields: bool = False
     write_all_fields: bool
     transaction: Transaction | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "transaction")
+        return _without(dump(self), "transaction", "name_read_fields")
 
 
 class RecordRange(_Part):

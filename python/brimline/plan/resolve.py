@@ -23,6 +23,7 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         keys=_keys(spec.keys),
         scan_length=length_plan(spec.scan_length),
         read_all_fields=spec.read_all_fields,
+        name_read_fields=spec.name_read_fields,
         write_all_fields=spec.write_all_fields,
         transaction=_transaction(spec),
     )

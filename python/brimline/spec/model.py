@@ -81,6 +81,7 @@ class Spec(Part):
     keys: Keys = ZipfianKeys()
     scan_length: ScanLength = UniformLength(min=1, max=100)
     read_all_fields: bool = True
+    name_read_fields: bool = False
     write_all_fields: bool = False
     transaction: TransactionSpec = TransactionSpec()
     load: Load = ClosedLoad()
@@ -138,6 +139,14 @@ class Spec(Part):
         if shortest(value) < 1:
             raise ValueError("a scan asks for at least 1 document")
         return value
+
+    @model_validator(mode="after")
+    def _check_named_fields(self) -> Self:
+        if self.name_read_fields and not (self.read_all_fields and self.operations.read):
+            raise ValueError(
+                "name_read_fields would have no effect without reads of whole documents; leave name_read_fields out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_slo_fits(self) -> Self:

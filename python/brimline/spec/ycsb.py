@@ -80,6 +80,7 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "keys": _keys(properties),
         "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
         "read_all_fields": properties.flag("readallfields", default=True),
+        "name_read_fields": _names_read_fields(properties, has_reads=shares["read"] > 0),
         "write_all_fields": properties.flag("writeallfields", default=False),
         "load": _load(properties),
         "connections": properties.whole("threadcount", 1, minimum=1),
@@ -244,6 +245,20 @@ def _keys(properties: YcsbProperties) -> dict[str, Any]:
                 "fraction": properties.number("exponential.frac", 0.8571428571),
             }
     return {"kind": kind}
+
+
+def _names_read_fields(properties: YcsbProperties, *, has_reads: bool) -> bool:
+    """Only reads by key name their fields in YCSB: the read of a read-modify-write and a scan ask for all of them."""
+    named = properties.flag("readallfieldsbyname", default=False)
+    if named and not properties.flag("readallfields", default=True):
+        properties.refuse(
+            "readallfieldsbyname", "would have no effect with readallfields=false", "remove readallfieldsbyname"
+        )
+    if named and not has_reads:
+        properties.refuse(
+            "readallfieldsbyname", "would have no effect with readproportion=0", "remove readallfieldsbyname"
+        )
+    return named
 
 
 def _scan_length(properties: YcsbProperties, *, has_scans: bool) -> dict[str, Any]:

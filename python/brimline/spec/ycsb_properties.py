@@ -35,7 +35,6 @@ WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "mongodb.readPreference": (("primary",), "the connection string says where reads go"),
     "mongodb.threadsAllowedToBlockForConnectionMultiplier": ((), "no operation waits for a pool"),
     "mongodb.upsert": (("false",), "inserts are inserts"),
-    "readallfieldsbyname": (("false",), "a read of all fields names none"),
     "reportlatencyforeacherror": (("false",), "failures are counted by code"),
     "spin.sleep": (("false",), "brimline has its own timing"),
     "status": (("false",), "progress is always shown"),
@@ -47,7 +46,8 @@ WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
 HONOURED: Final = (
     "workload", "db", "table", "recordcount", "insertstart", "insertcount", "operationcount",
     "maxexecutiontime", "threadcount", "target", "fieldcount", "fieldlength", "minfieldlength",
-    "fieldlengthdistribution", "fieldlengthhistogram", "fieldnameprefix", "readallfields", "writeallfields",
+    "fieldlengthdistribution", "fieldlengthhistogram", "fieldnameprefix", "readallfields", "readallfieldsbyname",
+    "writeallfields",
     "readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion",
     "requestdistribution", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile",
     "exponential.frac", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",

@@ -132,6 +132,7 @@ def test_defaults_are_ycsbs() -> None:
         ("fieldlengthdistribution=zipfian", "data.field_length", ZipfianLength(min=1, max=100)),
         ("fieldnameprefix=f", "data.field_name_prefix", "f"),
         ("readallfields=false", "read_all_fields", False),
+        ("readallfieldsbyname=true", "name_read_fields", True),
         ("writeallfields=TRUE", "write_all_fields", True),
         ("insertorder=ordered", "data.insert_order", "ordered"),
         ("zeropadding=12", "data.zero_padding", 12),

@@ -9,7 +9,8 @@ use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::Template;
 
 use self::templates::{
-    ReadTerms, WriteTerms, find_template, get_more_template, insert_template, scan_template, update_template,
+    ReadTerms, Returned, WriteTerms, find_template, get_more_template, insert_template, scan_template,
+    update_template,
 };
 pub use self::transaction::Place;
 use self::transaction::Transaction;
@@ -133,6 +134,8 @@ pub struct Commands {
     /// The key in a range, its lower end.
     id_from: KeyElement,
     find: Template,
+    /// Of reads that name the fields they return. Boxed: most plans have none.
+    find_by_name: Option<Box<Template>>,
     scan: Template,
     get_more: Template,
     update: Template,
@@ -166,6 +169,8 @@ impl Commands {
             Work::Mix { read_all_fields, write_all_fields, .. } => (read_all_fields, write_all_fields, true),
             Work::Load { ordered, .. } => (true, true, ordered),
         };
+        let names_read_fields = matches!(plan.work, Work::Mix { name_read_fields: true, .. });
+        let returned = Returned::of(read_all_fields);
         let (terms, write_terms) = match &plan.target {
             TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, .. } => {
                 let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref() };
@@ -186,16 +191,18 @@ impl Commands {
         Ok(Self {
             id: documents.key_element("_id"),
             id_from: documents.key_element("$gte"),
+            find: find_template(database, collection, returned, terms),
+            find_by_name: names_read_fields
+                .then(|| Box::new(find_template(database, collection, Returned::Named(&documents), terms))),
             documents,
-            find: find_template(database, collection, read_all_fields, terms),
-            scan: scan_template(database, collection, read_all_fields, terms),
+            scan: scan_template(database, collection, returned, terms),
             get_more: get_more_template(database, collection),
             update,
             insert,
             sessions: update_session.zip(insert_session).map(|(update, insert)| Sessions { update, insert }),
             transaction: plan
                 .has_transactions()
-                .then(|| Box::new(Transaction::new(&plan.namespace, read_all_fields, terms, write_terms))),
+                .then(|| Box::new(Transaction::new(&plan.namespace, returned, terms, write_terms))),
             read_all_fields,
             write_all_fields,
             field_count: plan.data.field_count,
@@ -218,7 +225,7 @@ impl Commands {
         out: &mut Vec<u8>,
     ) {
         match command {
-            Command::Find => self.find.render(request_id, out, |slot, writer| match slot {
+            Command::Find => self.find_of(operation).render(request_id, out, |slot, writer| match slot {
                 0 => self.documents.append_key(&self.id, record, writer.buffer()),
                 _ => self.project(operation, writer),
             }),
@@ -259,6 +266,13 @@ impl Commands {
             Command::Commit | Command::CommitAgain => {
                 self.transaction().commit(command).render(request_id, out, |_, _| ());
             }
+        }
+    }
+
+    fn find_of(&self, operation: &Operation) -> &Template {
+        match &self.find_by_name {
+            Some(by_name) if operation.kind == OperationKind::Read => by_name,
+            _ => &self.find,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The templates of single commands.
 
 use brimline_bson::Writer;
+use brimline_datagen::Documents;
 use brimline_wire::session::SessionPlace;
 use brimline_wire::template::{Template, TemplateBuilder};
 
@@ -13,6 +14,23 @@ pub(super) struct ReadTerms<'p> {
     pub concern: Option<&'p str>,
 }
 
+/// What of a document a read returns.
+#[derive(Clone, Copy)]
+pub(super) enum Returned<'d> {
+    /// All of it, and the command says nothing of it.
+    Whole,
+    /// One field, which the slot names.
+    OneField,
+    /// These fields, each by its name.
+    Named(&'d Documents),
+}
+
+impl Returned<'_> {
+    pub(super) fn of(read_all_fields: bool) -> Self {
+        if read_all_fields { Self::Whole } else { Self::OneField }
+    }
+}
+
 /// What writes say about themselves.
 #[derive(Clone, Copy, Default)]
 pub(super) struct WriteTerms<'p> {
@@ -23,17 +41,17 @@ pub(super) struct WriteTerms<'p> {
 pub(super) fn find_template(
     database: &str,
     collection: &str,
-    read_all_fields: bool,
+    returned: Returned<'_>,
     terms: ReadTerms<'_>,
 ) -> Template {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.string("find", collection));
-    append_find(&mut builder, read_all_fields, terms);
+    append_find(&mut builder, returned, terms);
     finish(builder, database)
 }
 
 /// What a find of one document says besides its collection.
-pub(super) fn append_find(builder: &mut TemplateBuilder, read_all_fields: bool, terms: ReadTerms<'_>) {
+pub(super) fn append_find(builder: &mut TemplateBuilder, returned: Returned<'_>, terms: ReadTerms<'_>) {
     builder.begin_subdocument("filter");
     builder.slot();
     builder.end();
@@ -41,14 +59,14 @@ pub(super) fn append_find(builder: &mut TemplateBuilder, read_all_fields: bool, 
         writer.int32("limit", 1);
         writer.boolean("singleBatch", true);
     });
-    append_projection(builder, read_all_fields);
+    append_projection(builder, returned);
     append_read_terms(builder, terms);
 }
 
 pub(super) fn scan_template(
     database: &str,
     collection: &str,
-    read_all_fields: bool,
+    returned: Returned<'_>,
     terms: ReadTerms<'_>,
 ) -> Template {
     let mut builder = TemplateBuilder::new();
@@ -62,7 +80,7 @@ pub(super) fn scan_template(
     builder.fixed(|writer| writer.int32("_id", 1));
     builder.end();
     builder.slot();
-    append_projection(&mut builder, read_all_fields);
+    append_projection(&mut builder, returned);
     append_read_terms(&mut builder, terms);
     finish(builder, database)
 }
@@ -119,12 +137,20 @@ pub(super) fn insert_template(
     (finish(builder, database), session)
 }
 
-fn append_projection(builder: &mut TemplateBuilder, read_all_fields: bool) {
-    if !read_all_fields {
-        builder.begin_subdocument("projection");
-        builder.slot();
-        builder.end();
+fn append_projection(builder: &mut TemplateBuilder, returned: Returned<'_>) {
+    if matches!(returned, Returned::Whole) {
+        return;
     }
+    builder.begin_subdocument("projection");
+    match returned {
+        Returned::Named(documents) => builder.fixed(|writer| {
+            for field in 0..documents.field_count() {
+                writer.int32(documents.field_name(field), 1);
+            }
+        }),
+        _ => builder.slot(),
+    };
+    builder.end();
 }
 
 fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {

@@ -10,7 +10,9 @@ use brimline_wire::session::SessionPlace;
 use brimline_wire::template::{Template, TemplateBuilder};
 
 use super::Command;
-use super::templates::{ReadTerms, WriteTerms, append_find, append_update, append_write_concern, finish};
+use super::templates::{
+    ReadTerms, Returned, WriteTerms, append_find, append_update, append_write_concern, finish,
+};
 use crate::operation::Statements;
 use crate::plan::{Acknowledgement, Namespace, WriteConcern};
 
@@ -71,7 +73,7 @@ impl Transaction {
     /// Of documents in `namespace`.
     pub(super) fn new(
         namespace: &Namespace,
-        read_all_fields: bool,
+        returned: Returned<'_>,
         reads: ReadTerms<'_>,
         writes: WriteTerms<'_>,
     ) -> Self {
@@ -87,8 +89,7 @@ impl Transaction {
             rest(&mut builder);
             (finish(builder, &namespace.database), session)
         };
-        let find =
-            |builder: &mut TemplateBuilder| append_find(builder, read_all_fields, ReadTerms::default());
+        let find = |builder: &mut TemplateBuilder| append_find(builder, returned, ReadTerms::default());
         Self {
             first_find: statement("find", true, &find),
             find: statement("find", false, &find),

@@ -57,6 +57,7 @@ pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
         keys,
         scan_length: LengthSpec::Uniform { min: 1, max: 100 },
         read_all_fields: true,
+        name_read_fields: false,
         write_all_fields: false,
         transaction: (proportions.transaction > 0.0).then_some(Statements { reads: 2, updates: 3 }),
     }
