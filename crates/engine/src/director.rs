@@ -191,6 +191,7 @@ fn supervise<T: Target>(
         operation_timeout_ns: plan.operation_timeout_ns,
         lost_after_ns,
         connect_timeout_ns: plan.connect_timeout_ns,
+        logs_operations: plan.log_operations,
         retries,
         has_sessions: retries.writes || plan.has_transactions(),
         is_spread,

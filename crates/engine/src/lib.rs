@@ -20,6 +20,7 @@ mod flight;
 mod intervals;
 pub mod mission;
 pub mod operation;
+pub mod operation_log;
 pub mod outage;
 mod pace;
 pub mod pacer;

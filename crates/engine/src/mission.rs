@@ -9,6 +9,7 @@ use crate::shared::{Control, WorkerProgress};
 use crate::workload::Workload;
 
 /// What all workers of a run know.
+#[expect(clippy::struct_excessive_bools, reason = "facts that have nothing to do with each other")]
 pub struct Mission<'r> {
     /// Which operations.
     pub workload: &'r Workload,
@@ -32,6 +33,8 @@ pub struct Mission<'r> {
     pub connect_timeout_ns: Nanos,
     /// What is sent once more.
     pub retries: RetryPolicy,
+    /// Whether every operation that finishes is logged.
+    pub logs_operations: bool,
     /// Whether connections have sessions: for writes that are sent once more, and for transactions.
     pub has_sessions: bool,
     /// Whether operations go to several servers at once, so that what one of them says of itself is not true of all.
@@ -84,6 +87,8 @@ pub struct WorkerInterval {
     pub cpu_ns: Nanos,
     /// Counts and times.
     pub tallies: Tallies,
+    /// Rows of the log of operations, of those that finished in it; none without a log.
+    pub logged: Vec<u8>,
 }
 
 /// Where a worker leaves its intervals.

@@ -60,6 +60,9 @@ pub struct Plan {
     pub operation_timeout_ns: u64,
     /// How long connecting may take, and how long a target may stay unreachable before the run ends.
     pub connect_timeout_ns: u64,
+    /// Whether every operation that finishes is handed out as a row.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_operations: bool,
 }
 
 /// What the operations are sent to.

@@ -37,6 +37,7 @@ pub fn progress<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py
 pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'py, PyDict>> {
     let operation_rows = PyList::empty(py);
     let interval_rows = PyList::empty(py);
+    let logged: Vec<u8> = intervals.iter().flat_map(|interval| &interval.logged).copied().collect();
     for interval in intervals {
         for (phase, kind, tally) in &interval.tallies {
             operation_rows.append(sample(py, interval, *phase, *kind, tally)?)?;
@@ -55,6 +56,7 @@ pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'
     let samples = PyDict::new(py);
     samples.set_item("operations", operation_rows)?;
     samples.set_item("intervals", interval_rows)?;
+    samples.set_item("logged", PyBytes::new(py, &logged))?;
     Ok(samples)
 }
 

@@ -19,7 +19,17 @@ from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
 from brimline.record import brimline_version
 from brimline.record.model import RunRecord, Samples
-from brimline.report.ycsb import StatusLines, measurement_rows, render, write_hdr_files
+from brimline.report.ycsb import (
+    Points,
+    StatusLines,
+    logged_points,
+    measurement_names,
+    measurement_rows,
+    raw_lines,
+    render,
+    write_hdr_files,
+    write_raw_file,
+)
 from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
 from brimline.spec.ycsb_front import Phase
 from brimline.units import NS_PER_S
@@ -108,7 +118,8 @@ class _Front:
             self._tell(result)
 
     def _hand_out(self, record: RunRecord) -> None:
-        text = render(measurement_rows(record, self.output), self.output.exporter)
+        logged = self._hand_out_raw(record) if self.output.has_raw else {}
+        text = render(measurement_rows(record, self.output, logged), self.output.exporter)
         try:
             if self.output.export_file is None:
                 self.say(text)
@@ -116,6 +127,21 @@ class _Front:
                 _write(self.output.export_file, text)
         finally:
             write_hdr_files(record, self.output)
+
+    def _hand_out_raw(self, record: RunRecord) -> dict[str, Points]:
+        """Says or writes the single latencies, which comes before all figures. Raises RecordError."""
+        points = logged_points(record, self.output)
+        names = measurement_names(record, self.output)
+        file = self.output.raw_file
+        where = "stdout." if file is None else f"result file: {file}"
+        self.say(f"Raw data measurement: will output to {where}\n" * len(names))
+        lines = raw_lines(points, names, prefix=self.output.raw_prefix)
+        if file is None:
+            for piece in lines:
+                self.say(piece)
+        else:
+            write_raw_file(file, lines)
+        return points
 
     def _tell(self, result: "RunResult") -> None:
         for row in result.record.errors:

@@ -34,6 +34,17 @@ def imbalances(summary: Summary, rows: RowTotals) -> list[str]:
     return [*_summary_imbalances(summary), *_row_imbalances(summary["operations"], rows)]
 
 
+def logged_imbalances(summary: Summary, logged: Mapping[tuple[str, str], int]) -> list[str]:
+    """Every number of logged operations, by name and ending, that isn't that of the summary."""
+    problems = []
+    for operation, totals in summary["operations"].items():
+        for ending, total in (("ok", totals["ok"]), ("miss", totals["miss"]), ("failed", totals["failed"])):
+            rows = logged.get((operation, ending), 0)
+            if rows != total:
+                problems.append(f"{operation}: {rows} of {total} operations that ended {ending} are in the log")
+    return problems
+
+
 def _summary_imbalances(summary: Summary) -> list[str]:
     problems = []
     if summary["due"] != summary["sent"] + summary["overdue"]:

@@ -94,6 +94,7 @@ class Samples(TypedDict):
 
     operations: list[SampleRow]
     intervals: list[IntervalRow]
+    logged: NotRequired[bytes]  # rows of `operation_log`; none in runs that ask for no log
 
 
 class ErrorRow(TypedDict):

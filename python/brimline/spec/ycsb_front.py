@@ -1,8 +1,8 @@
 """Owns the properties that only `brimline ycsb` honours: what YCSB's client measures, prints and writes, and where.
 
 `brimline run` and `load` have reports of their own and refuse these (`ycsb_properties.WITHOUT_EFFECT`). Here too a
-property is honoured or refused. What differs from YCSB on purpose: `raw` measurements are refused, because brimline
-keeps histograms and not single latencies; percentiles that can't be read are an error and not a warning.
+property is honoured or refused. What differs from YCSB on purpose: percentiles that can't be read are an error and not
+a warning.
 """
 
 import math
@@ -15,7 +15,9 @@ from brimline.spec.properties import Property
 from brimline.spec.ycsb_properties import FRONT_ONLY, YcsbProperties
 
 Phase = Literal["load", "run"]
-MeasurementType = Literal["hdrhistogram", "histogram", "hdrhistogram+histogram", "timeseries"]
+MeasurementType = Literal[
+    "hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "raw", "timeseries"
+]
 MeasurementInterval = Literal["op", "intended", "both"]
 Exporter = Literal["text", "json", "json array"]
 
@@ -34,8 +36,7 @@ _READ_PREFERENCES: Final[Mapping[str, str]] = {
     "secondary_preferred": "secondaryPreferred",
     "nearest": "nearest",
 }
-_TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "timeseries")
-_RAW_TYPES: Final = ("raw", "hdrhistogram+raw")
+_TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "raw", "timeseries")
 _HIGHEST_BUCKETS: Final = 10_000_000
 # A sample interval of brimline is 10 ms to 1 h.
 _GRANULARITY_MS_MIN, _GRANULARITY_MS_MAX = 10, 3_600_000
@@ -49,8 +50,8 @@ class YcsbOutput:
     """What YCSB's client is asked to measure and print.
 
     `percentiles` are in percent. `hdr_path` is what names of `.hdr` files begin with, None without such files.
-    `export_file` is None for standard output. `tracked_errors` are the statuses whose latencies are kept apart, None
-    for all of them; those of all others go into one `-FAILED` measurement.
+    `raw_file` and `export_file` are None for standard output. `tracked_errors` are the statuses whose latencies are
+    kept apart, None for all of them; those of all others go into one `-FAILED` measurement.
     """
 
     phase: Phase
@@ -61,6 +62,8 @@ class YcsbOutput:
     bucket_count: int
     granularity_ms: int
     hdr_path: str | None
+    raw_file: Path | None
+    raw_summary: bool
     exporter: Exporter
     export_file: Path | None
     status: bool
@@ -69,6 +72,16 @@ class YcsbOutput:
     tracked_errors: frozenset[str] | None
     max_execution_time_s: int
     target_ops_per_s: int
+
+    @property
+    def has_raw(self) -> bool:
+        """Whether every single latency is asked for."""
+        return "raw" in self.measurement_type
+
+    @property
+    def raw_prefix(self) -> str:
+        """What the names of raw measurements begin with."""
+        return "" if self.measurement_type == "raw" else "Raw"
 
     @property
     def sample_interval_ms(self) -> int:
@@ -92,6 +105,8 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         bucket_count=_bucket_count(properties, kind),
         granularity_ms=_granularity_ms(properties, kind),
         hdr_path=_hdr_path(properties, kind),
+        raw_file=_raw_file(properties, kind),
+        raw_summary=not properties.flag("measurement.raw.no_summary", default=False),
         exporter=_exporter(properties),
         export_file=_export_file(properties),
         tracked_errors=_tracked_errors(properties),
@@ -102,7 +117,7 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         label=properties.text("label", ""),
     )
     properties.only_when(
-        kind != "timeseries", {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
+        kind not in ("raw", "timeseries"), {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
     )
     rest = {name: value for name, value in given.items() if name not in FRONT_ONLY}
     url = rest.get("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
@@ -139,13 +154,6 @@ def _check_phase(properties: YcsbProperties, phase: Phase) -> None:
 
 
 def _measurement_type(properties: YcsbProperties) -> MeasurementType:
-    text = properties.text("measurementtype", "hdrhistogram")
-    if text in _RAW_TYPES:
-        properties.refuse(
-            "measurementtype",
-            f'"{text}" needs every single latency, and brimline keeps histograms',
-            "write hdrhistogram; with hdrhistogram.fileoutput=true the histograms become files",
-        )
     return properties.choice("measurementtype", "hdrhistogram", _TYPES)  # type: ignore[return-value]
 
 
@@ -202,6 +210,20 @@ def _hdr_path(properties: YcsbProperties, kind: MeasurementType) -> str | None:
     if wanted:
         _check_directory(properties, "hdrhistogram.output.path", Path(f"{path}X.hdr"))
     return path if wanted else None
+
+
+def _raw_file(properties: YcsbProperties, kind: MeasurementType) -> Path | None:
+    name = "measurement.raw.output_file"
+    ignored = {name: "", "measurement.raw.no_summary": "false"}
+    properties.only_when("raw" in kind, ignored, f"with measurementtype={kind}")
+    text = properties.text(name, "")
+    if not text:
+        return None
+    path = Path(text)
+    if path.is_dir():
+        properties.refuse(name, "names no file", f"write it like {name}=latencies.txt, or leave it out")
+    _check_directory(properties, name, path)
+    return path
 
 
 def _exporter(properties: YcsbProperties) -> Exporter:

@@ -59,7 +59,8 @@ KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
 FRONT_ONLY: Final = (
     "dotransactions", "exporter", "exportfile", "hdrhistogram.fileoutput", "hdrhistogram.output.path",
     "hdrhistogram.percentiles", "histogram.buckets", "label", "latencytrackederrors",
-    "measurement.histogram.verbose", "measurementtype", "mongodb.readPreference", "reportlatencyforeacherror", "status",
+    "measurement.histogram.verbose", "measurement.raw.no_summary", "measurement.raw.output_file", "measurementtype",
+    "mongodb.readPreference", "reportlatencyforeacherror", "status",
     "status.interval", "timeseries.granularity",
 )  # fmt: skip
 

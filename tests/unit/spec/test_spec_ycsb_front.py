@@ -28,6 +28,11 @@ EFFECTS = [
     ("", "measurement_type", "hdrhistogram"),
     ("measurementtype=timeseries", "measurement_type", "timeseries"),
     ("measurementtype=hdrhistogram+histogram", "measurement_type", "hdrhistogram+histogram"),
+    ("measurementtype=raw", "has_raw", True),
+    ("measurementtype=hdrhistogram+raw", "raw_prefix", "Raw"),
+    ("measurementtype=raw measurement.raw.output_file=r.txt", "raw_file", Path("r.txt")),
+    ("measurementtype=raw measurement.raw.no_summary=true", "raw_summary", False),
+    ("", "has_raw", False),
     ("", "measurement_interval", "op"),
     ("measurement.interval=both", "measurement_interval", "both"),
     ("", "percentiles", (50.0, 95.0, 99.0)),
@@ -118,8 +123,11 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
 @pytest.mark.parametrize(
     ("assignments", "message", "hint"),
     [
-        ("measurementtype=raw", '"raw" needs every single latency, and brimline keeps histograms', "hdrhistogram"),
-        ("measurementtype=hdrhistogram+raw", "needs every single latency", "hdrhistogram"),
+        ("measurementtype=raw measurement.histogram.verbose=true", "would have no effect with measurementtype=raw", ""),
+        ("measurementtype=raw hdrhistogram.percentiles=99", "would have no effect with measurementtype=raw", ""),
+        ("measurementtype=raw measurement.raw.output_file=/", "names no file", "measurement.raw.output_file=latencies"),
+        ("measurementtype=raw measurement.raw.output_file=/nowhere/x", "there is no directory /nowhere", "make it"),
+        ("measurement.raw.no_summary=true", "would have no effect with measurementtype=hdrhistogram", ""),
         ("measurementtype=nosuch", '"nosuch" is not one of hdrhistogram', "measurementtype=hdrhistogram"),
         ("measurement.interval=none", '"none" is not one of op, intended, both', ""),
         ("hdrhistogram.percentiles=50,x", 'must be numbers above 0 and up to 100, but is "50,x"', "50,95,99,99.9"),
@@ -151,7 +159,7 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
         ("reportlatencyforeacherror=true latencytrackederrors=ERROR", "would have no effect", "give one of the two"),
         ("dotransactions=false", "contradicts `ycsb run`", "remove dotransactions"),
         ("batchsize=10 insertproportion=0.1", "would have no effect on the inserts of a run", "remove batchsize"),
-        ("measurement.raw.output_file=x", "would have no effect: latencies are kept in HdrHistograms", ""),
+        ("measurement.raw.output_file=x", "would have no effect with measurementtype=hdrhistogram", ""),
         ("measurement.trackjvm=true", "would have no effect: there is no JVM", ""),
         ("core_workload_insertion_retry_limit=2", "would have no effect: a failed insert is counted, not repeated", ""),
         ("mongodb.readPreference=tertiary", '"tertiary" is not one of primary, primary_preferred', ""),
@@ -181,7 +189,7 @@ def test_a_load_contradicts_transactions() -> None:
 
 def test_a_refusal_names_file_and_line(tmp_path: Path) -> None:
     file = tmp_path / "workloadx"
-    file.write_text("\n".join([*CORE, "# a comment", "measurementtype=raw", ""]))
+    file.write_text("\n".join([*CORE, "# a comment", "measurementtype=rare", ""]))
     with pytest.raises(SpecError, match=rf"{file}:4: measurementtype: "):
         load_ycsb([file], phase="run")
 

@@ -15,6 +15,7 @@ use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::flight::{InFlight, Patience, Step, judge};
 use crate::mission::{Mission, Places, Sink};
+use crate::operation_log::OperationLog;
 use crate::outage::OutageLog;
 use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Recorder, SecondStep};
@@ -44,6 +45,8 @@ pub struct Worker<'r, T: Target, S: Sink> {
     slots: Slots,
     request_id: i32,
     recorder: Recorder,
+    /// Boxed: most runs have none.
+    log: Option<Box<OperationLog>>,
     summary: WorkerSummary,
     /// When the last operation could have been due; `None` while operations are offered.
     offer_end: Option<Nanos>,
@@ -86,6 +89,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             slots: Slots::new(connections, in_flight_max as u64),
             request_id: 0,
             recorder: Recorder::default(),
+            log: mission.logs_operations.then(Box::default),
             summary: WorkerSummary::default(),
             offer_end: None,
             rhythm: mission.pacer.is_back_to_back().then(|| Rhythm::new(connections)),
@@ -376,6 +380,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let second = flight.first_done.map(|first_done| SecondStep { first_done, sent: flight.command_sent });
         let finished = Finished { due, sent, done, ending, documents, bytes_out, bytes_in, second };
         self.recorder.finished(phase, operation.kind, &finished);
+        if let Some(log) = &mut self.log {
+            log.push(phase, operation.kind, &finished);
+        }
         self.summary.ended(operation.kind, ending);
         let progress = self.progress();
         add(&progress.documents, documents);

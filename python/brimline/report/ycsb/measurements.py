@@ -15,6 +15,7 @@ from brimline.report.ycsb.java import hash_map_order
 from brimline.spec import YcsbOutput
 
 CLEANUP = "CLEANUP"
+PER_RECORD = "SCAN-LATENCY-PER-RECORD"
 STATUSES = ("OK", "NOT_FOUND", "ERROR", "BATCHED_OK")
 
 _NS_PER_US = 1000
@@ -121,7 +122,7 @@ def named_measurements(
     `close_ns` is how long closing the connections took, which YCSB calls CLEANUP; None while they are open. `known`
     are operations that have had a measurement before, which are there even with no value.
     """
-    for intended in _clocks(output):
+    for intended in clocks(output):
         measured = _measurements(times, output, intended=intended and open_loop, close_ns=close_ns)
         for name in known:
             measured.setdefault(name, Measurement(values_us={}, returned={}))
@@ -129,7 +130,7 @@ def named_measurements(
         counts_statuses = not prefix
         for name in hash_map_order(_by_first_use(measured, is_all=not known)):
             measurement = measured[name]
-            if intended and name == "SCAN-LATENCY-PER-RECORD":
+            if intended and name == PER_RECORD:
                 continue
             if not counts_statuses:
                 if not measurement.count and name not in known:
@@ -158,7 +159,8 @@ def operation_names(times: Times, output: YcsbOutput) -> list[str]:
     return sorted(_measurements(times, output, intended=False, close_ns=None))
 
 
-def _clocks(output: YcsbOutput) -> tuple[bool, ...]:
+def clocks(output: YcsbOutput) -> tuple[bool, ...]:
+    """For each clock that is asked for, whether it is that of intended times."""
     return {"op": (False,), "intended": (True,), "both": (False, True)}[output.measurement_interval]
 
 
@@ -168,7 +170,7 @@ def _measurements(times: Times, output: YcsbOutput, *, intended: bool, close_ns:
     clock = "response" if intended else "service"
     for operation, of_kind in times.operations.items():
         for name, status, histogram_ns, count in _calls(operation, of_kind, clock):
-            values.setdefault(_measurement_name(name, status, output), Counter()).update(_to_us(histogram_ns))
+            values.setdefault(measurement_name(name, status, output), Counter()).update(_to_us(histogram_ns))
             if status is not None and count:
                 values.setdefault(name, Counter())
                 returned.setdefault(name, Counter())[status] += count
@@ -193,19 +195,30 @@ def _calls(operation: str, times: OperationTimes, clock: str) -> Iterator[_Call]
                 values = _values(times, f"{part}_{ending}_{clock}")
                 yield name, status, values, values.total()
         return
-    name = _NAMES.get(operation, operation.upper().replace("_", "-"))
+    name = operation_name(operation)
     missed, failed = _values(times, f"miss_{clock}"), _values(times, f"failed_{clock}")
     yield name, "OK", _values(times, clock) - missed - failed, times.ok
-    yield name, _MISS_STATUS.get(operation, "ERROR"), missed, times.miss
+    yield name, status_of(operation, "miss"), missed, times.miss
     yield name, "ERROR", failed, times.failed
     if operation == "load":
         # All documents of a batch but the one that sends it.
         yield name, "BATCHED_OK", Counter(), times.documents - times.ok
     if operation == "scan":
-        yield "SCAN-LATENCY-PER-RECORD", None, _values(times, "service_per_document"), 0
+        yield PER_RECORD, None, _values(times, "service_per_document"), 0
 
 
-def _measurement_name(name: str, status: str | None, output: YcsbOutput) -> str:
+def operation_name(operation: str) -> str:
+    """What YCSB calls an operation of brimline's."""
+    return _NAMES.get(operation, operation.upper().replace("_", "-"))
+
+
+def status_of(operation: str, ending: str) -> str:
+    """The status that YCSB's MongoDB binding gives an operation that ended `ok`, `miss` or `failed`."""
+    return "OK" if ending == "ok" else _MISS_STATUS.get(operation, "ERROR") if ending == "miss" else "ERROR"
+
+
+def measurement_name(name: str, status: str | None, output: YcsbOutput) -> str:
+    """The measurement that a call with this status goes to."""
     if status in (None, "OK", "BATCHED_OK"):
         return name
     tracked = output.tracked_errors is None or status in output.tracked_errors

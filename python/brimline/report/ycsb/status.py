@@ -95,6 +95,10 @@ class StatusLines:
                 return _hdr_summary(name, measurement)
             case "hdrhistogram+histogram":
                 return f"{_hdr_summary(f'Hdr{name}', measurement)}\n{_mean_summary(f'Bucket{name}', measurement)}"
+            case "raw":
+                return _count_summary(name, measurement)
+            case "hdrhistogram+raw":
+                return f"{_hdr_summary(f'Hdr{name}', measurement)}\n{_count_summary(f'Raw{name}', measurement)}"
             case _:
                 return _mean_summary(name, measurement)
 
@@ -121,6 +125,13 @@ def _hdr_summary(name: str, measurement: Measurement) -> str:
         f"[{name}: Count={histogram.count()}, Max={histogram.max()}, Min={histogram.min()}, "
         f"Avg={two_decimals(mean_us(histogram))}{quantiles}]"
     )
+
+
+def _count_summary(name: str, measurement: Measurement) -> str:
+    if not measurement.count:
+        return ""
+    mean_us = ratio(measurement.sum_us, measurement.count)
+    return f"{name} count: {measurement.count}, average latency(us): {mean_us:.2f}"
 
 
 def _mean_summary(name: str, measurement: Measurement) -> str:
