@@ -137,6 +137,7 @@ VARIATIONS: dict[str, dict[str, object]] = {
             },
         }
     },
+    "reads verified": {"data": {"records": 10, "values": "derived"}, "verify_reads": True},
     "every operation logged": {"log_operations": True},
     "every field by name": {"name_read_fields": True},
     "one field of each": {"read_all_fields": False, "write_all_fields": True},

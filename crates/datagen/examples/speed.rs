@@ -9,7 +9,9 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use brimline_datagen::{ChooserSpec, DocumentSpec, Documents, InsertOrder, KeyChooser, LengthSpec, OpRng};
+use brimline_datagen::{
+    ChooserSpec, DocumentSpec, Documents, InsertOrder, KeyChooser, LengthSpec, OpRng, Values,
+};
 
 const CALLS: u64 = 2_000_000;
 const REPEATS: usize = 5;
@@ -46,6 +48,7 @@ fn measure_documents() -> Result<(), Box<dyn Error>> {
         insert_order: InsertOrder::Hashed,
         zero_padding: 1,
         template: None,
+        values: Values::Random,
     };
     let documents = Documents::new(&spec, 1)?;
     let mut out = Vec::new();

@@ -37,6 +37,27 @@ pub struct DocumentSpec {
     /// The fields, each with a generator of its own. `field_count` counts them; length and prefix have no say then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<Vec<FieldSpec>>,
+    /// Where the values of YCSB's fields come from.
+    #[serde(default, skip_serializing_if = "Values::are_random")]
+    pub values: Values,
+}
+
+/// Where the values of YCSB's fields come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Values {
+    /// From the seed: each update has a fresh one.
+    #[default]
+    Random,
+    /// From key and field: always the same, so that what is read can be verified.
+    Derived,
+}
+
+impl Values {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    fn are_random(&self) -> bool {
+        *self == Self::Random
+    }
 }
 
 /// How a key follows from the index of its record.
@@ -63,6 +84,7 @@ impl DocumentSpec {
             return Err(SpecError::new("zero_padding", message));
         }
         self.check_template()?;
+        self.check_values()?;
         self.check_document_bytes()
     }
 
@@ -75,6 +97,19 @@ impl DocumentSpec {
             return Err(SpecError::new("field_count", message));
         }
         validate_fields(fields, 0).map_err(|error| error.within("template"))
+    }
+
+    fn check_values(&self) -> Result<(), SpecError> {
+        if self.values == Values::Random {
+            return Ok(());
+        }
+        let is_constant = matches!(self.field_length, LengthSpec::Constant { .. });
+        let is_ascii = self.key_prefix.is_ascii() && self.field_name_prefix.is_ascii();
+        if self.template.is_some() || !is_constant || !is_ascii {
+            let message = "derived needs YCSB's fields, of one length, and prefixes in ASCII".to_owned();
+            return Err(SpecError::new("values", message));
+        }
+        Ok(())
     }
 
     fn check_records(&self) -> Result<(), SpecError> {

@@ -6,7 +6,7 @@ use crate::key::{KeyElement, Keys};
 use crate::rng::RngStream;
 use crate::sink::{BsonSink, OwnName};
 use crate::template::Template;
-use crate::{DocumentSpec, LengthChooser, OpRng, Sink, SpecError, stream, value};
+use crate::{DocumentSpec, LengthChooser, OpRng, Sink, SpecError, Values, derived, stream, value};
 
 /// Fields drawn to estimate the size of a document.
 const ESTIMATE_DRAWS: u64 = 4096;
@@ -55,8 +55,17 @@ pub struct Documents {
     /// The elements of all fields, where all values have one length: copied at once and filled.
     blank_fields: Option<Box<[u8]>>,
     field_length: LengthChooser,
+    /// What fields hold when they hold no random bytes. Boxed: few do.
+    special: Option<Box<Special>>,
+}
+
+/// Other values than random bytes.
+#[derive(Clone, Debug)]
+enum Special {
     /// Replaces `fields`, of which there are none then.
-    template: Option<Template>,
+    Template(Template),
+    /// Follow from key and field.
+    Derived,
 }
 
 impl Documents {
@@ -85,7 +94,11 @@ impl Documents {
             blank_fields: field_length.constant().map(|_| blank(&fields)),
             fields,
             field_length,
-            template,
+            special: match (template, spec.values) {
+                (Some(template), _) => Some(Box::new(Special::Template(template))),
+                (None, Values::Derived) => Some(Box::new(Special::Derived)),
+                (None, Values::Random) => None,
+            },
         })
     }
 
@@ -111,8 +124,11 @@ impl Documents {
         let mut rng = self.records.at(record);
         let document = Writer::new(out).begin_document();
         self.append_key(&self.id, record, out);
-        match (&self.template, &self.blank_fields) {
-            (Some(template), _) => template.put(record, &mut rng, &mut BsonSink(out)),
+        match (self.special.as_deref(), &self.blank_fields) {
+            (Some(Special::Template(template)), _) => template.put(record, &mut rng, &mut BsonSink(out)),
+            (Some(Special::Derived), _) => {
+                self.fields.iter().for_each(|field| self.append_derived_field(field, record, out));
+            }
             (None, Some(blank)) => self.fill_blank(blank, &mut rng, out),
             (None, None) => self.fields.iter().for_each(|field| self.append_value(field, &mut rng, out)),
         }
@@ -123,8 +139,10 @@ impl Documents {
     pub fn put_document<S: Sink>(&self, record: u64, sink: &mut S) {
         let mut rng = self.records.at(record);
         sink.string(self.id_name.borrow(), |out| self.write_key(record, out));
-        if let Some(template) = &self.template {
-            return template.put(record, &mut rng, sink);
+        match self.special.as_deref() {
+            Some(Special::Template(template)) => return template.put(record, &mut rng, sink),
+            Some(Special::Derived) => return self.put_derived(record, sink),
+            None => {}
         }
         for field in &self.fields {
             let length = self.field_length.draw(&mut rng);
@@ -132,19 +150,68 @@ impl Documents {
         }
     }
 
-    /// Appends `field` with the fresh value that operation `operation` gives it. Where a template's value follows from an
-    /// index, that of the operation is taken.
+    /// Appends `field` of `record` with the fresh value that operation `operation` gives it. Where a template's value follows
+    /// from an index, that of the operation is taken; a derived value is the one that it had.
     ///
     /// # Panics
     /// When `field` is not below the number of fields.
     #[inline]
-    pub fn append_field(&self, field: u32, operation: u64, out: &mut Vec<u8>) {
-        if let Some(template) = &self.template {
-            let mut rng = OpRng::new(self.seed, stream::UPDATE + u64::from(field), operation);
-            return template.put_field(field, operation, &mut rng, &mut BsonSink(out));
+    pub fn append_field(&self, field: u32, record: u64, operation: u64, out: &mut Vec<u8>) {
+        if let Some(special) = &self.special {
+            return self.append_special_field(special, field, record, operation, out);
         }
         let field = &self.fields[field as usize];
         self.append_value(field, &mut field.updates.at(operation), out);
+    }
+
+    #[inline(never)] // so that it stays out of the usual path
+    fn append_special_field(
+        &self,
+        special: &Special,
+        field: u32,
+        record: u64,
+        operation: u64,
+        out: &mut Vec<u8>,
+    ) {
+        match special {
+            Special::Template(template) => {
+                let mut rng = OpRng::new(self.seed, stream::UPDATE + u64::from(field), operation);
+                template.put_field(field, operation, &mut rng, &mut BsonSink(out));
+            }
+            Special::Derived => self.append_derived_field(&self.fields[field as usize], record, out),
+        }
+    }
+
+    fn append_derived_field(&self, field: &Field, record: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&field.element[..field.head_bytes]);
+        self.append_derived(record, &field.name, self.derived_length(), out);
+    }
+
+    fn put_derived<S: Sink>(&self, record: u64, sink: &mut S) {
+        let mut derived = Vec::new();
+        for field in &self.fields {
+            derived.clear();
+            self.append_derived(record, &field.name, self.derived_length(), &mut derived);
+            let length = derived.len() as u32;
+            sink.binary(field.own_name.borrow(), length, |bytes| bytes.copy_from_slice(&derived));
+        }
+    }
+
+    /// Appends the derived value of a field called `field` in the document of `record`.
+    pub(crate) fn append_derived(&self, record: u64, field: &str, length: usize, out: &mut Vec<u8>) {
+        derived::append(|out| self.write_key(record, out), field, length, out);
+    }
+
+    /// How long every derived value is.
+    pub(crate) fn derived_length(&self) -> usize {
+        self.field_length.constant().unwrap_or(0) as usize
+    }
+
+    fn template(&self) -> Option<&Template> {
+        match self.special.as_deref() {
+            Some(Special::Template(template)) => Some(template),
+            _ => None,
+        }
     }
 
     /// The name of `field`.
@@ -152,7 +219,7 @@ impl Documents {
     /// # Panics
     /// When `field` is not below the number of fields.
     pub fn field_name(&self, field: u32) -> &str {
-        match &self.template {
+        match self.template() {
             Some(template) => template.field_name(field),
             None => &self.fields[field as usize].name,
         }
@@ -160,13 +227,13 @@ impl Documents {
 
     /// Number of fields beside the key; those of documents within the document aren't counted.
     pub fn field_count(&self) -> u32 {
-        self.template.as_ref().map_or(self.fields.len() as u32, Template::field_count)
+        self.template().map_or(self.fields.len() as u32, Template::field_count)
     }
 
     /// Mean size of a document in bytes, exact within a few percent where lengths vary.
     pub fn document_bytes_estimate(&self) -> u64 {
         let mut document = Vec::new();
-        if self.template.is_some() {
+        if self.template().is_some() {
             (0..ESTIMATE_DOCUMENTS).for_each(|record| self.append_document(record, &mut document));
             return document.len() as u64 / ESTIMATE_DOCUMENTS;
         }

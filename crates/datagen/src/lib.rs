@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod chooser;
+mod derived;
 mod document_spec;
 mod documents;
 mod key;
@@ -26,7 +27,10 @@ mod template;
 mod value;
 
 pub use chooser::{ChooserSpec, KeyChooser, THETA_MAX};
-pub use document_spec::{DOCUMENT_BYTES_MAX, DocumentSpec, InsertOrder, RECORD_INDEX_MAX, ZERO_PADDING_MAX};
+pub use derived::Verified;
+pub use document_spec::{
+    DOCUMENT_BYTES_MAX, DocumentSpec, InsertOrder, RECORD_INDEX_MAX, Values, ZERO_PADDING_MAX,
+};
 pub use documents::Documents;
 pub use key::KeyElement;
 pub use length::{HISTOGRAM_ENTRIES_MAX, LENGTH_MAX, LengthChooser, LengthSpec};

@@ -6,7 +6,7 @@ mod statistics;
 
 use brimline_bson::Writer;
 use brimline_datagen::{
-    DOCUMENT_BYTES_MAX, DocumentSpec, Documents, InsertOrder, LengthSpec, RECORD_INDEX_MAX,
+    DOCUMENT_BYTES_MAX, DocumentSpec, Documents, InsertOrder, LengthSpec, RECORD_INDEX_MAX, Values,
 };
 use bson::Bson;
 use proptest::prelude::*;
@@ -23,6 +23,7 @@ fn spec() -> DocumentSpec {
         insert_order: InsertOrder::Hashed,
         zero_padding: 1,
         template: None,
+        values: Values::Random,
     }
 }
 
@@ -148,7 +149,7 @@ fn first_document_never_changes() {
 fn updated_fields_never_change() {
     let small = DocumentSpec { field_length: LengthSpec::Constant { length: 11 }, ..spec() };
     let mut out = Vec::new();
-    documents(&small).append_field(9, 77, &mut out);
+    documents(&small).append_field(9, 0, 77, &mut out);
     assert_eq!(out, [b"\x05field9\0\x0b\0\0\0\0".as_slice(), UPDATED_VALUE].concat());
 }
 
@@ -157,7 +158,7 @@ fn updated_fields_are_a_function_of_seed_operation_and_field() {
     let documents = documents(&spec());
     let value = |documents: &Documents, field, operation| {
         let mut out = Vec::new();
-        documents.append_field(field, operation, &mut out);
+        documents.append_field(field, 0, operation, &mut out);
         out.split_off("\x05field0\0".len())
     };
     let reference = value(&documents, 3, 8);

@@ -4,7 +4,9 @@
 
 mod statistics;
 
-use brimline_datagen::{DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec};
+use brimline_datagen::{
+    DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec, Values,
+};
 use bson::Bson;
 use statistics::{Z_MAX, chi_square_z};
 
@@ -19,6 +21,7 @@ fn spec(fields: Vec<FieldSpec>) -> DocumentSpec {
         insert_order: InsertOrder::Ordered,
         zero_padding: 4,
         template: Some(fields),
+        values: Values::Random,
     }
 }
 
@@ -212,7 +215,7 @@ fn updates_make_fresh_values_of_one_field() {
     assert_eq!((documents.field_name(7), documents.field_count()), ("string", 15));
     let update = |field, operation| {
         let mut out = Vec::new();
-        documents.append_field(field, operation, &mut out);
+        documents.append_field(field, 0, operation, &mut out);
         out
     };
     assert_eq!(update(7, 3), update(7, 3));

@@ -2,6 +2,8 @@
 //! commands of a read-modify-write, a transaction's commit, a scan's time per document, and the lag of operations that waited for a connection.
 //! Each histogram is made when first needed: most runs need none.
 
+use brimline_datagen::Verified;
+
 use crate::clock::Nanos;
 use crate::recorder::{Ending, IntervalHistogram, clear, merge, new_interval_histogram, record};
 
@@ -27,9 +29,12 @@ const RESPONSE: usize = 1;
 
 type Slot = Option<Box<IntervalHistogram>>;
 
-const OTHERS: [&str; 2] = ["service_per_document", "held_back_lag"];
+const OTHERS: [&str; 5] =
+    ["service_per_document", "held_back_lag", "verify_matching", "verify_different", "verify_absent"];
 const PER_DOCUMENT: usize = 0;
 const HELD_BACK: usize = 1;
+/// Those of verifying, in the order of [`Verified::ALL`].
+const VERIFY: usize = 2;
 
 /// Histograms by part, ending and clock, of a scan's time per document, and of the lag of what waited for a connection.
 #[derive(Default)]
@@ -58,6 +63,11 @@ impl Breakdown {
     /// Records the lag of an operation that was due while every connection was busy.
     pub fn held_back(&mut self, lag_ns: Nanos) {
         add(&mut self.others[HELD_BACK], lag_ns);
+    }
+
+    /// Records how long it took to compare what a read brought.
+    pub fn verified(&mut self, verified: Verified, took_ns: Nanos) {
+        add(&mut self.others[VERIFY + verified as usize], took_ns);
     }
 
     /// The histograms that hold anything, by name: `miss_service`, `read_ok_response`, `service_per_document`.
@@ -114,6 +124,14 @@ mod tests {
         }
         for (index, (ending, _)) in ENDINGS.into_iter().enumerate() {
             assert_eq!(ending as usize, index);
+        }
+    }
+
+    #[test]
+    fn verifying_has_its_own_names() {
+        for (index, verified) in Verified::ALL.into_iter().enumerate() {
+            assert_eq!(OTHERS[VERIFY + index], format!("verify_{}", verified.name()));
+            assert_eq!(verified as usize, index);
         }
     }
 

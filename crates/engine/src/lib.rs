@@ -44,5 +44,6 @@ pub mod worker;
 mod workers;
 pub mod workload;
 
+pub use brimline_datagen::Verified;
 pub use collector::Interval;
 pub use run::{EndedBy, Progress, Run, RunError, Stage, Summary};

@@ -33,6 +33,8 @@ pub struct Mission<'r> {
     pub connect_timeout_ns: Nanos,
     /// What is sent once more.
     pub retries: RetryPolicy,
+    /// Whether what reads by key bring is compared with what it must be.
+    pub verifies_reads: bool,
     /// Whether every operation that finishes is logged.
     pub logs_operations: bool,
     /// Whether connections have sessions: for writes that are sent once more, and for transactions.

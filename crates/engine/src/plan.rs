@@ -150,6 +150,11 @@ pub struct ReplicaSet {
 }
 
 impl Plan {
+    /// Whether what reads by key bring is compared with what it must be.
+    pub fn verifies_reads(&self) -> bool {
+        matches!(self.work, Work::Mix { verify_reads: true, .. })
+    }
+
     /// Whether it has transactions, which need sessions.
     pub fn has_transactions(&self) -> bool {
         matches!(&self.work, Work::Mix { proportions, .. } if proportions.transaction > 0.0)
@@ -228,6 +233,9 @@ pub enum Work {
         /// A read of a whole document by key names each of its fields in a projection; other reads don't.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         name_read_fields: bool,
+        /// What a read by key brings is compared with what it must be, which data with derived values allow.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        verify_reads: bool,
         /// Updates replace every field, else one.
         write_all_fields: bool,
         /// What a transaction does.

@@ -1,6 +1,7 @@
 //! What one worker records: counts and histograms per operation kind, cut into intervals. Each worker has its own, so
 //! that nothing is shared while recording; the collector merges what is cut.
 
+use brimline_datagen::Verified;
 use hdrhistogram::{Counter, Histogram};
 
 use crate::breakdown::{Breakdown, Part};
@@ -274,6 +275,11 @@ impl Recorder {
         if finished.ending != Ending::Ok || has_parts(kind) {
             break_down(&mut tally.breakdown, kind, finished);
         }
+    }
+
+    /// Records how long it took to compare what a read brought with what it must be.
+    pub fn verified(&mut self, phase: Phase, kind: OperationKind, verified: Verified, took_ns: Nanos) {
+        self.current.of(phase, kind).breakdown.verified(verified, took_ns);
     }
 
     /// Hands out what was recorded since the last cut and goes on with `empty`.

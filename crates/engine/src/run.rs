@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use brimline_datagen::Verified;
 use brimline_wire::access::Access;
 use thiserror::Error;
 
@@ -99,6 +100,8 @@ pub struct Summary {
     pub kinds: [Totals; OperationKind::COUNT],
     /// Documents of insert commands.
     pub inserts: InsertTotals,
+    /// What verified reads showed, in the order of [`Verified::ALL`].
+    pub verified: [u64; Verified::ALL.len()],
     /// Documents that were refused one by one, most frequent failure first.
     pub document_failures: Vec<FailureCount>,
     /// Commands the server has answered, in the order of [`Opcounter::ALL`].

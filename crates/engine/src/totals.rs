@@ -1,5 +1,7 @@
 //! Totals of a worker, and of a run when merged.
 
+use brimline_datagen::Verified;
+
 use crate::clock::Nanos;
 use crate::commands::{Command, Opcounter};
 use crate::connects::ConnectTimes;
@@ -71,6 +73,8 @@ pub struct WorkerSummary {
     pub kinds: [Totals; OperationKind::COUNT],
     /// Documents of insert commands.
     pub inserts: InsertTotals,
+    /// What verified reads showed, in the order of [`Verified::ALL`].
+    pub verified: [u64; Verified::ALL.len()],
     /// Documents that were refused one by one.
     pub document_failures: FailureTally,
     /// Commands the server has answered, by opcounter.
@@ -191,6 +195,9 @@ impl WorkerSummary {
             mine.failed += theirs.failed;
             mine.unfinished += theirs.unfinished;
             mine.retried += theirs.retried;
+        }
+        for (mine, theirs) in self.verified.iter_mut().zip(other.verified) {
+            *mine += theirs;
         }
         for (mine, theirs) in self.commands.iter_mut().zip(other.commands) {
             *mine += theirs;

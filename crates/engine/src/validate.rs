@@ -1,5 +1,7 @@
 //! What a plan must satisfy before anything is connected or sent.
 
+use brimline_datagen::Values;
+
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::operation::Statements;
 use crate::plan::{
@@ -80,6 +82,7 @@ impl Plan {
         match &self.work {
             Work::Mix { proportions, keys, scan_length, transaction, .. } => {
                 self.validate_named_fields()?;
+                self.validate_verification()?;
                 let shares = proportions.shares();
                 require(
                     shares.iter().all(|share| share.is_finite() && *share >= 0.0),
@@ -121,6 +124,22 @@ impl Plan {
         require(*read_all_fields && proportions.read > 0.0, "work.name_read_fields", || {
             "would have no effect without reads of whole documents".to_owned()
         })
+    }
+
+    /// There is something to verify, and a target that hands it out.
+    fn validate_verification(&self) -> Result<(), PlanError> {
+        let Work::Mix { verify_reads: true, proportions, .. } = &self.work else { return Ok(()) };
+        let refuse = |words: &str| Err(PlanError::new("work.verify_reads", words));
+        if self.data.values != Values::Derived {
+            return refuse("needs data with derived values");
+        }
+        if proportions.read + proportions.read_modify_write == 0.0 {
+            return refuse("would have no effect without reads by key");
+        }
+        match self.target {
+            TargetPlan::Wire { .. } => Ok(()),
+            _ => refuse("is for the wire client; no other target hands out what it read"),
+        }
     }
 
     /// It does something, and a target that has transactions is there for it.

@@ -6,7 +6,7 @@ mod common;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec};
+use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
 use brimline_engine::failure::FailureClass;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Plan, Proportions, TargetPlan, Work};
@@ -143,6 +143,7 @@ fn a_long_scan_is_drained() {
         insert_order: InsertOrder::Ordered,
         zero_padding: 4,
         template: None,
+        values: Values::Random,
         ..large.data
     };
     execute(&Plan { work: Work::Load { batch_size: 8, ordered: false, ranges: None }, ..large.clone() });
@@ -153,6 +154,7 @@ fn a_long_scan_is_drained() {
             scan_length: LengthSpec::Constant { length: 40 },
             read_all_fields: true,
             name_read_fields: false,
+            verify_reads: false,
             write_all_fields: false,
             transaction: None,
         },

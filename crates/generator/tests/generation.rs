@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use brimline_datagen::{DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec};
+use brimline_datagen::{
+    DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec, Values,
+};
 use brimline_generator::{Ended, Format, Generation, Header, Job, Limit, Outcome, sample_bytes_per_row};
 
 /// A file that is removed with the test.
@@ -54,6 +56,7 @@ fn data() -> DocumentSpec {
         insert_order: InsertOrder::Ordered,
         zero_padding: 1,
         template: Some(fields),
+        values: Values::Random,
     }
 }
 

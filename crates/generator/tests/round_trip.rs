@@ -5,7 +5,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use brimline_datagen::{DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec};
+use brimline_datagen::{
+    DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec, Values,
+};
 use brimline_formats::{Columns, Documents as Converted, FormatOptions, ParseGrace, open};
 use brimline_generator::{Ended, Format, Generation, Header, Job, Limit};
 
@@ -65,6 +67,7 @@ fn data(more: Option<FieldSpec>) -> DocumentSpec {
         insert_order: InsertOrder::Hashed,
         zero_padding: 1,
         template: Some(fields),
+        values: Values::Random,
     }
 }
 

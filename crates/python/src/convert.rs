@@ -9,7 +9,7 @@ use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
 use brimline_engine::recorder::Phase;
 use brimline_engine::totals::InsertTotals;
-use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary};
+use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary, Verified};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -125,6 +125,7 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("oldest_unfinished_ns", summary.oldest_unfinished_ns)?;
     row.set_item("operations", operations(py, summary)?)?;
     row.set_item("inserts", inserts(py, &summary.inserts)?)?;
+    row.set_item("verified", verified(py, summary)?)?;
     row.set_item("document_errors", errors(py, &summary.document_failures)?)?;
     row.set_item("commands", commands(py, &summary.commands)?)?;
     row.set_item("commands_uncertain", commands(py, &summary.commands_uncertain)?)?;
@@ -158,6 +159,14 @@ fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, Py
         }
     }
     Ok(rows)
+}
+
+fn verified<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    for (kind, count) in Verified::ALL.into_iter().zip(summary.verified) {
+        row.set_item(kind.name(), count)?;
+    }
+    Ok(row)
 }
 
 fn inserts<'py>(py: Python<'py>, totals: &InsertTotals) -> PyResult<Bound<'py, PyDict>> {

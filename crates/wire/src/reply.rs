@@ -191,6 +191,14 @@ pub fn scan(message: &[u8]) -> Result<Reply<'_>, ReplyError> {
     Ok(reply)
 }
 
+/// The first document in the batch of a find's reply; none where there is none or the bytes are no reply.
+pub fn first_document(message: &[u8]) -> Option<&[u8]> {
+    let body = op_msg::parse(message).ok()?.body;
+    let Value::Document(cursor) = Reader::new(body).ok()?.find("cursor").ok()?? else { return None };
+    let Value::Array(batch) = Reader::new(cursor).ok()?.find("firstBatch").ok()?? else { return None };
+    Reader::new(batch).ok()?.next_raw().ok()??.document()
+}
+
 fn scan_body<'a>(reply: &mut Reply<'a>, body: &'a [u8]) -> Result<(), ReplyError> {
     let mut ok = None;
     let mut body = Reader::new(body)?;

@@ -79,6 +79,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
+    findings += contents(record)
     findings.append(samples(figures.service if record.closed_loop else figures.response))
     if figures.steady is not None:
         findings.append(figures.steady.finding)
@@ -279,6 +280,23 @@ def misses(miss_rate: float) -> Finding:
     standing = Standing.WARN if miss_rate <= MISS_RATE_VALID_MAX else Standing.FAIL
     evidence = message("{evidence}; do keys and loaded data belong together?", evidence=evidence)
     return Finding("misses", standing, evidence)
+
+
+def contents(record: RunRecord) -> list[Finding]:
+    """What reads by key brought is what was written; nothing to say where nobody looked."""
+    work = record.plan.work
+    if not isinstance(work, MixWork) or not work.verify_reads or record.summary is None:
+        return []
+    verified = record.summary.get("verified", {})
+    different, absent = verified.get("different", 0), verified.get("absent", 0)
+    evidence = message(
+        "of {reads} reads by key {different} brought something else than was written, and {absent} nothing",
+        reads=format_count(sum(verified.values())),
+        different=format_count(different),
+        absent=format_count(absent),
+    )
+    standing = Standing.FAIL if different else Standing.WARN if absent else Standing.PASS
+    return [Finding("contents", standing, evidence)]
 
 
 def samples(latency: Latency | None) -> Finding:

@@ -154,6 +154,8 @@ class _Front:
         self.talk(f"record: {result.directory}")
 
     def _begin(self, plan: Plan) -> StatusLines | None:
+        if self.loaded.spec.data.values == "derived":
+            self.say("Data integrity is enabled.\n")
         uri = self.loaded.spec.target.uri
         self.say(f"mongo client connection created with {redact_uri(uri.get_secret_value()) if uri else ''}\n")
         lines = None

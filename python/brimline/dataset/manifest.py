@@ -28,9 +28,10 @@ _WORDS = {
     "insert_order": "the order of keys",
     "zero_padding": "the zero padding of keys",
     "template": "the template of fields",
+    "values": "where values come from",
 }
-# Data without a template has no such entry.
-_OPTIONAL = {"template"}
+# Data without a template, and with values at random, has no such entries.
+_OPTIONAL = {"template", "values"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

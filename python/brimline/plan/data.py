@@ -20,6 +20,7 @@ def document_plan(data: spec_data.DataSpec) -> model.DocumentPlan:
         key_prefix=data.key_prefix,
         insert_order=data.insert_order,
         zero_padding=data.zero_padding,
+        values=data.values,
         template=template,
     )
 

@@ -95,7 +95,8 @@ def _data(plan: model.Plan) -> str:
 
 def _fields(data: model.DocumentPlan) -> str:
     if data.template is None:
-        return f"{plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each"
+        derived = ", which follow from key and field" if data.values == "derived" else ""
+        return f"{plural(data.field_count, 'field')} of {_length(data.field_length, 'byte')} each{derived}"
     return f"{plural(data.field_count, 'field')} ({', '.join(field['name'] for field in data.template)})"
 
 
@@ -110,7 +111,8 @@ def _mean_document_bytes(data: model.DocumentPlan, seed: int) -> float:
 def _returned(work: model.MixWork) -> str:
     if not work.read_all_fields:
         return "one field"
-    return "the whole document" + (", each of whose fields a read by key names" if work.name_read_fields else "")
+    named = ", each of whose fields a read by key names" if work.name_read_fields else ""
+    return f"the whole document{named}"
 
 
 def _operations(work: model.MixWork) -> str:
@@ -129,6 +131,8 @@ def _operations(work: model.MixWork) -> str:
         sentence += f"; a transaction is {_statements(transaction)} and a commit"
     if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan or transaction.reads:
         sentence += f"; reads return {_returned(work)}"
+    if work.verify_reads:
+        sentence += "; what reads by key bring is compared with what was written"
     if work.proportions.update or work.proportions.read_modify_write or transaction.updates:
         sentence += f"; updates replace {'every field' if work.write_all_fields else 'one field'}"
     return sentence

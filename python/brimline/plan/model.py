@@ -116,7 +116,8 @@ class DocumentPlan(_Part):
     """Keys and documents: the records `insert_start .. insert_start + record_count`.
 
     `template` has a generator for each field, {"name", "value"}, in the engine's own words, which it checks; None where
-    fields are YCSB's, and then it is left out, so that such plans keep their hash.
+    fields are YCSB's, and then it is left out, so that such plans keep their hash. `values` are derived where they
+    follow from key and field.
     """
 
     record_count: Count
@@ -127,11 +128,13 @@ class DocumentPlan(_Part):
     key_prefix: str
     insert_order: Literal["hashed", "ordered"]
     zero_padding: Number
+    values: Literal["random", "derived"] = "random"
     template: Annotated[tuple[dict[str, Any], ...], Field(strict=False)] | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "template")
+        values = _without(dump(self), "template")
+        return {name: value for name, value in values.items() if (name, value) != ("values", "random")}
 
 
 class WriteConcern(_Part):
@@ -268,7 +271,11 @@ class Transaction(_Part):
 
 
 class MixWork(_Part):
-    """A mix of operations on loaded records."""
+    """A mix of operations on loaded records.
+
+    `name_read_fields`: a read of a whole document by key names each of its fields. `verify_reads`: what reads by key
+    bring is compared with what it must be.
+    """
 
     kind: Literal["mix"] = "mix"
     proportions: Proportions
@@ -276,12 +283,13 @@ class MixWork(_Part):
     scan_length: LengthPlan
     read_all_fields: bool
     name_read_fields: bool = False
+    verify_reads: bool = False
     write_all_fields: bool
     transaction: Transaction | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "transaction", "name_read_fields")
+        return _without(dump(self), "transaction", "name_read_fields", "verify_reads")
 
 
 class RecordRange(_Part):

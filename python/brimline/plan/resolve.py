@@ -24,6 +24,7 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         scan_length=length_plan(spec.scan_length),
         read_all_fields=spec.read_all_fields,
         name_read_fields=spec.name_read_fields,
+        verify_reads=spec.verify_reads and target.kind != "null",  # which has no documents
         write_all_fields=spec.write_all_fields,
         transaction=_transaction(spec),
     )

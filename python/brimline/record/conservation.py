@@ -45,6 +45,17 @@ def logged_imbalances(summary: Summary, logged: Mapping[tuple[str, str], int]) -
     return problems
 
 
+def verified_imbalances(summary: Summary) -> list[str]:
+    """Whether every read by key that ended was verified once."""
+    verified = sum(summary.get("verified", {}).values())
+    ended = sum(
+        totals["ok"] + totals["miss"] + totals["failed"]
+        for operation, totals in summary["operations"].items()
+        if operation in ("read", "read_modify_write")
+    )
+    return [] if verified == ended else [f"{verified} of {ended} reads by key were verified"]
+
+
 def _summary_imbalances(summary: Summary) -> list[str]:
     problems = []
     if summary["due"] != summary["sent"] + summary["overdue"]:

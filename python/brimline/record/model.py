@@ -20,12 +20,13 @@ CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
 BREAKDOWN_CLOCKS: tuple[str, ...] = (
     *(f"{part}{ending}_{clock}" for part in ("", "read_", "update_", "commit_") for ending in ("ok", "miss", "failed")
       for clock in ("service", "response") if part or ending != "ok"),
-    "service_per_document", "held_back_lag",
+    "service_per_document", "held_back_lag", "verify_matching", "verify_different", "verify_absent",
 )  # fmt: skip
 """What these times consist of, where there is more to say: misses and failures apart from the rest (`miss_service`,
 `failed_response`), the two commands of a read-modify-write (`read_ok_service`, `update_failed_response`), a
-transaction's commit (`commit_ok_service`), a scan's service time per document, and the lag of operations that waited
-for a connection. A histogram exists only where it has values."""
+transaction's commit (`commit_ok_service`), a scan's service time per document, the lag of operations that waited
+for a connection, and how long it took to compare what was read, by what that showed. A histogram exists only where it
+has values."""
 
 Scalar: TypeAlias = int | float | str | None
 ServerRow: TypeAlias = Mapping[str, Scalar]
@@ -169,6 +170,7 @@ class Summary(TypedDict):
     unfinished: int
     oldest_unfinished_ns: int
     operations: dict[str, OperationTotals]
+    verified: NotRequired[dict[str, int]]  # reads by what comparing them showed: matching, different, absent
     inserts: NotRequired[InsertTotals]  # not in records of the first days
     document_errors: NotRequired[list[ErrorRow]]  # `count` is documents; not in records of the first days
     commands: dict[str, int]  # by serverStatus.opcounters name, acknowledged ones only

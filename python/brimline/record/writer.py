@@ -7,9 +7,10 @@ from typing import Any
 
 from brimline.errors import RecordError, redact_text
 from brimline.plan import Plan
+from brimline.plan.model import MixWork
 from brimline.record import hlog
 from brimline.record.closing import Closing
-from brimline.record.conservation import RowTotals, imbalances, logged_imbalances
+from brimline.record.conservation import RowTotals, imbalances, logged_imbalances, verified_imbalances
 from brimline.record.csv_file import CsvFile
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
@@ -144,6 +145,8 @@ class RecordWriter(Closing):
         problems = imbalances(summary, self._rows) if summary is not None else []
         if self._log is not None and summary is not None:
             problems += logged_imbalances(summary, self._logged.by_name())
+        if summary is not None and isinstance(self._plan.work, MixWork) and self._plan.work.verify_reads:
+            problems += verified_imbalances(summary)
         for file in self._files():
             file.sync()
         self._write_state(

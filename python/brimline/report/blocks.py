@@ -29,6 +29,7 @@ _CHECK_NAMES = {
     "followed": "Same server watched",
     "errors": "Errors",
     "misses": "Documents found",
+    "contents": "Documents as written",
     "samples": "Enough samples",
     "steady_state": "Steady state",
     "clock": "Clock",

@@ -60,6 +60,7 @@ class DataSpec(Part):
     key_prefix: KeyPrefix = "user"
     insert_order: Literal["hashed", "ordered"] = "hashed"
     zero_padding: ZeroPadding = 1
+    values: Literal["random", "derived"] = "random"
     database: DatabaseName = "ycsb"
     collection: CollectionName = "usertable"
     batch_size: BatchSize | None = None
@@ -112,6 +113,18 @@ class DataSpec(Part):
         for name in _ONLY_WITHOUT_TEMPLATE:
             if name in self.model_fields_set:
                 raise ValueError(f"data.fields names the fields, so that data.{name} has no effect; leave {name} out")
+        return self
+
+    @model_validator(mode="after")
+    def _check_derived_values(self) -> Self:
+        if self.values == "random":
+            return self
+        if self.template is not None:
+            raise ValueError("data.values is about fields that are a number; leave data.values out")
+        if not isinstance(self.field_length, ConstantLength):
+            raise ValueError("derived values have one length; write data.field_length as a number")
+        if not (self.key_prefix.isascii() and self.field_name_prefix.isascii()):
+            raise ValueError("derived values are ASCII, and so must data.key_prefix and data.field_name_prefix be")
         return self
 
     @model_validator(mode="after")

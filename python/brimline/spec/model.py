@@ -82,6 +82,7 @@ class Spec(Part):
     scan_length: ScanLength = UniformLength(min=1, max=100)
     read_all_fields: bool = True
     name_read_fields: bool = False
+    verify_reads: bool = False
     write_all_fields: bool = False
     transaction: TransactionSpec = TransactionSpec()
     load: Load = ClosedLoad()
@@ -147,6 +148,14 @@ class Spec(Part):
             raise ValueError(
                 "name_read_fields would have no effect without reads of whole documents; leave name_read_fields out"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_verification(self) -> Self:
+        if self.verify_reads and self.data.values != "derived":
+            raise ValueError("verify_reads needs values that follow from their keys; add data.values: derived")
+        if self.verify_reads and not (self.operations.read or self.operations.read_modify_write):
+            raise ValueError("verify_reads would have no effect without reads by key; leave verify_reads out")
         return self
 
     @model_validator(mode="after")

@@ -26,6 +26,7 @@ from brimline.spec.ycsb_properties import YcsbProperties
 
 WORKLOAD_CLASSES = ("site.ycsb.workloads.CoreWorkload", "com.yahoo.ycsb.workloads.CoreWorkload")
 _BINDING_CLASSES = ("site.ycsb.db.MongoDbClient", "com.yahoo.ycsb.db.MongoDbClient", "mongodb")
+_LENGTH_LAWS = ("constant", "uniform", "zipfian", "histogram")
 _HISTOGRAM_BYTES_MAX = 1024 * 1024
 
 _SHARES = {
@@ -81,6 +82,7 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
         "read_all_fields": properties.flag("readallfields", default=True),
         "name_read_fields": _names_read_fields(properties, has_reads=shares["read"] > 0),
+        "verify_reads": _verifies(properties) and shares["read"] + shares["read_modify_write"] > 0,
         "write_all_fields": properties.flag("writeallfields", default=False),
         "load": _load(properties),
         "connections": properties.whole("threadcount", 1, minimum=1),
@@ -138,6 +140,7 @@ def _data(properties: YcsbProperties, *, has_inserts: bool) -> dict[str, Any]:
         "field_name_prefix": properties.text("fieldnameprefix", "field"),
         "insert_order": properties.choice("insertorder", "hashed", ("hashed", "ordered")),
         "zero_padding": properties.whole("zeropadding", 1),
+        "values": "derived" if _verifies(properties) else "random",
         "database": "ycsb" if database in (None, "admin") else database,
         "collection": properties.text("table", "usertable"),
         "batch_size": _batch_size(properties),
@@ -177,7 +180,7 @@ def _batch_size(properties: YcsbProperties) -> int:
 
 
 def _field_length(properties: YcsbProperties) -> dict[str, Any]:
-    kind = properties.choice("fieldlengthdistribution", "constant", ("constant", "uniform", "zipfian", "histogram"))
+    kind = properties.choice("fieldlengthdistribution", "constant", _LENGTH_LAWS)
     when = f"with fieldlengthdistribution={kind}"
     properties.only_when(kind in ("uniform", "zipfian"), {"minfieldlength": "1"}, when)
     properties.only_when(kind == "histogram", {"fieldlengthhistogram": "hist.txt"}, when)
@@ -247,6 +250,16 @@ def _keys(properties: YcsbProperties) -> dict[str, Any]:
     return {"kind": kind}
 
 
+def _verifies(properties: YcsbProperties) -> bool:
+    """YCSB writes values that follow from key and field then, and compares what it reads with them."""
+    wanted = properties.flag("dataintegrity", default=False)
+    if wanted and properties.choice("fieldlengthdistribution", "constant", _LENGTH_LAWS) != "constant":
+        properties.refuse(
+            "dataintegrity", "needs fields of one length", "write fieldlengthdistribution=constant, YCSB's default"
+        )
+    return wanted
+
+
 def _names_read_fields(properties: YcsbProperties, *, has_reads: bool) -> bool:
     """Only reads by key name their fields in YCSB: the read of a read-modify-write and a scan ask for all of them."""
     named = properties.flag("readallfieldsbyname", default=False)
@@ -258,7 +271,7 @@ def _names_read_fields(properties: YcsbProperties, *, has_reads: bool) -> bool:
         properties.refuse(
             "readallfieldsbyname", "would have no effect with readproportion=0", "remove readallfieldsbyname"
         )
-    return named
+    return named or (_verifies(properties) and has_reads and properties.flag("readallfields", default=True))
 
 
 def _scan_length(properties: YcsbProperties, *, has_scans: bool) -> dict[str, Any]:

@@ -154,7 +154,14 @@ def _check_phase(properties: YcsbProperties, phase: Phase) -> None:
 
 
 def _measurement_type(properties: YcsbProperties) -> MeasurementType:
-    return properties.choice("measurementtype", "hdrhistogram", _TYPES)  # type: ignore[return-value]
+    kind = properties.choice("measurementtype", "hdrhistogram", _TYPES)
+    if "raw" in kind and properties.flag("dataintegrity", default=False):
+        properties.refuse(
+            "dataintegrity",
+            f"measurementtype={kind} keeps no single times of VERIFY",
+            "write measurementtype=hdrhistogram",
+        )
+    return kind  # type: ignore[return-value]
 
 
 def _interval(properties: YcsbProperties) -> MeasurementInterval:

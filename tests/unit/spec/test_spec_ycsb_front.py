@@ -171,6 +171,8 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
         ("mongodb.upsert=true", "would have no effect: inserts are inserts", "remove mongodb.upsert"),
         ("readallfieldsbyname=true readallfields=false", "would have no effect with readallfields=false", ""),
         ("readallfieldsbyname=true readproportion=0", "would have no effect with readproportion=0", ""),
+        ("dataintegrity=true fieldlengthdistribution=uniform", "needs fields of one length", "constant"),
+        ("dataintegrity=true measurementtype=raw", "measurementtype=raw keeps no single times of VERIFY", "hdr"),
         ("mesurementtype=raw", "would have no effect", 'did you mean "measurementtype"'),
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ mod templates;
 mod transaction;
 
 use brimline_bson::Writer;
-use brimline_datagen::{Documents, KeyElement};
+use brimline_datagen::{Documents, KeyElement, Verified};
 use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::Template;
 
@@ -215,6 +215,12 @@ impl Commands {
         &self.documents
     }
 
+    /// Compares what a read of `record` brought, or nothing, with what it must have brought.
+    pub fn verify(&self, record: u64, document: Option<&[u8]>) -> Verified {
+        let fields = if self.read_all_fields { self.field_count } else { 1 };
+        document.map_or(Verified::Absent, |document| self.documents.verify(record, document, fields))
+    }
+
     /// Appends the OP_MSG of `command` of `operation` on `record`.
     pub fn render(
         &self,
@@ -242,7 +248,7 @@ impl Commands {
             }
             Command::Update => self.update.render(request_id, out, |slot, writer| match slot {
                 0 => self.documents.append_key(&self.id, record, writer.buffer()),
-                _ => self.assign(operation, writer),
+                _ => self.assign(operation, record, writer),
             }),
             Command::Insert => self.insert.render_with_documents(
                 request_id,
@@ -260,7 +266,7 @@ impl Commands {
                 template.render(request_id, out, |slot, writer| match slot {
                     0 => self.documents.append_key(&self.id, record, writer.buffer()),
                     _ if place.is_read() => self.project(operation, writer),
-                    _ => self.assign(operation, writer),
+                    _ => self.assign(operation, record, writer),
                 });
             }
             Command::Commit | Command::CommitAgain => {
@@ -304,11 +310,12 @@ impl Commands {
     }
 
     /// New values for the fields that an update sets.
-    fn assign(&self, operation: &Operation, writer: &mut Writer<'_>) {
+    #[inline]
+    fn assign(&self, operation: &Operation, record: u64, writer: &mut Writer<'_>) {
         let fields =
             if self.write_all_fields { 0..self.field_count } else { operation.field..operation.field + 1 };
         for field in fields {
-            self.documents.append_field(field, operation.index, writer.buffer());
+            self.documents.append_field(field, record, operation.index, writer.buffer());
         }
     }
 }

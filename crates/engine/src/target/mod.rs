@@ -130,6 +130,14 @@ pub trait Target {
         ConnectTimes::default()
     }
 
+    /// From now on the document that a read brings is kept until [`take_document`](Self::take_document).
+    fn keep_documents(&mut self) {}
+
+    /// The document that the last read on `connection` brought, once; none without one, or from a target that keeps none.
+    fn take_document(&mut self, _connection: ConnectionIndex) -> Option<&[u8]> {
+        None
+    }
+
     /// CPU time the generator has used on this worker's thread.
     fn cpu_ns(&self) -> Nanos;
 }

@@ -5,6 +5,7 @@
 
 mod broken;
 mod following;
+mod kept;
 mod routes;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use brimline_wire::reply;
 use self::broken::Broken;
 pub use self::following::Followed;
 use self::following::Following;
+use self::kept::Kept;
 use self::routes::Choice;
 pub use self::routes::Routes;
 use super::replies::facts;
@@ -57,6 +59,8 @@ pub struct WireTarget {
     following: Option<Box<Following>>,
     /// Servers that are alike, so that a lane may go to another of them; empty where each is there for something of its own.
     routers: Vec<Endpoint>,
+    /// What reads brought; boxed, because most runs look at none of it.
+    kept: Option<Box<Kept>>,
 }
 
 /// Index of a lane within its worker.
@@ -123,6 +127,7 @@ impl WireTarget {
             spare: Vec::new(),
             following: routes.set.clone().map(|set| Box::new(Following::new(set, first))),
             routers: routes.routers().to_vec(),
+            kept: None,
         };
         for endpoints in &routes.groups {
             let endpoints = endpoints.iter().cycle().skip(first % endpoints.len().max(1)).take(connections);
@@ -306,6 +311,9 @@ impl WireTarget {
         if reply.response_to != awaited {
             return Err(Broken::bad(&"the server answered another request"));
         }
+        if let Some(kept) = &mut self.kept {
+            kept.keep(index % self.connections, message);
+        }
         let reply = facts(&reply, message.len());
         if self.following.is_some()
             && let Some(failure) = &reply.failure
@@ -375,6 +383,14 @@ impl Target for WireTarget {
             }
         }
         None
+    }
+
+    fn keep_documents(&mut self) {
+        self.kept = Some(Box::new(Kept::new(self.connections)));
+    }
+
+    fn take_document(&mut self, connection: ConnectionIndex) -> Option<&[u8]> {
+        self.kept.as_mut()?.take(connection)
     }
 
     #[inline]

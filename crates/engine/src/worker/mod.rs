@@ -4,6 +4,7 @@
 mod closing;
 mod news;
 mod trouble;
+mod verifying;
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -76,7 +77,16 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     ///
     /// # Errors
     /// When the system has no randomness for the sessions of its writes.
-    pub fn new(mission: &'r Mission<'r>, shard: u64, target: T, places: Places, sink: S) -> io::Result<Self> {
+    pub fn new(
+        mission: &'r Mission<'r>,
+        shard: u64,
+        mut target: T,
+        places: Places,
+        sink: S,
+    ) -> io::Result<Self> {
+        if mission.verifies_reads {
+            target.keep_documents();
+        }
         let Places { connections, in_flight_max } = places;
         let session_count = if mission.has_sessions { connections } else { 0 };
         Ok(Self {
@@ -362,6 +372,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             Step::Finished(ending, documents) => {
                 flight.documents += documents;
                 self.finish(&flight, done, ending);
+                if self.mission.verifies_reads {
+                    self.verify(&flight, Some(connection));
+                }
                 if let Some(failure) = reply.failure {
                     self.summary.failed(flight.operation.kind, *failure);
                 }

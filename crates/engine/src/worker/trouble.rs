@@ -289,6 +289,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     fn fail(&mut self, flight: &InFlight, now: Nanos, failure: Failure) {
         self.outages.failed();
         self.finish(flight, now, Ending::Failed);
+        if self.mission.verifies_reads {
+            self.verify(flight, None);
+        }
         self.summary.failures.add(flight.operation.kind, failure);
     }
 

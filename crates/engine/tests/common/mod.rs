@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec};
+use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
 use brimline_engine::operation::Statements;
 use brimline_engine::plan::{Namespace, PacerPlan, Plan, Proportions, TargetPlan, Work};
 use brimline_engine::recorder::{TimeHistogram, new_histogram};
@@ -35,6 +35,7 @@ pub fn plan() -> Plan {
             insert_order: InsertOrder::Hashed,
             zero_padding: 1,
             template: None,
+            values: Values::Random,
         },
         work: mix(READS, ChooserSpec::Zipfian { theta: 0.99 }),
         pacer: PacerPlan::Closed { think_time: None },
@@ -59,6 +60,7 @@ pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
         scan_length: LengthSpec::Uniform { min: 1, max: 100 },
         read_all_fields: true,
         name_read_fields: false,
+        verify_reads: false,
         write_all_fields: false,
         transaction: (proportions.transaction > 0.0).then_some(Statements { reads: 2, updates: 3 }),
     }

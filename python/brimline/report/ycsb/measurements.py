@@ -15,8 +15,9 @@ from brimline.report.ycsb.java import hash_map_order
 from brimline.spec import YcsbOutput
 
 CLEANUP = "CLEANUP"
+VERIFY = "VERIFY"
 PER_RECORD = "SCAN-LATENCY-PER-RECORD"
-STATUSES = ("OK", "NOT_FOUND", "ERROR", "BATCHED_OK")
+STATUSES = ("OK", "NOT_FOUND", "ERROR", "BATCHED_OK", "UNEXPECTED_STATE")
 
 _NS_PER_US = 1000
 # Buckets of a histogram with three digits are exact up to this many bits.
@@ -130,8 +131,10 @@ def named_measurements(
         counts_statuses = not prefix
         for name in hash_map_order(_by_first_use(measured, is_all=not known)):
             measurement = measured[name]
-            if intended and name == PER_RECORD:
+            if intended and (name == PER_RECORD or (name == VERIFY and prefix)):
                 continue
+            if intended and name == VERIFY:  # has no intended time, but is counted
+                measurement = Measurement(values_us={}, returned=measurement.returned)
             if not counts_statuses:
                 if not measurement.count and name not in known:
                     continue
@@ -194,17 +197,27 @@ def _calls(operation: str, times: OperationTimes, clock: str) -> Iterator[_Call]
             for ending, status in (("ok", "OK"), ("miss", "NOT_FOUND"), ("failed", "ERROR")):
                 values = _values(times, f"{part}_{ending}_{clock}")
                 yield name, status, values, values.total()
+        yield from _verifications(times)
         return
     name = operation_name(operation)
     missed, failed = _values(times, f"miss_{clock}"), _values(times, f"failed_{clock}")
     yield name, "OK", _values(times, clock) - missed - failed, times.ok
     yield name, status_of(operation, "miss"), missed, times.miss
     yield name, "ERROR", failed, times.failed
+    yield from _verifications(times)
     if operation == "load":
         # All documents of a batch but the one that sends it.
         yield name, "BATCHED_OK", Counter(), times.documents - times.ok
     if operation == "scan":
         yield PER_RECORD, None, _values(times, "service_per_document"), 0
+
+
+def _verifications(times: OperationTimes) -> Iterator[_Call]:
+    """How long comparing took, all in one measurement, and what it showed."""
+    for result, status in (("matching", "OK"), ("different", "UNEXPECTED_STATE"), ("absent", "ERROR")):
+        values = _values(times, f"verify_{result}")
+        yield VERIFY, None, values, 0
+        yield VERIFY, status, Counter(), values.total()
 
 
 def operation_name(operation: str) -> str:
