@@ -39,9 +39,13 @@ def scripted_server(*, script: str = "{}", core: int | None = None) -> Iterator[
             server.stdin.close()
 
 
-def execute(plan_json: str, *, wrapper: Sequence[str] = ()) -> tuple[dict[str, Any], str]:
-    """Executes a plan with the engine, all operations of which must work; its totals, and what was said on stderr."""
-    done = subprocess.run([*wrapper, str(ENGINE)], input=plan_json, capture_output=True, text=True, check=False)
+def execute(plan_json: str, *, wrapper: Sequence[str] = (), log: Path | None = None) -> tuple[dict[str, Any], str]:
+    """Executes a plan with the engine, all operations of which must work; its totals, and what was said on stderr.
+
+    `log` is an empty file for the log of operations, where the plan wants one.
+    """
+    command = [*wrapper, str(ENGINE), *([str(log)] if log else [])]
+    done = subprocess.run(command, input=plan_json, capture_output=True, text=True, check=False)
     totals: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
     if not totals or totals["failed"]:
         sys.exit(f"error: the engine failed\n{done.stdout}{done.stderr}")

@@ -1,5 +1,6 @@
 """The compiled engine. Coarse calls only: a plan goes in as JSON, samples come out as rows, progress is polled."""
 
+from pathlib import Path
 from typing import Any, TypedDict
 
 from brimline.record.model import Samples, Summary
@@ -210,9 +211,34 @@ class ClockProbe(TypedDict):
 def probe_clock(reads: int) -> ClockProbe:
     """Reads the engine's clock so many times in a row, the interpreter lock released."""
 
-def start(plan_json: str, access: Access | None = None) -> Run:
+class OperationRows:
+    """The rows of a log of operations as CSV."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError where the file can't be read, or is no such log; so do the other users of a log."""
+
+    def next_text(self) -> str:
+        """About a megabyte of text, whole lines; nothing at the end."""
+
+class OperationTimes:
+    """Times of chosen operations of a log, in whole microseconds, in the order in which they ended."""
+
+    def __init__(self, path: Path, wanted: list[tuple[str, str, str, str]], label: str) -> None:
+        """`wanted` are `record.operation_log.Selection`s. Raises ValueError for other words."""
+
+    def next_text(self) -> str:
+        """About a megabyte of lines "label,wall clock in ms,time in us"; nothing at the end."""
+
+    def counts_us(self) -> list[tuple[int, int]]:
+        """How often each time was handed out so far, ascending."""
+
+def count_operations(path: Path) -> dict[str, dict[str, int]]:
+    """Rows of a log of operations by operation and ending."""
+
+def start(plan_json: str, access: Access | None = None, log_path: Path | None = None) -> Run:
     """Starts a run on the server that `access` opens, and returns at once.
 
+    `log_path` is an empty file for the log of operations, which a plan that wants one needs.
     Raises PlanError; connection trouble is reported by poll and join.
     """
 

@@ -117,6 +117,7 @@ VARIATIONS: dict[str, dict[str, object]] = {
     "steps": {"load": {"kind": "steps", "from": 10, "to": 50, "step": 20, "every": "1s", "arrivals": "poisson"}},
     "threads, loops, ramp-up": {"load": {"kind": "tlr", "threads": 8, "loops": 100, "ramp_up": "3s"}},
     "a bound in flight": {"in_flight": 4},
+    "a log of operations": {"operation_log": True},
     "a number of operations": {"operation_count": 10, "threads": 4},
     "the largest seed": {"seed": 2**64 - 1},
     "lengths by weight": {"data.field_length": {"kind": "histogram", "weights": {10: 1.0, 100: 0.5}}},
@@ -138,7 +139,6 @@ VARIATIONS: dict[str, dict[str, object]] = {
         }
     },
     "reads verified": {"data": {"records": 10, "values": "derived"}, "verify_reads": True},
-    "every operation logged": {"log_operations": True},
     "every field by name": {"name_read_fields": True},
     "one field of each": {"read_all_fields": False, "write_all_fields": True},
 }

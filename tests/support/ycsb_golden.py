@@ -8,6 +8,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "ycsb"
 _DOUBLE = re.compile(r"-?\d+\.\d+(?:E-?\d+)?|NaN")
 _INTEGER = re.compile(r"-?\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_RAW_LINE = re.compile(r"[A-Za-z-]+,\d+,\d+")
 _SERIES_POINT = re.compile(r"\[[^]]+\], \d+, double")
 
 
@@ -22,6 +23,13 @@ def form(text: str) -> list[str]:
     masked = [_mask_value(line) for line in text.splitlines() if not line.startswith("mongo client connection")]
     points = [re.sub(r", \d+, ", ", offset, ", line) if _SERIES_POINT.fullmatch(line) else line for line in masked]
     return [line for index, line in enumerate(points) if index == 0 or line != points[index - 1]]
+
+
+def raw_form(text: str) -> list[str]:
+    """The headers and latencies of raw measurements, numbers masked, latencies in a row as one."""
+    lines = [line for line in text.splitlines() if "latency raw data" in line or _RAW_LINE.fullmatch(line)]
+    masked = [re.sub(r",\d+", ",N", line) for line in lines]
+    return [line for index, line in enumerate(masked) if index == 0 or line != masked[index - 1]]
 
 
 def json_form(text: str) -> list[tuple[str, str, str]]:

@@ -43,7 +43,7 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
         ),
         (["run", "mongodb", "-P", WORKLOAD, "-target", "1000000000000"], ["error: -target: ", "hint: "]),
         (["run", "mongodb", "-P", WORKLOAD, "-p", "threadcount=x"], ["error: -p: threadcount: ", "threadcount=16"]),
-        (["run", "mongodb", "-P", WORKLOAD, "-p", "measurementtype=rare"], ["error: -p: measurementtype: ", "hint: "]),
+        (["run", "mongodb", "-P", WORKLOAD, "-p", "measurementtype=rwa"], ["error: -p: measurementtype: ", "hint: "]),
         (["run", "mongodb", "-P", WORKLOAD, "-p", "nosuch=1"], ["error: -p: nosuch: would have no effect"]),
         (["run", "mongodb", "-P", WORKLOAD, "-l", "x"], ["error: -l: would have no effect", "(-s)"]),
         (["run", "mongodb", "-P", WORKLOAD, "-db", "site.ycsb.BasicDB"], ["is not the MongoDB binding"]),

@@ -1,9 +1,14 @@
 //! Executes the plan on standard input and prints what came of it in one line: the engine without Python, for profilers.
 //!
 //! `cargo run --release -p brimline-engine --example execute_plan < plan.json`
+//!
+//! A plan with a log of operations needs an empty file for it as the only argument.
 
+use std::env;
 use std::error::Error;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use brimline_engine::plan::Plan;
@@ -13,7 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text)?;
     let plan: Plan = serde_json::from_str(&text)?;
-    let run = Run::start(plan)?;
+    let log = env::args_os().nth(1).map(PathBuf::from);
+    let run = Run::start_with(plan, Arc::default(), log.as_deref())?;
     while run.poll(Duration::from_secs(1)).stage != Stage::Finished {
         drop(run.take_intervals());
     }

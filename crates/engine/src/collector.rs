@@ -31,8 +31,6 @@ pub struct Interval<T = PackedTallies> {
     pub process_cpu_ns: Nanos,
     /// Counts and times.
     pub tallies: T,
-    /// Rows of the log of operations, of those that finished in it; none without a log.
-    pub logged: Vec<u8>,
 }
 
 /// Collects the parts of intervals.
@@ -103,7 +101,6 @@ impl From<WorkerInterval> for Interval<Tallies> {
             busiest_thread_cpu_ns: part.cpu_ns,
             process_cpu_ns: 0,
             tallies: part.tallies,
-            logged: part.logged,
         }
     }
 }
@@ -111,7 +108,7 @@ impl From<WorkerInterval> for Interval<Tallies> {
 impl Interval<Tallies> {
     /// Packs the tallies, and returns them as well: they can be used again.
     pub fn pack(self, packer: &mut Packer) -> (Interval, Tallies) {
-        let tallies = self.tallies;
+        let Self { tallies, .. } = self;
         let complete = Interval {
             phase: self.phase,
             start_ns: self.start_ns,
@@ -124,7 +121,6 @@ impl Interval<Tallies> {
             busiest_thread_cpu_ns: self.busiest_thread_cpu_ns,
             process_cpu_ns: self.process_cpu_ns,
             tallies: packer.pack(&tallies),
-            logged: self.logged,
         };
         (complete, tallies)
     }
@@ -142,6 +138,5 @@ impl Interval<Tallies> {
         self.engine_cpu_ns += part.cpu_ns;
         self.busiest_thread_cpu_ns = self.busiest_thread_cpu_ns.max(part.cpu_ns);
         self.tallies.merge(&part.tallies);
-        self.logged.extend_from_slice(&part.logged);
     }
 }

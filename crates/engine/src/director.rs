@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use brimline_wire::access::Access;
 use brimline_wire::endpoint::Endpoint;
@@ -12,6 +12,7 @@ use crate::collector::Collector;
 use crate::commands::Commands;
 use crate::intervals::Intervals;
 use crate::mission::{Mission, Places, RetryPolicy, Sink, WorkerInterval};
+use crate::operation_log::{self, LogTotals, Logger, Pool};
 use crate::outage;
 use crate::pacer::Pacer;
 use crate::packed::Packer;
@@ -45,6 +46,7 @@ struct ToDirector<'r> {
     worker: usize,
     messages: Sender<Message>,
     spares: &'r Spares,
+    logger: Option<Logger>,
 }
 
 impl Sink for ToDirector<'_> {
@@ -52,6 +54,10 @@ impl Sink for ToDirector<'_> {
         // The director outlives its workers; should it have panicked, there is nobody to record for.
         drop(self.messages.send(Message::Interval(self.worker, interval)));
         self.spares.take()
+    }
+
+    fn logger(&mut self) -> Option<Logger> {
+        self.logger.take()
     }
 }
 
@@ -192,7 +198,6 @@ fn supervise<T: Target>(
         lost_after_ns,
         connect_timeout_ns: plan.connect_timeout_ns,
         verifies_reads: plan.verifies_reads(),
-        logs_operations: plan.log_operations,
         retries,
         has_sessions: retries.writes || plan.has_transactions(),
         is_spread,
@@ -204,8 +209,18 @@ fn supervise<T: Target>(
     let spares = Spares::new(thread_count);
     let (sender, messages) = channel();
     thread::scope(|scope| {
+        let log = shared.log.as_ref().map(|file| {
+            let (rows, chunks) = channel();
+            let pool = Arc::new(Pool::new(thread_count));
+            let writer = {
+                let pool = Arc::clone(&pool);
+                scope.spawn(move || operation_log::write_down(file, &chunks, &pool))
+            };
+            (rows, pool, writer)
+        });
         for worker in 0..thread_count {
-            let sink = ToDirector { worker, messages: sender.clone(), spares: &spares };
+            let logger = log.as_ref().map(|(rows, pool, _)| Logger::new(pool, rows.clone()));
+            let sink = ToDirector { worker, messages: sender.clone(), spares: &spares, logger };
             let messages = sender.clone();
             let (mission, start_line, make_target) = (&mission, &start_line, &make_target);
             let connections = share(plan.connections as usize, worker, thread_count);
@@ -238,9 +253,15 @@ fn supervise<T: Target>(
             status.stage = Stage::Running;
             status.clock = (!virtual_clock).then_some(clock);
         });
+        let writer = log.map(|(rows, _, writer)| {
+            // Before any worker begins, so that it comes first. Only a thread that panicked takes nothing; see below.
+            drop(rows.send(operation_log::header(started_unix_ns)));
+            writer
+        });
         start_line.release(Start::Go(clock));
         let totals = collect(&messages, thread_count, &spares, shared)?;
-        Ok(summarise(totals, shared, plan, started_unix_ns, virtual_clock))
+        let log = writer.map(|writer| join_writer(writer, totals.log_lost)).transpose()?;
+        Ok(summarise(totals, shared, plan, Begun { started_unix_ns, virtual_clock }, log))
     })
 }
 
@@ -337,13 +358,28 @@ fn collect(
     failure.map_or(Ok(totals), Err)
 }
 
+/// What became of the log, once no worker writes to it any more.
+fn join_writer(writer: ScopedJoinHandle<'_, LogTotals>, lost: u64) -> Result<LogTotals, RunError> {
+    let written =
+        writer.join().map_err(|_| RunError::Internal("the log of operations panicked".to_owned()))?;
+    Ok(LogTotals { lost: written.lost + lost, ..written })
+}
+
+/// How a run began.
+#[derive(Clone, Copy)]
+struct Begun {
+    started_unix_ns: u64,
+    virtual_clock: bool,
+}
+
 fn summarise(
     totals: WorkerSummary,
     shared: &Shared,
     plan: &Plan,
-    started_unix_ns: u64,
-    virtual_clock: bool,
+    begun: Begun,
+    operation_log: Option<LogTotals>,
 ) -> Summary {
+    let Begun { started_unix_ns, virtual_clock } = begun;
     let control = &shared.control;
     let ended_by = match control.loss() {
         Some(reason) => EndedBy::TargetLost(reason),
@@ -371,6 +407,7 @@ fn summarise(
         outages: outage::merged(totals.outages),
         connects: totals.connects,
         unsettled_sessions: totals.unsettled_sessions,
+        operation_log,
         threads: plan.thread_count(),
         virtual_clock,
     }

@@ -3,6 +3,7 @@
 use crate::clock::Nanos;
 use crate::commands::Commands;
 use crate::intervals::Intervals;
+use crate::operation_log::Logger;
 use crate::pacer::Pacer;
 use crate::recorder::{Phase, Tallies};
 use crate::shared::{Control, WorkerProgress};
@@ -35,8 +36,6 @@ pub struct Mission<'r> {
     pub retries: RetryPolicy,
     /// Whether what reads by key bring is compared with what it must be.
     pub verifies_reads: bool,
-    /// Whether every operation that finishes is logged.
-    pub logs_operations: bool,
     /// Whether connections have sessions: for writes that are sent once more, and for transactions.
     pub has_sessions: bool,
     /// Whether operations go to several servers at once, so that what one of them says of itself is not true of all.
@@ -89,12 +88,15 @@ pub struct WorkerInterval {
     pub cpu_ns: Nanos,
     /// Counts and times.
     pub tallies: Tallies,
-    /// Rows of the log of operations, of those that finished in it; none without a log.
-    pub logged: Vec<u8>,
 }
 
 /// Where a worker leaves its intervals.
 pub trait Sink {
     /// Takes an interval and returns empty tallies for the next.
     fn take(&mut self, interval: WorkerInterval) -> Tallies;
+
+    /// Where the worker logs its operations; `None` where nobody wants that. Asked for once.
+    fn logger(&mut self) -> Option<Logger> {
+        None
+    }
 }

@@ -60,9 +60,9 @@ pub struct Plan {
     pub operation_timeout_ns: u64,
     /// How long connecting may take, and how long a target may stay unreachable before the run ends.
     pub connect_timeout_ns: u64,
-    /// Whether every operation that finishes is handed out as a row.
+    /// Whether every finished operation is logged, beside the histograms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub log_operations: bool,
+    pub operation_log: bool,
 }
 
 /// What the operations are sent to.

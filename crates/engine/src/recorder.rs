@@ -7,6 +7,7 @@ use hdrhistogram::{Counter, Histogram};
 use crate::breakdown::{Breakdown, Part};
 use crate::clock::Nanos;
 use crate::operation::OperationKind;
+use crate::operation_log::{Logger, Row};
 
 /// Longest time a histogram tells apart; longer ones count as this.
 pub const TIME_NS_MAX: Nanos = 3_600_000_000_000;
@@ -71,7 +72,7 @@ pub struct Finished {
 }
 
 /// Where an operation in two steps went from the first to the second.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecondStep {
     /// When the reply to the first was whole.
     pub first_done: Nanos,
@@ -229,9 +230,16 @@ impl Tallies {
 #[derive(Default)]
 pub struct Recorder {
     current: Tallies,
+    /// Of a plan that wants every operation logged.
+    log: Option<Logger>,
 }
 
 impl Recorder {
+    /// A recorder that logs every finished operation as well, where there is a logger.
+    pub fn logging(log: Option<Logger>) -> Self {
+        Self { log, ..Self::default() }
+    }
+
     /// Records that an operation was sent. `due` is `None` in a closed loop.
     #[inline]
     pub fn sent(
@@ -275,6 +283,9 @@ impl Recorder {
         if finished.ending != Ending::Ok || has_parts(kind) {
             break_down(&mut tally.breakdown, kind, finished);
         }
+        if let Some(log) = &mut self.log {
+            write_row(log, phase, kind, finished);
+        }
     }
 
     /// Records how long it took to compare what a read brought with what it must be.
@@ -284,8 +295,22 @@ impl Recorder {
 
     /// Hands out what was recorded since the last cut and goes on with `empty`.
     pub fn cut(&mut self, empty: Tallies) -> Tallies {
+        if let Some(log) = &mut self.log {
+            log.cut();
+        }
         std::mem::replace(&mut self.current, empty)
     }
+
+    /// Hands out the last rows of the log, and says how many found no room.
+    pub fn finish_log(&mut self) -> u64 {
+        self.log.take().map_or(0, Logger::finish)
+    }
+}
+
+/// Kept out of line: most runs have no log.
+#[inline(never)]
+fn write_row(log: &mut Logger, phase: Phase, kind: OperationKind, finished: &Finished) {
+    log.add(&Row::new(phase, kind, finished));
 }
 
 /// Whether the times of such operations consist of others, or are looked at by document.

@@ -1,5 +1,7 @@
 //! A run from outside: start it, look at it, end it, and get its samples and its summary.
 
+use std::fs::File;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -16,6 +18,7 @@ use crate::connects::ConnectTimes;
 use crate::director::direct;
 use crate::failure::FailureCount;
 use crate::operation::OperationKind;
+use crate::operation_log::{self, LogTotals};
 use crate::outage::Outage;
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
@@ -118,6 +121,8 @@ pub struct Summary {
     pub connects: ConnectTimes,
     /// Sessions that may have left a transaction open at the server.
     pub unsettled_sessions: Vec<[u8; 16]>,
+    /// What became of the log of operations; `None` where nobody asked for one.
+    pub operation_log: Option<LogTotals>,
     /// Engine threads used.
     pub threads: u32,
     /// Whether the run was on a virtual clock.
@@ -134,6 +139,8 @@ pub struct Run {
 pub(crate) struct Shared {
     pub control: Control,
     pub workers: Vec<WorkerProgress>,
+    /// The file of the log of operations.
+    pub log: Option<File>,
     status: Mutex<Status>,
     changed: Condvar,
 }
@@ -152,21 +159,23 @@ impl Run {
     /// # Errors
     /// When the plan can't be executed. Trouble with the target shows in [`Run::join`].
     pub fn start(plan: Plan) -> Result<Self, PlanError> {
-        Self::start_with(plan, Arc::default())
+        Self::start_with(plan, Arc::default(), None)
     }
 
     /// The same on a server that `access` opens, which is no part of the plan, so that nothing secret is stored with it.
+    /// `log_path` is an empty file for the log of operations, where the plan wants one.
     ///
     /// # Errors
     /// As [`Run::start`].
-    pub fn start_with(plan: Plan, access: Arc<Access>) -> Result<Self, PlanError> {
+    pub fn start_with(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, PlanError> {
         plan.validate()?;
+        let log = if plan.operation_log { Some(open_log(log_path)?) } else { None };
         plan.require_client()?;
         let workload = Workload::new(&plan)?;
         let commands = Commands::new(&plan)?;
         let thread_count = plan.thread_count();
         let workers = (0..thread_count).map(|_| WorkerProgress::default()).collect();
-        let shared = Arc::new(Shared { workers, ..Shared::default() });
+        let shared = Arc::new(Shared { workers, log, ..Shared::default() });
         let director = {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
@@ -214,6 +223,12 @@ impl Run {
             .ok_or_else(|| RunError::Internal("the run was joined before".to_owned()))?;
         director.join().unwrap_or_else(|panic| Err(RunError::Internal(panic_message(panic.as_ref()))))
     }
+}
+
+fn open_log(path: Option<&Path>) -> Result<File, PlanError> {
+    let refused = |reason: String| PlanError::new("operation_log", reason);
+    let path = path.ok_or_else(|| refused("there is no file for it".to_owned()))?;
+    operation_log::open(path).map_err(|error| refused(format!("can't write {}: {error}", path.display())))
 }
 
 impl Drop for Run {

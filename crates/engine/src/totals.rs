@@ -91,6 +91,8 @@ pub struct WorkerSummary {
     pub connects: ConnectTimes,
     /// Sessions that may have left a transaction open at the server.
     pub unsettled_sessions: Vec<[u8; 16]>,
+    /// Operations for which the log had no room.
+    pub log_lost: u64,
     /// When the worker was done.
     pub elapsed_ns: Nanos,
     /// How long it took to close the connections after that; of several workers, the longest.
@@ -181,6 +183,7 @@ impl WorkerSummary {
         self.oldest_unfinished_ns = self.oldest_unfinished_ns.max(other.oldest_unfinished_ns);
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
         self.close_ns = self.close_ns.max(other.close_ns);
+        self.log_lost += other.log_lost;
         self.digest = self.digest.wrapping_add(other.digest);
         self.failures.merge(other.failures);
         self.outages.extend(other.outages);

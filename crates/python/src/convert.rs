@@ -5,6 +5,7 @@ use brimline_engine::commands::Opcounter;
 use brimline_engine::connects::ConnectTimes;
 use brimline_engine::failure::FailureCount;
 use brimline_engine::operation::OperationKind;
+use brimline_engine::operation_log::LogTotals;
 use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
 use brimline_engine::recorder::Phase;
@@ -37,7 +38,6 @@ pub fn progress<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py
 pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'py, PyDict>> {
     let operation_rows = PyList::empty(py);
     let interval_rows = PyList::empty(py);
-    let logged: Vec<u8> = intervals.iter().flat_map(|interval| &interval.logged).copied().collect();
     for interval in intervals {
         for (phase, kind, tally) in &interval.tallies {
             operation_rows.append(sample(py, interval, *phase, *kind, tally)?)?;
@@ -56,7 +56,6 @@ pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'
     let samples = PyDict::new(py);
     samples.set_item("operations", operation_rows)?;
     samples.set_item("intervals", interval_rows)?;
-    samples.set_item("logged", PyBytes::new(py, &logged))?;
     Ok(samples)
 }
 
@@ -139,8 +138,19 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
         let ids = summary.unsettled_sessions.iter().map(|id| PyBytes::new(py, id));
         row.set_item("unsettled_sessions", PyList::new(py, ids)?)?;
     }
+    if let Some(log) = &summary.operation_log {
+        row.set_item("operation_log", operation_log(py, log)?)?;
+    }
     row.set_item("threads", summary.threads)?;
     row.set_item("virtual_clock", summary.virtual_clock)?;
+    Ok(row)
+}
+
+fn operation_log<'py>(py: Python<'py>, log: &LogTotals) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("written", log.written)?;
+    row.set_item("lost", log.lost)?;
+    row.set_item("error", log.error.as_deref())?;
     Ok(row)
 }
 

@@ -7,6 +7,7 @@ mod generating;
 mod histogram;
 mod histogram_text;
 mod importing;
+mod operation_log;
 mod query;
 mod run;
 
@@ -44,6 +45,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<generating::Generation>()?;
     module.add_function(wrap_pyfunction!(generating::start_generation, module)?)?;
     module.add_function(wrap_pyfunction!(generating::sample_bytes_per_row, module)?)?;
+    module.add_class::<operation_log::OperationTimes>()?;
+    module.add_class::<operation_log::OperationRows>()?;
+    module.add_function(wrap_pyfunction!(operation_log::count_operations, module)?)?;
     module.add_function(wrap_pyfunction!(run::start, module)?)
 }
 

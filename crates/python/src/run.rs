@@ -1,5 +1,7 @@
 //! A started run.
 
+use std::path::PathBuf;
+
 use brimline_engine::RunError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -14,9 +16,10 @@ pub struct Run(brimline_engine::Run);
 
 /// Starts a run and returns at once.
 #[pyfunction]
-#[pyo3(signature = (plan_json, access = None))]
-pub fn start(plan_json: &str, access: Option<&Access>) -> PyResult<Run> {
-    let run = brimline_engine::Run::start_with(parse(plan_json)?, Access::of(access));
+#[pyo3(signature = (plan_json, access = None, log_path = None))]
+#[expect(clippy::needless_pass_by_value, reason = "Python hands over values")]
+pub fn start(plan_json: &str, access: Option<&Access>, log_path: Option<PathBuf>) -> PyResult<Run> {
+    let run = brimline_engine::Run::start_with(parse(plan_json)?, Access::of(access), log_path.as_deref());
     run.map(Run).map_err(|error| plan_error(&error))
 }
 

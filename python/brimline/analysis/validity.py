@@ -64,7 +64,7 @@ class RunFigures:
 
 def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None) -> tuple[Finding, ...]:
     """Every check of one run, the most serious first. A run against the null target is its own ceiling."""
-    findings = [ended(record), *unaltered(record), conservation(record)]
+    findings = [ended(record), *unaltered(record), conservation(record), *logged(record.summary)]
     if record.plan.target.kind != "null":
         findings += [
             opcounters(record),
@@ -123,6 +123,27 @@ def conservation(record: RunRecord) -> Finding:
         return Finding("conservation", Standing.FAIL, evidence)
     evidence = message("all {count} operations are accounted for", count=format_count(summary["due"]))
     return Finding("conservation", Standing.PASS, evidence)
+
+
+def logged(summary: Summary | None) -> list[Finding]:
+    """The log of operations has a row for each that finished; nothing to say where nobody asked for one."""
+    log = summary.get("operation_log") if summary is not None else None
+    if log is None:
+        return []
+    counts = {"written": format_count(log["written"]), "lost": format_count(log["lost"])}
+    if log["error"]:
+        evidence = message(
+            "the log of operations could not be written any more ({why}): it has {written}, {lost} are lost",
+            why=log["error"],
+            **counts,
+        )
+        return [Finding("operation_log", Standing.WARN, evidence)]
+    if log["lost"]:
+        evidence = message(
+            "the disk was too slow for the log of operations: it has {written}, {lost} are lost", **counts
+        )
+        return [Finding("operation_log", Standing.WARN, evidence)]
+    return [Finding("operation_log", Standing.PASS, message("all {written} operations are in the log", **counts))]
 
 
 def _counts(summary: Summary) -> dict[str, int]:

@@ -7,19 +7,22 @@ from typing import Literal, TypeAlias, get_args
 from brimline.api.results import Result, RunResult
 from brimline.errors import UsageError
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
+from brimline.record.operation_log import csv_text
 from brimline.report import in_language, render_html, render_json
 from brimline.report.csv_export import probes_csv, scans_csv, statistics_csv
 from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
 
-Format: TypeAlias = Literal["html", "md", "csv", "jtl", "json"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+Format: TypeAlias = Literal["html", "md", "csv", "jtl", "json", "operations"]
+FORMATS: tuple[Format, ...] = tuple(each for each in get_args(Format) if each != "operations")
+"""The formats that are written together; a log of operations, which may be huge, only where it is asked for."""
 FILE_NAMES: dict[Format, str] = {
     "html": REPORT_FILE,
     "md": "report.md",
     "csv": "statistics.csv",
     "jtl": "results.jtl",
     "json": ANALYSIS_FILE,
+    "operations": "operation-log.csv",
 }
 """What a format's file is called, beside the record unless said otherwise."""
 
@@ -37,10 +40,12 @@ def exported(result: Result, format: Format, *, language: str = "en") -> Iterato
             yield _csv(result)
         case "jtl":
             yield from jtl_lines(_run(result).record)
+        case "operations":
+            yield from csv_text(_logged(result))
 
 
 def formats_of(result: Result) -> tuple[Format, ...]:
-    """The formats that `result` can be written in."""
+    """Those of `FORMATS` that `result` can be written in."""
     if isinstance(result, RunResult):
         return FORMATS
     missing = {"jtl"} if _has_probes(result) or _is_scan(result) else {"jtl", "csv"}
@@ -75,6 +80,16 @@ def _run(result: Result) -> RunResult:
     raise UsageError(
         "only a single run can be written as JTL",
         hint=f"give one of the runs, such as {example}" if example else "give a run",
+    )
+
+
+def _logged(result: Result) -> Path:
+    """The directory of a run that has a log of operations."""
+    if isinstance(result, RunResult) and result.record.plan.operation_log:
+        return result.directory
+    raise UsageError(
+        "only a run with a log of operations can be written operation by operation",
+        hint="say operation_log: true in the workload, and run it again",
     )
 
 

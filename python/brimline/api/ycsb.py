@@ -14,22 +14,13 @@ from brimline.api.options import Options
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import RecordError, redact_uri
-from brimline.execution import add_data, execute
+from brimline.execution import add_data, check_room, execute
 from brimline.plan import Plan, load_plan, resolve
+from brimline.plan.log import operations_at_most
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
 from brimline.record import brimline_version
 from brimline.record.model import RunRecord, Samples
-from brimline.report.ycsb import (
-    Points,
-    StatusLines,
-    logged_points,
-    measurement_names,
-    measurement_rows,
-    raw_lines,
-    render,
-    write_hdr_files,
-    write_raw_file,
-)
+from brimline.report.ycsb import StatusLines, measurement_rows, render, write_hdr_files, write_raw
 from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
 from brimline.spec.ycsb_front import Phase
 from brimline.units import NS_PER_S
@@ -66,6 +57,9 @@ def ycsb(
     return result
 
 
+_RAW_LINE_BYTES_MIN = len("READ,1577911970030,494\n")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Front:
     loaded: LoadedSpec
@@ -80,6 +74,7 @@ class _Front:
 
     def run(self, place: Workplace) -> "RunResult":
         plan = resolve(place.spec, target=place.target)
+        self._check_room(plan)
         place.stop.raise_if_requested()
         directory = place.directory(plan)
         lines = self._begin(plan)
@@ -92,6 +87,7 @@ class _Front:
 
     def load(self, place: Workplace) -> "RunResult":
         plan = _load_plan(place, self.output)
+        self._check_room(plan)
         directory = place.directory(plan, kind="load")
         lines = self._begin(plan)
         context = replace(place.context, on_samples=self._listener(lines))
@@ -118,8 +114,8 @@ class _Front:
             self._tell(result)
 
     def _hand_out(self, record: RunRecord) -> None:
-        logged = self._hand_out_raw(record) if self.output.has_raw else {}
-        text = render(measurement_rows(record, self.output, logged), self.output.exporter)
+        raw = write_raw(record, self.output, say=self.say) if self.output.is_raw else None
+        text = render(measurement_rows(record, self.output, raw), self.output.exporter)
         try:
             if self.output.export_file is None:
                 self.say(text)
@@ -127,31 +123,25 @@ class _Front:
                 _write(self.output.export_file, text)
         finally:
             write_hdr_files(record, self.output)
-
-    def _hand_out_raw(self, record: RunRecord) -> dict[str, Points]:
-        """Says or writes the single latencies, which comes before all figures. Raises RecordError."""
-        points = logged_points(record, self.output)
-        names = measurement_names(record, self.output)
-        file = self.output.raw_file
-        where = "stdout." if file is None else f"result file: {file}"
-        self.say(f"Raw data measurement: will output to {where}\n" * len(names))
-        lines = raw_lines(points, names, prefix=self.output.raw_prefix)
-        if file is None:
-            for piece in lines:
-                self.say(piece)
-        else:
-            write_raw_file(file, lines)
-        return points
+            if raw is not None and raw.error is not None:
+                raise raw.error
 
     def _tell(self, result: "RunResult") -> None:
         for row in result.record.errors:
             words = (row["operation"], row["outcome"], str(row["code"] or ""), row["label"])
             self.talk(f"{row['count']} x {' '.join(filter(None, words))}: {row['example']}")
-        # YCSB's lines have no place for what -target asked for and never went out.
+        # YCSB's lines have no place for what -target asked for and never went out, nor for latencies that are lost.
         for finding in result.observation.findings:
-            if finding.name == "sent" and finding.verdict is not Standing.PASS:
+            if finding.name in ("sent", "operation_log") and finding.verdict is not Standing.PASS:
                 self.talk(f"warning: {finding.evidence}")
         self.talk(f"record: {result.directory}")
+
+    def _check_room(self, plan: Plan) -> None:
+        """Raises UsageError where the file of raw latencies can't fit, as far as their number is known."""
+        count = operations_at_most(plan)
+        if self.output.raw_file is not None and count is not None:
+            needed_bytes = count * _RAW_LINE_BYTES_MIN
+            check_room(needed_bytes, Path(self.output.raw_file).parent, what=f"{self.output.raw_file} at least")
 
     def _begin(self, plan: Plan) -> StatusLines | None:
         if self.loaded.spec.data.values == "derived":

@@ -26,8 +26,12 @@ def report(
         str, typer.Argument(metavar="RECORD", help="A record: its directory, a part of its name, or latest.")
     ] = "latest",
     format: Annotated[  # noqa: A002 - the flag's name
-        Literal["html", "md", "csv", "jtl", "json", "all"],
-        typer.Option("--format", help="What to write. csv: the statistics table; jtl: JMeter's results, of a run."),
+        Literal["html", "md", "csv", "jtl", "json", "operations", "all"],
+        typer.Option(
+            "--format",
+            help="What to write. csv: the statistics table; jtl: JMeter's results, of a run; "
+            "operations: every operation as CSV, of a run with a log of them.",
+        ),
     ] = "html",
     output: Annotated[
         str | None,

@@ -13,6 +13,7 @@ from brimline.execution.data import (
 )
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.execute import RunContext, execute
+from brimline.execution.log_room import check_room
 from brimline.execution.progress import ProgressSink, Silence, Tick
 from brimline.execution.stop import StopToken, interruptible
 
@@ -29,6 +30,7 @@ __all__ = [
     "add_data",
     "allow_connections",
     "allow_descriptors",
+    "check_room",
     "connections_allowed",
     "documents_inserted",
     "ensure_data",

@@ -10,6 +10,7 @@ from typing import Any
 from brimline import _native
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, visible
 from brimline.execution.descriptors import allow_descriptors
+from brimline.execution.log_room import check_room_for_log
 from brimline.execution.open_transactions import end_transactions
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
@@ -17,6 +18,7 @@ from brimline.monitor import ServerSampler, around, namespace_document, read_cou
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Samples, Summary
+from brimline.record.operation_log import log_path
 from brimline.servers import OPEN, Access, Deployment, control_client, primary_now
 
 _POLL_S = 0.1
@@ -49,10 +51,11 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
     `RunRecord.ended_by` says how it ended; a run that was cut short is no error here.
 
     Raises:
-        UsageError: the engine refuses the plan.
+        UsageError: the engine refuses the plan, or its log of operations has no room on the disk.
         TargetError: no connection could be made.
         RecordError: the record can't be written; what was written stays.
     """
+    check_room_for_log(plan, directory)
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
         facts: dict[str, Any] = {}
         _note_sizes(facts, "before", plan, writer, context.deployment)
@@ -88,7 +91,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
 
 def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, title: str, context: RunContext) -> Summary:
     """Starts the engine and follows it to its end. Whatever happens here, the engine has ended afterwards."""
-    run = start_engine(plan, context.access)
+    run = start_engine(plan, context.access, log=log_path(writer.directory))
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
     on_clock = False
@@ -121,14 +124,18 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
         writer.append_server(row.columns())
 
 
-def start_engine(plan: Plan, access: Access) -> _native.Run:
+def start_engine(plan: Plan, access: Access, *, log: Path | None = None) -> _native.Run:
     """Starts `plan` on the server that `access` opens, and returns at once.
+
+    `log` is an empty file for the log of operations; without it none is kept.
 
     Raises UsageError where the engine refuses the plan.
     """
     allow_descriptors(plan)
+    if log is None:
+        plan = plan.model_copy(update={"operation_log": False})
     try:
-        return _native.start(plan.canonical_json(), access.native)
+        return _native.start(plan.canonical_json(), access.native, log)
     except _native.PlanError as error:
         path, message = error.args
         raise UsageError(f"{path}: {message}") from error

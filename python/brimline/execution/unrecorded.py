@@ -9,7 +9,7 @@ _POLL_S = 0.05
 
 def execute_unrecorded(plan: Plan, *, context: RunContext) -> Summary:
     """Runs `plan` to its end, or until `context.stop`; no monitor, no record. Raises UsageError and TargetError."""
-    run = start_engine(plan.model_copy(update={"log_operations": False}), context.access)
+    run = start_engine(plan, context.access)
     try:
         while run.poll(_POLL_S)["stage"] != "finished":
             if context.stop.requested:

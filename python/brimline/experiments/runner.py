@@ -122,7 +122,9 @@ def probe_plan(probe: Probe, *, spec: Spec, target: TargetPlan) -> Plan:
             "interval_ns": min(max(duration_ns // _INTERVALS_PER_WINDOW, _INTERVAL_NS_MIN), _INTERVAL_NS_MAX),
         }
     )
-    return resolve(varied, target=NullTarget() if probe.target == "null" else target)
+    if probe.target == "null":  # a log would be millions of rows a second about nobody
+        return resolve(varied.model_copy(update={"operation_log": False}), target=NullTarget())
+    return resolve(varied, target=target)
 
 
 def _load(probe: Probe) -> Load:

@@ -2,6 +2,7 @@
 
 from brimline import units
 from brimline.plan import model
+from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
 from brimline.plan.pacing import describe_load, plural
 from brimline.plan.rows import sample_row_bytes
 from brimline.wording import message
@@ -22,7 +23,14 @@ def explain(plan: model.Plan) -> list[str]:
         lines += [f"operations: {_operations(plan.work)}", f"keys: {_keys(plan.work.keys)}"]
     else:
         lines += [f"operations: {_loading(plan.work, plan.data)}"]
-    return [*lines, f"load: {describe_load(plan)}", f"time: {_time(plan)}"]
+    lines += [f"load: {describe_load(plan)}", f"time: {_time(plan)}"]
+    return [*lines, _log(plan)] if plan.operation_log else lines
+
+
+def _log(plan: model.Plan) -> str:
+    count = operations_at_most(plan)
+    size = "" if count is None else f", up to {units.format_bytes(log_bytes(count), digits=2)} in all"
+    return f"log: every operation that finishes, {LOG_ROW_BYTES} bytes each{size}"
 
 
 def _target(target: model.TargetPlan) -> str:

@@ -395,11 +395,12 @@ class Plan(_Part):
     drain_timeout_ns: Count
     operation_timeout_ns: Count
     connect_timeout_ns: Count
-    log_operations: bool = False
+    operation_log: bool = False
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "log_operations")
+        """Plans without a log of operations keep their hash."""
+        return _without(dump(self), "operation_log")
 
     def canonical_json(self) -> str:
         """The plan as JSON with sorted keys and no blanks: equal plans have equal texts."""

@@ -177,7 +177,7 @@ def _plan(
         drain_timeout_ns=spec.drain_timeout_ns,
         operation_timeout_ns=spec.operation_timeout_ns,
         connect_timeout_ns=spec.connect_timeout_ns,
-        log_operations=spec.log_operations,
+        operation_log=spec.operation_log,
     )
 
 

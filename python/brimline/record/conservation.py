@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from brimline.record.model import OperationRow, OperationTotals, Summary
+from brimline.record.model import LogTotals, OperationRow, OperationTotals, Summary
 
 
 class RowTotals:
@@ -34,14 +34,30 @@ def imbalances(summary: Summary, rows: RowTotals) -> list[str]:
     return [*_summary_imbalances(summary), *_row_imbalances(summary["operations"], rows)]
 
 
-def logged_imbalances(summary: Summary, logged: Mapping[tuple[str, str], int]) -> list[str]:
-    """Every number of logged operations, by name and ending, that isn't that of the summary."""
+def log_imbalances(summary: Summary, log: LogTotals, rows: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Where a log of operations doesn't have a row for each operation that finished, but for those known to be lost.
+
+    `rows` is what the file holds, by operation and ending.
+    """
+    finished = summary["ok"] + summary["miss"] + summary["failed"]
+    held = sum(sum(by_ending.values()) for by_ending in rows.values())
     problems = []
-    for operation, totals in summary["operations"].items():
-        for ending, total in (("ok", totals["ok"]), ("miss", totals["miss"]), ("failed", totals["failed"])):
-            rows = logged.get((operation, ending), 0)
-            if rows != total:
-                problems.append(f"{operation}: {rows} of {total} operations that ended {ending} are in the log")
+    if held != log["written"]:
+        problems.append(f"the log of operations holds {held} rows, and {log['written']} were written")
+    if log["written"] + log["lost"] != finished:
+        problems.append(
+            f"{finished} operations finished, and the log of operations has {log['written']} and lost {log['lost']}"
+        )
+    if log["lost"]:
+        return problems  # which of them are lost is not known
+    none = {"ok": 0, "miss": 0, "failed": 0}
+    for operation in sorted(summary["operations"].keys() | rows.keys()):
+        totals = {**none, **summary["operations"].get(operation, {})}
+        problems += [
+            f"{operation}: the log of operations holds {count} {ending}, the totals {totals[ending]}"
+            for ending, count in {**none, **rows.get(operation, {})}.items()
+            if count != totals[ending]
+        ]
     return problems
 
 

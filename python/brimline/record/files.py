@@ -38,9 +38,9 @@ class AppendOnlyFile(Closing):
         except OSError as error:
             raise unwritable(self._path, error) from error
 
-    def append(self, content: str | bytes) -> None:
-        """Adds `content` whole or not at all."""
-        data = content.encode() if isinstance(content, str) else content
+    def append(self, text: str) -> None:
+        """Adds `text` whole or not at all."""
+        data = text.encode()
         written = 0
         try:
             while written < len(data):

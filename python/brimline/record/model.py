@@ -95,7 +95,6 @@ class Samples(TypedDict):
 
     operations: list[SampleRow]
     intervals: list[IntervalRow]
-    logged: NotRequired[bytes]  # rows of `operation_log`; none in runs that ask for no log
 
 
 class ErrorRow(TypedDict):
@@ -152,6 +151,14 @@ class InsertTotals(TypedDict):
     unknown: int  # in commands that failed as a whole or were not answered
 
 
+class LogTotals(TypedDict):
+    """What became of the rows of a log of operations; `error` is why the file could not be written any more."""
+
+    written: int
+    lost: int
+    error: str | None
+
+
 class Summary(TypedDict):
     """Totals of a whole run, warm-up and drain included."""
 
@@ -179,6 +186,7 @@ class Summary(TypedDict):
     errors: list[ErrorRow]
     outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
     connects: NotRequired[ConnectTimes]  # of a server; older records lack it
+    operation_log: NotRequired[LogTotals]  # of a plan with a log of operations
     unsettled_sessions: NotRequired[list[bytes]]  # may have left a transaction open; not in records
     threads: int
     virtual_clock: bool

@@ -1,83 +1,79 @@
-"""Owns the log of single operations: a row of 48 bytes for each that finished, in runs that ask for it.
+"""Owns the log of operations of a record: `operations.log`, a row for each operation that finished.
 
-Rows are as the engine makes them (`crates/engine/src/operation_log.rs`), little endian and in the order in which each
-engine thread finished them, interval by interval. Instants are ns of the run's clock, whose zero is the summary's
-`started_unix_ns`; one that there is none of is `NEVER`.
+The engine writes it, in the form that docs/operation-log.md describes, and it reads it again here.
 """
 
-import shutil
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from brimline.errors import RecordError
 from brimline.record.layout import OPERATION_LOG_FILE, unreadable
-from brimline.units import format_bytes
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from brimline._native import OperationTimes
 
-ROW_BYTES: Final = 48
-NEVER: Final = 2**64 - 1
-"""When an operation of a closed loop was due, and the second step of an operation in one."""
-
-KINDS: Final = ("read", "update", "insert", "scan", "read_modify_write", "load", "transaction")
-ENDINGS: Final = ("ok", "miss", "failed")
-PHASES: Final = ("warmup", "measure", "drain")
-_KIND_AT, _ENDING_AT = 44, 45
-_COLUMNS: Final = [
-    ("due_ns", "<u8"),
-    ("sent_ns", "<u8"),
-    ("first_done_ns", "<u8"),
-    ("second_sent_ns", "<u8"),
-    ("done_ns", "<u8"),
-    ("documents", "<u4"),
-    ("kind", "u1"),
-    ("ending", "u1"),
-    ("phase", "u1"),
-    ("", "u1"),
-]
+Selection = tuple[str, str, str, str]
+"""Operation; part (whole, read, update, per_document); ending (ok, miss, failed); clock (service, response)."""
 
 
-def check_room(directory: Path, operation_count: int | None) -> None:
-    """Raises RecordError where so many rows would not fit on the disk; nothing is known of a run without a number."""
-    needed_bytes = (operation_count or 0) * ROW_BYTES
-    free_bytes = shutil.disk_usage(directory).free
-    if needed_bytes > free_bytes:
-        raise RecordError(
-            f"a log of {operation_count} operations takes {format_bytes(needed_bytes)}, "
-            f"and {format_bytes(free_bytes)} are free in {directory}",
-            hint="free some space, choose another place with --runs-dir, or do without the log",
-        )
+def log_path(directory: Path) -> Path:
+    """Where the log of a record is, if it has one."""
+    return directory / OPERATION_LOG_FILE
 
 
-class LoggedTotals:
-    """How many operations were logged, by kind and ending; without numpy, which a load has no memory for."""
+def count_rows(directory: Path) -> Mapping[str, Mapping[str, int]]:
+    """Rows of a record's log by operation and ending. Raises RecordError."""
+    from brimline import _native  # here, so that records can be read without the engine
 
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[int, int]] = Counter()
-
-    def add(self, rows: bytes) -> None:
-        """Counts rows."""
-        self._counts.update(zip(rows[_KIND_AT::ROW_BYTES], rows[_ENDING_AT::ROW_BYTES], strict=True))
-
-    def by_name(self) -> Mapping[tuple[str, str], int]:
-        """The numbers by the names of kind and ending."""
-        return {(KINDS[kind], ENDINGS[ending]): number for (kind, ending), number in self._counts.items()}
-
-
-def read_operation_log(directory: Path) -> "NDArray[np.void]":
-    """The rows of a record, as a structured array with the columns of the file; a torn last one is left out.
-
-    Raises RecordError when the record has no log, or one that can't be read.
-    """
-    import numpy as np  # not above: a load does without
-
-    path = directory / OPERATION_LOG_FILE
+    path = log_path(directory)
     try:
-        data = path.read_bytes()
+        return _native.count_operations(path)
     except OSError as error:
-        raise unreadable(path, error) from error
-    return np.frombuffer(data, dtype=np.dtype(_COLUMNS), count=len(data) // ROW_BYTES)
+        raise _unreadable(path, error) from error
+
+
+def csv_text(directory: Path) -> Iterator[str]:
+    """A record's log as CSV, in pieces. Raises RecordError."""
+    from brimline import _native  # as above
+
+    path = log_path(directory)
+    try:
+        rows = _native.OperationRows(path)
+        while text := rows.next_text():
+            yield text
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+class LoggedTimes:
+    """Times of chosen operations, in whole microseconds, in the order in which they ended.
+
+    `text` goes through them once: "label,wall clock in ms,time in us" a line. Then `counts_us` says how often each time
+    was there. Raises RecordError.
+    """
+
+    def __init__(self, directory: Path, selections: Sequence[Selection], *, label: str) -> None:
+        from brimline import _native  # as above
+
+        self._path = log_path(directory)
+        try:
+            self._times: OperationTimes = _native.OperationTimes(self._path, list(selections), label)
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
+
+    def text(self) -> Iterator[str]:
+        """The lines, in pieces."""
+        try:
+            while text := self._times.next_text():
+                yield text
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
+
+    def counts_us(self) -> dict[int, int]:
+        """How often each time was there, ascending."""
+        return dict(self._times.counts_us())
+
+
+def _unreadable(path: Path, error: OSError) -> RecordError:
+    return unreadable(path, error) if error.errno else RecordError(f"{path} {error}")

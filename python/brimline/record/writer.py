@@ -1,7 +1,7 @@
 """Writes a run directory while the run goes on, so that a killed run keeps what it had measured."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from brimline.plan import Plan
 from brimline.plan.model import MixWork
 from brimline.record import hlog
 from brimline.record.closing import Closing
-from brimline.record.conservation import RowTotals, imbalances, logged_imbalances, verified_imbalances
+from brimline.record.conservation import RowTotals, imbalances, log_imbalances, verified_imbalances
 from brimline.record.csv_file import CsvFile
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
@@ -42,7 +42,7 @@ from brimline.record.model import (
     ServerRow,
     Summary,
 )
-from brimline.record.operation_log import LoggedTotals, check_room
+from brimline.record.operation_log import count_rows
 from brimline.record.redaction import redact
 
 _SEALED_FILES = (
@@ -91,9 +91,9 @@ class RecordWriter(Closing):
         self._intervals = CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__))
         self._latency = AppendOnlyFile(directory / LATENCY_FILE)
         self._latency_begun = False
-        self._log = _begin_log(directory, plan) if plan.log_operations else None
-        self._logged = LoggedTotals()
         self._events = EventLog(directory / EVENTS_FILE)
+        if plan.operation_log:  # the engine writes it
+            AppendOnlyFile(directory / OPERATION_LOG_FILE).close()
         self._server: CsvFile | None = None
         self._server_columns: frozenset[str] = frozenset()
         self._write_state(ended_by=None, message="", summary=None, opcounters=None, problems=[], files={})
@@ -104,7 +104,6 @@ class RecordWriter(Closing):
             # Intervals last: a row there says that the interval's other rows are whole.
             self._operations.append(samples["operations"])
             self._append_latency(samples["operations"])
-            self._append_logged(samples.get("logged", b""))
             self._intervals.append(samples["intervals"])
         except RecordError as error:
             raise self._with_what_is_kept(error) from error
@@ -142,13 +141,12 @@ class RecordWriter(Closing):
 
         `ended_by` is the summary's, or `interrupt` or `error`; `summary` is None when the run never gave one.
         """
-        problems = imbalances(summary, self._rows) if summary is not None else []
-        if self._log is not None and summary is not None:
-            problems += logged_imbalances(summary, self._logged.by_name())
+        problems = [*imbalances(summary, self._rows), *self._log_imbalances(summary)] if summary is not None else []
         if summary is not None and isinstance(self._plan.work, MixWork) and self._plan.work.verify_reads:
             problems += verified_imbalances(summary)
-        for file in self._files():
-            file.sync()
+        for file in (self._operations, self._intervals, self._latency, self._events, self._server):
+            if file is not None:
+                file.sync()
         self._write_state(
             ended_by=ended_by,
             message=redact_text(message),
@@ -159,19 +157,15 @@ class RecordWriter(Closing):
         )
         return problems
 
+    def _log_imbalances(self, summary: Summary) -> list[str]:
+        totals = summary.get("operation_log")
+        return log_imbalances(summary, totals, count_rows(self.directory)) if totals is not None else []
+
     def close(self) -> None:
         """Closes the files; idempotent."""
-        for file in self._files():
-            file.close()
-
-    def _files(self) -> Iterator[CsvFile | AppendOnlyFile | EventLog]:
-        files = (self._operations, self._intervals, self._latency, self._log, self._events, self._server)
-        return (file for file in files if file is not None)
-
-    def _append_logged(self, rows: bytes) -> None:
-        if self._log is not None:
-            self._log.append(rows)
-            self._logged.add(rows)
+        for file in (self._operations, self._intervals, self._latency, self._events, self._server):
+            if file is not None:
+                file.close()
 
     def _append_latency(self, rows: Iterable[SampleRow]) -> None:
         lines = [line for row in rows for line in self._latency_lines(row)]
@@ -228,11 +222,6 @@ class RecordWriter(Closing):
         measured_s = self._measured_until_ns / 1e9
         kept = f"what was measured in the first {measured_s:.1f} s is kept in {self.directory}"
         return RecordError(error.message, hint=f"{kept}; {error.hint}" if error.hint else kept)
-
-
-def _begin_log(directory: Path, plan: Plan) -> AppendOnlyFile:
-    check_room(directory, plan.operation_count)
-    return AppendOnlyFile(directory / OPERATION_LOG_FILE)
 
 
 def _begin(directory: Path) -> None:

@@ -86,8 +86,8 @@ def load_ycsb(
     output, rest = split_front(_read_properties(property_files, properties), phase=phase)
     is_series = output.measurement_type == "timeseries"
     overrides: dict[str, object] = {"interval": f"{output.sample_interval_ms}ms"} if is_series else {}
-    if output.has_raw:
-        overrides["log_operations"] = True
+    if output.is_raw:
+        overrides["operation_log"] = True
     return _from_properties(rest, _name_of(property_files), overrides), output
 
 

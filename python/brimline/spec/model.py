@@ -96,7 +96,7 @@ class Spec(Part):
     drain_timeout_ns: fields.Timeout = Field(default=10 * units.NS_PER_S, alias="drain_timeout")
     operation_timeout_ns: fields.Timeout = Field(default=30 * units.NS_PER_S, alias="operation_timeout")
     connect_timeout_ns: fields.Timeout = Field(default=10 * units.NS_PER_S, alias="connect_timeout")
-    log_operations: bool = False
+    operation_log: bool = False
     slo: SloSpec = SloSpec()
     target: TargetSpec = TargetSpec()
     scans: ScansSpec | None = None

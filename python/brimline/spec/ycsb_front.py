@@ -16,7 +16,7 @@ from brimline.spec.ycsb_properties import FRONT_ONLY, YcsbProperties
 
 Phase = Literal["load", "run"]
 MeasurementType = Literal[
-    "hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "raw", "timeseries"
+    "hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "timeseries", "raw"
 ]
 MeasurementInterval = Literal["op", "intended", "both"]
 Exporter = Literal["text", "json", "json array"]
@@ -36,7 +36,7 @@ _READ_PREFERENCES: Final[Mapping[str, str]] = {
     "secondary_preferred": "secondaryPreferred",
     "nearest": "nearest",
 }
-_TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "raw", "timeseries")
+_TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "timeseries", "raw")
 _HIGHEST_BUCKETS: Final = 10_000_000
 # A sample interval of brimline is 10 ms to 1 h.
 _GRANULARITY_MS_MIN, _GRANULARITY_MS_MAX = 10, 3_600_000
@@ -50,8 +50,9 @@ class YcsbOutput:
     """What YCSB's client is asked to measure and print.
 
     `percentiles` are in percent. `hdr_path` is what names of `.hdr` files begin with, None without such files.
-    `raw_file` and `export_file` are None for standard output. `tracked_errors` are the statuses whose latencies are
-    kept apart, None for all of them; those of all others go into one `-FAILED` measurement.
+    `export_file` is None for standard output, and so is `raw_file`, which takes every latency of a raw measurement.
+    `tracked_errors` are the statuses whose latencies are kept apart, None for all of them; those of all others go into
+    one `-FAILED` measurement.
     """
 
     phase: Phase
@@ -62,7 +63,7 @@ class YcsbOutput:
     bucket_count: int
     granularity_ms: int
     hdr_path: str | None
-    raw_file: Path | None
+    raw_file: str | None
     raw_summary: bool
     exporter: Exporter
     export_file: Path | None
@@ -74,14 +75,9 @@ class YcsbOutput:
     target_ops_per_s: int
 
     @property
-    def has_raw(self) -> bool:
-        """Whether every single latency is asked for."""
+    def is_raw(self) -> bool:
+        """Whether every latency is wanted."""
         return "raw" in self.measurement_type
-
-    @property
-    def raw_prefix(self) -> str:
-        """What the names of raw measurements begin with."""
-        return "" if self.measurement_type == "raw" else "Raw"
 
     @property
     def sample_interval_ms(self) -> int:
@@ -106,7 +102,7 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         granularity_ms=_granularity_ms(properties, kind),
         hdr_path=_hdr_path(properties, kind),
         raw_file=_raw_file(properties, kind),
-        raw_summary=not properties.flag("measurement.raw.no_summary", default=False),
+        raw_summary=not _raw_flag(properties, kind),
         exporter=_exporter(properties),
         export_file=_export_file(properties),
         tracked_errors=_tracked_errors(properties),
@@ -117,7 +113,7 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         label=properties.text("label", ""),
     )
     properties.only_when(
-        kind not in ("raw", "timeseries"), {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
+        kind not in ("timeseries", "raw"), {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
     )
     rest = {name: value for name, value in given.items() if name not in FRONT_ONLY}
     url = rest.get("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
@@ -219,18 +215,24 @@ def _hdr_path(properties: YcsbProperties, kind: MeasurementType) -> str | None:
     return path if wanted else None
 
 
-def _raw_file(properties: YcsbProperties, kind: MeasurementType) -> Path | None:
+def _raw_file(properties: YcsbProperties, kind: MeasurementType) -> str | None:
+    """A name as it was given, because it is printed; YCSB appends to the file."""
     name = "measurement.raw.output_file"
-    ignored = {name: "", "measurement.raw.no_summary": "false"}
-    properties.only_when("raw" in kind, ignored, f"with measurementtype={kind}")
+    properties.only_when("raw" in kind, {name: ""}, f"with measurementtype={kind}")
     text = properties.text(name, "")
     if not text:
         return None
     path = Path(text)
-    if path.is_dir():
+    if path.name in ("", "..") or path.is_dir():
         properties.refuse(name, "names no file", f"write it like {name}=latencies.txt, or leave it out")
     _check_directory(properties, name, path)
-    return path
+    return text
+
+
+def _raw_flag(properties: YcsbProperties, kind: MeasurementType) -> bool:
+    name = "measurement.raw.no_summary"
+    properties.only_when("raw" in kind, {name: "false"}, f"with measurementtype={kind}")
+    return properties.flag(name, default=False)
 
 
 def _exporter(properties: YcsbProperties) -> Exporter:

@@ -26,8 +26,8 @@ WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "label": ((), "name the workload instead"),
     "latencytrackederrors": ((), "failures are counted by code"),
     "measurement.histogram.verbose": (("false",), "histograms are kept in latency.hlog"),
-    "measurement.raw.no_summary": (("false",), "latencies are kept in HdrHistograms"),
-    "measurement.raw.output_file": ((), "latencies are kept in HdrHistograms"),
+    "measurement.raw.no_summary": (("false",), "latencies are kept in HdrHistograms, or with operation_log one by one"),
+    "measurement.raw.output_file": (("",), "latencies are kept in HdrHistograms, or with operation_log one by one"),
     "measurement.trackjvm": (("false",), "there is no JVM"),
     "measurementtype": (("hdrhistogram",), "latencies are kept in HdrHistograms"),
     "mongodb.maxconnections": ((), "connections follow threadcount"),
@@ -59,8 +59,7 @@ FRONT_ONLY: Final = (
     "dotransactions", "exporter", "exportfile", "hdrhistogram.fileoutput", "hdrhistogram.output.path",
     "hdrhistogram.percentiles", "histogram.buckets", "label", "latencytrackederrors",
     "measurement.histogram.verbose", "measurement.raw.no_summary", "measurement.raw.output_file", "measurementtype",
-    "mongodb.readPreference", "reportlatencyforeacherror", "status",
-    "status.interval", "timeseries.granularity",
+    "mongodb.readPreference", "reportlatencyforeacherror", "status", "status.interval", "timeseries.granularity",
 )  # fmt: skip
 
 

@@ -56,6 +56,22 @@ def test_lost_operations(changes: dict[str, int], text: str) -> None:
     assert lost.verdict is Standing.FAIL and text in lost.evidence
 
 
+@pytest.mark.parametrize(
+    ("log", "verdict", "text"),
+    [
+        ({"written": 3000, "lost": 0, "error": None}, Standing.PASS, "all 3 000 operations are in the log"),
+        ({"written": 2000, "lost": 1000, "error": None}, Standing.WARN, "too slow for the log of operations: it has"),
+        ({"written": 2000, "lost": 1000, "error": "disk full"}, Standing.WARN, "any more (disk full): it has 2 000"),
+    ],
+)
+def test_what_a_log_of_operations_lost_is_told(log: dict[str, Any], verdict: Standing, text: str) -> None:
+    found = finding(run_record(summary=summary(operation_log=log)), "operation_log")
+    assert found.verdict is verdict
+    assert text in found.evidence
+    names = [each.name for each in observe(run_record()).findings]
+    assert "operation_log" not in names, "nobody asked for one"
+
+
 def test_imbalances_of_the_sealing_count() -> None:
     assert finding(run_record(imbalances=("read: off by 1",)), "conservation").verdict is Standing.FAIL
 

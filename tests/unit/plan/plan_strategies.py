@@ -129,7 +129,6 @@ specs: st.SearchStrategy[Spec] = st.fixed_dictionaries(
         "scan_length": _length(1),
         "read_all_fields": st.booleans(),
         "write_all_fields": st.booleans(),
-        "log_operations": st.booleans(),
         "load": _load,
         "connections": st.integers(1, 50_000),
         "in_flight": st.integers(1, 50_000),

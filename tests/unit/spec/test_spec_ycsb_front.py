@@ -28,11 +28,6 @@ EFFECTS = [
     ("", "measurement_type", "hdrhistogram"),
     ("measurementtype=timeseries", "measurement_type", "timeseries"),
     ("measurementtype=hdrhistogram+histogram", "measurement_type", "hdrhistogram+histogram"),
-    ("measurementtype=raw", "has_raw", True),
-    ("measurementtype=hdrhistogram+raw", "raw_prefix", "Raw"),
-    ("measurementtype=raw measurement.raw.output_file=r.txt", "raw_file", Path("r.txt")),
-    ("measurementtype=raw measurement.raw.no_summary=true", "raw_summary", False),
-    ("", "has_raw", False),
     ("", "measurement_interval", "op"),
     ("measurement.interval=both", "measurement_interval", "both"),
     ("", "percentiles", (50.0, 95.0, 99.0)),
@@ -41,6 +36,14 @@ EFFECTS = [
     ("measurementtype=histogram histogram.buckets=20", "bucket_count", 20),
     ("measurementtype=timeseries timeseries.granularity=100", "granularity_ms", 100),
     ("hdrhistogram.fileoutput=true", "hdr_path", ""),
+    ("measurementtype=raw", "is_raw", True),
+    ("measurementtype=hdrhistogram+raw", "is_raw", True),
+    ("", "is_raw", False),
+    ("measurementtype=raw", "raw_file", None),
+    ("measurementtype=raw measurement.raw.output_file=raw.txt", "raw_file", "raw.txt"),
+    ("measurementtype=raw", "raw_summary", True),
+    ("measurementtype=hdrhistogram+raw measurement.raw.no_summary=true", "raw_summary", False),
+    ("measurementtype=hdrhistogram+raw hdrhistogram.fileoutput=true", "hdr_path", ""),
     ("hdrhistogram.fileoutput=true hdrhistogram.output.path=a.", "hdr_path", "a."),
     ("", "hdr_path", None),
     ("", "exporter", "text"),
@@ -110,6 +113,11 @@ def test_the_work_is_that_of_the_same_properties_elsewhere() -> None:
     assert (spec.connections, spec.warmup_ns, spec.operations.read) == (7, 0, 1.0)
 
 
+@pytest.mark.parametrize(("kind", "is_logged"), [("raw", True), ("hdrhistogram+raw", True), ("histogram", False)])
+def test_raw_measurements_need_a_log_of_operations(kind: str, is_logged: bool) -> None:
+    assert read(f"measurementtype={kind}")[0].spec.operation_log is is_logged
+
+
 @pytest.mark.parametrize(
     ("granularity", "interval_ms"), [(50, 50), (1000, 1000), (2500, 500), (5000, 1000), (1001, 1001)]
 )
@@ -125,8 +133,8 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
     [
         ("measurementtype=raw measurement.histogram.verbose=true", "would have no effect with measurementtype=raw", ""),
         ("measurementtype=raw hdrhistogram.percentiles=99", "would have no effect with measurementtype=raw", ""),
-        ("measurementtype=raw measurement.raw.output_file=/", "names no file", "measurement.raw.output_file=latencies"),
-        ("measurementtype=raw measurement.raw.output_file=/nowhere/x", "there is no directory /nowhere", "make it"),
+        ("measurementtype=raw measurement.raw.output_file=.", "names no file", "latencies.txt"),
+        ("measurementtype=raw measurement.raw.output_file=/no/such/x", "there is no directory /no/such", "make it"),
         ("measurement.raw.no_summary=true", "would have no effect with measurementtype=hdrhistogram", ""),
         ("measurementtype=nosuch", '"nosuch" is not one of hdrhistogram', "measurementtype=hdrhistogram"),
         ("measurement.interval=none", '"none" is not one of op, intended, both', ""),
@@ -159,7 +167,7 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
         ("reportlatencyforeacherror=true latencytrackederrors=ERROR", "would have no effect", "give one of the two"),
         ("dotransactions=false", "contradicts `ycsb run`", "remove dotransactions"),
         ("batchsize=10 insertproportion=0.1", "would have no effect on the inserts of a run", "remove batchsize"),
-        ("measurement.raw.output_file=x", "would have no effect with measurementtype=hdrhistogram", ""),
+        ("measurement.raw.output_file=x", "would have no effect with measurementtype=hdrhistogram", "remove"),
         ("measurement.trackjvm=true", "would have no effect: there is no JVM", ""),
         ("core_workload_insertion_retry_limit=2", "would have no effect: a failed insert is counted, not repeated", ""),
         ("mongodb.readPreference=tertiary", '"tertiary" is not one of primary, primary_preferred', ""),
@@ -191,7 +199,7 @@ def test_a_load_contradicts_transactions() -> None:
 
 def test_a_refusal_names_file_and_line(tmp_path: Path) -> None:
     file = tmp_path / "workloadx"
-    file.write_text("\n".join([*CORE, "# a comment", "measurementtype=rare", ""]))
+    file.write_text("\n".join([*CORE, "# a comment", "measurementtype=rwa", ""]))
     with pytest.raises(SpecError, match=rf"{file}:4: measurementtype: "):
         load_ycsb([file], phase="run")
 

@@ -16,7 +16,6 @@ use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::flight::{InFlight, Patience, Step, judge};
 use crate::mission::{Mission, Places, Sink};
-use crate::operation_log::OperationLog;
 use crate::outage::OutageLog;
 use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Recorder, SecondStep};
@@ -46,8 +45,6 @@ pub struct Worker<'r, T: Target, S: Sink> {
     slots: Slots,
     request_id: i32,
     recorder: Recorder,
-    /// Boxed: most runs have none.
-    log: Option<Box<OperationLog>>,
     summary: WorkerSummary,
     /// When the last operation could have been due; `None` while operations are offered.
     offer_end: Option<Nanos>,
@@ -82,13 +79,14 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         shard: u64,
         mut target: T,
         places: Places,
-        sink: S,
+        mut sink: S,
     ) -> io::Result<Self> {
         if mission.verifies_reads {
             target.keep_documents();
         }
         let Places { connections, in_flight_max } = places;
         let session_count = if mission.has_sessions { connections } else { 0 };
+        let recorder = Recorder::logging(sink.logger());
         Ok(Self {
             mission,
             target,
@@ -98,8 +96,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             pace: Pace::new(mission.pacer, connections, shard, mission.shard_count),
             slots: Slots::new(connections, in_flight_max as u64),
             request_id: 0,
-            recorder: Recorder::default(),
-            log: mission.logs_operations.then(Box::default),
+            recorder,
             summary: WorkerSummary::default(),
             offer_end: None,
             rhythm: mission.pacer.is_back_to_back().then(|| Rhythm::new(connections)),
@@ -170,6 +167,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.settle_sessions();
         self.summary.outages = self.outages.finish(|| self.target.primary(None));
         self.summary.connects = self.target.connects();
+        self.summary.log_lost = self.recorder.finish_log();
         let Self { target, mut summary, .. } = self;
         let closing = clock.now();
         drop(target);
@@ -393,9 +391,6 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let second = flight.first_done.map(|first_done| SecondStep { first_done, sent: flight.command_sent });
         let finished = Finished { due, sent, done, ending, documents, bytes_out, bytes_in, second };
         self.recorder.finished(phase, operation.kind, &finished);
-        if let Some(log) = &mut self.log {
-            log.push(phase, operation.kind, &finished);
-        }
         self.summary.ended(operation.kind, ending);
         let progress = self.progress();
         add(&progress.documents, documents);

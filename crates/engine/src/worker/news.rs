@@ -27,7 +27,6 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             workers_active: self.pace.active_count(end),
             cpu_ns: cpu_ns - self.cpu_at_cut,
             tallies,
-            logged: self.log.as_mut().map_or_else(Vec::new, |log| log.cut()),
         });
         self.recorder.cut(empty);
         self.interval_start = end;

@@ -49,7 +49,7 @@ pub fn plan() -> Plan {
         drain_timeout_ns: 5 * S,
         operation_timeout_ns: 30 * S,
         connect_timeout_ns: 3 * S,
-        log_operations: false,
+        operation_log: false,
     }
 }
 

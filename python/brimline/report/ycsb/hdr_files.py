@@ -33,7 +33,7 @@ def _lines_by_name(record: RunRecord, output: YcsbOutput) -> dict[str, list[str]
     assert record.summary is not None  # noqa: S101 - the caller has looked
     end_ns = record.summary["elapsed_ns"]
     width_ns = output.status_interval_s * NS_PER_S if output.status else end_ns + 1
-    prefix = "Hdr" if output.measurement_type.startswith("hdrhistogram+") else ""
+    prefix = "" if output.measurement_type == "hdrhistogram" else "Hdr"
     open_loop = not record.closed_loop
     lines: dict[str, list[str]] = {}
     gathered = times_by_interval(record, lambda _, interval_end_ns: (interval_end_ns - 1) // width_ns)

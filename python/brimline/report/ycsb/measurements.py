@@ -16,13 +16,13 @@ from brimline.spec import YcsbOutput
 
 CLEANUP = "CLEANUP"
 VERIFY = "VERIFY"
-PER_RECORD = "SCAN-LATENCY-PER-RECORD"
 STATUSES = ("OK", "NOT_FOUND", "ERROR", "BATCHED_OK", "UNEXPECTED_STATE")
 
 _NS_PER_US = 1000
 # Buckets of a histogram with three digits are exact up to this many bits.
 _EXACT_BITS = 11
 _NAMES = {"read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN", "load": "INSERT"}
+_ENDINGS = {"ok": "OK", "miss": "NOT_FOUND", "failed": "ERROR"}
 # The MongoDB binding says ERROR for a scan that finds nothing and for a document that is there already.
 _MISS_STATUS = {"read": "NOT_FOUND", "update": "NOT_FOUND"}
 
@@ -123,7 +123,7 @@ def named_measurements(
     `close_ns` is how long closing the connections took, which YCSB calls CLEANUP; None while they are open. `known`
     are operations that have had a measurement before, which are there even with no value.
     """
-    for intended in clocks(output):
+    for intended in _clocks(output):
         measured = _measurements(times, output, intended=intended and open_loop, close_ns=close_ns)
         for name in known:
             measured.setdefault(name, Measurement(values_us={}, returned={}))
@@ -131,7 +131,7 @@ def named_measurements(
         counts_statuses = not prefix
         for name in hash_map_order(_by_first_use(measured, is_all=not known)):
             measurement = measured[name]
-            if intended and (name == PER_RECORD or (name == VERIFY and prefix)):
+            if intended and (name == "SCAN-LATENCY-PER-RECORD" or (name == VERIFY and prefix)):
                 continue
             if intended and name == VERIFY:  # has no intended time, but is counted
                 measurement = Measurement(values_us={}, returned=measurement.returned)
@@ -162,8 +162,7 @@ def operation_names(times: Times, output: YcsbOutput) -> list[str]:
     return sorted(_measurements(times, output, intended=False, close_ns=None))
 
 
-def clocks(output: YcsbOutput) -> tuple[bool, ...]:
-    """For each clock that is asked for, whether it is that of intended times."""
+def _clocks(output: YcsbOutput) -> tuple[bool, ...]:
     return {"op": (False,), "intended": (True,), "both": (False, True)}[output.measurement_interval]
 
 
@@ -194,22 +193,22 @@ def _calls(operation: str, times: OperationTimes, clock: str) -> Iterator[_Call]
     if operation == "read_modify_write":
         yield "READ-MODIFY-WRITE", None, _values(times, clock), 0
         for part, name in (("read", "READ"), ("update", "UPDATE")):
-            for ending, status in (("ok", "OK"), ("miss", "NOT_FOUND"), ("failed", "ERROR")):
+            for ending, status in _ENDINGS.items():
                 values = _values(times, f"{part}_{ending}_{clock}")
                 yield name, status, values, values.total()
         yield from _verifications(times)
         return
-    name = operation_name(operation)
+    name = _NAMES.get(operation, operation.upper().replace("_", "-"))
     missed, failed = _values(times, f"miss_{clock}"), _values(times, f"failed_{clock}")
     yield name, "OK", _values(times, clock) - missed - failed, times.ok
-    yield name, status_of(operation, "miss"), missed, times.miss
+    yield name, _MISS_STATUS.get(operation, "ERROR"), missed, times.miss
     yield name, "ERROR", failed, times.failed
     yield from _verifications(times)
     if operation == "load":
         # All documents of a batch but the one that sends it.
         yield name, "BATCHED_OK", Counter(), times.documents - times.ok
     if operation == "scan":
-        yield PER_RECORD, None, _values(times, "service_per_document"), 0
+        yield "SCAN-LATENCY-PER-RECORD", None, _values(times, "service_per_document"), 0
 
 
 def _verifications(times: OperationTimes) -> Iterator[_Call]:
@@ -220,18 +219,24 @@ def _verifications(times: OperationTimes) -> Iterator[_Call]:
         yield VERIFY, status, Counter(), values.total()
 
 
-def operation_name(operation: str) -> str:
-    """What YCSB calls an operation of brimline's."""
-    return _NAMES.get(operation, operation.upper().replace("_", "-"))
-
-
-def status_of(operation: str, ending: str) -> str:
-    """The status that YCSB's MongoDB binding gives an operation that ended `ok`, `miss` or `failed`."""
-    return "OK" if ending == "ok" else _MISS_STATUS.get(operation, "ERROR") if ending == "miss" else "ERROR"
+def logged_calls(operation: str) -> Iterator[tuple[str, str | None, str, str]]:
+    """The same calls as a log of operations has them: name, status, part and ending of the operation's rows."""
+    if operation == "read_modify_write":
+        for ending in _ENDINGS:
+            yield "READ-MODIFY-WRITE", None, "whole", ending
+        for part, name in (("read", "READ"), ("update", "UPDATE")):
+            for ending, status in _ENDINGS.items():
+                yield name, status, part, ending
+        return
+    name = _NAMES.get(operation, operation.upper().replace("_", "-"))
+    for ending, status in {**_ENDINGS, "miss": _MISS_STATUS.get(operation, "ERROR")}.items():
+        yield name, status, "whole", ending
+        if operation == "scan":
+            yield "SCAN-LATENCY-PER-RECORD", None, "per_document", ending
 
 
 def measurement_name(name: str, status: str | None, output: YcsbOutput) -> str:
-    """The measurement that a call with this status goes to."""
+    """The measurement that a call of this name and status belongs to."""
     if status in (None, "OK", "BATCHED_OK"):
         return name
     tracked = output.tracked_errors is None or status in output.tracked_errors

@@ -1,149 +1,165 @@
-"""Owns YCSB's `raw` measurements: every single latency, composed from the log of operations that such a run keeps."""
+"""Owns raw measurements: every latency as a line of text, and the summary that YCSB computes of them.
 
-from collections.abc import Iterator
+A record's log of operations has each operation; here it becomes YCSB's lines, one measurement after the other,
+appended to a file or said on standard output. Timestamps are the wall clock's when the call was over.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TextIO
 
 from brimline.errors import RecordError
+from brimline.record.layout import unwritable
 from brimline.record.model import RunRecord
-from brimline.record.operation_log import ENDINGS, KINDS, NEVER, read_operation_log
-from brimline.report.ycsb.measurements import CLEANUP, PER_RECORD, clocks, measurement_name, operation_name, status_of
+from brimline.record.operation_log import LoggedTimes, Selection
+from brimline.report.ycsb.java import ratio
+from brimline.report.ycsb.measurements import (
+    CLEANUP,
+    Times,
+    logged_calls,
+    measurement_name,
+    named_measurements,
+)
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_MS, NS_PER_US
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.void]
-    Numbers = NDArray[np.uint64]
-
-_LINES_AT_ONCE = 100_000
+_INTENDED = "Intended-"
+_SHARES = {"p1": 0.01, "p5": 0.05, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
 
 
-class Points(NamedTuple):
-    """The calls of one measurement by their ends: when each ended (ms since 1970), how long it took (µs)."""
+@dataclass(slots=True)
+class RawTimes:
+    """Latencies in µs by how often they were there, for each measurement; `error` is why they are not all written."""
 
-    ended_ms: "Numbers"
-    latency_us: "Numbers"
-
-
-class _Calls(NamedTuple):
-    """Calls of one operation and status; instants and times in ns."""
-
-    name: str
-    status: str | None
-    done_ns: "Numbers"
-    took_ns: "Numbers"
+    values_us: dict[str, Mapping[int, int]] = field(default_factory=dict)
+    error: RecordError | None = None
 
 
-def logged_points(record: RunRecord, output: YcsbOutput) -> dict[str, Points]:
-    """The calls of a run by measurement, named as in the text without `Raw`. Raises RecordError without a log."""
-    import numpy as np  # not above: a load does without
-
-    rows = read_operation_log(record.directory)
-    started_ns = record.summary["started_unix_ns"] if record.summary else 0
-    gathered: dict[str, list[_Calls]] = {}
-    for intended in clocks(output):
-        prefix = "Intended-" if intended and output.measurement_interval == "both" else ""
-        begin = "due_ns" if intended and not record.closed_loop else "sent_ns"
-        for calls in (*_calls(rows, begin), *_cleanup(record)):
-            if not (intended and calls.name == PER_RECORD):
-                name = prefix + measurement_name(calls.name, calls.status, output)
-                gathered.setdefault(name, []).append(calls)
-    points = {}
-    for name, parts in gathered.items():
-        done_ns = np.concatenate([part.done_ns for part in parts])
-        order = np.argsort(done_ns, kind="stable")
-        took_ns = np.concatenate([part.took_ns for part in parts])[order]
-        points[name] = Points((done_ns[order] + np.uint64(started_ns)) // NS_PER_MS, took_ns // NS_PER_US)
-    return points
+def raw_prefix(output: YcsbOutput) -> str:
+    """What names of raw measurements begin with."""
+    return "" if output.measurement_type == "raw" else "Raw"
 
 
-def _calls(rows: "Rows", begin: str) -> Iterator[_Calls]:
-    for code, operation in enumerate(KINDS):
-        of_kind = rows[rows["kind"] == code]
-        if not len(of_kind):
-            continue
-        if operation == "read_modify_write":
-            yield from _steps(of_kind, begin)
-            continue
-        name = operation_name(operation)
-        for status, some in _by_status(operation, of_kind):
-            yield _spans(name, status, some, begin, "done_ns")
-        if operation == "scan":
-            found = of_kind[of_kind["documents"] > 0]
-            whole = _spans(PER_RECORD, None, found, "sent_ns", "done_ns")
-            yield whole._replace(took_ns=whole.took_ns // found["documents"])
+def write_raw(record: RunRecord, output: YcsbOutput, *, say: Callable[[str], None]) -> RawTimes:
+    """Writes every latency to `output.raw_file`, or says it where there is none; with YCSB's words about where.
 
-
-def _steps(rows: "Rows", begin: str) -> Iterator[_Calls]:
-    """A read-modify-write as YCSB measures it: as a whole, its read, and its update where there was one."""
-    yield _spans("READ-MODIFY-WRITE", None, rows, begin, "done_ns")
-    in_two = rows["second_sent_ns"] != NEVER
-    yield _spans("READ", "OK", rows[in_two], begin, "first_done_ns")
-    for status, some in _by_status("read", rows[~in_two]):
-        yield _spans("READ", status, some, begin, "done_ns")
-    for status, some in _by_status("update", rows[in_two]):
-        yield _spans("UPDATE", status, some, "second_sent_ns" if begin == "sent_ns" else begin, "done_ns")
-
-
-def _by_status(operation: str, rows: "Rows") -> Iterator[tuple[str, "Rows"]]:
-    for code, ending in enumerate(ENDINGS):
-        yield status_of(operation, ending), rows[rows["ending"] == code]
-
-
-def _spans(name: str, status: str | None, rows: "Rows", begin: str, end: str) -> _Calls:
-    return _Calls(name, status, rows[end], rows[end] - rows[begin])
-
-
-def _cleanup(record: RunRecord) -> Iterator[_Calls]:
-    import numpy as np
-
-    summary = record.summary
-    if summary is not None and (close_ns := summary.get("close_ns")) is not None:
-        at = np.array([summary["elapsed_ns"] + close_ns], dtype=np.uint64)
-        yield _Calls(CLEANUP, None, at, np.array([close_ns], dtype=np.uint64))
-
-
-def raw_lines(points: dict[str, Points], names: list[str], *, prefix: str) -> Iterator[str]:
-    """The text of the raw data, in pieces: a line over each measurement, and one for each of its calls."""
-    for name in names:
-        shown = f"{prefix}{name}"
-        yield f"{shown} latency raw data: op, timestamp(ms), latency(us)\n"
-        if name not in points:
-            continue
-        ended_ms, latency_us = points[name]
-        for first in range(0, len(ended_ms), _LINES_AT_ONCE):
-            piece = slice(first, first + _LINES_AT_ONCE)
-            pairs = zip(ended_ms[piece].tolist(), latency_us[piece].tolist(), strict=True)
-            yield "".join(f"{shown},{at},{took}\n" for at, took in pairs)
-
-
-def write_raw_file(path: Path, lines: Iterator[str]) -> None:
-    """Writes the raw data. Raises RecordError."""
+    Where the file can't be written, the latencies are counted all the same. Raises RecordError where the log of
+    operations can't be read.
+    """
+    names = _names(record, output)
+    place = f"result file: {output.raw_file}" if output.raw_file else "stdout."
+    say(f"Raw data measurement: will output to {place}\n" * len(names))
+    raw = RawTimes()
+    if output.raw_file is None:
+        _write_all(record, output, names, say, raw)
+        return raw
+    path = Path(output.raw_file)
     try:
-        with path.open("w", encoding="utf-8") as file:
-            file.writelines(lines)
+        file = path.open("a", encoding="utf-8")
     except OSError as error:
-        raise RecordError(f"can't write {path}: {(error.strerror or str(error)).lower()}") from error
+        raw.error = unwritable(path, error)
+        _write_all(record, output, names, lambda _: None, raw)
+        return raw
+    writer = _FileWriter(path, file, raw)
+    try:
+        _write_all(record, output, names, writer.write, raw)
+    finally:
+        writer.close()
+    return raw
 
 
-def raw_summary(latency_us: "Numbers") -> Iterator[tuple[str, Any]]:
-    """YCSB's figures of the calls: of a sorted list the place at share × number, counted from 0 and rounded down."""
-    import numpy as np
+class _FileWriter:
+    """Writes to a file until that fails, and keeps the reason."""
 
-    ordered = np.sort(latency_us)
-    count = len(ordered)
-    yield "Below is a summary of latency in microseconds:", -1
-    yield "Average", int(ordered.sum()) / count
-    yield "Min", int(ordered[0])
-    yield "Max", int(ordered[-1])
-    for name, share in _SHARES:
-        yield name, int(ordered[int(count * share)])
+    def __init__(self, path: Path, file: TextIO, raw: RawTimes) -> None:
+        self._path, self._file, self._raw = path, file, raw
+
+    def write(self, text: str) -> None:
+        if self._raw.error is None:
+            try:
+                self._file.write(text)
+            except OSError as error:
+                self._raw.error = unwritable(self._path, error)
+
+    def close(self) -> None:
+        try:
+            self._file.close()
+        except OSError as error:
+            self._raw.error = self._raw.error or unwritable(self._path, error)
 
 
-_SHARES = (
-    ("p1", 0.01), ("p5", 0.05), ("p50", 0.5), ("p90", 0.9),
-    ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999),
-)  # fmt: skip
+def _write_all(
+    record: RunRecord, output: YcsbOutput, names: list[str], write: Callable[[str], None], raw: RawTimes
+) -> None:
+    for name in names:
+        label = f"{raw_prefix(output)}{name}"
+        write(f"{label} latency raw data: op, timestamp(ms), latency(us)\n")
+        if name.removeprefix(_INTENDED) == CLEANUP:
+            raw.values_us[name] = _cleanup(record, label, write)
+            continue
+        times = LoggedTimes(record.directory, _selections(record, output, name), label=label)
+        for text in times.text():
+            write(text)
+        raw.values_us[name] = times.counts_us()
+
+
+def _names(record: RunRecord, output: YcsbOutput) -> list[str]:
+    close_ns = record.summary.get("close_ns") if record.summary else None
+    open_loop = not record.closed_loop
+    return [
+        name for name, _ in named_measurements(Times.of_record(record), output, open_loop=open_loop, close_ns=close_ns)
+    ]
+
+
+def _selections(record: RunRecord, output: YcsbOutput, name: str) -> list[Selection]:
+    """What of the log belongs to the measurement `name`."""
+    is_intended = output.measurement_interval == "intended" or name.startswith(_INTENDED)
+    clock = "response" if is_intended and not record.closed_loop else "service"
+    wanted = name.removeprefix(_INTENDED)
+    operations = sorted({row["operation"] for row in record.operations})
+    return [
+        (operation, part, ending, clock)
+        for operation in operations
+        for call, status, part, ending in logged_calls(operation)
+        if measurement_name(call, status, output) == wanted
+    ]
+
+
+def _cleanup(record: RunRecord, label: str, write: Callable[[str], None]) -> dict[int, int]:
+    assert record.summary is not None  # noqa: S101 - without one there is no such measurement
+    summary = record.summary
+    close_ns = summary.get("close_ns", 0)
+    end_ms = (summary["started_unix_ns"] + summary["elapsed_ns"] + close_ns) // NS_PER_MS
+    write(f"{label},{end_ms},{close_ns // NS_PER_US}\n")
+    return {close_ns // NS_PER_US: 1}
+
+
+def raw_summary(name: str, values_us: Mapping[int, int], output: YcsbOutput) -> Iterator[tuple[str, str, int | float]]:
+    """The rows of a raw measurement: its number, and unless unwanted its mean and percentiles, exact to the µs."""
+    count = sum(values_us.values())
+    yield name, "Total Operations", count
+    if not count or not output.raw_summary:
+        return
+    yield name, "Below is a summary of latency in microseconds:", -1
+    yield name, "Average", ratio(float(sum(value * number for value, number in values_us.items())), count)
+    yield name, "Min", min(values_us)
+    yield name, "Max", max(values_us)
+    # The value at place share x count of all values in ascending order, from 0 on.
+    places = {label: int(count * share) for label, share in _SHARES.items()}
+    found = _at_places(values_us, sorted(set(places.values())))
+    for label, place in places.items():
+        yield name, label, found[place]
+
+
+def _at_places(values_us: Mapping[int, int], places: list[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    waiting = iter(places)
+    place = next(waiting, None)
+    reached = 0
+    for value, number in sorted(values_us.items()):
+        reached += number
+        while place is not None and place < reached:
+            found[place] = value
+            place = next(waiting, None)
+    return found

@@ -130,8 +130,8 @@ def _hdr_summary(name: str, measurement: Measurement) -> str:
 def _count_summary(name: str, measurement: Measurement) -> str:
     if not measurement.count:
         return ""
-    mean_us = ratio(measurement.sum_us, measurement.count)
-    return f"{name} count: {measurement.count}, average latency(us): {mean_us:.2f}"
+    mean = ratio(measurement.sum_us, measurement.count)
+    return f"{name} count: {measurement.count}, average latency(us): {mean:.2f}"
 
 
 def _mean_summary(name: str, measurement: Measurement) -> str:

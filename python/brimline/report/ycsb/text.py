@@ -12,7 +12,7 @@ from brimline.report.ycsb.measurements import (
     named_measurements,
     times_by_interval,
 )
-from brimline.report.ycsb.raw import Points, raw_summary
+from brimline.report.ycsb.raw import RawTimes, raw_summary
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_MS
 
@@ -23,10 +23,10 @@ _US_PER_MS = 1000
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def measurement_rows(record: RunRecord, output: YcsbOutput, logged: Mapping[str, Points] | None = None) -> list[Row]:
+def measurement_rows(record: RunRecord, output: YcsbOutput, raw: RawTimes | None = None) -> list[Row]:
     """Everything that YCSB says at the end of a run. Lines about garbage collection belong to a JVM and are absent.
 
-    `logged` are the single calls of a `raw` measurement.
+    `raw` are the latencies one by one, which raw measurements need.
     """
     summary = record.summary
     runtime_ms = summary["elapsed_ns"] // NS_PER_MS if summary else _recorded_ms(record)
@@ -34,24 +34,14 @@ def measurement_rows(record: RunRecord, output: YcsbOutput, logged: Mapping[str,
         ("OVERALL", "RunTime(ms)", runtime_ms),
         ("OVERALL", "Throughput(ops/sec)", ratio(1000.0 * operation_count(record), runtime_ms)),
     ]
-    is_series = output.measurement_type == "timeseries"
-    series = _series(record, output, open_loop=not record.closed_loop) if is_series else {}
-    for name, measurement in _measured(record, output):
-        rows.extend(_rows(name, measurement, output, series.get(name, [])))
-        if output.has_raw:
-            rows.extend(_raw_rows(name, measurement, output, (logged or {}).get(name)))
+    open_loop = not record.closed_loop
+    series = _series(record, output, open_loop=open_loop) if output.measurement_type == "timeseries" else {}
+    close_ns = summary.get("close_ns") if summary else None
+    measured = named_measurements(Times.of_record(record), output, open_loop=open_loop, close_ns=close_ns)
+    for name, measurement in measured:
+        values_us = raw.values_us.get(name, {}) if raw is not None else {}
+        rows.extend(_rows(name, measurement, output, series.get(name, []), values_us))
     return rows
-
-
-def measurement_names(record: RunRecord, output: YcsbOutput) -> list[str]:
-    """The names of all measurements of a run, in YCSB's order."""
-    return [name for name, _ in _measured(record, output)]
-
-
-def _measured(record: RunRecord, output: YcsbOutput) -> Iterator[tuple[str, Measurement]]:
-    close_ns = record.summary.get("close_ns") if record.summary else None
-    times = Times.of_record(record)
-    return named_measurements(times, output, open_loop=not record.closed_loop, close_ns=close_ns)
 
 
 def operation_count(record: RunRecord) -> int:
@@ -66,21 +56,29 @@ def _recorded_ms(record: RunRecord) -> int:
 
 
 def _rows(
-    name: str, measurement: Measurement, output: YcsbOutput, series: Iterable[tuple[int, float]]
+    name: str,
+    measurement: Measurement,
+    output: YcsbOutput,
+    series: Iterable[tuple[int, float]],
+    raw_us: Mapping[int, int],
 ) -> Iterator[Row]:
     match output.measurement_type:
         case "hdrhistogram":
             yield from _hdr_rows(name, measurement, output)
         case "histogram":
             yield from _bucket_rows(name, measurement, output)
-        case "hdrhistogram+raw":
-            yield from _hdr_rows(f"Hdr{name}", measurement, output)
         case "hdrhistogram+histogram":
             yield from _hdr_rows(f"Hdr{name}", measurement, output)
             uncounted = Measurement(values_us=measurement.values_us, returned={})
             yield from _bucket_rows(f"Bucket{name}", uncounted, output)
         case "timeseries":
             yield from _series_rows(name, measurement, series)
+        case "raw":
+            yield from raw_summary(name, raw_us, output)
+            yield from _returned(name, measurement.returned)
+        case "hdrhistogram+raw":
+            yield from _hdr_rows(f"Hdr{name}", measurement, output)
+            yield from raw_summary(f"Raw{name}", raw_us, output)
 
 
 def _hdr_rows(name: str, measurement: Measurement, output: YcsbOutput) -> Iterator[Row]:
@@ -156,17 +154,6 @@ def _series(record: RunRecord, output: YcsbOutput, *, open_loop: bool) -> dict[s
                 mean = ratio(measurement.sum_us, measurement.count)
                 series.setdefault(name, []).append((stretch * output.granularity_ms, mean))
     return series
-
-
-def _raw_rows(name: str, measurement: Measurement, output: YcsbOutput, points: Points | None) -> Iterator[Row]:
-    shown = f"{output.raw_prefix}{name}"
-    count = len(points.latency_us) if points else 0
-    yield shown, "Total Operations", count
-    if points and count and output.raw_summary:
-        for measured, value in raw_summary(points.latency_us):
-            yield shown, measured, value
-    if output.measurement_type == "raw":
-        yield from _returned(shown, measurement.returned)
 
 
 def _returned(name: str, returned: Mapping[str, int]) -> Iterator[Row]:

@@ -1,0 +1,26 @@
+"""Owns that a log of operations fits on its disk, as far as that is known before anything is sent."""
+
+from pathlib import Path
+
+from brimline.doctor.disk import free_below
+from brimline.errors import UsageError
+from brimline.plan import Plan
+from brimline.plan.log import log_bytes, operations_at_most
+from brimline.units import format_bytes, format_count
+
+
+def check_room_for_log(plan: Plan, directory: Path) -> None:
+    """Raises UsageError where the log of `plan` can't fit in `directory`."""
+    count = operations_at_most(plan)
+    if plan.operation_log and count is not None:
+        check_room(log_bytes(count), directory, what=f"the log of {format_count(count)} operations")
+
+
+def check_room(needed_bytes: int, directory: Path, *, what: str) -> None:
+    """Raises UsageError where there are fewer than `needed_bytes` free in `directory`."""
+    free_bytes = free_below(directory)
+    if needed_bytes > free_bytes:
+        raise UsageError(
+            f"{what} takes {format_bytes(needed_bytes)}, and {format_bytes(free_bytes)} are free in {directory}",
+            hint="free some space, choose another place, or plan fewer operations",
+        )
