@@ -138,6 +138,7 @@ VARIATIONS: dict[str, dict[str, object]] = {
             },
         }
     },
+    "inserts that replace": {"operations": {"read": 1, "insert": 1}, "upsert": True},
     "reads verified": {"data": {"records": 10, "values": "derived"}, "verify_reads": True},
     "every field by name": {"name_read_fields": True},
     "one field of each": {"read_all_fields": False, "write_all_fields": True},

@@ -7,6 +7,7 @@ from typing import Any
 import pymongo
 import pytest
 
+from brimline.record import read_record
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.ycsb_golden import GOLDEN, form, recorded
@@ -115,6 +116,40 @@ def test_one_field_alone_is_verified_too(brimline_cli: CommandLine, url: str, da
     run = ycsb(brimline_cli, url, "run", "f", *words)
     check_measured(run)
     assert value(run.stdout, "VERIFY", "Return=OK") == value(run.stdout, "READ", "Operations")
+
+
+@pytest.mark.parametrize("batch", [1, 100])
+def test_a_load_replaces_what_is_there(brimline_cli: CommandLine, url: str, database: Database, batch: int) -> None:
+    words = ["mongodb.upsert=true", f"batchsize={batch}", "recordcount=950"]
+    assert ycsb(brimline_cli, url, "load", "c", *words).exit_code == 0
+    before = database["usertable"].find_one({"_id": "user6284781860667377211"})
+    database["usertable"].update_many({}, {"$set": {"field0": "older", "extra": 1}})
+    again = ycsb(brimline_cli, url, "load", "c", *words)
+    assert again.exit_code == 0, again.stderr
+    commands = -(-950 // batch)
+    assert value(again.stdout, "INSERT", "Return=OK") == str(commands)
+    assert database["usertable"].count_documents({}) == 950
+    assert database["usertable"].count_documents({"field0": "older"}) == 0
+    assert database["usertable"].count_documents({"extra": 1}) == (0 if batch == 1 else 950), "$set leaves other fields"
+    if batch == 1:
+        assert database["usertable"].find_one({"_id": "user6284781860667377211"}) == before
+
+
+def test_inserts_of_a_run_replace_those_of_the_last(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    """A server counts an upsert as an update; brimline's counts have to agree with its."""
+    assert ycsb(brimline_cli, url, "load", "c", "recordcount=100").exit_code == 0
+    words = ["recordcount=100", "insertproportion=0.5", "readproportion=0.5", "mongodb.upsert=true"]
+    for _ in range(2):
+        run = ycsb(brimline_cli, url, "run", "c", *words)
+        check_measured(run)
+        assert "[INSERT-FAILED]" not in run.stdout
+    told = next(line for line in run.stderr.splitlines() if line.startswith("record: "))
+    record = read_record(brimline_cli.directory / told.removeprefix("record: "))
+    assert record.summary is not None and record.imbalances == ()
+    inserted = record.summary["operations"]["insert"]["ok"]
+    assert record.summary["commands"]["update"] == inserted > 0
+    assert record.summary["commands"]["insert"] == 0
+    assert database["usertable"].count_documents({}) == 100 + inserted
 
 
 def derived(key: str, field: str, length: int) -> str:

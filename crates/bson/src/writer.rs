@@ -135,6 +135,12 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(document);
     }
 
+    /// Appends the element `name`, for which `document` appends a whole document.
+    pub fn document_with(&mut self, name: &str, document: impl FnOnce(&mut Vec<u8>)) {
+        self.name(ElementType::Document, name);
+        document(self.out);
+    }
+
     /// Appends elements that are already encoded, names included.
     pub fn encoded_elements(&mut self, elements: &[u8]) {
         self.out.extend_from_slice(elements);

@@ -31,7 +31,7 @@ impl InFlight {
     /// What the server's counter moves by for the current command: an insert counts its documents.
     pub fn statements(&self) -> u64 {
         match self.command {
-            Command::Insert => u64::from(self.operation.documents),
+            Command::Insert | Command::Upsert => u64::from(self.operation.documents),
             _ => 1,
         }
     }
@@ -59,7 +59,7 @@ impl InFlight {
     pub fn is_overstated(&self, reply: &ReplyFacts) -> bool {
         let claimed = match self.command {
             Command::Find | Command::Scan | Command::GetMore(_) => self.documents + reply.documents,
-            Command::Update | Command::Insert => reply.n,
+            Command::Update | Command::Insert | Command::Upsert => reply.n,
             Command::Statement(_) => reply.documents.max(reply.n),
             Command::Commit | Command::CommitAgain => 0,
         };
@@ -127,7 +127,7 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
         }
         Command::Find | Command::Scan => found(reply.documents),
         Command::GetMore(_) => Step::Finished(Ending::Ok, reply.documents),
-        Command::Update | Command::Insert => found(reply.n),
+        Command::Update | Command::Insert | Command::Upsert => found(reply.n),
         Command::Statement(place) => Step::Next(place.next()),
         Command::Commit | Command::CommitAgain => {
             let is_whole = flight.documents == u64::from(flight.operation.statements.count());

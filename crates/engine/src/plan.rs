@@ -150,6 +150,11 @@ pub struct ReplicaSet {
 }
 
 impl Plan {
+    /// Whether inserts replace what is there.
+    pub fn upserts(&self) -> bool {
+        matches!(self.work, Work::Mix { upsert: true, .. } | Work::Load { upsert: true, .. })
+    }
+
     /// Whether what reads by key bring is compared with what it must be.
     pub fn verifies_reads(&self) -> bool {
         matches!(self.work, Work::Mix { verify_reads: true, .. })
@@ -236,6 +241,9 @@ pub enum Work {
         /// What a read by key brings is compared with what it must be, which data with derived values allow.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         verify_reads: bool,
+        /// Inserts are updates that insert what is not there, and replace what is.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        upsert: bool,
         /// Updates replace every field, else one.
         write_all_fields: bool,
         /// What a transaction does.
@@ -252,6 +260,9 @@ pub enum Work {
         /// interruption names those that are missing.
         #[serde(default)]
         ranges: Option<Vec<RecordRange>>,
+        /// As in a mix.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        upsert: bool,
     },
 }
 

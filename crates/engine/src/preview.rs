@@ -31,7 +31,7 @@ pub fn preview(plan: &Plan, count: u64) -> Result<Vec<PreviewedOperation>, PlanE
         .map(|_| {
             let operation = stream.next();
             let record = workload.resolve(operation.key, 0);
-            let messages = commands_of(&operation)
+            let messages = commands_of(&commands, &operation)
                 .into_iter()
                 .map(|command| {
                     let mut message = Vec::new();
@@ -77,8 +77,8 @@ pub fn keys(plan: &Plan, first: u64, count: u64) -> Result<Vec<String>, PlanErro
         .collect())
 }
 
-fn commands_of(operation: &Operation) -> Vec<Command> {
-    let first = Command::first(operation);
+fn commands_of(commands: &Commands, operation: &Operation) -> Vec<Command> {
+    let first = commands.first(operation);
     match operation.kind {
         OperationKind::ReadModifyWrite => vec![first, Command::Update],
         OperationKind::Transaction => iter::successors(Some(first), |command| match command {

@@ -3,7 +3,7 @@
 use brimline_datagen::Verified;
 
 use crate::clock::Nanos;
-use crate::commands::{Command, Opcounter};
+use crate::commands::Opcounter;
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, FailureTally};
 use crate::flight::InFlight;
@@ -109,7 +109,7 @@ impl WorkerSummary {
     pub fn answered(&mut self, flight: &InFlight, reply: &ReplyFacts) {
         let opcounter = flight.command.opcounter() as usize;
         let statements = flight.statements();
-        let inserts = flight.command == Command::Insert;
+        let inserts = flight.command.inserts();
         let failed = match reply.failure.as_deref() {
             None => 0,
             Some(failure) if failure.counts_statements() => failure.statement_count(),
@@ -142,14 +142,14 @@ impl WorkerSummary {
 
     /// Counts what nobody knows of the documents of a command whose attempts were counted.
     pub fn unknown(&mut self, flight: &InFlight) {
-        if flight.command == Command::Insert {
+        if flight.command.inserts() {
             self.inserts.unknown += flight.statements();
         }
     }
 
     /// Counts a command that was never sent.
     pub fn not_attempted(&mut self, flight: &InFlight) {
-        if flight.command == Command::Insert {
+        if flight.command.inserts() {
             self.inserts.skipped += flight.statements();
         }
     }

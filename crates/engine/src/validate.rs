@@ -34,6 +34,7 @@ impl Plan {
         self.validate_namespace()?;
         self.data.validate().map_err(|error| PlanError::inside("data", &error))?;
         self.validate_work()?;
+        self.validate_upserts()?;
         self.validate_pacer()?;
         self.validate_target()?;
         self.validate_concurrency()?;
@@ -123,6 +124,20 @@ impl Plan {
         };
         require(*read_all_fields && proportions.read > 0.0, "work.name_read_fields", || {
             "would have no effect without reads of whole documents".to_owned()
+        })
+    }
+
+    /// There are inserts, and a client that can make updates of them.
+    fn validate_upserts(&self) -> Result<(), PlanError> {
+        let inserts = match &self.work {
+            Work::Mix { proportions, .. } => proportions.insert > 0.0,
+            Work::Load { .. } => true,
+        };
+        require(!self.upserts() || inserts, "work.upsert", || {
+            "would have no effect without inserts".to_owned()
+        })?;
+        require(!self.upserts() || !matches!(self.target, TargetPlan::Driver { .. }), "work.upsert", || {
+            "is for the wire client; the driver target has none".to_owned()
         })
     }
 

@@ -33,7 +33,7 @@ fn both_sides_count_the_same_commands() {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     let load = Plan {
         target: wire(&server.address()),
-        work: Work::Load { batch_size: 100, ordered: false, ranges: None },
+        work: Work::Load { batch_size: 100, ordered: false, ranges: None, upsert: false },
         duration_ns: None,
         threads: 2,
         ..plan()
@@ -86,7 +86,7 @@ fn client_routed_shards_have_their_records_and_no_others() {
     let load = Plan {
         target: shards(3),
         data: data.clone(),
-        work: Work::Load { batch_size: 100, ordered: false, ranges: None },
+        work: Work::Load { batch_size: 100, ordered: false, ranges: None, upsert: false },
         duration_ns: None,
         connections: 3,
         threads: 2,
@@ -146,7 +146,10 @@ fn a_long_scan_is_drained() {
         values: Values::Random,
         ..large.data
     };
-    execute(&Plan { work: Work::Load { batch_size: 8, ordered: false, ranges: None }, ..large.clone() });
+    execute(&Plan {
+        work: Work::Load { batch_size: 8, ordered: false, ranges: None, upsert: false },
+        ..large.clone()
+    });
     let outcome = execute(&Plan {
         work: Work::Mix {
             proportions: Proportions { read: 0.0, scan: 1.0, ..READS },
@@ -154,6 +157,7 @@ fn a_long_scan_is_drained() {
             scan_length: LengthSpec::Constant { length: 40 },
             read_all_fields: true,
             name_read_fields: false,
+            upsert: false,
             verify_reads: false,
             write_all_fields: false,
             transaction: None,

@@ -139,6 +139,8 @@ def _operations(work: model.MixWork) -> str:
         sentence += f"; a transaction is {_statements(transaction)} and a commit"
     if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan or transaction.reads:
         sentence += f"; reads return {_returned(work)}"
+    if work.upsert:
+        sentence += "; inserts replace what is there (upsert)"
     if work.verify_reads:
         sentence += "; what reads by key bring is compared with what was written"
     if work.proportions.update or work.proportions.read_modify_write or transaction.updates:

@@ -274,7 +274,7 @@ class MixWork(_Part):
     """A mix of operations on loaded records.
 
     `name_read_fields`: a read of a whole document by key names each of its fields. `verify_reads`: what reads by key
-    bring is compared with what it must be.
+    bring is compared with what it must be. `upsert`: inserts replace what is there.
     """
 
     kind: Literal["mix"] = "mix"
@@ -284,12 +284,13 @@ class MixWork(_Part):
     read_all_fields: bool
     name_read_fields: bool = False
     verify_reads: bool = False
+    upsert: bool = False
     write_all_fields: bool
     transaction: Transaction | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "transaction", "name_read_fields", "verify_reads")
+        return _without(dump(self), "transaction", "name_read_fields", "verify_reads", "upsert")
 
 
 class RecordRange(_Part):
@@ -303,12 +304,19 @@ class LoadWork(_Part):
     """Inserts every record of the data once, `batch_size` documents per command.
 
     `ranges` names some of the records instead, ascending and apart: what a load that goes on has still to insert.
+    `upsert`: what is there already is replaced.
     """
 
     kind: Literal["load"] = "load"
     batch_size: Number
     ordered: bool
     ranges: Annotated[tuple[RecordRange, ...], Field(strict=False)] | None = None
+    upsert: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values = dump(self)
+        return values if self.upsert else {name: value for name, value in values.items() if name != "upsert"}
 
 
 WorkPlan = Annotated[MixWork | LoadWork, Field(discriminator="kind")]

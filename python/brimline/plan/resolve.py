@@ -24,6 +24,7 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         scan_length=length_plan(spec.scan_length),
         read_all_fields=spec.read_all_fields,
         name_read_fields=spec.name_read_fields,
+        upsert=spec.upsert and shares["insert"] > 0,
         verify_reads=spec.verify_reads and target.kind != "null",  # which has no documents
         write_all_fields=spec.write_all_fields,
         transaction=_transaction(spec),
@@ -62,7 +63,7 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     return _plan(
         spec,
         target=target,
-        work=model.LoadWork(batch_size=batch_size, ordered=False),
+        work=model.LoadWork(batch_size=batch_size, ordered=False, upsert=spec.upsert),
         pacer=model.ClosedPacer(),
         connections=connections,
         in_flight_max=_bound(spec.in_flight, connections),

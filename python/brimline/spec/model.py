@@ -83,6 +83,7 @@ class Spec(Part):
     read_all_fields: bool = True
     name_read_fields: bool = False
     verify_reads: bool = False
+    upsert: bool = False
     write_all_fields: bool = False
     transaction: TransactionSpec = TransactionSpec()
     load: Load = ClosedLoad()

@@ -83,6 +83,7 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "read_all_fields": properties.flag("readallfields", default=True),
         "name_read_fields": _names_read_fields(properties, has_reads=shares["read"] > 0),
         "verify_reads": _verifies(properties) and shares["read"] + shares["read_modify_write"] > 0,
+        "upsert": properties.flag("mongodb.upsert", default=False),
         "write_all_fields": properties.flag("writeallfields", default=False),
         "load": _load(properties),
         "connections": properties.whole("threadcount", 1, minimum=1),

@@ -139,6 +139,8 @@ def _check_phase(properties: YcsbProperties, phase: Phase) -> None:
     transactions = phase == "run"
     if properties.flag("dotransactions", default=transactions) is not transactions:
         properties.refuse("dotransactions", f"contradicts `ycsb {phase}`", "remove dotransactions")
+    if transactions and not properties.number("insertproportion", 0.0):
+        properties.only_when(False, {"mongodb.upsert": "false"}, "with insertproportion=0")
     batched = any(
         properties.is_given(name) and properties.whole(name, 1) > 1 for name in ("batchsize", "mongodb.batchsize")
     )

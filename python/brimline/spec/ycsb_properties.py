@@ -33,7 +33,6 @@ WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "mongodb.maxconnections": ((), "connections follow threadcount"),
     "mongodb.readPreference": (("primary",), "the connection string says where reads go"),
     "mongodb.threadsAllowedToBlockForConnectionMultiplier": ((), "no operation waits for a pool"),
-    "mongodb.upsert": (("false",), "inserts are inserts"),
     "reportlatencyforeacherror": (("false",), "failures are counted by code"),
     "spin.sleep": (("false",), "brimline has its own timing"),
     "status": (("false",), "progress is always shown"),
@@ -51,7 +50,7 @@ HONOURED: Final = (
     "requestdistribution", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile",
     "exponential.frac", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",
     "zeropadding", "measurement.interval", "mongodb.url", "mongodb.writeConcern", "batchsize",
-    "mongodb.batchsize",
+    "mongodb.batchsize", "mongodb.upsert",
 )  # fmt: skip
 KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
 # Properties of YCSB's client, which `brimline ycsb` honours.

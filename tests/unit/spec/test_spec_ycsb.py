@@ -133,6 +133,7 @@ def test_defaults_are_ycsbs() -> None:
         ("fieldnameprefix=f", "data.field_name_prefix", "f"),
         ("readallfields=false", "read_all_fields", False),
         ("readallfieldsbyname=true", "name_read_fields", True),
+        ("mongodb.upsert=true", "upsert", True),
         ("dataintegrity=true", "name_read_fields", True),
         ("dataintegrity=true", "verify_reads", True),
         ("dataintegrity=true", "data.values", "derived"),

@@ -176,7 +176,7 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
             "would have no effect: mongodb.url has a readPreference",
             "give one of the two",
         ),
-        ("mongodb.upsert=true", "would have no effect: inserts are inserts", "remove mongodb.upsert"),
+        ("mongodb.upsert=true", "would have no effect with insertproportion=0", "remove mongodb.upsert"),
         ("readallfieldsbyname=true readallfields=false", "would have no effect with readallfields=false", ""),
         ("readallfieldsbyname=true readproportion=0", "would have no effect with readproportion=0", ""),
         ("dataintegrity=true fieldlengthdistribution=uniform", "needs fields of one length", "constant"),

@@ -32,6 +32,8 @@ pub enum Command {
     Update,
     /// `insert` of one or several documents.
     Insert,
+    /// `update` of one or several documents that inserts those that are not there.
+    Upsert,
     /// A find or an update inside a transaction.
     Statement(Place),
     /// `commitTransaction`.
@@ -50,6 +52,12 @@ impl Command {
             OperationKind::Insert | OperationKind::Load => Self::Insert,
             OperationKind::Transaction => Self::Statement(Place::first(operation.statements)),
         }
+    }
+
+    /// Whether new documents arrive with it.
+    #[inline]
+    pub fn inserts(self) -> bool {
+        matches!(self, Self::Insert | Self::Upsert)
     }
 
     /// Whether it goes where reads go.
@@ -92,7 +100,7 @@ impl Command {
             Self::Find | Self::Scan => Opcounter::Query,
             Self::Statement(place) if place.is_read() => Opcounter::Query,
             Self::GetMore(_) => Opcounter::Getmore,
-            Self::Update | Self::Statement(_) => Opcounter::Update,
+            Self::Update | Self::Upsert | Self::Statement(_) => Opcounter::Update,
             Self::Insert => Opcounter::Insert,
             Self::Commit | Self::CommitAgain => Opcounter::Commit,
         }
@@ -146,6 +154,7 @@ pub struct Commands {
     transaction: Option<Box<Transaction>>,
     read_all_fields: bool,
     write_all_fields: bool,
+    upserts: bool,
     field_count: u32,
     /// From one record of a batch to the next: a batch goes to one server.
     record_step: usize,
@@ -187,7 +196,8 @@ impl Commands {
         let database = plan.namespace.database.as_str();
         let collection = plan.namespace.collection.as_str();
         let (update, update_session) = update_template(database, collection, write_terms);
-        let (insert, insert_session) = insert_template(database, collection, ordered, write_terms);
+        let upserts = plan.upserts();
+        let (insert, insert_session) = insert_template(database, collection, upserts, ordered, write_terms);
         Ok(Self {
             id: documents.key_element("_id"),
             id_from: documents.key_element("$gte"),
@@ -205,6 +215,7 @@ impl Commands {
                 .then(|| Box::new(Transaction::new(&plan.namespace, returned, terms, write_terms))),
             read_all_fields,
             write_all_fields,
+            upserts,
             field_count: plan.data.field_count,
             record_step: plan.server_count() as usize,
         })
@@ -213,6 +224,15 @@ impl Commands {
     /// The documents of the plan.
     pub fn documents(&self) -> &Documents {
         &self.documents
+    }
+
+    /// The command that an operation starts with.
+    #[inline]
+    pub fn first(&self, operation: &Operation) -> Command {
+        match Command::first(operation) {
+            Command::Insert if self.upserts => Command::Upsert,
+            command => command,
+        }
     }
 
     /// Compares what a read of `record` brought, or nothing, with what it must have brought.
@@ -256,9 +276,18 @@ impl Commands {
                 |_, _| (),
                 "documents",
                 |out| {
-                    for record in (record..).step_by(self.record_step).take(operation.documents as usize) {
-                        self.documents.append_document(record, out);
-                    }
+                    self.records(operation, record)
+                        .for_each(|record| self.documents.append_document(record, out));
+                },
+            ),
+            Command::Upsert => self.insert.render_with_documents(
+                request_id,
+                out,
+                |_, _| (),
+                "updates",
+                |out| {
+                    self.records(operation, record)
+                        .for_each(|record| self.append_upsert(operation, record, out));
                 },
             ),
             Command::Statement(place) => {
@@ -273,6 +302,30 @@ impl Commands {
                 self.transaction().commit(command).render(request_id, out, |_, _| ());
             }
         }
+    }
+
+    /// The records of a batch that begins with `record`.
+    fn records(&self, operation: &Operation, record: u64) -> impl Iterator<Item = u64> {
+        (record..).step_by(self.record_step).take(operation.documents as usize)
+    }
+
+    /// A statement that has the document of `record` in the place of what is there: one alone replaces it, those of a batch set
+    /// all its fields, as YCSB's binding does.
+    fn append_upsert(&self, operation: &Operation, record: u64, out: &mut Vec<u8>) {
+        let mut writer = Writer::new(out);
+        let statement = writer.begin_document();
+        let filter = writer.begin_subdocument("q");
+        self.documents.append_key(&self.id, record, writer.buffer());
+        writer.end_document(filter);
+        if operation.documents == 1 {
+            writer.document_with("u", |out| self.documents.append_document(record, out));
+        } else {
+            let update = writer.begin_subdocument("u");
+            writer.document_with("$set", |out| self.documents.append_document(record, out));
+            writer.end_document(update);
+        }
+        writer.boolean("upsert", true);
+        writer.end_document(statement);
     }
 
     fn find_of(&self, operation: &Operation) -> &Template {
@@ -292,7 +345,7 @@ impl Commands {
     pub fn stamp(&self, command: Command, session: &Session, request: &mut [u8]) {
         let place = match command {
             Command::Update => self.sessions.map(|places| places.update),
-            Command::Insert => self.sessions.map(|places| places.insert),
+            Command::Insert | Command::Upsert => self.sessions.map(|places| places.insert),
             Command::Statement(_) | Command::Commit | Command::CommitAgain => {
                 Some(self.transaction().session(command))
             }

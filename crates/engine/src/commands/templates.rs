@@ -124,12 +124,13 @@ pub(super) fn append_update(builder: &mut TemplateBuilder) {
 pub(super) fn insert_template(
     database: &str,
     collection: &str,
+    upserts: bool,
     ordered: bool,
     terms: WriteTerms<'_>,
 ) -> (Template, Option<SessionPlace>) {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| {
-        writer.string("insert", collection);
+        writer.string(if upserts { "update" } else { "insert" }, collection);
         writer.boolean("ordered", ordered);
     });
     let session = terms.has_session.then(|| SessionPlace::append(&mut builder));

@@ -272,7 +272,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn start(&mut self, connection: ConnectionIndex, due: Option<Nanos>) {
         let operation = self.stream.next();
         let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
-        let command = Command::first(&operation);
+        let command = self.mission.commands.first(&operation);
         let request_id = self.next_request_id();
         self.target.route(connection, command.is_read(), record);
         let request = self.target.request(connection);
@@ -318,7 +318,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.recorder.sent(phase, operation.kind, due, sent, held_back);
         self.summary.kinds[operation.kind as usize].sent += 1;
         self.summary.digest = self.summary.digest.wrapping_add(operation.digest());
-        if flight.command == Command::Insert {
+        if flight.command.inserts() {
             self.summary.inserts.sent += flight.statements();
         }
     }

@@ -110,7 +110,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let policy = self.mission.retries;
         match flight.command {
             Command::Find | Command::Scan => policy.reads && signs.allows_read && !flight.is_retry,
-            Command::Update | Command::Insert => policy.writes && signs.allows_write && !flight.is_retry,
+            Command::Update | Command::Insert | Command::Upsert => {
+                policy.writes && signs.allows_write && !flight.is_retry
+            }
             Command::Commit => signs.allows_write,
             Command::CommitAgain => signs.allows_write && self.has_time(flight, now),
             Command::GetMore(_) | Command::Statement(_) => false,
@@ -269,7 +271,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let flight = InFlight {
             operation,
             record,
-            command: Command::first(&operation),
+            command: self.mission.commands.first(&operation),
             due,
             sent: since,
             command_sent: since,

@@ -60,6 +60,7 @@ pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
         scan_length: LengthSpec::Uniform { min: 1, max: 100 },
         read_all_fields: true,
         name_read_fields: false,
+        upsert: false,
         verify_reads: false,
         write_all_fields: false,
         transaction: (proportions.transaction > 0.0).then_some(Statements { reads: 2, updates: 3 }),
