@@ -5,45 +5,29 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pymongo
 import pytest
 
 from brimline.record import read_record
 from brimline.record.operation_log import count_rows, csv_text
 from brimline.servers import Deployment
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import CommandLine
 from tests.support.small_disk import small_disk
+from tests.support.ycsb_command import Database, database_without_collections, record_of, url_property, ycsb_with
 from tests.support.ycsb_golden import GOLDEN, form, raw_form, recorded
 
 pytestmark = pytest.mark.mongod
 
-Database = pymongo.database.Database[dict[str, Any]]
-
 
 @pytest.fixture
 def database(mongod: Deployment) -> Iterator[Database]:
-    """A database without any collection."""
-    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}", directConnection=True) as client:
-        client.drop_database("ycsblog")
-        yield client["ycsblog"]
-        client.drop_database("ycsblog")
+    with database_without_collections(mongod, "ycsblog") as database:
+        yield database
 
 
 @pytest.fixture
 def url(mongod: Deployment) -> str:
-    return f"mongodb.url=mongodb://{mongod.address}/ycsblog?w=1"
-
-
-def ycsb(cli: CommandLine, url: str, phase: str, letter: str, *properties: str) -> Outcome:
-    words = [word for each in (url, *properties) for word in ("-p", each)]
-    return cli.run("ycsb", phase, "mongodb", "-P", str(GOLDEN / f"workload{letter}.properties"), *words)
-
-
-def record_of(cli: CommandLine, outcome: Outcome) -> Path:
-    told = next(line for line in outcome.stderr.splitlines() if line.startswith("record: "))
-    return cli.directory / told.removeprefix("record: ")
+    return url_property(mongod, "ycsblog")
 
 
 def check_balanced(directory: Path) -> None:
@@ -57,7 +41,7 @@ def check_balanced(directory: Path) -> None:
 
 
 def test_raw_latencies_go_where_they_are_wanted(brimline_cli: CommandLine, url: str, database: Database) -> None:
-    load = ycsb(
+    load = ycsb_with(
         brimline_cli, url, "load", "a", "measurementtype=raw", "measurement.raw.output_file=a-load.raw.data.txt"
     )
     assert load.exit_code == 0, load.stderr
@@ -67,7 +51,7 @@ def test_raw_latencies_go_where_they_are_wanted(brimline_cli: CommandLine, url: 
     assert len(ours.splitlines()) == 1003
     check_balanced(record_of(brimline_cli, load))
     begun = time.time_ns() // 1_000_000
-    run = ycsb(brimline_cli, url, "run", "a", "measurementtype=raw")
+    run = ycsb_with(brimline_cli, url, "run", "a", "measurementtype=raw")
     assert raw_form(run.stdout) == raw_form(recorded("a-run.raw-stdout.stdout"))
     ends = [int(line.split(",")[1]) for line in run.stdout.splitlines() if line.startswith(("READ,", "UPDATE,"))]
     assert len(ends) == 1000
@@ -76,10 +60,10 @@ def test_raw_latencies_go_where_they_are_wanted(brimline_cli: CommandLine, url: 
 
 
 def test_inserts_that_fail_have_their_own_lines(brimline_cli: CommandLine, url: str, database: Database) -> None:
-    assert ycsb(brimline_cli, url, "load", "e").exit_code == 0
-    ycsb(brimline_cli, url, "run", "e")
+    assert ycsb_with(brimline_cli, url, "load", "e").exit_code == 0
+    ycsb_with(brimline_cli, url, "run", "e")
     asked = ("measurementtype=raw", "measurement.raw.output_file=e-run.raw.data.txt")
-    again = ycsb(brimline_cli, url, "run", "e", *asked)
+    again = ycsb_with(brimline_cli, url, "run", "e", *asked)
     case = "e-run.insert-failures-raw"
     assert sorted(form(again.stdout)) == sorted(form(recorded(f"{case}.stdout")))
     ours = (brimline_cli.directory / "e-run.raw.data.txt").read_text()
@@ -91,7 +75,7 @@ def test_inserts_that_fail_have_their_own_lines(brimline_cli: CommandLine, url: 
 def test_an_early_end_leaves_a_log_that_can_be_read(
     brimline_cli: CommandLine, url: str, database: Database, number: signal.Signals
 ) -> None:
-    assert ycsb(brimline_cli, url, "load", "c").exit_code == 0
+    assert ycsb_with(brimline_cli, url, "load", "c").exit_code == 0
     words = ["-target", "200", "-p", "operationcount=100000", "-p", url, "-p", "measurementtype=raw"]
     path = str(GOLDEN / "workloadc.properties")
     running = brimline_cli.start("ycsb", "run", "mongodb", "-P", path, *words)

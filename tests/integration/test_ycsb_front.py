@@ -5,53 +5,37 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pymongo
 import pytest
 
 from brimline.servers import Deployment
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
 from tests.support.secrets import ADDRESSES, SECRET
+from tests.support.ycsb_command import (
+    Database,
+    check_measured,
+    database_without_collections,
+    record_of,
+    url_property,
+    value,
+    workload,
+    ycsb,
+)
 from tests.support.ycsb_golden import GOLDEN, form, recorded, status_form
 
 pytestmark = pytest.mark.mongod
 
-Database = pymongo.database.Database[dict[str, Any]]
-
 
 @pytest.fixture
 def database(mongod: Deployment) -> Iterator[Database]:
-    """A database without any collection."""
-    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}", directConnection=True) as client:
-        client.drop_database("ycsbfront")
-        yield client["ycsbfront"]
-        client.drop_database("ycsbfront")
+    with database_without_collections(mongod, "ycsbfront") as database:
+        yield database
 
 
 @pytest.fixture
 def url(mongod: Deployment) -> str:
-    return f"mongodb.url=mongodb://{mongod.address}/ycsbfront?w=1"
-
-
-def workload(letter: str) -> str:
-    return str(GOLDEN / f"workload{letter}.properties")
-
-
-def ycsb(cli: CommandLine, url: str, phase: str, letter: str, *flags: str) -> Outcome:
-    return cli.run("ycsb", phase, "mongodb", "-P", workload(letter), "-p", url, *flags)
-
-
-def check_measured(outcome: Outcome) -> None:
-    """The run went to its end; a busy machine may make it one that proves nothing about the server."""
-    busy = "error: the run proves nothing: the generator" in outcome.stderr
-    assert outcome.exit_code == 0 or (outcome.exit_code == 4 and busy), outcome.stderr
-
-
-def value(text: str, metric: str, measurement: str) -> str:
-    (found,) = re.findall(rf"^\[{re.escape(metric)}\], {re.escape(measurement)}, (.*)$", text, re.MULTILINE)
-    return str(found)
+    return url_property(mongod, "ycsbfront")
 
 
 def test_a_run_after_a_load_simply_works(brimline_cli: CommandLine, url: str, database: Database) -> None:
@@ -72,8 +56,7 @@ def test_a_run_after_a_load_simply_works(brimline_cli: CommandLine, url: str, da
     assert said[1].startswith("YCSB Client ")
     assert said[2:5] == golden[2:5] == ["", "Loading workload...", "Starting test."]
     assert said[5] == next(line for line in golden if line.startswith("DBWrapper"))
-    told = next(line for line in said if line.startswith("record: "))
-    record = brimline_cli.directory / told.removeprefix("record: ")
+    record = record_of(brimline_cli, run)
     assert (record / "report.html").exists()
     assert json.loads((record / "record.json").read_text())["imbalances"] == []
 

@@ -1,52 +1,39 @@
 """Properties of YCSB that change what is sent, as a real mongod's own profiler sees it."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-import pymongo
 import pytest
 
 from brimline.record import read_record
 from brimline.servers import Deployment
-from tests.support.command_line import CommandLine, Outcome
-from tests.support.ycsb_golden import GOLDEN, form, recorded
+from tests.support.command_line import CommandLine
+from tests.support.ycsb_command import (
+    Database,
+    check_measured,
+    database_without_collections,
+    record_of,
+    url_property,
+    value,
+    ycsb_with,
+)
+from tests.support.ycsb_golden import form, recorded
 
 pytestmark = pytest.mark.mongod
 
-Database = pymongo.database.Database[dict[str, Any]]
 NAME = "ycsbproperties"
 
 
 @pytest.fixture
 def database(mongod: Deployment) -> Iterator[Database]:
-    """A database without any collection."""
-    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}", directConnection=True) as client:
-        client.drop_database(NAME)
-        yield client[NAME]
-        client[NAME].command("profile", 0)
-        client.drop_database(NAME)
+    with database_without_collections(mongod, NAME) as database:
+        yield database
+        database.command("profile", 0)
 
 
 @pytest.fixture
 def url(mongod: Deployment) -> str:
-    return f"mongodb.url=mongodb://{mongod.address}/{NAME}?w=1"
-
-
-def ycsb(cli: CommandLine, url: str, phase: str, letter: str, *properties: str) -> Outcome:
-    given = [word for each in (url, *properties) for word in ("-p", each)]
-    return cli.run("ycsb", phase, "mongodb", "-P", str(GOLDEN / f"workload{letter}.properties"), *given)
-
-
-def check_measured(outcome: Outcome) -> None:
-    """The run went to its end; a busy machine may make it one that proves nothing about the server."""
-    busy = "error: the run proves nothing: the generator" in outcome.stderr
-    assert outcome.exit_code == 0 or (outcome.exit_code == 4 and busy), outcome.stderr
-
-
-def value(text: str, metric: str, measurement: str) -> str:
-    (found,) = re.findall(rf"^\[{re.escape(metric)}\], {re.escape(measurement)}, (.*)$", text, re.MULTILINE)
-    return str(found)
+    return url_property(mongod, NAME)
 
 
 def profiled(database: Database, operation: str) -> list[dict[str, Any]]:
@@ -57,9 +44,9 @@ def profiled(database: Database, operation: str) -> list[dict[str, Any]]:
 def test_reads_name_all_fields_and_those_of_a_read_modify_write_none(
     brimline_cli: CommandLine, url: str, database: Database
 ) -> None:
-    assert ycsb(brimline_cli, url, "load", "f", "recordcount=50").exit_code == 0
+    assert ycsb_with(brimline_cli, url, "load", "f", "recordcount=50").exit_code == 0
     database.command("profile", 2)
-    ycsb(brimline_cli, url, "run", "f", "recordcount=50", "operationcount=60", "readallfieldsbyname=true")
+    ycsb_with(brimline_cli, url, "run", "f", "recordcount=50", "operationcount=60", "readallfieldsbyname=true")
     database.command("profile", 0)
     projections = [each.get("projection") for each in profiled(database, "query")]
     assert {tuple(each) for each in projections if each} == {tuple(f"field{number}" for number in range(10))}
@@ -71,11 +58,11 @@ def test_reads_name_all_fields_and_those_of_a_read_modify_write_none(
 def test_what_was_read_is_compared_with_what_was_written(
     brimline_cli: CommandLine, url: str, database: Database
 ) -> None:
-    assert ycsb(brimline_cli, url, "load", "a", "dataintegrity=true").exit_code == 0
+    assert ycsb_with(brimline_cli, url, "load", "a", "dataintegrity=true").exit_code == 0
     document = database["usertable"].find_one({"_id": "user6284781860667377211"})
     assert document is not None
     assert bytes(document["field3"]) == derived("user6284781860667377211", "field3", 100).encode()
-    run = ycsb(brimline_cli, url, "run", "a", "dataintegrity=true")
+    run = ycsb_with(brimline_cli, url, "run", "a", "dataintegrity=true")
     check_measured(run)
     reads = value(run.stdout, "READ", "Return=OK")
     assert value(run.stdout, "VERIFY", "Operations") == value(run.stdout, "VERIFY", "Return=OK") == reads
@@ -87,8 +74,8 @@ def test_what_was_read_is_compared_with_what_was_written(
 def test_data_of_another_kind_is_unexpected(
     brimline_cli: CommandLine, url: str, database: Database, letter: str
 ) -> None:
-    assert ycsb(brimline_cli, url, "load", letter).exit_code == 0
-    run = ycsb(brimline_cli, url, "run", letter, "dataintegrity=true", "updateproportion=0", "readproportion=1")
+    assert ycsb_with(brimline_cli, url, "load", letter).exit_code == 0
+    run = ycsb_with(brimline_cli, url, "run", letter, "dataintegrity=true", "updateproportion=0", "readproportion=1")
     run.check_error(4, "brought something else than was written")
     assert "Return=UNEXPECTED_STATE" in run.stdout and "[VERIFY], Return=OK" not in run.stdout
 
@@ -96,24 +83,24 @@ def test_data_of_another_kind_is_unexpected(
 def test_one_changed_byte_is_found(brimline_cli: CommandLine, url: str, database: Database) -> None:
     """Every record is read the same number of times, so that how many reads meet the one that was changed is known."""
     words = ["dataintegrity=true", "recordcount=50", "requestdistribution=sequential"]
-    assert ycsb(brimline_cli, url, "load", "c", *words).exit_code == 0
+    assert ycsb_with(brimline_cli, url, "load", "c", *words).exit_code == 0
     changed = database["usertable"].find_one({"_id": "user6284781860667377211"})
     assert changed is not None
     damaged = bytes(changed["field7"])[:-1] + b"?"
     database["usertable"].update_one({"_id": changed["_id"]}, {"$set": {"field7": damaged}})
-    run = ycsb(brimline_cli, url, "run", "c", *words, "operationcount=500")
+    run = ycsb_with(brimline_cli, url, "run", "c", *words, "operationcount=500")
     run.check_error(4, "of 500 reads by key 10 brought something else than was written, and 0 nothing")
     assert value(run.stdout, "VERIFY", "Return=UNEXPECTED_STATE") == "10"
     assert value(run.stdout, "VERIFY", "Return=OK") == "490"
     database["usertable"].delete_one({"_id": changed["_id"]})
-    gone = ycsb(brimline_cli, url, "run", "c", *words, "operationcount=500")
+    gone = ycsb_with(brimline_cli, url, "run", "c", *words, "operationcount=500")
     assert value(gone.stdout, "VERIFY", "Return=ERROR") == value(gone.stdout, "READ", "Return=NOT_FOUND") == "10"
 
 
 def test_one_field_alone_is_verified_too(brimline_cli: CommandLine, url: str, database: Database) -> None:
     words = ["dataintegrity=true", "readallfields=false"]
-    assert ycsb(brimline_cli, url, "load", "f", *words).exit_code == 0
-    run = ycsb(brimline_cli, url, "run", "f", *words)
+    assert ycsb_with(brimline_cli, url, "load", "f", *words).exit_code == 0
+    run = ycsb_with(brimline_cli, url, "run", "f", *words)
     check_measured(run)
     assert value(run.stdout, "VERIFY", "Return=OK") == value(run.stdout, "READ", "Operations")
 
@@ -121,10 +108,10 @@ def test_one_field_alone_is_verified_too(brimline_cli: CommandLine, url: str, da
 @pytest.mark.parametrize("batch", [1, 100])
 def test_a_load_replaces_what_is_there(brimline_cli: CommandLine, url: str, database: Database, batch: int) -> None:
     words = ["mongodb.upsert=true", f"batchsize={batch}", "recordcount=950"]
-    assert ycsb(brimline_cli, url, "load", "c", *words).exit_code == 0
+    assert ycsb_with(brimline_cli, url, "load", "c", *words).exit_code == 0
     before = database["usertable"].find_one({"_id": "user6284781860667377211"})
     database["usertable"].update_many({}, {"$set": {"field0": "older", "extra": 1}})
-    again = ycsb(brimline_cli, url, "load", "c", *words)
+    again = ycsb_with(brimline_cli, url, "load", "c", *words)
     assert again.exit_code == 0, again.stderr
     commands = -(-950 // batch)
     assert value(again.stdout, "INSERT", "Return=OK") == str(commands)
@@ -137,14 +124,13 @@ def test_a_load_replaces_what_is_there(brimline_cli: CommandLine, url: str, data
 
 def test_inserts_of_a_run_replace_those_of_the_last(brimline_cli: CommandLine, url: str, database: Database) -> None:
     """A server counts an upsert as an update; brimline's counts have to agree with its."""
-    assert ycsb(brimline_cli, url, "load", "c", "recordcount=100").exit_code == 0
+    assert ycsb_with(brimline_cli, url, "load", "c", "recordcount=100").exit_code == 0
     words = ["recordcount=100", "insertproportion=0.5", "readproportion=0.5", "mongodb.upsert=true"]
     for _ in range(2):
-        run = ycsb(brimline_cli, url, "run", "c", *words)
+        run = ycsb_with(brimline_cli, url, "run", "c", *words)
         check_measured(run)
         assert "[INSERT-FAILED]" not in run.stdout
-    told = next(line for line in run.stderr.splitlines() if line.startswith("record: "))
-    record = read_record(brimline_cli.directory / told.removeprefix("record: "))
+    record = read_record(record_of(brimline_cli, run))
     assert record.summary is not None and record.imbalances == ()
     inserted = record.summary["operations"]["insert"]["ok"]
     assert record.summary["commands"]["update"] == inserted > 0
