@@ -204,7 +204,7 @@ def test_an_interrupted_file_has_whole_rows(tmp_path: Path) -> None:
         "generate",
         "bulk-rows",
         "--size",
-        "20GB",
+        "4GB",
         "--threads",
         "1",
         "-o",
