@@ -61,6 +61,14 @@ def test_the_engine_understands_what_was_meant(workload: str, target: str) -> No
         assert Plan.from_json(plan.canonical_json()) == plan
 
 
+@pytest.mark.parametrize("interval", ["0s", "1500ms"])
+def test_retries_of_a_load_reach_the_engine(interval: str) -> None:
+    asked = {"data.batch_size": 1, "insert_retries": {"limit": 2, "interval": interval}}
+    plan = load_plan(load_spec("ycsb-c", overrides=asked).spec, target=TARGETS["wire"])
+    assert _engine_s_view(plan) == json.loads(plan.canonical_json())
+    assert plan.hash8() != load_plan(load_spec("ycsb-c").spec, target=TARGETS["wire"]).hash8()
+
+
 SHARDS = WireTarget(address="a:1", shards=("b:2", "c:3"), write_concern=None)
 
 
@@ -139,6 +147,7 @@ VARIATIONS: dict[str, dict[str, object]] = {
         }
     },
     "inserts that replace": {"operations": {"read": 1, "insert": 1}, "upsert": True},
+    "inserts of several documents": {"operations": {"read": 1, "insert": 1}, "insert_batch_size": 100},
     "reads verified": {"data": {"records": 10, "values": "derived"}, "verify_reads": True},
     "every field by name": {"name_read_fields": True},
     "one field of each": {"read_all_fields": False, "write_all_fields": True},

@@ -27,7 +27,7 @@ use crate::spares::Spares;
 use crate::target::DriverTarget;
 use crate::target::{Followed, NullTarget, Routes, SimulatedTarget, Target, WireTarget};
 use crate::totals::WorkerSummary;
-use crate::worker::Worker;
+use crate::worker::{Perseverance, Worker};
 use crate::workload::Workload;
 
 /// How long a replica set may be without a primary, whatever the plan says of connecting: elections take that long.
@@ -199,6 +199,7 @@ fn supervise<T: Target>(
         connect_timeout_ns: plan.connect_timeout_ns,
         verifies_reads: plan.verifies_reads(),
         retries,
+        perseverance: plan.insert_retries().map(|retries| Perseverance::new(retries, plan.seed)),
         has_sessions: retries.writes || plan.has_transactions(),
         is_spread,
         has_routers,
@@ -393,6 +394,7 @@ fn summarise(
         elapsed_ns: totals.elapsed_ns,
         close_ns: totals.close_ns,
         due: totals.due,
+        attempted_again: totals.attempted_again,
         overdue: totals.overdue,
         oldest_overdue_ns: totals.oldest_overdue_ns,
         oldest_unfinished_ns: totals.oldest_unfinished_ns,

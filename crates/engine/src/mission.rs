@@ -7,6 +7,7 @@ use crate::operation_log::Logger;
 use crate::pacer::Pacer;
 use crate::recorder::{Phase, Tallies};
 use crate::shared::{Control, WorkerProgress};
+use crate::worker::Perseverance;
 use crate::workload::Workload;
 
 /// What all workers of a run know.
@@ -34,6 +35,8 @@ pub struct Mission<'r> {
     pub connect_timeout_ns: Nanos,
     /// What is sent once more.
     pub retries: RetryPolicy,
+    /// What is attempted again after it failed.
+    pub perseverance: Option<Perseverance>,
     /// Whether what reads by key bring is compared with what it must be.
     pub verifies_reads: bool,
     /// Whether connections have sessions: for writes that are sent once more, and for transactions.

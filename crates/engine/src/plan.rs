@@ -16,6 +16,8 @@ pub const PLAN_VERSION: u32 = 1;
 pub const CONNECTION_COUNT_MAX: u32 = 50_000;
 /// Upper bound of engine threads in one run.
 pub const THREAD_COUNT_MAX: u32 = 256;
+/// Upper bound of attempts after the first.
+pub const ATTEMPT_COUNT_MAX: u32 = 1_000_000;
 /// Upper bound of an offered rate. Due times are whole nanoseconds, so a higher rate has no meaning.
 pub const RATE_OPS_PER_S_MAX: f64 = 1e9;
 
@@ -155,6 +157,14 @@ impl Plan {
         matches!(self.work, Work::Mix { upsert: true, .. } | Work::Load { upsert: true, .. })
     }
 
+    /// What is done about inserts of a load that fail.
+    pub fn insert_retries(&self) -> Option<InsertRetries> {
+        match self.work {
+            Work::Load { insert_retries, .. } => insert_retries,
+            Work::Mix { .. } => None,
+        }
+    }
+
     /// Whether what reads by key bring is compared with what it must be.
     pub fn verifies_reads(&self) -> bool {
         matches!(self.work, Work::Mix { verify_reads: true, .. })
@@ -244,6 +254,9 @@ pub enum Work {
         /// Inserts are updates that insert what is not there, and replace what is.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         upsert: bool,
+        /// Documents of an insert.
+        #[serde(default = "one_document", skip_serializing_if = "is_one")]
+        insert_batch_size: u32,
         /// Updates replace every field, else one.
         write_all_fields: bool,
         /// What a transaction does.
@@ -263,7 +276,20 @@ pub enum Work {
         /// As in a mix.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         upsert: bool,
+        /// What is done about an insert that failed; `None`: it is counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        insert_retries: Option<InsertRetries>,
     },
+}
+
+/// Further attempts of an insert that failed, each an operation of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InsertRetries {
+    /// Attempts after the first.
+    pub limit: u32,
+    /// Rest of the connection before each of them; the actual one is up to a fifth shorter or longer.
+    pub interval_ns: u64,
 }
 
 /// Records `first .. first + count`.
@@ -292,6 +318,15 @@ pub struct Proportions {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_none(share: &f64) -> bool {
     *share == 0.0
+}
+
+fn one_document() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// When operations are due.

@@ -93,6 +93,8 @@ pub struct Summary {
     pub close_ns: Nanos,
     /// Operations that became due: `sent + overdue`.
     pub due: u64,
+    /// Of those sent, how many were further attempts of inserts that had failed.
+    pub attempted_again: u64,
     /// Due and never sent.
     pub overdue: u64,
     /// Age of the oldest of them at the end.

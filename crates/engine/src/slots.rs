@@ -77,10 +77,15 @@ impl Slots {
         self.full_since = None;
     }
 
+    /// Whether one more operation may be in flight.
+    pub fn has_room(&self) -> bool {
+        self.in_flight_count < self.in_flight_max
+    }
+
     /// The free connection to use next; none as long as the bound of operations in flight is reached.
     #[inline]
     pub fn next_free(&self) -> Option<ConnectionIndex> {
-        if self.in_flight_count < self.in_flight_max { self.free.last().copied() } else { None }
+        if self.has_room() { self.free.last().copied() } else { None }
     }
 
     /// Puts an operation on the connection that [`next_free`](Self::next_free) named.
@@ -105,6 +110,11 @@ impl Slots {
     /// Whether `connection` is down and has no operation.
     pub fn is_down(&self, connection: ConnectionIndex) -> bool {
         matches!(self.places[connection], Slot::Down)
+    }
+
+    /// Whether `connection` is up and its worker pauses or is done.
+    pub fn is_resting(&self, connection: ConnectionIndex) -> bool {
+        matches!(self.places[connection], Slot::Resting)
     }
 
     /// Notes how far the operation on `connection` has come.

@@ -69,6 +69,8 @@ pub struct WorkerSummary {
     pub oldest_overdue_ns: Nanos,
     /// Age of the oldest operation that was sent and never finished.
     pub oldest_unfinished_ns: Nanos,
+    /// Of those sent, how many were further attempts of what had failed.
+    pub attempted_again: u64,
     /// By kind.
     pub kinds: [Totals; OperationKind::COUNT],
     /// Documents of insert commands.
@@ -183,6 +185,7 @@ impl WorkerSummary {
         self.oldest_unfinished_ns = self.oldest_unfinished_ns.max(other.oldest_unfinished_ns);
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
         self.close_ns = self.close_ns.max(other.close_ns);
+        self.attempted_again += other.attempted_again;
         self.log_lost += other.log_lost;
         self.digest = self.digest.wrapping_add(other.digest);
         self.failures.merge(other.failures);

@@ -5,14 +5,16 @@ use brimline_datagen::Values;
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::operation::Statements;
 use crate::plan::{
-    CONNECTION_COUNT_MAX, PLAN_VERSION, PacerPlan, Plan, PlanError, RATE_OPS_PER_S_MAX, Reads, RecordRange,
-    Stage, THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
+    ATTEMPT_COUNT_MAX, CONNECTION_COUNT_MAX, InsertRetries, PLAN_VERSION, PacerPlan, Plan, PlanError,
+    RATE_OPS_PER_S_MAX, Reads, RecordRange, Stage, THREAD_COUNT_MAX, TargetPlan, ThinkTime, Work,
 };
 
 /// Longest warm-up, window or time-out: 30 days.
 const LENGTH_NS_MAX: Nanos = 30 * 24 * 3600 * NANOS_PER_S;
 /// Shortest sample interval; shorter ones cost more than they show.
 const INTERVAL_NS_MIN: Nanos = NANOS_PER_S / 100;
+/// Longest rest before an attempt: 1 h.
+const REST_NS_MAX: Nanos = 3600 * NANOS_PER_S;
 /// Documents per insert command that servers accept.
 const BATCH_SIZE_MAX: u32 = 100_000;
 /// Most stages of a load; each interval can have one of its own for a day of seconds.
@@ -34,6 +36,8 @@ impl Plan {
         self.validate_namespace()?;
         self.data.validate().map_err(|error| PlanError::inside("data", &error))?;
         self.validate_work()?;
+        self.validate_insert_batches()?;
+        self.validate_insert_retries()?;
         self.validate_upserts()?;
         self.validate_pacer()?;
         self.validate_target()?;
@@ -124,6 +128,35 @@ impl Plan {
         };
         require(*read_all_fields && proportions.read > 0.0, "work.name_read_fields", || {
             "would have no effect without reads of whole documents".to_owned()
+        })
+    }
+
+    /// Batches of inserts are of a size that a command can have, and go to one server.
+    fn validate_insert_batches(&self) -> Result<(), PlanError> {
+        let Work::Mix { insert_batch_size, proportions, .. } = &self.work else { return Ok(()) };
+        let path = "work.insert_batch_size";
+        require((1..=BATCH_SIZE_MAX).contains(insert_batch_size), path, || {
+            format!("must be 1 to {BATCH_SIZE_MAX}, got: {insert_batch_size}")
+        })?;
+        if *insert_batch_size == 1 {
+            return Ok(());
+        }
+        require(proportions.insert > 0.0, path, || "would have no effect without inserts".to_owned())?;
+        require(self.server_count() == 1, path, || {
+            "goes to one server, so that records can't be shared out among several by the client".to_owned()
+        })
+    }
+
+    /// How often a load attempts what failed, and that it is one document.
+    fn validate_insert_retries(&self) -> Result<(), PlanError> {
+        let Some(InsertRetries { limit, interval_ns }) = self.insert_retries() else { return Ok(()) };
+        let path = "work.insert_retries";
+        require((1..=ATTEMPT_COUNT_MAX).contains(&limit), path, || {
+            format!("a limit must be 1 to {ATTEMPT_COUNT_MAX}, got: {limit}")
+        })?;
+        require(interval_ns <= REST_NS_MAX, path, || "an interval must be at most 1 h".to_owned())?;
+        require(matches!(self.work, Work::Load { batch_size: 1, .. }), path, || {
+            "needs one document per command: of a batch some may be there already".to_owned()
         })
     }
 

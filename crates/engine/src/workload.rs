@@ -38,6 +38,7 @@ struct Mix {
     scan_length: LengthChooser,
     transaction: Statements,
     has_inserts: bool,
+    insert_batch_size: u32,
     goes_on: bool,
 }
 
@@ -49,17 +50,20 @@ impl Workload {
     pub fn new(plan: &Plan) -> Result<Self, PlanError> {
         let DocumentSpec { record_count, insert_start, field_count, .. } = plan.data;
         let work = match &plan.work {
-            Work::Mix { proportions, keys, scan_length, transaction, .. } => Choices::Mix(Box::new(Mix {
-                only: only_kind(proportions),
-                thresholds: thresholds(proportions),
-                chooser: KeyChooser::new(keys, record_count, plan.seed)
-                    .map_err(|error| PlanError::inside("work.keys", &error))?,
-                scan_length: LengthChooser::new(scan_length)
-                    .map_err(|error| PlanError::inside("work.scan_length", &error))?,
-                transaction: transaction.unwrap_or_default(),
-                has_inserts: proportions.insert > 0.0,
-                goes_on: proportions.scan + proportions.read_modify_write + proportions.transaction > 0.0,
-            })),
+            Work::Mix { proportions, keys, scan_length, transaction, insert_batch_size, .. } => {
+                Choices::Mix(Box::new(Mix {
+                    only: only_kind(proportions),
+                    thresholds: thresholds(proportions),
+                    chooser: KeyChooser::new(keys, record_count, plan.seed)
+                        .map_err(|error| PlanError::inside("work.keys", &error))?,
+                    scan_length: LengthChooser::new(scan_length)
+                        .map_err(|error| PlanError::inside("work.scan_length", &error))?,
+                    transaction: transaction.unwrap_or_default(),
+                    has_inserts: proportions.insert > 0.0,
+                    insert_batch_size: *insert_batch_size,
+                    goes_on: proportions.scan + proportions.read_modify_write + proportions.transaction > 0.0,
+                }))
+            }
             Work::Load { batch_size, ranges, .. } => {
                 let all = [RecordRange { first: insert_start, count: record_count }];
                 Choices::Load(Batches::new(
@@ -98,11 +102,21 @@ impl Workload {
         self.insert_start + self.record_count
     }
 
+    /// Documents of an insert of the run.
+    fn insert_batch_size(&self) -> u64 {
+        match &self.work {
+            Choices::Mix(mix) => u64::from(mix.insert_batch_size),
+            Choices::Load(_) => 1,
+        }
+    }
+
     /// The record that `key` means when `inserts` inserts of the run are acknowledged.
     pub fn resolve(&self, key: Key, inserts: u64) -> u64 {
         match key {
             Key::Record(record) => record,
-            Key::BehindNewest(distance) => self.first_new_record() + inserts - 1 - distance,
+            Key::BehindNewest(distance) => {
+                self.first_new_record() + inserts * self.insert_batch_size() - 1 - distance
+            }
         }
     }
 
@@ -133,7 +147,9 @@ impl Workload {
     fn inserts_at(&self, key: Key, record: u64) -> u64 {
         match key {
             Key::Record(_) => 0,
-            Key::BehindNewest(distance) => record + distance + 1 - self.first_new_record(),
+            Key::BehindNewest(distance) => {
+                (record + distance + 1 - self.first_new_record()) / self.insert_batch_size()
+            }
         }
     }
 
@@ -266,14 +282,21 @@ impl OperationStream<'_> {
         let kind = workload.kind(mix, index);
         let mut rng = workload.choices.at(index);
         let key = match kind {
-            OperationKind::Insert => Key::Record(workload.first_new_record() + self.inserts),
+            OperationKind::Insert => {
+                let earlier = self.inserts * u64::from(mix.insert_batch_size);
+                Key::Record(workload.first_new_record() + earlier)
+            }
             _ => workload.key(mix, chooser.draw(&mut rng, index)),
         };
         let field = match workload.field_count {
             0 | 1 => 0,
             count => rng.below(u64::from(count)) as u32,
         };
-        let documents = if kind == OperationKind::Scan { scan_length.draw(&mut rng).max(1) } else { 1 };
+        let documents = match kind {
+            OperationKind::Scan => scan_length.draw(&mut rng).max(1),
+            OperationKind::Insert => mix.insert_batch_size,
+            _ => 1,
+        };
         let statements = if kind == OperationKind::Transaction { mix.transaction } else { Statements::NONE };
         Operation { index, kind, key, field, documents, statements }
     }

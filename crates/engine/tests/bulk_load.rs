@@ -15,7 +15,7 @@ fn load(server: &Server, first: u64, count: u64, ordered: bool) -> Outcome {
     execute(&Plan {
         target: TargetPlan::wire(server.address()),
         data: DocumentSpec { insert_start: first, record_count: count, ..base.data.clone() },
-        work: Work::Load { batch_size: 1_000, ordered, ranges: None, upsert: false },
+        work: Work::Load { batch_size: 1_000, ordered, ranges: None, upsert: false, insert_retries: None },
         duration_ns: None,
         operation_timeout_ns: S / 2,
         connections: 2,
@@ -120,7 +120,13 @@ fn a_load_of_ranges_inserts_their_records_and_no_others() {
     let resumed = Plan {
         target: TargetPlan::wire(server.address()),
         data: DocumentSpec { record_count: 3_000, ..base.data.clone() },
-        work: Work::Load { batch_size: 200, ordered: false, ranges: Some(holes), upsert: false },
+        work: Work::Load {
+            batch_size: 200,
+            ordered: false,
+            ranges: Some(holes),
+            upsert: false,
+            insert_retries: None,
+        },
         duration_ns: None,
         connections: 2,
         threads: 2,
@@ -145,8 +151,13 @@ fn ranges_that_overlap_or_leave_the_data_are_refused() {
         vec![range(999, 2)],
         vec![range(u64::MAX, 1)],
     ] {
-        let work =
-            Work::Load { batch_size: 100, ordered: false, ranges: Some(ranges.clone()), upsert: false };
+        let work = Work::Load {
+            batch_size: 100,
+            ordered: false,
+            ranges: Some(ranges.clone()),
+            upsert: false,
+            insert_retries: None,
+        };
         let error = Plan { work, ..plan() }.validate().expect_err("ranges out of bounds");
         assert_eq!(error.path, "work.ranges", "{ranges:?}");
     }

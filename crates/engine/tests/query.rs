@@ -34,7 +34,13 @@ fn loaded() -> Server {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     execute(&Plan {
         target: TargetPlan::wire(server.address()),
-        work: Work::Load { batch_size: 100, ordered: false, ranges: None, upsert: false },
+        work: Work::Load {
+            batch_size: 100,
+            ordered: false,
+            ranges: None,
+            upsert: false,
+            insert_retries: None,
+        },
         duration_ns: None,
         ..plan()
     });

@@ -53,7 +53,7 @@ fn another_seed_offers_others() {
 #[test]
 fn a_load_inserts_each_record_once() {
     let mut plan = Plan {
-        work: Work::Load { batch_size: 7, ordered: false, ranges: None, upsert: false },
+        work: Work::Load { batch_size: 7, ordered: false, ranges: None, upsert: false, insert_retries: None },
         duration_ns: None,
         threads: 3,
         ..plan()

@@ -33,7 +33,13 @@ fn both_sides_count_the_same_commands() {
     let server = Server::start(Script::default()).expect("a loopback port is free");
     let load = Plan {
         target: wire(&server.address()),
-        work: Work::Load { batch_size: 100, ordered: false, ranges: None, upsert: false },
+        work: Work::Load {
+            batch_size: 100,
+            ordered: false,
+            ranges: None,
+            upsert: false,
+            insert_retries: None,
+        },
         duration_ns: None,
         threads: 2,
         ..plan()
@@ -86,7 +92,13 @@ fn client_routed_shards_have_their_records_and_no_others() {
     let load = Plan {
         target: shards(3),
         data: data.clone(),
-        work: Work::Load { batch_size: 100, ordered: false, ranges: None, upsert: false },
+        work: Work::Load {
+            batch_size: 100,
+            ordered: false,
+            ranges: None,
+            upsert: false,
+            insert_retries: None,
+        },
         duration_ns: None,
         connections: 3,
         threads: 2,
@@ -147,7 +159,7 @@ fn a_long_scan_is_drained() {
         ..large.data
     };
     execute(&Plan {
-        work: Work::Load { batch_size: 8, ordered: false, ranges: None, upsert: false },
+        work: Work::Load { batch_size: 8, ordered: false, ranges: None, upsert: false, insert_retries: None },
         ..large.clone()
     });
     let outcome = execute(&Plan {
@@ -158,6 +170,7 @@ fn a_long_scan_is_drained() {
             read_all_fields: true,
             name_read_fields: false,
             upsert: false,
+            insert_batch_size: 1,
             verify_reads: false,
             write_all_fields: false,
             transaction: None,

@@ -115,6 +115,7 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("close_ns", summary.close_ns)?;
     row.set_item("due", summary.due)?;
     row.set_item("sent", summary.kinds.iter().map(|totals| totals.sent).sum::<u64>())?;
+    row.set_item("attempted_again", summary.attempted_again)?;
     row.set_item("overdue", summary.overdue)?;
     row.set_item("oldest_overdue_ns", summary.oldest_overdue_ns)?;
     row.set_item("ok", summary.kinds.iter().map(|totals| totals.ok).sum::<u64>())?;

@@ -152,7 +152,8 @@ class _Front:
         if self.output.status:
             lines = StatusLines(
                 self.output,
-                operation_count=plan.data.record_count if plan.work.kind == "load" else plan.operation_count,
+                operation_count=plan.data.record_count if plan.work.kind == "load" else self.output.operation_count,
+                documents_per_insert=1 if plan.work.kind == "load" else plan.work.insert_batch_size,
                 open_loop=plan.pacer.kind != "closed",
             )
             self._status(lines.first())

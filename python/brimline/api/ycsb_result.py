@@ -22,8 +22,9 @@ class YcsbLoadResult(LoadResult):
         """Interrupted, target lost, or documents that were not inserted."""
         if self.interrupted or self._target_lost:
             return self.interrupted or self._target_lost
-        refused = sum(row["count"] for row in self.record.errors)
-        if not refused and (self.may_end_early or self.document_count == self.intended_count):
+        attempted_again = self.record.summary.get("attempted_again", 0) if self.record.summary else 0
+        given_up = sum(row["count"] for row in self.record.errors) - attempted_again
+        if given_up <= 0 and (self.may_end_early or self.document_count == self.intended_count):
             return None
         said = next((f": {row['example']}" for row in self.record.errors), "")
         return InvalidRun(

@@ -139,6 +139,8 @@ def _operations(work: model.MixWork) -> str:
         sentence += f"; a transaction is {_statements(transaction)} and a commit"
     if work.proportions.read or work.proportions.read_modify_write or work.proportions.scan or transaction.reads:
         sentence += f"; reads return {_returned(work)}"
+    if work.insert_batch_size > 1:
+        sentence += f"; an insert is of {plural(work.insert_batch_size, 'document')}"
     if work.upsert:
         sentence += "; inserts replace what is there (upsert)"
     if work.verify_reads:
@@ -157,7 +159,12 @@ def _loading(work: model.LoadWork, data: model.DocumentPlan) -> str:
     count = model.records_to_load(work, data)
     batch = plural(min(work.batch_size, count), "document")
     which = "every document" if work.ranges is None else f"the {plural(count, 'document')} still missing"
-    return f"insert {which} once, {batch} per {'ordered' if work.ordered else 'unordered'} command"
+    sentence = f"insert {which} once, {batch} per {'ordered' if work.ordered else 'unordered'} command"
+    if work.insert_retries is not None:
+        attempts = plural(work.insert_retries.limit, "further attempt")
+        interval = units.duration_text(work.insert_retries.interval_ns)
+        sentence += f"; what fails gets up to {attempts}, each after a rest of about {interval}"
+    return sentence
 
 
 def _keys(keys: model.KeysPlan) -> str:

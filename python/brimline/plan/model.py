@@ -274,7 +274,8 @@ class MixWork(_Part):
     """A mix of operations on loaded records.
 
     `name_read_fields`: a read of a whole document by key names each of its fields. `verify_reads`: what reads by key
-    bring is compared with what it must be. `upsert`: inserts replace what is there.
+    bring is compared with what it must be. `upsert`: inserts replace what is there. An insert is of `insert_batch_size`
+    documents.
     """
 
     kind: Literal["mix"] = "mix"
@@ -285,12 +286,21 @@ class MixWork(_Part):
     name_read_fields: bool = False
     verify_reads: bool = False
     upsert: bool = False
+    insert_batch_size: Number = 1
     write_all_fields: bool
     transaction: Transaction | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "transaction", "name_read_fields", "verify_reads", "upsert")
+        values = _without(dump(self), "transaction", "name_read_fields", "verify_reads", "upsert")
+        return {name: value for name, value in values.items() if (name, value) != ("insert_batch_size", 1)}
+
+
+class InsertRetries(_Part):
+    """Attempts of an insert after the first, and the rest before each of them, up to a fifth shorter or longer."""
+
+    limit: Number
+    interval_ns: Count
 
 
 class RecordRange(_Part):
@@ -304,7 +314,8 @@ class LoadWork(_Part):
     """Inserts every record of the data once, `batch_size` documents per command.
 
     `ranges` names some of the records instead, ascending and apart: what a load that goes on has still to insert.
-    `upsert`: what is there already is replaced.
+    `upsert`: what is there already is replaced. `insert_retries`: what is done about an insert that failed, None: it is
+    counted.
     """
 
     kind: Literal["load"] = "load"
@@ -312,11 +323,11 @@ class LoadWork(_Part):
     ordered: bool
     ranges: Annotated[tuple[RecordRange, ...], Field(strict=False)] | None = None
     upsert: bool = False
+    insert_retries: InsertRetries | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        values = dump(self)
-        return values if self.upsert else {name: value for name, value in values.items() if name != "upsert"}
+        return _without(dump(self), "upsert", "insert_retries")
 
 
 WorkPlan = Annotated[MixWork | LoadWork, Field(discriminator="kind")]

@@ -25,6 +25,7 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         read_all_fields=spec.read_all_fields,
         name_read_fields=spec.name_read_fields,
         upsert=spec.upsert and shares["insert"] > 0,
+        insert_batch_size=spec.insert_batch_size,
         verify_reads=spec.verify_reads and target.kind != "null",  # which has no documents
         write_all_fields=spec.write_all_fields,
         transaction=_transaction(spec),
@@ -63,7 +64,9 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     return _plan(
         spec,
         target=target,
-        work=model.LoadWork(batch_size=batch_size, ordered=False, upsert=spec.upsert),
+        work=model.LoadWork(
+            batch_size=batch_size, ordered=False, upsert=spec.upsert, insert_retries=_insert_retries(spec)
+        ),
         pacer=model.ClosedPacer(),
         connections=connections,
         in_flight_max=_bound(spec.in_flight, connections),
@@ -72,6 +75,11 @@ def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
         operation_count=batch_count,
         interval_ns=spec.interval_ns,
     )
+
+
+def _insert_retries(spec: Spec) -> model.InsertRetries | None:
+    asked = spec.insert_retries
+    return None if asked is None else model.InsertRetries(limit=asked.limit, interval_ns=asked.interval_ns)
 
 
 def rest_of_load(plan: model.Plan, missing: Sequence[range]) -> model.Plan:

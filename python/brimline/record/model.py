@@ -169,6 +169,7 @@ class Summary(TypedDict):
     close_ns: NotRequired[int]  # closing the connections after that; older records lack it
     due: int
     sent: int
+    attempted_again: NotRequired[int]  # of those sent, further attempts of failed inserts; older records lack it
     overdue: int
     oldest_overdue_ns: int
     ok: int

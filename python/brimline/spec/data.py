@@ -132,12 +132,16 @@ class DataSpec(Part):
         size = self.document_bytes_max
         if size > DOCUMENT_BYTES_MAX:
             raise ValueError(f"documents reach {size} bytes, more than MongoDB's {DOCUMENT_BYTES_MAX}")
-        if self.batch_size is not None and self.batch_size * size > MESSAGE_BYTES_MAX:
-            raise ValueError(
-                f"{self.batch_size} documents per command reach {self.batch_size * size} bytes, "
-                f"more than a message's {MESSAGE_BYTES_MAX}"
-            )
+        self.check_batch(self.batch_size or 1)
         return self
+
+    def check_batch(self, count: int) -> None:
+        """Raises ValueError where so many documents can be too large for one command."""
+        size = count * self.document_bytes_max
+        if count > 1 and size > MESSAGE_BYTES_MAX:
+            raise ValueError(
+                f"{count} documents per command reach {size} bytes, more than a message's {MESSAGE_BYTES_MAX}"
+            )
 
 
 class UniformKeys(Part):

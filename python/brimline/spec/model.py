@@ -9,6 +9,7 @@ from brimline import units
 from brimline.spec import fields
 from brimline.spec.base import Part
 from brimline.spec.data import DataSpec, Keys, ZipfianKeys
+from brimline.spec.inserting import InsertRetriesSpec
 from brimline.spec.lengths import ScanLength, UniformLength, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, profile_length_ns
 from brimline.spec.scans import ScansSpec
@@ -84,6 +85,8 @@ class Spec(Part):
     name_read_fields: bool = False
     verify_reads: bool = False
     upsert: bool = False
+    insert_batch_size: fields.BatchSize = 1
+    insert_retries: InsertRetriesSpec | None = None
     write_all_fields: bool = False
     transaction: TransactionSpec = TransactionSpec()
     load: Load = ClosedLoad()
@@ -157,6 +160,18 @@ class Spec(Part):
             raise ValueError("verify_reads needs values that follow from their keys; add data.values: derived")
         if self.verify_reads and not (self.operations.read or self.operations.read_modify_write):
             raise ValueError("verify_reads would have no effect without reads by key; leave verify_reads out")
+        return self
+
+    @model_validator(mode="after")
+    def _check_inserts(self) -> Self:
+        if self.insert_retries is not None and self.data.batch_size != 1:
+            raise ValueError(
+                "insert_retries needs one document per command, as of a batch some may be there already; "
+                "add data.batch_size: 1"
+            )
+        if self.insert_batch_size > 1 and not self.operations.insert:
+            raise ValueError("insert_batch_size would have no effect without inserts; leave insert_batch_size out")
+        self.data.check_batch(self.insert_batch_size)
         return self
 
     @model_validator(mode="after")

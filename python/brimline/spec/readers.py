@@ -15,6 +15,7 @@ from brimline import units
 CONNECTION_COUNT_MAX: Final = 50_000
 THREAD_COUNT_MAX: Final = 256
 STATEMENT_COUNT_MAX: Final = 100
+ATTEMPT_COUNT_MAX = 1_000_000
 RATE_OPS_PER_S_MAX: Final = 1e9
 SEED_MAX: Final = 2**64 - 1
 # Record numbers stay far below 2^63, so that inserts of a run never reach it.

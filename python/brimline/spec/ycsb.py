@@ -49,6 +49,9 @@ _MONGODB_WRITE_CONCERNS: Mapping[str, dict[str, Any]] = {
 PROPERTY_AT: Mapping[str, str] = {
     "connections": "threadcount",
     "data.batch_size": "batchsize",
+    "insert_batch_size": "batchsize",
+    "insert_retries.interval": "core_workload_insertion_retry_interval",
+    "insert_retries.limit": "core_workload_insertion_retry_limit",
     "data.collection": "table",
     "data.database": "mongodb.url",
     "data.field_length.length": "fieldlength",
@@ -74,10 +77,12 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
     properties = YcsbProperties(given)
     _check_classes(properties)
     shares = _shares(properties)
+    batch_size = _batch_size(properties)
+    per_operation = _commands_per_operation(shares, batch_size)
     values: dict[str, Any] = {
         "name": name,
-        "data": _data(properties, has_inserts=shares["insert"] > 0),
-        "operations": {operation: share for operation, share in shares.items() if share},
+        "data": _data(properties, batch_size=batch_size, has_inserts=shares["insert"] > 0),
+        "operations": _commands(shares, batch_size),
         "keys": _keys(properties),
         "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
         "read_all_fields": properties.flag("readallfields", default=True),
@@ -85,11 +90,13 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "verify_reads": _verifies(properties) and shares["read"] + shares["read_modify_write"] > 0,
         "upsert": properties.flag("mongodb.upsert", default=False),
         "write_all_fields": properties.flag("writeallfields", default=False),
-        "load": _load(properties),
+        "insert_batch_size": batch_size if shares["insert"] else 1,
+        "insert_retries": _insert_retries(properties, batch_size),
+        "load": _load(properties, per_operation),
         "connections": properties.whole("threadcount", 1, minimum=1),
         "warmup": "0s",
         "target": _target(properties),
-        **_end(properties),
+        **_end(properties, per_operation),
     }
     # Response and service time are always both recorded, so each choice is honoured.
     properties.choice("measurement.interval", "op", ("op", "intended", "both"))
@@ -120,7 +127,29 @@ def _shares(properties: YcsbProperties) -> dict[str, float]:
     return {operation: share / total for operation, share in shares.items()}
 
 
-def _data(properties: YcsbProperties, *, has_inserts: bool) -> dict[str, Any]:
+def _commands(shares: Mapping[str, float], batch_size: int) -> dict[str, float]:
+    """Shares of the commands: YCSB's binding gathers inserts, and sends them when they are `batch_size`."""
+    inserts = shares["insert"] / batch_size
+    commands = {**shares, "insert": inserts}
+    total = math.fsum(commands.values())
+    return {operation: share / total for operation, share in commands.items() if share}
+
+
+def _commands_per_operation(shares: Mapping[str, float], batch_size: int) -> float:
+    return 1.0 - shares["insert"] + shares["insert"] / batch_size
+
+
+def _insert_retries(properties: YcsbProperties, batch_size: int) -> dict[str, Any] | None:
+    names = ("core_workload_insertion_retry_limit", "core_workload_insertion_retry_interval")
+    limit = properties.whole(names[0], 0)
+    properties.only_when(limit > 0, {names[1]: "3"}, f"with {names[0]}=0")
+    interval_s = properties.whole(names[1], 3)
+    if limit and batch_size > 1:
+        properties.refuse(names[0], f"is for single inserts, but batchsize is {batch_size}", f"remove {names[0]}")
+    return {"limit": limit, "interval": f"{interval_s}s"} if limit else None
+
+
+def _data(properties: YcsbProperties, *, batch_size: int, has_inserts: bool) -> dict[str, Any]:
     record_count = _record_count(properties)
     insert_start = properties.whole("insertstart", 0)
     if insert_start >= record_count:
@@ -144,7 +173,7 @@ def _data(properties: YcsbProperties, *, has_inserts: bool) -> dict[str, Any]:
         "values": "derived" if _verifies(properties) else "random",
         "database": "ycsb" if database in (None, "admin") else database,
         "collection": properties.text("table", "usertable"),
-        "batch_size": _batch_size(properties),
+        "batch_size": batch_size,
     }
 
 
@@ -286,21 +315,21 @@ def _scan_length(properties: YcsbProperties, *, has_scans: bool) -> dict[str, An
     return {"kind": kind, "min": minimum, "max": maximum}
 
 
-def _load(properties: YcsbProperties) -> dict[str, Any]:
+def _load(properties: YcsbProperties, per_operation: float) -> dict[str, Any]:
     target = properties.whole("target", 0)
     if target > RATE_OPS_PER_S_MAX:
         properties.refuse(
             "target", f"must be at most {RATE_OPS_PER_S_MAX:.0f} a second, but is {target}", "write it like target=5000"
         )
-    return {"kind": "constant", "rate": target} if target else {"kind": "closed"}
+    return {"kind": "constant", "rate": target * per_operation} if target else {"kind": "closed"}
 
 
-def _end(properties: YcsbProperties) -> dict[str, Any]:
+def _end(properties: YcsbProperties, per_operation: float) -> dict[str, Any]:
     operation_count = properties.whole("operationcount", 0)
     duration_s = properties.whole("maxexecutiontime", 0)
     end: dict[str, Any] = {}
     if operation_count:
-        end["operation_count"] = operation_count
+        end["operation_count"] = max(1, round(operation_count * per_operation))
     if duration_s:
         end["duration"] = f"{duration_s}s"
     return end

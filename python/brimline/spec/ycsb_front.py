@@ -73,6 +73,7 @@ class YcsbOutput:
     tracked_errors: frozenset[str] | None
     max_execution_time_s: int
     target_ops_per_s: int
+    operation_count: int
 
     @property
     def is_raw(self) -> bool:
@@ -108,6 +109,7 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         tracked_errors=_tracked_errors(properties),
         max_execution_time_s=properties.whole("maxexecutiontime", 0),
         target_ops_per_s=properties.whole("target", 0),
+        operation_count=properties.whole("operationcount", 0),
         status=properties.flag("status", default=False),
         status_interval_s=_status_interval_s(properties),
         label=properties.text("label", ""),
@@ -141,14 +143,6 @@ def _check_phase(properties: YcsbProperties, phase: Phase) -> None:
         properties.refuse("dotransactions", f"contradicts `ycsb {phase}`", "remove dotransactions")
     if transactions and not properties.number("insertproportion", 0.0):
         properties.only_when(False, {"mongodb.upsert": "false"}, "with insertproportion=0")
-    batched = any(
-        properties.is_given(name) and properties.whole(name, 1) > 1 for name in ("batchsize", "mongodb.batchsize")
-    )
-    if transactions and batched and properties.number("insertproportion", 0.0) > 0:
-        name = "batchsize" if properties.is_given("batchsize") else "mongodb.batchsize"
-        properties.refuse(
-            name, "would have no effect on the inserts of a run: each is a command of its own", f"remove {name}"
-        )
 
 
 def _measurement_type(properties: YcsbProperties) -> MeasurementType:

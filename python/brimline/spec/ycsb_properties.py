@@ -14,8 +14,6 @@ from brimline.spec.properties import Property
 # other is.
 WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "basicdb.verbose": ((), "it belongs to another binding"),
-    "core_workload_insertion_retry_interval": (("3",), "a failed insert is counted, not repeated"),
-    "core_workload_insertion_retry_limit": (("0",), "a failed insert is counted, not repeated"),
     "dotransactions": (("true",), "`brimline load` loads and `brimline run` runs"),
     "exporter": ((), "results have their own formats"),
     "exportfile": ((), "use --json"),
@@ -50,7 +48,8 @@ HONOURED: Final = (
     "requestdistribution", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile",
     "exponential.frac", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",
     "zeropadding", "measurement.interval", "mongodb.url", "mongodb.writeConcern", "batchsize",
-    "mongodb.batchsize", "mongodb.upsert",
+    "mongodb.batchsize", "mongodb.upsert", "core_workload_insertion_retry_limit",
+    "core_workload_insertion_retry_interval",
 )  # fmt: skip
 KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
 # Properties of YCSB's client, which `brimline ycsb` honours.
@@ -64,7 +63,8 @@ FRONT_ONLY: Final = (
 
 # What a refusal shows for numbers that are far from a thousand.
 _WHOLE_EXAMPLES: Final[Mapping[str, int]] = {
-    "batchsize": 100, "fieldcount": 10, "fieldlength": 100, "histogram.buckets": 1000, "insertstart": 0,
+    "batchsize": 100, "core_workload_insertion_retry_interval": 3, "core_workload_insertion_retry_limit": 2,
+    "fieldcount": 10, "fieldlength": 100, "histogram.buckets": 1000, "insertstart": 0,
     "maxexecutiontime": 60, "maxscanlength": 100, "minfieldlength": 1, "minscanlength": 1, "mongodb.batchsize": 100,
     "status.interval": 10, "target": 5000, "threadcount": 16, "zeropadding": 1,
 }  # fmt: skip

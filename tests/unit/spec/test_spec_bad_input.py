@@ -12,6 +12,9 @@ BASE = "data: {records: 1000}\noperations: {read: 1}\n"
 # Appended to BASE as line 3: (text, message behind "spec.yaml:3: ", hint).
 SLIPS = [
     ("conections: 3", "conections: unknown key", 'did you mean "connections"'),
+    ("insert_retries: {limit: 0}", "insert_retries.limit: must be in 1 to 1000000, but is 0", "write it like 2"),
+    ("insert_retries: {limit: 1, interval: 2h}", 'insert_retries.interval: must be in 0s to 1h, but is "2h"', None),
+    ("insert_batch_size: 0", "insert_batch_size: must be in 1 to 100000, but is 0", None),
     ("records: 5", "records: unknown key", 'did you mean "data.records"'),
     ("recordcount: 5", "recordcount: unknown key", 'did you mean "data.records"'),
     ("threadcount: 5", "threadcount: unknown key", 'did you mean "connections"'),

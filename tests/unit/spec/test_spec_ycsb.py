@@ -16,6 +16,7 @@ from brimline.spec.data import (
     UniformKeys,
     ZipfianKeys,
 )
+from brimline.spec.inserting import InsertRetriesSpec
 from brimline.spec.lengths import ConstantLength, HistogramLength, UniformLength, ZipfianLength
 from brimline.spec.load_models import ClosedLoad, ConstantLoad
 from brimline.spec.properties import parse_properties
@@ -163,6 +164,18 @@ def test_defaults_are_ycsbs() -> None:
         ("readmodifywriteproportion=1", "operations.read_modify_write", 0.5),
         ("batchsize=100", "data.batch_size", 100),
         ("mongodb.batchsize=100", "data.batch_size", 100),
+        ("batchsize=100 insertproportion=1", "insert_batch_size", 100),
+        ("batchsize=100", "insert_batch_size", 1),
+        (
+            "batchsize=1 core_workload_insertion_retry_limit=2",
+            "insert_retries",
+            InsertRetriesSpec(limit=2, interval="3s"),
+        ),
+        (
+            "core_workload_insertion_retry_limit=1 core_workload_insertion_retry_interval=0",
+            "insert_retries",
+            InsertRetriesSpec(limit=1, interval="0s"),
+        ),
         ("mongodb.url=mongodb://h:1/shop?w=2", "data.database", "shop"),
         ("mongodb.url=mongodb://h:1/admin", "data.database", "ycsb"),
         ("mongodb.url=mongodb://h:1/?w=2", "target.effective_write_concern", WriteConcernSpec(w=2)),
@@ -177,6 +190,16 @@ def test_each_property_has_its_effect(assignments: str, path: str, expected: obj
     for name in path.split("."):
         value = getattr(value, name)
     assert value == expected
+
+
+def test_inserts_that_go_out_together_are_fewer_operations_of_the_same_work() -> None:
+    """Of 1000 operations 800 read and 200 insert, ten at a time: 820 commands."""
+    words = ["readproportion=0.8", "updateproportion=0", "insertproportion=0.2", "operationcount=1000", "target=500"]
+    spec = from_properties(*words, "batchsize=10")
+    assert spec.operation_count == 820
+    assert spec.operations.insert / spec.operations.read == pytest.approx(20 / 800)
+    assert isinstance(spec.load, ConstantLoad)
+    assert spec.load.rate_ops_per_s == pytest.approx(410)
 
 
 def test_every_honoured_property_is_in_the_table_above() -> None:

@@ -166,10 +166,11 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
         ("status=maybe", "must be true or false", ""),
         ("reportlatencyforeacherror=true latencytrackederrors=ERROR", "would have no effect", "give one of the two"),
         ("dotransactions=false", "contradicts `ycsb run`", "remove dotransactions"),
-        ("batchsize=10 insertproportion=0.1", "would have no effect on the inserts of a run", "remove batchsize"),
         ("measurement.raw.output_file=x", "would have no effect with measurementtype=hdrhistogram", "remove"),
         ("measurement.trackjvm=true", "would have no effect: there is no JVM", ""),
-        ("core_workload_insertion_retry_limit=2", "would have no effect: a failed insert is counted, not repeated", ""),
+        ("core_workload_insertion_retry_interval=1", "core_workload_insertion_retry_limit=0", "remove"),
+        ("core_workload_insertion_retry_limit=2 batchsize=10", "for single inserts, but batchsize is 10", "remove"),
+        ("core_workload_insertion_retry_limit=2000000", "must be in 1 to 1000000, but is 2000000", "write it like 2"),
         ("mongodb.readPreference=tertiary", '"tertiary" is not one of primary, primary_preferred', ""),
         (
             "mongodb.url=mongodb://h/?readPreference=nearest mongodb.readPreference=secondary",

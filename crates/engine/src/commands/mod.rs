@@ -175,7 +175,9 @@ impl Commands {
         let documents =
             Documents::new(&plan.data, plan.seed).map_err(|error| PlanError::inside("data", &error))?;
         let (read_all_fields, write_all_fields, ordered) = match plan.work {
-            Work::Mix { read_all_fields, write_all_fields, .. } => (read_all_fields, write_all_fields, true),
+            Work::Mix { read_all_fields, write_all_fields, insert_batch_size, .. } => {
+                (read_all_fields, write_all_fields, insert_batch_size == 1)
+            }
             Work::Load { ordered, .. } => (true, true, ordered),
         };
         let names_read_fields = matches!(plan.work, Work::Mix { name_read_fields: true, .. });

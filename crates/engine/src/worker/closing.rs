@@ -25,7 +25,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         }
         let sent = self.summary.sent();
         // Counted apart from what was sent, so that conservation is a check and no identity.
-        self.summary.due = self.due_before(end).or_else(|| self.pace.planned()).unwrap_or(sent);
+        let planned = self.pace.planned().map(|planned| planned + self.attempts.sent());
+        self.summary.due = self.due_before(end).or(planned).unwrap_or(sent);
+        self.summary.attempted_again = self.attempts.sent();
         self.summary.overdue = self.summary.due.saturating_sub(sent);
         if self.summary.overdue > 0
             && let Some(due) = self.next_due()
@@ -34,11 +36,12 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         }
     }
 
-    /// How many of this shard's operations are due before `end`; `None` in a closed loop.
+    /// How many of this shard's operations are due before `end`, with what was attempted again; `None` in a closed loop.
     pub(super) fn due_before(&mut self, end: Nanos) -> Option<u64> {
         let due = self.pace.due_before(end)?;
         let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
-        Some((offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count)
+        let own = (offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count;
+        Some(own + self.attempts.sent())
     }
 
     /// Waits for the replies that are still missing.

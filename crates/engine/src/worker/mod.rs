@@ -1,6 +1,7 @@
 //! One thread of a run: its share of the operations, its connections, its recorder. Workers share nothing while they
 //! work; what they have in common is computed, not agreed upon.
 
+mod attempts;
 mod closing;
 mod news;
 mod trouble;
@@ -11,11 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use brimline_wire::session::Session;
 
+use self::attempts::Attempts;
+pub use self::attempts::Perseverance;
 use self::trouble::Retries;
 use crate::clock::{Clock, NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::flight::{InFlight, Patience, Step, judge};
 use crate::mission::{Mission, Places, Sink};
+use crate::operation::Operation;
 use crate::outage::OutageLog;
 use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Recorder, SecondStep};
@@ -64,6 +68,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     /// One per connection where writes are sent again or there are transactions, else none.
     sessions: Vec<Session>,
     retries: Retries,
+    attempts: Attempts,
     outages: OutageLog,
     /// When operations were last refused for want of a server.
     refused_at: Nanos,
@@ -109,6 +114,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             cpu_at_cut: 0,
             sessions: (0..session_count).map(|_| Session::start()).collect::<io::Result<_>>()?,
             retries: Retries::default(),
+            attempts: Attempts::new(mission.perseverance, connections),
             outages: OutageLog::default(),
             refused_at: 0,
         })
@@ -155,7 +161,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.cpu_at_cut = self.target.cpu_ns();
         while let Some(now) = self.offering_at() {
             self.send_due(now);
-            if self.is_exhausted() {
+            if self.is_exhausted() && !self.may_attempt_again() {
                 break;
             }
             let until = self.next_look(now);
@@ -192,6 +198,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// Sends what is due at `now` as long as connections are free.
     fn send_due(&mut self, now: Nanos) {
         self.pace.wake(&mut self.slots, now);
+        self.attempt_again(now);
         while let Some(connection) = self.slots.next_free() {
             if self.is_exhausted() {
                 return;
@@ -225,7 +232,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             self.next_look = next_due.filter(|&due| due <= now + NEXT_DUE_NS_MAX);
         }
         let next_send = next_due.or_else(|| self.pace.next_wake());
-        next_send.map_or(until, |at| until.min(at))
+        next_send.into_iter().chain(self.next_attempt()).fold(until, Nanos::min)
     }
 
     /// Waits once, follows every event, and does what the time asks for. Connections that become free get the next
@@ -270,8 +277,22 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     fn start(&mut self, connection: ConnectionIndex, due: Option<Nanos>) {
-        let operation = self.stream.next();
+        let operation = self.next_operation();
         let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
+        self.begin(connection, operation, record, due);
+    }
+
+    /// The stream's next operation.
+    #[inline]
+    fn next_operation(&mut self) -> Operation {
+        let operation = self.stream.next();
+        self.summary.digest = self.summary.digest.wrapping_add(operation.digest());
+        operation
+    }
+
+    /// Sends the first command of `operation` on a free connection.
+    #[inline]
+    fn begin(&mut self, connection: ConnectionIndex, operation: Operation, record: u64, due: Option<Nanos>) {
         let command = self.mission.commands.first(&operation);
         let request_id = self.next_request_id();
         self.target.route(connection, command.is_read(), record);
@@ -317,7 +338,6 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
         self.recorder.sent(phase, operation.kind, due, sent, held_back);
         self.summary.kinds[operation.kind as usize].sent += 1;
-        self.summary.digest = self.summary.digest.wrapping_add(operation.digest());
         if flight.command.inserts() {
             self.summary.inserts.sent += flight.statements();
         }
@@ -373,11 +393,15 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
                 if self.mission.verifies_reads {
                     self.verify(&flight, Some(connection));
                 }
+                let mut is_over = true;
                 if let Some(failure) = reply.failure {
                     self.summary.failed(flight.operation.kind, *failure);
+                    is_over = !self.perseveres(connection, &flight, done);
                 }
                 if self.target.retire(connection) {
-                    self.leave(connection, self.target.now());
+                    self.leave(connection, self.target.now(), is_over);
+                } else if !is_over {
+                    self.slots.release_to_rest(connection, done);
                 } else {
                     self.release(connection, flight.operation.index, done, offering);
                 }
@@ -398,7 +422,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
 
     /// A connection is free for its worker, which may have to rest.
     fn wake(&mut self, connection: ConnectionIndex, now: Nanos) {
-        if self.pace.up(connection, now) == Next::Send {
+        if !self.resumes_attempt(connection) && self.pace.up(connection, now) == Next::Send {
             self.slots.wake(connection, now);
         }
     }

@@ -170,18 +170,28 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let lost = self.slots.down(connection, now);
         self.outages.lost(now, self.nothing_is_up());
         if let Some(flight) = lost {
-            self.pace.lost(connection);
             self.summary.unanswered(&flight);
             self.retries.take(connection);
             self.fail(&flight, now, failure.first);
+            self.give_back(connection, &flight, now);
         }
     }
 
-    /// The operation on `connection` is over, and its server is no longer the one that operations go to.
+    /// The operation that failed on `connection` has gone down with it: over for its worker unless it is attempted again.
+    fn give_back(&mut self, connection: ConnectionIndex, flight: &InFlight, now: Nanos) {
+        if !self.perseveres(connection, flight, now) {
+            self.pace.lost(connection);
+        }
+    }
+
+    /// The server of `connection`, which was answered, is no longer the one that operations go to. Its operation `is_over` or
+    /// is attempted again once the connection is up.
     #[inline(never)]
-    pub(super) fn leave(&mut self, connection: ConnectionIndex, now: Nanos) {
+    pub(super) fn leave(&mut self, connection: ConnectionIndex, now: Nanos, is_over: bool) {
         self.slots.down(connection, now);
-        self.pace.lost(connection);
+        if is_over {
+            self.pace.lost(connection);
+        }
         self.outages.lost(now, self.nothing_is_up());
     }
 
@@ -236,9 +246,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         for connection in late {
             let Some(flight) = self.slots.give_up(connection) else { continue };
             let Some(first) = self.retries.take(connection) else { continue };
-            self.pace.lost(connection);
             self.summary.unknown(&flight);
             self.fail(&flight, now, first.first);
+            self.give_back(connection, &flight, now);
         }
     }
 
@@ -256,7 +266,9 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             return;
         }
         for connection in 0..self.slots.count() as usize {
-            let waits = self.slots.is_down(connection) && self.pace.awaits(connection, now);
+            let waits = self.slots.is_down(connection)
+                && self.pace.awaits(connection, now)
+                && !self.attempts.awaited_on(connection);
             if waits && self.offers_at(now) && !self.is_exhausted() {
                 self.refuse_next(None, since, now);
                 self.pace.lost(connection);
@@ -266,7 +278,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     }
 
     fn refuse_next(&mut self, due: Option<Nanos>, since: Nanos, now: Nanos) {
-        let operation = self.stream.next();
+        let operation = self.next_operation();
         let record = self.mission.workload.resolve(operation.key, self.inserts_settled());
         let flight = InFlight {
             operation,

@@ -61,6 +61,7 @@ pub fn mix(proportions: Proportions, keys: ChooserSpec) -> Work {
         read_all_fields: true,
         name_read_fields: false,
         upsert: false,
+        insert_batch_size: 1,
         verify_reads: false,
         write_all_fields: false,
         transaction: (proportions.transaction > 0.0).then_some(Statements { reads: 2, updates: 3 }),

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from brimline.analysis.objective import LatencyObjective
 from brimline.analysis.outages import outage_ns, outages_of
 from brimline.analysis.quantile_text import quantile_text
-from brimline.record.model import Outage, RunRecord
+from brimline.plan.model import MixWork
+from brimline.record.model import Outage, RunRecord, Summary
 from brimline.report import jmeter_table
 from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
 from brimline.report.load_figures import is_load
@@ -109,6 +110,9 @@ def accounting(record: RunRecord) -> Section:
             "warn",
         ),
     ]
+    attempted_again = summary.get("attempted_again", 0)
+    if attempted_again:
+        rows.insert(2, ("Attempted again", "of those sent: inserts that had failed", attempted_again, "warn"))
     retried = sum(of.get("retried", 0) for of in summary["operations"].values())
     if retried:
         rows.append(("Sent once more", "attempts besides those sent, after an error that allows it", retried, "warn"))
@@ -136,8 +140,23 @@ def accounting(record: RunRecord) -> Section:
         id="accounting",
         title=_ACCOUNTING_TITLE,
         short="Planned, sent",
-        blocks=[table],
+        blocks=[table, *_documents_of_inserts(record, summary)],
     )
+
+
+def _documents_of_inserts(record: RunRecord, summary: Summary) -> list[Text]:
+    """Where an operation inserts several documents, its count is not theirs."""
+    work, inserts = record.plan.work, summary.get("inserts")
+    if not isinstance(work, MixWork) or work.insert_batch_size == 1 or inserts is None:
+        return []
+    words = message(
+        "An insert is of {size} documents: {inserted} were inserted, {failed} refused, of {unknown} nothing is known.",
+        size=format_count(work.insert_batch_size),
+        inserted=format_count(inserts["inserted"]),
+        failed=format_count(inserts["failed"]),
+        unknown=format_count(inserts["unknown"]),
+    )
+    return [Text(text=words)]
 
 
 def _planned_note(record: RunRecord) -> str:

@@ -6,7 +6,14 @@ from datetime import datetime
 
 from brimline.record.model import Samples
 from brimline.report.ycsb.java import ratio, to_long, two_decimals
-from brimline.report.ycsb.measurements import Measurement, Times, mean_us, named_measurements, operation_names
+from brimline.report.ycsb.measurements import (
+    Measurement,
+    Times,
+    mean_us,
+    named_measurements,
+    operation_names,
+    operations_done,
+)
 from brimline.report.ycsb.text import at_percentile
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_MS, NS_PER_S
@@ -18,20 +25,22 @@ _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 class StatusLines:
     """Makes status lines of samples as they come.
 
-    `operation_count` is what is to be done, None where only time ends the run. `now` is the wall clock, local time.
+    `operation_count` is what is to be done, 0 where only time ends the run. `now` is the wall clock, local time.
     """
 
     def __init__(
         self,
         output: YcsbOutput,
         *,
-        operation_count: int | None,
+        operation_count: int,
         open_loop: bool,
+        documents_per_insert: int = 1,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
         self._output = output
         self._open_loop = open_loop
-        self._operation_count = operation_count or 0
+        self._operation_count = operation_count
+        self._documents_per_insert = documents_per_insert
         self._now = now
         self._times = Times()
         self._known: list[str] = []
@@ -53,8 +62,7 @@ class StatusLines:
             rows = [row for row in samples["operations"] if (row["start_ns"], row["end_ns"]) == span]
             self._times.add_samples(rows)
             for row in rows:
-                is_load = row["operation"] == "load"
-                self._done += row["documents"] if is_load else row["ok"] + row["miss"] + row["failed"]
+                self._done += operations_done(row, self._documents_per_insert)
             before, self._elapsed_ns = self._elapsed_ns, interval["end_ns"]
             if self._elapsed_ns // width_ns > before // width_ns:
                 due.append(self._line(close_ns=None))

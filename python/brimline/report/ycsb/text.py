@@ -10,6 +10,7 @@ from brimline.report.ycsb.measurements import (
     Times,
     mean_us,
     named_measurements,
+    operations_done,
     times_by_interval,
 )
 from brimline.report.ycsb.raw import RawTimes, raw_summary
@@ -45,10 +46,10 @@ def measurement_rows(record: RunRecord, output: YcsbOutput, raw: RawTimes | None
 
 
 def operation_count(record: RunRecord) -> int:
-    """Operations as YCSB counts them: whatever was answered, in a load the documents that were inserted."""
-    if record.plan.work.kind == "load":
-        return sum(row["documents"] for row in record.operations)
-    return sum(row["ok"] + row["miss"] + row["failed"] for row in record.operations)
+    """Operations of a run or load as YCSB counts them."""
+    work = record.plan.work
+    documents_per_insert = 1 if work.kind == "load" else work.insert_batch_size
+    return sum(operations_done(row, documents_per_insert) for row in record.operations)
 
 
 def _recorded_ms(record: RunRecord) -> int:
