@@ -14,9 +14,11 @@ from brimline.servers.lab.network import Network
 from brimline.units import UNKNOWN_TEXT, format_bytes
 from brimline.wording import joined, message
 
-_CHECK_NAMES = {
+CHECK_NAMES = {
     "ended": "Ran to its end",
     "conservation": "Nothing lost",
+    "operation_log": "Every operation logged",
+    "unaltered": "Unaltered",
     "sent": "Sent as planned",
     "opcounters": "Server counts agree",
     "generator_cpu": "Generator CPU",
@@ -136,7 +138,7 @@ def checks(findings: Sequence[Finding], *, intro: str) -> Section:
                 ],
                 rows=[
                     [
-                        Cell(text=_CHECK_NAMES.get(finding.name, finding.name.replace("_", " ").capitalize())),
+                        Cell(text=CHECK_NAMES.get(finding.name, finding.name.replace("_", " ").capitalize())),
                         Cell(text=finding.verdict.value, tone=_TONES[finding.verdict]),
                         Cell(text=finding.evidence),
                     ]
