@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from brimline.servers import Deployment, bundled
+from brimline.servers import Deployment, bundled, deployment
+from brimline.servers.distrust import ControlClient
 from tests.support.command_line import CommandLine
 from tests.support.server import required_mongod
 
@@ -25,6 +26,13 @@ def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     binary = required_mongod()
     with bundled(binary=binary, directory=tmp_path_factory.mktemp("mongod"), cache_gb=0.25) as deployment:
         yield deployment
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control connections wait a tenth of a second for a server, in tests that have none."""
+    waits = {"serverSelectionTimeoutMS": 100, "connectTimeoutMS": 100}
+    monkeypatch.setattr(deployment, "ControlClient", lambda uri, **options: ControlClient(uri, **{**options, **waits}))
 
 
 @pytest.fixture

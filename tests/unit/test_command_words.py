@@ -13,6 +13,8 @@ from brimline.cli.words import redact_words
 from tests.support.secrets import ADDRESSES, ASSIGNMENTS, SECRET
 from tests.support.ycsb_golden import GOLDEN
 
+pytestmark = pytest.mark.usefixtures("impatient")
+
 WORKLOAD = str(GOLDEN / "workloadc.properties")
 
 

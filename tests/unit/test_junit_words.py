@@ -7,6 +7,8 @@ import pytest
 
 from brimline.cli.app import main
 
+pytestmark = pytest.mark.usefixtures("impatient")
+
 
 @pytest.mark.parametrize(
     ("words", "exit_code", "said"),

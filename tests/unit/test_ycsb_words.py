@@ -8,6 +8,8 @@ from brimline.cli.app import main
 from tests.support.secrets import ADDRESSES, ASSIGNMENTS, SECRET
 from tests.support.ycsb_golden import GOLDEN
 
+pytestmark = pytest.mark.usefixtures("impatient")
+
 WORKLOAD = str(GOLDEN / "workloadc.properties")
 
 
