@@ -67,8 +67,9 @@ CATALOGUE = (
         title="YCSB",
         command=java_command("peers.YcsbPeer"),
         jvm=True,
-        note="YCSB's core from Maven Central on a thin binding of ours. Its zipfian is an approximation: ranks are "
-        "drawn for 10¹⁰ items and hashed onto the records. With batches it has no latency per command.",
+        note="YCSB's core from Maven Central on a thin binding of ours. It takes its keys by the exact zipfian law as "
+        "the others do; its own draws ranks for 10¹⁰ items and hashes them onto the records, which is other work for "
+        "the server. With batches it has no latency per command.",
     ),
     Peer(
         name="java-blocking",

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
 import org.bson.Document;
 import org.bson.types.Binary;
 
@@ -29,11 +30,16 @@ final class Records {
   }
 
   /** The key of a loaded record, the popular ones more often. */
-  String choose(SplittableRandom random) {
+  String choose(RandomGenerator random) {
+    return key(number(random));
+  }
+
+  /** The number of a loaded record, the popular ones more often. */
+  long number(RandomGenerator random) {
     double wanted = random.nextDouble() * cumulative[cumulative.length - 1];
     int found = java.util.Arrays.binarySearch(cumulative, wanted);
     int rank = Math.min(found < 0 ? -found - 1 : found, cumulative.length - 1);
-    return key(rank * SCATTER % cumulative.length);
+    return rank * SCATTER % cumulative.length;
   }
 
   /** One field with a new value. */

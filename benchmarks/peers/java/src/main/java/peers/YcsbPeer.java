@@ -12,7 +12,7 @@ import site.ycsb.Client;
 import site.ycsb.measurements.Measurements;
 
 /**
- * YCSB's own client and core workload on `YcsbBinding`.
+ * YCSB's own client and core workload on `YcsbBinding`, with the keys of `ExactWorkload`.
  *
  * <p>YCSB measures from its first operation to its last. It cuts its histograms whenever its status is asked for, so
  * asking at both ends of the window makes the second interval of its logs the window.
@@ -45,11 +45,10 @@ public final class YcsbPeer {
       arguments.isLoad() ? "-load" : "-t",
       "-db", YcsbBinding.class.getName(),
       "-threads", Integer.toString(arguments.threads()),
-      "-p", "workload=site.ycsb.workloads.CoreWorkload",
+      "-p", "workload=" + ExactWorkload.class.getName(),
       "-p", "recordcount=" + (arguments.isLoad() ? ENDLESS : Integer.toString(arguments.records())),
       "-p", "operationcount=" + ENDLESS,
       "-p", "table=" + arguments.collection(),
-      "-p", "requestdistribution=zipfian",
       "-p", "readproportion=" + arguments.readShare(),
       "-p", "updateproportion=" + (1 - arguments.readShare()),
       "-p", "measurementtype=hdrhistogram",
