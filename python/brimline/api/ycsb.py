@@ -190,13 +190,14 @@ class _Front:
 
 
 def _load_plan(place: Workplace, output: YcsbOutput) -> Plan:
-    """The load with the rate and the time limit that YCSB's client applies to loads as well."""
+    """The load with a command in flight per thread, and with the rate and the time limit of YCSB's client."""
     plan = load_plan(place.spec, target=place.target)
     assert isinstance(plan.work, LoadWork)  # noqa: S101 - what load_plan makes
     rate = output.target_ops_per_s / plan.work.batch_size
     limit_ns = output.max_execution_time_s * NS_PER_S
     return plan.model_copy(
         update={
+            "in_flight_max": None,
             "pacer": ConstantPacer(rate_ops_per_s=rate) if rate else ClosedPacer(),
             "duration_ns": limit_ns or None,
             "interval_ns": min(plan.interval_ns, limit_ns) if limit_ns else plan.interval_ns,

@@ -162,7 +162,10 @@ def test_batch_size(values: dict[str, object], batch_size: int) -> None:
 @pytest.mark.parametrize(
     ("data", "values", "connections", "in_flight_max"),
     [
-        ({}, {}, 32, None),
+        ({}, {}, 32, 8),
+        ({}, {"connections": 8}, 8, None),
+        ({"batch_size": 2}, {}, 32, 8),
+        ({"batch_size": 1}, {}, 32, None),
         ({}, {"in_flight": 20}, 32, 20),
         ({}, {"in_flight": 32}, 32, None),
         ({}, {"in_flight": 2, "threads": 3}, 32, 2),
@@ -179,6 +182,11 @@ def test_a_bound_in_flight_holds_for_the_load_too(
     assert plan.threads <= (in_flight_max or connections)
     bound = f", at most {in_flight_max} operations in flight;" if in_flight_max else "thread; each sends"
     assert bound in "\n".join(explain(plan)).replace("threads", "thread")
+
+
+def test_each_server_of_a_load_has_its_batches_in_flight() -> None:
+    target = WireTarget(address="h:1", shards=("h:2", "h:3"), write_concern=None)
+    assert load_plan(spec_of(data={"records": 10**6}), target=target).in_flight_max == 24
 
 
 @pytest.mark.parametrize(
