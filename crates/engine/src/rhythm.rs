@@ -80,8 +80,10 @@ const PAIRS_FIRST: u32 = 6;
 const PAIRS_REMEMBERED: u32 = 12;
 /// Rests are made only for at least so much more throughput (logarithm of the ratio): what doesn't help is left alone.
 const GAIN_MIN: f64 = 0.01;
-/// Epochs of the preferred way between two of the other.
-const EPOCHS_BETWEEN: u32 = 40;
+/// Epochs of the preferred way between two of the other, where both are much the same.
+const EPOCHS_BETWEEN_MIN: u32 = 40;
+/// Where they are not, so many more that trying the worse way costs no more than this part of the throughput.
+const TRYING_COST_MAX: f64 = 0.002;
 
 /// Compares both ways by the mean cycle in neighbouring epochs. Throughput is connections ÷ mean cycle, and the cycles of an epoch
 /// vary less than a count of replies, which come in bursts.
@@ -139,7 +141,11 @@ impl Trial {
             return other;
         }
         let preferred = if self.gain >= GAIN_MIN { Way::Rest } else { Way::Follow };
-        if self.way == preferred && self.epochs_of_way >= EPOCHS_BETWEEN { other } else { preferred }
+        if self.way == preferred && self.epochs_of_way >= self.epochs_between() { other } else { preferred }
+    }
+
+    fn epochs_between(&self) -> u32 {
+        EPOCHS_BETWEEN_MIN.max((self.gain.abs() / TRYING_COST_MAX) as u32)
     }
 }
 
@@ -192,6 +198,14 @@ mod tests {
         for (connections, gap_ns) in [(1, 48_000.0), (4, 25_000.0), (32, 5_000.0)] {
             let (_, rest_ns) = resting(connections, gap_ns, gap_ns, 0.0);
             assert_eq!(rest_ns, 0, "{connections} connections, {gap_ns} ns apart");
+        }
+    }
+
+    #[test]
+    fn the_worse_way_is_tried_the_seldomer_the_worse_it_is() {
+        for (gain, epochs) in [(0.0, 40), (0.01, 40), (-0.07, 40), (0.3, 150), (-0.5, 250)] {
+            let trial = Trial { gain, pairs: PAIRS_FIRST, ..Trial::default() };
+            assert_eq!(trial.epochs_between(), epochs, "a gain of {gain}");
         }
     }
 
