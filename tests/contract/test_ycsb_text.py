@@ -1,5 +1,6 @@
 """YCSB's outputs composed from records, held against what YCSB itself printed: the same lines but for the numbers."""
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -29,10 +30,16 @@ from tests.support.ycsb_runs import BROKEN, MS, STEADY, Run
         ("a-run.both-target", "measurement.interval=both hdrhistogram.percentiles=50,95,99,99.9 target=500"),
         ("a-run.intended-target", "measurement.interval=intended target=500"),
         ("a-run.timeseries", "measurementtype=timeseries timeseries.granularity=50"),
+        ("a-run.status", "status=true status.interval=1 operationcount=4000 target=1000"),
+        ("a-run.status-label", "status=true status.interval=1 operationcount=2000 target=1000 label=mylabel"),
+        ("a-run.status-threads", "status=true status.interval=1 operationcount=4000 threadcount=8 target=1000"),
+        ("a-run.maxexecutiontime", "operationcount=1000000 maxexecutiontime=3 target=500"),
+        ("a-run.basicdb", ""),
         ("c-run.default", ""),
         ("c-run.hdr", "hdrhistogram.percentiles=50,95,99,99.9"),
         ("c-run.histogram", "measurementtype=histogram"),
         ("c-run.timeseries", "measurementtype=timeseries"),
+        ("c-run.status-10s-default", "status=true operationcount=12000 target=1000"),
         ("c-run.both-target-threads", "measurement.interval=both target=1000 threadcount=4 operationcount=4000"),
         ("e-run.default", ""),
         ("e-run.hdr", "hdrhistogram.percentiles=50,95,99,99.9"),
@@ -56,6 +63,27 @@ def test_text_has_the_recorded_form(case: str, properties: str, tmp_path: Path) 
     phase: Phase = "load" if "-load" in case else "run"
     run = Run(tmp_path, *properties.split(), workload=case[0], phase=phase, script=STEADY)
     assert form(run.text()) == form(recorded(f"{case}.stdout"))
+
+
+def test_an_export_file_has_the_recorded_form(tmp_path: Path) -> None:
+    assert form(Run(tmp_path, script=STEADY).text()) == form(recorded("a-run.exportfile.txt"))
+
+
+def test_a_jvm_that_watches_itself_says_more(tmp_path: Path) -> None:
+    of_the_jvm = re.compile(r"\[(MAX_|MIN_|THREAD_COUNT|SYS_LOAD_AVG|GCS|USED_MEM_MB)")
+    golden = [line for line in form(recorded("a-run.trackjvm.stdout")) if not of_the_jvm.match(line)]
+    assert form(Run(tmp_path, script=STEADY).text()) == golden
+
+
+def test_text_and_status_line_without_a_success_have_the_recorded_form(tmp_path: Path) -> None:
+    """All five operations of the recorded run were updates, and no server answered."""
+    asked = ["status=true", "operationcount=5", "readproportion=0", "updateproportion=1"]
+    fault = {"when": {"share": 1.0}, "kind": {"error": {"code": 11600, "name": "Interrupted"}}}
+    run = Run(tmp_path, *asked, script={**STEADY, "faults": [fault]})
+    assert form(run.text()) == form(recorded("a-run.no-server.stdout"))
+    golden = [line for line in recorded("a-run.no-server.stderr").splitlines() if " sec: " in line]
+    lines = _status_lines(run, operation_count=5)
+    assert [status_form(line) for line in (lines[0], lines[-1])] == [status_form(line) for line in golden]
 
 
 @pytest.mark.parametrize(

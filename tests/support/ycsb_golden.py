@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "ycsb"
@@ -10,12 +11,48 @@ _INTEGER = re.compile(r"-?\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RAW_LINE = re.compile(r"[A-Za-z-]+,\d+,\d+")
 _SERIES_POINT = re.compile(r"\[[^]]+\], \d+, double")
+_ADDRESS = re.compile(r"mongodb://127\.0\.0\.1:\d+/\w+")
+_STATUS = re.compile(r".*\d+ sec: \d+ operations; ")
+_REMAINING = re.compile(r"est completion in (?:\d+ [a-z]+ )+")
+# One line or more of each failure, where brimline sums up at the end: see docs/ycsb.md.
+_YCSB_OF_EACH_FAILURE = ("com.mongodb.", "Exception while trying bulk insert", "Error inserting, not retrying")
+_BRIMLINE_AT_THE_END = re.compile(r"\d+ x |warning: |record: |error: |hint: ")
 
 
 def recorded(name: str) -> str:
     """A recorded stream, without what a JVM says of itself."""
     lines = (GOLDEN / name).read_text(encoding="utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith(("[TOTAL_GC", "mongo client connection")))
+    return "".join(line for line in lines if not line.startswith("[TOTAL_GC"))
+
+
+def recorded_words(case: str) -> tuple[str, list[str]]:
+    """Phase and flags of a recorded run, as YCSB repeated them; the class is what `mongodb` stands for."""
+    first, _, _ = recorded(f"{case}.stderr").partition("\n")
+    phase, _, _, *flags = shlex.split(first.removeprefix("Command line: "))
+    return {"-load": "load", "-t": "run"}[phase], flags
+
+
+def runs_with_measurements() -> list[str]:
+    """The recorded runs whose standard output holds measurements."""
+    return sorted(path.stem for path in GOLDEN.glob("*.stdout") if "Operations" in path.read_text(encoding="utf-8"))
+
+
+def output_form(text: str) -> list[str]:
+    """Standard output line by line: what is said before the measurements as it is, then their form."""
+    said = [_ADDRESS.sub("ADDRESS", line) for line in text.splitlines() if not line.startswith("[")]
+    return [*said, *form(text)]
+
+
+def error_form(text: str) -> list[str]:
+    """Standard error line by line, without version, address and numbers, of status lines in a row the last.
+
+    Left out is what docs/ycsb.md names: YCSB's words on each failure, and what brimline says at the end.
+    """
+    own = _BRIMLINE_AT_THE_END.search(text, re.search(r"^DBWrapper.*$", text, re.M).end())  # type: ignore[union-attr]
+    lines = text[: own.start() if own else None].splitlines()
+    masked = [_mask_said(line) for line in lines if not line.startswith(_YCSB_OF_EACH_FAILURE)]
+    following = [*masked[1:], ""]
+    return [line for line, after in zip(masked, following, strict=True) if not (_is_status(line) and _is_status(after))]
 
 
 def form(text: str) -> list[str]:
@@ -60,6 +97,16 @@ def doubles() -> list[str]:
     """Every double in the recorded texts, as Java wrote it."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(GOLDEN.glob("*.stdout"))]
     return [value for text in texts for value in re.findall(r"(?:, |: )(-?\d+\.\d+(?:E-?\d+)?)$", text, re.MULTILINE)]
+
+
+def _is_status(line: str) -> bool:
+    return "N sec: N operations; " in line
+
+
+def _mask_said(line: str) -> str:
+    if _STATUS.match(line):
+        return status_form(_REMAINING.sub("est completion in TIME ", line))
+    return re.sub(r"^YCSB Client .*", "YCSB Client VERSION", _ADDRESS.sub("ADDRESS", line))
 
 
 def _mask_value(line: str) -> str:

@@ -49,6 +49,15 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
         (["run", "mongodb", "-P", WORKLOAD, "-p", "nosuch=1"], ["error: -p: nosuch: would have no effect"]),
         (["run", "mongodb", "-P", WORKLOAD, "-l", "x"], ["error: -l: would have no effect", "(-s)"]),
         (["run", "mongodb", "-P", WORKLOAD, "-db", "site.ycsb.BasicDB"], ["is not the MongoDB binding"]),
+        (["run", "mongodb", "-P", WORKLOAD, "-db", "site.ycsb.db.NoSuch"], ["is not the MongoDB binding"]),
+        (
+            ["run", "mongodb", "-P", WORKLOAD, "-p", "measurementtype=nosuch"],
+            ["error: -p: measurementtype: ", "hint: "],
+        ),
+        (
+            ["run", "mongodb", "-P", WORKLOAD, "-p", "measurement.trackjvm=true"],
+            ["error: -p: measurement.trackjvm: would have no effect: there is no JVM"],
+        ),
         (["run", "mongodb", "-P", "/no/such/file"], ["error: can't read /no/such/file"]),
     ],
 )

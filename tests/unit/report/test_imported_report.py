@@ -17,7 +17,7 @@ from brimline.report.imported.claims import imported_claims
 from brimline.report.imported.table import imported_statistics
 from brimline.report.imported.view import imported_report
 from brimline.report.view import Chart, Table
-from tests.support.ycsb_golden import GOLDEN
+from tests.support.ycsb_golden import GOLDEN, runs_with_measurements
 from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
 
 MS = 1_000_000
@@ -82,7 +82,7 @@ def test_a_read_modify_write_is_one_operation() -> None:
     assert report.data["throughput_as_printed_ops_per_s"] == pytest.approx(report.data["throughput_ops_per_s"])
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.stdout") if "bad-db" not in path.stem))
+@pytest.mark.parametrize("name", runs_with_measurements())
 def test_nothing_that_ycsb_printed_contradicts_itself(name: str) -> None:
     files = [path for end in (".stdout", ".data.txt") if (path := GOLDEN / f"{name}{end}").exists()]
     report = imported_report(import_files([*files, *GOLDEN.glob(f"{name}.*.hdr")]))

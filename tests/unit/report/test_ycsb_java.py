@@ -80,6 +80,7 @@ def test_division_and_cast() -> None:
         ["READ", "READ-MODIFY-WRITE", "CLEANUP", "UPDATE"],
         ["CLEANUP", "SCAN-LATENCY-PER-RECORD", "INSERT", "SCAN", "INSERT-FAILED"],
         ["READ", "CLEANUP", "UPDATE", "VERIFY"],
+        ["UPDATE-FAILED", "CLEANUP", "UPDATE"],
     ],
 )
 def test_hash_maps_are_walked_through_as_recorded(order: list[str]) -> None:

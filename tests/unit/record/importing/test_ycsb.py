@@ -8,10 +8,10 @@ from brimline.errors import UsageError
 from brimline.record.imported import ImportedRun, Series
 from brimline.record.importing import import_files
 from brimline.record.scaled import ScaledHistogram
-from tests.support.ycsb_golden import GOLDEN
+from tests.support.ycsb_golden import GOLDEN, runs_with_measurements
 
 US = 1_000
-RUNS = sorted(path.stem for path in GOLDEN.glob("*.stdout") if path.stem != "a-run.bad-db")
+RUNS = runs_with_measurements()
 
 
 def files_of(name: str) -> list[Path]:
@@ -174,6 +174,8 @@ HDR = (GOLDEN / "a-run.hdr-fileoutput.READ.hdr").read_text()
         ("no result", "mongo client connection created\nhello\n", "nothing in it is a result of YCSB"),
         ("no measurement", (GOLDEN / "a-run.bad-db.stdout").read_text(),
          "it holds no measurement"),
+        ("an unknown measurement", (GOLDEN / "a-run.bad-measurementtype.stdout").read_text(), "is a result of YCSB"),
+        ("ended by a scan", (GOLDEN / "e-run.insertorder-ordered-mixed.stdout").read_text(), "is a result of YCSB"),
         ("damaged JSON", '[ {\n  "metric" : "OVERALL"\n}, {\n', "the JSON that begins here is damaged"),
         ("deep JSON", "[ {\n" + '{"a":' * 100_000, "the JSON that begins here is damaged"),
         ("raw row", "READ latency raw data: op, timestamp(ms), latency(us)\nREAD,1,x\n", "'READ,1,x' is no operation"),
