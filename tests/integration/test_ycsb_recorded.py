@@ -10,6 +10,7 @@ import pytest
 from brimline.record import read_record
 from brimline.servers import Deployment, bundled
 from tests.support.command_line import CommandLine, Running
+from tests.support.public_histograms import figures, merged_by_tag, public_intervals
 from tests.support.server import required_mongod
 from tests.support.ycsb_command import (
     Database,
@@ -99,7 +100,7 @@ def test_a_server_that_goes_away_during_a_run(brimline_cli: CommandLine) -> None
 
     The recorded run went on for 25 s; here the time limit comes before brimline gives the server up.
     """
-    more = ("-threads", "32", "-target", "0", "-p", "operationcount=100000000", "-p", "maxexecutiontime=5")
+    more = ("-threads", "32", "-target", "0", "-p", "operationcount=100000000", "-p", "maxexecutiontime=4")
     with bundled(binary=required_mongod(), cache_gb=0.25) as server:
         address = url_property(server, NAME)
         assert ycsb(brimline_cli, address, "load", "a").exit_code == 0
@@ -110,7 +111,7 @@ def test_a_server_that_goes_away_during_a_run(brimline_cli: CommandLine) -> None
         outcome = running.end(timeout_s=60)
     outcome.check_error(5, "the target went away", "is kept in")
     assert output_form(outcome.stdout) == output_form(recorded("a-run.server-stopped.stdout"))
-    said = recorded_error("a-run.server-stopped", more).replace("as: 30 secs", "as: 5 secs")
+    said = recorded_error("a-run.server-stopped", more).replace("as: 30 secs", "as: 4 secs")
     assert error_form(outcome.stderr) == error_form(said)
     lost = [int(value(outcome.stdout, f"{name}-FAILED", "Operations")) for name in ("READ", "UPDATE")]
     assert lost == [int(value(outcome.stdout, name, "Return=ERROR")) for name in ("READ", "UPDATE")]
@@ -146,3 +147,22 @@ def test_workload_e_on_an_empty_collection(brimline_cli: CommandLine, url: str, 
     assert database["usertable"].count_documents({}) == inserted
     record = read_record(record_of(brimline_cli, outcome))
     assert record.summary is not None and record.summary["operations"]["scan"]["miss"] == failed
+
+
+def test_a_public_reader_has_the_histograms_of_a_run(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    """Those of `hdrhistogram.fileoutput` have what was printed, those of the record what its summary counted."""
+    assert ycsb(brimline_cli, url, "load", "c").exit_code == 0
+    asked = ("-p", "hdrhistogram.fileoutput=true", "-p", "hdrhistogram.output.path=h.")
+    run = ycsb(brimline_cli, url, "run", "c", "-target", "1000", *asked)
+    check_measured(run)
+    for name in ("READ", "CLEANUP"):
+        (row,) = public_intervals(brimline_cli.directory / f"h.{name}.hdr")
+        measurements = ("Operations", "50thPercentileLatency(us)", "99thPercentileLatency(us)", "MaxLatency(us)")
+        assert figures(row.histogram) == tuple(int(value(run.stdout, name, each)) for each in measurements)
+    record = read_record(record_of(brimline_cli, run))
+    rows = public_intervals(record.directory / "latency.hlog")
+    theirs, own = merged_by_tag(rows), record.histograms["read", "service"]
+    assert {"read.service", "read.response", "read.lag"} <= set(theirs)
+    assert figures(theirs["read.service"]) == (1000, own.quantile(0.5), own.quantile(0.99), own.max())
+    assert record.summary is not None
+    assert 0 <= rows[0].start_ms - record.summary["started_unix_ns"] / 1e6 < 5000
