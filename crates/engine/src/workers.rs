@@ -129,79 +129,163 @@ mod tests {
     use super::*;
     use crate::plan::{ThinkLaw, ThinkTime};
 
-    /// The shards of a closed loop: as many workers on each, as `Plan::thread_count` has it.
-    fn shards(pacer: Closed, workers: u64, shard_count: u64) -> Vec<Workers> {
-        let own = (workers / shard_count) as usize;
-        (0..shard_count).map(|shard| Workers::new(pacer, own, shard, shard_count)).collect()
+    /// An operation that a worker sent; `worker` is its number in the run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct Sent {
+        at: Nanos,
+        worker: u64,
+        index: u64,
     }
 
-    /// Lets all workers perform operations that take `service_ns` until everything is done; the instants at which
-    /// operations were sent, in order.
-    fn sent_by(mut shard: Workers, service_ns: Nanos) -> Vec<Nanos> {
-        let mut sent = Vec::new();
-        let mut to_send: BinaryHeap<Reverse<(Nanos, ConnectionIndex)>> = BinaryHeap::new();
-        for connection in 0..shard.begins_at.len() {
-            if shard.up(connection, 0) == Next::Send {
-                to_send.push(Reverse((0, connection)));
-            }
+    /// A run: what was sent before its end, in the order of time, and its shards as they are then.
+    struct Played {
+        sent: Vec<Sent>,
+        in_flight: u64,
+        shards: Vec<Workers>,
+    }
+
+    impl Played {
+        fn send_times(&self) -> Vec<(Nanos, u64)> {
+            self.sent.iter().map(|sent| (sent.at, sent.worker)).collect()
         }
+
+        fn sum(&self, count: impl Fn(&Workers) -> u64) -> u64 {
+            self.shards.iter().map(count).sum()
+        }
+
+        /// How many workers wait for a reply at `now`.
+        fn awaiting(&self, now: Nanos) -> u64 {
+            self.sum(|shard| (0..shard.begins_at.len()).filter(|&own| shard.awaits(own, now)).count() as u64)
+        }
+    }
+
+    /// Lets `count` workers on any number of shards, as even as it gets, perform operations of `service_ns` until `end`.
+    fn play(pacer: Closed, count: u64, shard_count: u64, service_ns: Nanos, end: Nanos) -> Played {
+        let mut played = Played { sent: Vec::new(), in_flight: 0, shards: Vec::new() };
+        for number in 0..shard_count {
+            let own = count / shard_count + u64::from(number < count % shard_count);
+            let mut shard = Workers::new(pacer, own as usize, number, shard_count);
+            let (sent, in_flight) = play_shard(&mut shard, (number, shard_count), service_ns, end);
+            played.sent.extend(sent);
+            played.in_flight += in_flight;
+            played.shards.push(shard);
+        }
+        played.sent.sort_unstable();
+        played
+    }
+
+    /// One shard of it, which performs every `shard_count`th operation.
+    fn play_shard(
+        shard: &mut Workers,
+        (number, shard_count): (u64, u64),
+        service_ns: Nanos,
+        end: Nanos,
+    ) -> (Vec<Sent>, u64) {
+        let mut sent: Vec<Sent> = Vec::new();
+        let mut in_flight = BinaryHeap::new();
+        let mut free: Vec<ConnectionIndex> =
+            (0..shard.begins_at.len()).filter(|&own| shard.up(own, 0) == Next::Send).collect();
+        let mut now = 0;
         loop {
-            let next = to_send.peek().map(|&Reverse((at, _))| at);
-            let (Some(now), true) = (next.into_iter().chain(shard.next_wake()).min(), sent.len() < 10_000)
-            else {
-                return sent;
-            };
-            while let Some(connection) = shard.wake(now) {
-                to_send.push(Reverse((now, connection)));
+            for connection in free.drain(..) {
+                let index = number + sent.len() as u64 * shard_count;
+                sent.push(Sent { at: now, worker: connection as u64 * shard_count + number, index });
+                in_flight.push(Reverse((now + service_ns, connection, index)));
             }
-            while let Some(&Reverse((at, connection))) = to_send.peek().filter(|Reverse((at, _))| *at <= now)
+            let replied = in_flight.peek().map(|&Reverse((done, ..))| done);
+            let Some(next) = replied.into_iter().chain(shard.next_wake()).min().filter(|&next| next < end)
+            else {
+                return (sent, in_flight.len() as u64);
+            };
+            now = next;
+            while let Some(&Reverse((done, connection, index))) =
+                in_flight.peek().filter(|next| next.0.0 <= now)
             {
-                to_send.pop();
-                sent.push(at);
-                if shard.finished(connection, sent.len() as u64, at + service_ns) == Next::Send {
-                    to_send.push(Reverse((at + service_ns, connection)));
+                in_flight.pop();
+                if shard.finished(connection, index, done) == Next::Send {
+                    free.push(connection);
                 }
+            }
+            while let Some(connection) = shard.wake(now) {
+                free.push(connection);
             }
         }
     }
 
     proptest! {
-        /// T · L operations on any number of shards, the same ones at the same instants as on one; worker k of T begins at
-        /// k · R / T, so that at any time as many have begun as the ramp-up says.
+        /// Worker k of T begins at k · R / T and sends every S, L times: T · L operations, the same ones at the same instants on
+        /// any number of shards. At any time as many have begun, are at work and were sent as that says.
         #[test]
         fn a_ramp_up_offers_the_same_on_any_number_of_shards(
-            own in 1u64..6, shard_count in 1u64..6, loops in 1u64..6,
-            ramp_up_ns in 1u64..10_000_000_000, service_ns in 1u64..2_000_000_000, at in 0u64..12_000_000_000,
+            workers in 1u64..25, shard_count in 1u64..9, loops in 1u64..6,
+            ramp_up_ns in 1u64..10_000_000_000, service_ns in 1u64..2_000_000_000, at in 1u64..24_000_000_000,
         ) {
-            let workers = own * shard_count;
             let pacer = Closed::staggered(workers, loops, ramp_up_ns);
-            let split = shards(pacer, workers, shard_count);
-            prop_assert_eq!(split.iter().filter_map(Workers::planned).sum::<u64>(), workers * loops);
-            let begun: u64 = split.iter().map(|shard| shard.active_count(at)).sum();
-            prop_assert_eq!(begun, ((at + 1) * workers).div_ceil(ramp_up_ns).min(workers));
-            let mut sent: Vec<Nanos> = split.into_iter().flat_map(|shard| sent_by(shard, service_ns)).collect();
-            sent.sort_unstable();
-            let alone = shards(pacer, workers, 1).into_iter().flat_map(|shard| sent_by(shard, service_ns));
-            prop_assert_eq!(sent.len() as u64, workers * loops);
-            prop_assert_eq!(sent, alone.collect::<Vec<_>>());
+            let begins_at = |worker| worker * ramp_up_ns / workers;
+            let sends = (0..workers).flat_map(|worker| {
+                (0..loops).map(move |turn| (begins_at(worker) + turn * service_ns, worker))
+            });
+            let mut sends: Vec<(Nanos, u64)> = sends.collect();
+            sends.sort_unstable();
+            let all = play(pacer, workers, shard_count, service_ns, Nanos::MAX);
+            prop_assert_eq!(all.send_times(), sends.clone());
+            prop_assert_eq!(play(pacer, workers, 1, service_ns, Nanos::MAX).send_times(), sends.clone());
+            prop_assert_eq!(all.sum(|shard| shard.planned().unwrap_or(0)), workers * loops);
+            prop_assert_eq!((all.in_flight, all.sum(|shard| shard.active_count(Nanos::MAX))), (0, 0));
+
+            let part = play(pacer, workers, shard_count, service_ns, at);
+            sends.retain(|&(sent_at, _)| sent_at < at);
+            prop_assert_eq!(part.send_times(), sends);
+            let works = |worker: &u64| (begins_at(*worker)..begins_at(*worker) + loops * service_ns).contains(&(at - 1));
+            let at_work = (0..workers).filter(works).count() as u64;
+            prop_assert_eq!(part.sum(|shard| shard.active_count(at - 1)), at_work);
+            prop_assert_eq!((part.in_flight, part.awaiting(at - 1)), (at_work, at_work));
+            let new = play(pacer, workers, shard_count, service_ns, 0);
+            prop_assert_eq!(new.sum(|shard| shard.active_count(at)), ((at + 1) * workers).div_ceil(ramp_up_ns).min(workers));
         }
 
-        /// A worker that thinks Z after replies of S sends every S + Z, whatever shard it is on.
+        /// Workers that think Z after replies of S, or don't, begin at once and send every S + Z: the same on any number of
+        /// shards. Each either waits for a reply or thinks.
         #[test]
-        fn a_worker_that_thinks_sends_as_often_as_it_can(
-            service_ns in 1u64..1_000_000, think_ns in 1u64..1_000_000, operations in 1u64..50,
+        fn workers_that_think_send_the_same_on_any_number_of_shards(
+            workers in 1u64..25, shard_count in 1u64..9,
+            service_ns in 1u64..1_000_000, think_ns in prop_oneof![Just(0u64), 1u64..1_000_000], end in 1u64..20_000_000,
         ) {
-            let think = Some(ThinkTime { mean_ns: think_ns, law: ThinkLaw::Constant });
-            let mut worker = Workers::new(Closed::new(think, 1), 1, 2, 3);
-            prop_assert_eq!(worker.up(0, 0), Next::Send);
-            let mut sent_at = 0;
-            for index in 0..operations {
-                prop_assert_eq!(worker.finished(0, index, sent_at + service_ns), Next::Rest);
-                prop_assert_eq!(worker.wake(sent_at + service_ns + think_ns - 1), None);
-                sent_at += service_ns + think_ns;
-                prop_assert_eq!(worker.wake(sent_at), Some(0));
+            let cycle_ns = service_ns + think_ns;
+            let end = end.min(100 * cycle_ns);
+            let think = (think_ns > 0).then_some(ThinkTime { mean_ns: think_ns, law: ThinkLaw::Constant });
+            let pacer = Closed::new(think, 1);
+            let split = play(pacer, workers, shard_count, service_ns, end);
+            let turns = end.div_ceil(cycle_ns);
+            let sends = (0..turns).flat_map(|turn| (0..workers).map(move |worker| (turn * cycle_ns, worker)));
+            prop_assert_eq!(split.send_times(), sends.collect::<Vec<_>>());
+            prop_assert_eq!(split.send_times(), play(pacer, workers, 1, service_ns, end).send_times());
+            let waiting = if (end - 1) % cycle_ns < service_ns { workers } else { 0 };
+            prop_assert_eq!((split.in_flight, split.awaiting(end - 1)), (waiting, waiting));
+            prop_assert!(split.shards.iter().all(|shard| shard.planned().is_none()));
+            prop_assert_eq!(split.sum(|shard| shard.active_count(end)), workers);
+        }
+
+        /// A time to think follows from the operation: its worker sends again when the reply is there and that time is over.
+        /// Who performs an operation is a matter of who is free, so that on other shards the same times come to other workers.
+        #[test]
+        fn workers_that_think_at_random_think_as_long_as_their_operation_says(
+            workers in 1u64..25, shard_count in 1u64..9, seed: u64,
+            service_ns in 1u64..1_000_000, mean_ns in 1u64..1_000_000, end in 1u64..20_000_000,
+        ) {
+            let end = end.min(100 * (service_ns + mean_ns));
+            let pacer = Closed::new(Some(ThinkTime { mean_ns, law: ThinkLaw::Exponential }), seed);
+            let split = play(pacer, workers, shard_count, service_ns, end);
+            for worker in 0..workers {
+                let mut next = 0;
+                for sent in split.sent.iter().filter(|sent| sent.worker == worker) {
+                    prop_assert_eq!(sent.at, next);
+                    next = sent.at + service_ns + pacer.think_ns(sent.index);
+                }
+                prop_assert!(next >= end, "worker {} stopped at {} of {}", worker, next, end);
             }
-            prop_assert_eq!(worker.planned(), None);
+            prop_assert_eq!(split.in_flight, split.awaiting(end - 1));
+            prop_assert_eq!(split.sum(|shard| shard.active_count(end)), workers);
         }
     }
 

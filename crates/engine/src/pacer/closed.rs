@@ -73,3 +73,24 @@ impl Closed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and standard deviation are the same in an exponential distribution, and exp(−1) of it is above them: within four
+    /// standard errors of 100 000 draws, 1.3 %, 3.6 % of the variance, and 0.0061.
+    #[test]
+    fn times_to_think_are_exponential() {
+        let mean_ns = 45_000_000;
+        let pacer = Closed::new(Some(ThinkTime { mean_ns, law: ThinkLaw::Exponential }), 7);
+        let draws: Vec<f64> =
+            (0..100_000).map(|index| pacer.think_ns(index) as f64 / mean_ns as f64).collect();
+        let count = draws.len() as f64;
+        let mean = draws.iter().sum::<f64>() / count;
+        let variance = draws.iter().map(|draw| (draw - mean).powi(2)).sum::<f64>() / count;
+        let above = draws.iter().filter(|&&draw| draw > 1.0).count() as f64 / count;
+        assert!((mean - 1.0).abs() < 0.013 && (variance - 1.0).abs() < 0.036, "{mean} {variance}");
+        assert!((above - (-1.0f64).exp()).abs() < 0.0061, "{above}");
+    }
+}
