@@ -45,6 +45,7 @@ TARGETS: dict[str, TargetPlan] = {
     ),
     "driver": DriverTarget(address="[::1]:27017", read_concern="local", write_concern=None),
     "null": NullTarget(),
+    "null that waits as beside a server": NullTarget(beside_server=True),
 }
 
 

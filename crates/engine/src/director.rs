@@ -17,6 +17,7 @@ use crate::outage;
 use crate::pacer::Pacer;
 use crate::packed::Packer;
 use crate::plan::{Plan, Reads, ReplicaSet, TargetPlan};
+use crate::poller::Ending;
 use crate::proof::prove;
 use crate::recorder::Tallies;
 use crate::replica_set::{View, discover};
@@ -90,8 +91,9 @@ pub fn direct(
         TargetPlan::Driver { .. } => {
             Err(RunError::Internal("a build without the driver took its plan".to_owned()))
         }
-        TargetPlan::Null {} => {
-            supervise(plan, workload, commands, shared, |_, connections| NullTarget::new(connections))
+        TargetPlan::Null { beside_server } => {
+            let ending = Ending::of_generator(*beside_server);
+            supervise(plan, workload, commands, shared, |_, connections| NullTarget::new(connections, ending))
         }
         TargetPlan::Simulated { script, generator_ns } => {
             supervise(plan, workload, commands, shared, |_, connections| {

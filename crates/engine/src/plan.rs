@@ -111,8 +111,11 @@ pub enum TargetPlan {
         write_concern: Option<WriteConcern>,
     },
     /// Answers at once: the generator's own ceiling.
-    // Braces, because serde lets unknown keys pass on a variant without them.
-    Null {},
+    Null {
+        /// Whether waits end as those of a generator do that shares its machine with the server.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        beside_server: bool,
+    },
     /// The scripted server on a virtual clock: exact, and as fast as the machine.
     Simulated {
         /// Its service times, capacity, stalls and faults.
@@ -179,7 +182,7 @@ impl Plan {
     pub fn server_count(&self) -> u64 {
         match &self.target {
             TargetPlan::Wire { shards, .. } => 1 + shards.len() as u64,
-            TargetPlan::Driver { .. } | TargetPlan::Null {} | TargetPlan::Simulated { .. } => 1,
+            TargetPlan::Driver { .. } | TargetPlan::Null { .. } | TargetPlan::Simulated { .. } => 1,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use brimline_wire::wait::{sleep, wait};
@@ -32,6 +32,18 @@ pub enum Ending {
     /// By the clock: the timer wakes the thread shortly before, and it looks at sockets and clock until the time is over. For
     /// machines that have a processor to spare.
     ByClock,
+}
+
+/// From how many processors on a generator may look at the clock although the server is on the same machine.
+const SPARE_PROCESSORS: usize = 4;
+
+impl Ending {
+    /// How waits end here. A generator that shares a small machine with the server would take from the server what it spends
+    /// on being punctual.
+    pub fn of_generator(beside_server: bool) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        if !beside_server || processors >= SPARE_PROCESSORS { Self::ByClock } else { Self::ByTimer }
+    }
 }
 
 /// An epoll instance that hands out the tokens of ready sockets one at a time.

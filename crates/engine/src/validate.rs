@@ -268,7 +268,7 @@ impl Plan {
                     || "must be at most 30 days".to_owned(),
                 )
             }
-            TargetPlan::Wire { .. } | TargetPlan::Driver { .. } | TargetPlan::Null {} => Ok(()),
+            TargetPlan::Wire { .. } | TargetPlan::Driver { .. } | TargetPlan::Null { .. } => Ok(()),
             TargetPlan::Simulated { script, generator_ns } => {
                 script.validate().map_err(|error| {
                     PlanError::new(&format!("target.script.{}", error.path), error.message)

@@ -133,7 +133,7 @@ fn ten_times_as_many_operations_allocate_as_often() {
         (common::READS, 10, constant(20_000.0)),
         (common::READS, 10, PacerPlan::Poisson { rate_ops_per_s: 20_000.0 }),
     ];
-    for target in [TargetPlan::Null {}, TargetPlan::wire(&server.address)] {
+    for target in [TargetPlan::Null { beside_server: false }, TargetPlan::wire(&server.address)] {
         for (proportions, connections, pacer) in &loads {
             let work = mix(*proportions, ChooserSpec::Zipfian { theta: 0.99 });
             let (target, pacer) = (target.clone(), pacer.clone());

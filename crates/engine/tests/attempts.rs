@@ -128,7 +128,7 @@ fn a_run_that_ends_while_something_rests_does_not_wait_for_it() {
 
 #[test]
 fn a_batch_is_not_attempted_again() {
-    let mut plan = load(TargetPlan::Null {}, 1, S);
+    let mut plan = load(TargetPlan::Null { beside_server: false }, 1, S);
     let Work::Load { batch_size, .. } = &mut plan.work else { unreachable!("it is a load") };
     *batch_size = 2;
     assert_eq!(plan.validate().expect_err("a batch").path, "work.insert_retries");

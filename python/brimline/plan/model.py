@@ -224,9 +224,17 @@ class DriverTarget(_Part):
 
 
 class NullTarget(_Part):
-    """Answers at once: the generator's own ceiling."""
+    """Answers at once: the generator's own ceiling.
+
+    `beside_server`: waits end as those of a generator do that shares its machine with the server.
+    """
 
     kind: Literal["null"] = "null"
+    beside_server: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without(dump(self), "beside_server")
 
 
 class SimulatedTarget(_Part):

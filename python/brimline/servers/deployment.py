@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -295,6 +296,15 @@ def is_local_host(host: str) -> bool:
     except OSError:
         return False
     return bool(found) and all(_can_bind(family, target) for family, _, _, _, target in found)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether the engine will go to `host:port` by the loopback interface: it takes the first address of a name."""
+    try:
+        found = socket.getaddrinfo(*split_address(address), type=socket.SOCK_STREAM)
+    except OSError:
+        return False
+    return ip_address(found[0][4][0]).is_loopback
 
 
 def _can_bind(family: int, target: Any) -> bool:

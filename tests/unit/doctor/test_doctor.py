@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brimline.api.checkup import checkup as api_checkup
-from brimline.api.checkup import judge_ceilings, judge_lag, thread_counts
+from brimline.api.checkup import judge_ceilings, judge_lag, shares_host, thread_counts
 from brimline.doctor import (
     Check,
     Planned,
@@ -355,7 +355,19 @@ def test_ceilings_are_measured_from_one_thread_to_all_cores() -> None:
 
 @pytest.mark.parametrize(("p99_ns", "status"), [(40_000, Status.PASS), (400_000, Status.WARN)])
 def test_generator_lag(p99_ns: int, status: Status) -> None:
-    _expect(judge_lag(p50_ns=5_000, p99_ns=p99_ns), status, "20 000 ops/s", "p50 5.00 µs")
+    beside = judge_lag(p50_ns=5_000, p99_ns=p99_ns, beside_server=True)
+    _expect(beside, status, "20 000 ops/s", "p50 5.00 µs", "beside a server on this host")
+    apart = judge_lag(p50_ns=5_000, p99_ns=p99_ns, beside_server=False)
+    _expect(apart, status, "with a server on another host")
+    assert (beside.figures["beside_server"], apart.figures["beside_server"]) == (True, False)
+
+
+def test_lag_is_measured_with_the_waits_that_a_run_would_have() -> None:
+    """The engine goes by the addresses: all of the loopback, or not."""
+    assert shares_host(None)
+    both = replace(HERE, shards=(FAR.address,))
+    shown = [shares_host(ServerInUse(deployment=each, free_bytes=None)) for each in (HERE, TUNNEL, FAR, both)]
+    assert shown == [True, True, False, False]
 
 
 # All of them

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brimline.servers.deployment import engine_of, is_local_host, kind_of, split_address
+from brimline.servers.deployment import engine_of, is_local_host, is_loopback, kind_of, split_address
 from brimline.servers.listening import listens
 
 _GIT = "c9a99c120371d4d4c52cbb15dac34a36ce8d3b1d"
@@ -57,6 +57,11 @@ def test_local_addresses_are_those_that_can_be_bound() -> None:
     assert is_local_host("localhost")
     assert not is_local_host("192.0.2.1")  # TEST-NET-1, never assigned
     assert not is_local_host("no such host")
+
+
+def test_addresses_of_the_loopback_interface() -> None:
+    assert all(is_loopback(address) for address in ("127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1"))
+    assert not any(is_loopback(address) for address in ("192.0.2.1:1", "[2001:db8::1]:1", "no such host:1"))
 
 
 def test_an_address_is_split() -> None:

@@ -191,7 +191,7 @@ impl Commands {
                 let terms = ReadTerms { reads: None, concern: read_concern.as_deref() };
                 (terms, WriteTerms { concern: write_concern.as_ref(), has_session: false })
             }
-            TargetPlan::Null {} | TargetPlan::Simulated { .. } => {
+            TargetPlan::Null { .. } | TargetPlan::Simulated { .. } => {
                 (ReadTerms::default(), WriteTerms::default())
             }
         };

@@ -18,14 +18,14 @@ pub struct NullTarget {
 }
 
 impl NullTarget {
-    /// A target with `connections` connections, all up at once.
+    /// A target with `connections` connections, all up at once, whose waits end like `ending`.
     ///
     /// # Errors
     /// When the system gives no poller.
-    pub fn new(connections: usize) -> io::Result<Self> {
+    pub fn new(connections: usize, ending: Ending) -> io::Result<Self> {
         Ok(Self {
             clock: Clock::start(),
-            poller: Poller::new(Ending::ByClock)?,
+            poller: Poller::new(ending)?,
             request: Vec::new(),
             events: (0..connections).map(Event::Up).collect(),
         })

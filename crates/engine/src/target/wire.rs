@@ -10,7 +10,6 @@ mod routes;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
 use brimline_wire::connection::{Connection, Received, SendState};
@@ -92,16 +91,6 @@ enum LaneState {
     Waiting,
 }
 
-/// From how many processors on a generator may look at the clock although the server is on the same machine.
-const SPARE_PROCESSORS: usize = 4;
-
-/// A generator that shares a small machine with the server would take from the server what it spends on being punctual.
-fn ending(are_all_here: bool) -> Ending {
-    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let has_room = !are_all_here || processors >= SPARE_PROCESSORS;
-    if has_room { Ending::ByClock } else { Ending::ByTimer }
-}
-
 impl WireTarget {
     /// Starts connecting; each connection reports when it is up. `first` is the number of the first of them among those of
     /// all workers.
@@ -114,7 +103,7 @@ impl WireTarget {
         let mut target = Self {
             clock: Clock::start(),
             arrivals: Arrivals::default(),
-            poller: Poller::new(ending(are_all_here))?,
+            poller: Poller::new(Ending::of_generator(are_all_here))?,
             lanes: Vec::new(),
             connections,
             choice: routes.choice,

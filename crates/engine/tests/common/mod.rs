@@ -23,7 +23,7 @@ pub fn plan() -> Plan {
         version: 1,
         name: "test".to_owned(),
         seed: 1,
-        target: TargetPlan::Null {},
+        target: TargetPlan::Null { beside_server: false },
         namespace: Namespace { database: "ycsb".to_owned(), collection: "usertable".to_owned() },
         data: DocumentSpec {
             record_count: 1_000,
