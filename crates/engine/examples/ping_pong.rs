@@ -19,6 +19,7 @@ const REPLIES_PER_LOOK: u64 = 1_000;
 /// More than a reply with one record of 1 KB has.
 const REPLY_BYTES_MAX: usize = 4 * 1024;
 
+#[expect(clippy::disallowed_methods, reason = "no time is waited for: the least that a client can do")]
 fn main() -> Result<(), Box<dyn Error>> {
     let [address, connections, seconds] = arguments()?;
     let request = find_by_key("user6284781860667377211");

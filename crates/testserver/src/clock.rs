@@ -1,4 +1,4 @@
-//! The only place that reads time.
+//! The only place of this server that reads time.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

@@ -92,6 +92,7 @@ fn block_signals() -> io::Result<OwnedFd> {
 }
 
 /// Returns on a signal or at the end of the standard input, whose content is ignored.
+#[expect(clippy::disallowed_methods, reason = "no time is waited for, only the end")]
 fn wait_for_the_end(signals: &OwnedFd) -> io::Result<()> {
     let stdin = io::stdin();
     loop {

@@ -39,6 +39,7 @@ pub fn wait<'b>(
 ///
 /// # Errors
 /// When the kernel refuses to wait.
+#[expect(clippy::disallowed_methods, reason = "this is the place that waits, here for an instant")]
 pub fn sleep(duration_ns: u64) -> io::Result<()> {
     match poll(&mut [], Some(&timespec(duration_ns))) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -50,6 +51,7 @@ pub fn sleep(duration_ns: u64) -> io::Result<()> {
 ///
 /// # Errors
 /// When the kernel refuses to wait.
+#[expect(clippy::disallowed_methods, reason = "this is the place that waits, here for one socket")]
 pub fn is_ready(socket: &impl AsFd, wanted: PollFlags, timeout_ns: u64) -> io::Result<bool> {
     match poll(&mut [PollFd::new(socket, wanted)], Some(&timespec(timeout_ns))) {
         Ok(ready) => Ok(ready > 0),
@@ -58,6 +60,10 @@ pub fn is_ready(socket: &impl AsFd, wanted: PollFlags, timeout_ns: u64) -> io::R
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the place that waits, here for what is left of a millisecond"
+)]
 fn wait_finely<'b>(
     epoll: &impl AsFd,
     buffer: &'b mut [MaybeUninit<epoll::Event>],
@@ -70,6 +76,7 @@ fn wait_finely<'b>(
 }
 
 /// `timeout_ns` is whole milliseconds: the call would round it up to them.
+#[expect(clippy::disallowed_methods, reason = "this is the place that waits, here for whole milliseconds")]
 fn take<'b>(
     epoll: &impl AsFd,
     buffer: &'b mut [MaybeUninit<epoll::Event>],

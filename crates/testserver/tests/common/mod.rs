@@ -18,6 +18,7 @@ pub struct Client {
 }
 
 impl Client {
+    #[expect(clippy::disallowed_methods, reason = "a bound of seconds on a test needs no grain")]
     pub fn connect(address: SocketAddr) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_nodelay(true).unwrap();

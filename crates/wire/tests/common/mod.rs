@@ -49,6 +49,7 @@ pub fn wait_writable(socket: &impl AsRawFd) {
     wait(socket, libc::POLLOUT);
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test that has no poller; 10 s need no grain")]
 fn wait(socket: &impl AsRawFd, events: libc::c_short) {
     let mut poll = libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 };
     // SAFETY: one valid pollfd, and the socket outlives the call.

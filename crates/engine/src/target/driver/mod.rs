@@ -124,6 +124,7 @@ impl Teller {
 }
 
 /// Reaches the server, again and again until it answers.
+#[expect(clippy::disallowed_methods, reason = "a rest before the next try needs no grain")]
 async fn come_up(client: Client, teller: Teller) {
     loop {
         match client.database("admin").run_command(doc! { "ping": 1 }).await {
@@ -138,6 +139,7 @@ async fn come_up(client: Client, teller: Teller) {
 }
 
 /// Performs one command and tells what came of it.
+#[expect(clippy::disallowed_methods, reason = "a rest before the next try needs no grain")]
 async fn perform(asked: Asked, collection: Collection<RawDocumentBuf>, clock: Clock, teller: Teller) {
     let statements = asked.statements();
     let outcome = asked.perform(&collection).await;
@@ -228,6 +230,7 @@ impl Target for DriverTarget {
 }
 
 impl Drop for DriverTarget {
+    #[expect(clippy::disallowed_methods, reason = "a bound on the end needs no grain")]
     fn drop(&mut self) {
         for place in &mut self.places {
             if let Some(task) = place.task.take() {
