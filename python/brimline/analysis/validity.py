@@ -16,7 +16,7 @@ from brimline.plan import Plan, WireTarget
 from brimline.plan.model import MixWork
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
-from brimline.units import format_count, format_duration, format_percentage, format_rate
+from brimline.units import duration_text, format_count, format_duration, format_percentage, format_rate
 from brimline.wording import joined, message
 
 GENERATOR_CPU_SHARE_MAX = 0.90
@@ -244,10 +244,12 @@ def server_fills_shared_host(server: ServerCpu) -> bool:
 
 
 def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
-    """Everything planned was sent. Nothing to say of a closed loop without loops: it sends what the server lets it."""
+    """Everything planned was sent. A closed loop without loops sends what the server lets it; see `_time_was_over`."""
     summary = record.summary
-    if summary is None or record.plan.pacer.kind == "closed":
+    if summary is None:
         return []
+    if record.plan.pacer.kind == "closed":
+        return _time_was_over(record, summary)
     evidence = message(
         "planned {planned}, sent {sent}", planned=format_count(summary["due"]), sent=format_count(summary["sent"])
     )
@@ -261,6 +263,22 @@ def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
         why=_why_unsent(record, summary, held_back_share),
     )
     return [Finding("sent", Standing.WARN, evidence)]
+
+
+def _time_was_over(record: RunRecord, summary: Summary) -> list[Finding]:
+    """Of a closed loop with two bounds: that it ended by its time. Nothing is wrong with that, so it is told only."""
+    planned = record.plan.operation_count
+    if planned is None or record.plan.duration_ns is None or record.ended_by != "completed":
+        return []
+    if summary["sent"] >= planned:
+        return []
+    evidence = message(
+        "planned {planned} operations or {time} of measuring, whichever comes first: the time was over after {sent}",
+        planned=format_count(planned),
+        time=duration_text(record.plan.duration_ns),
+        sent=format_count(summary["sent"]),
+    )
+    return [Finding("sent", Standing.PASS, evidence)]
 
 
 def _why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:

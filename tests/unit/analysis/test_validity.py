@@ -5,7 +5,7 @@ import pytest
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.observation import observe
-from brimline.plan import WireTarget, resolve
+from brimline.plan import Plan, WireTarget, resolve
 from brimline.record.model import RunRecord
 from brimline.spec import load_spec
 
@@ -259,6 +259,38 @@ def test_loops_that_no_worker_came_to_are_told() -> None:
 
 def test_a_closed_loop_has_nothing_left_to_send() -> None:
     assert not [each for each in observe(run_record(rate=None)).findings if each.name == "sent"]
+
+
+def bounded(**bounds: object) -> Plan:
+    spec = load_spec("ycsb-c", overrides={"load": "closed", **bounds}).spec
+    return resolve(spec, target=WireTarget(address="h:1", write_concern=None))
+
+
+def test_a_closed_loop_that_its_time_ended_before_its_count_says_so() -> None:
+    both = bounded(operation_count=200_000, duration="10s")
+    cut_short = run_record(rate=None, plan=both, summary=summary(due=179_960, sent=179_960, ok=179_960))
+    told = finding(cut_short, "sent")
+    assert told.verdict is Standing.PASS, "nothing is wrong with it"
+    assert told.evidence == (
+        "planned 200 000 operations or 10s of measuring, whichever comes first: the time was over after 179 960"
+    )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sent", "ended_by"),
+    [
+        ({"operation_count": 10_000, "duration": "10s"}, 10_000, "completed"),
+        ({"operation_count": 10_000}, 9_000, "completed"),
+        ({"duration": "10s"}, 9_000, "completed"),
+        ({"operation_count": 10_000, "duration": "10s"}, 9_000, "interrupt"),
+        ({"operation_count": 10_000, "duration": "10s"}, 9_000, "target_lost"),
+    ],
+    ids=["the count came first", "no time", "no count", "interrupted", "server lost"],
+)
+def test_where_the_time_did_not_end_it_nothing_is_said(bounds: dict[str, object], sent: int, ended_by: str) -> None:
+    totals = summary(due=sent, sent=sent, ok=sent)
+    record = run_record(rate=None, plan=bounded(**bounds), summary=totals, ended_by=ended_by)
+    assert not [each for each in observe(record).findings if each.name == "sent"]
 
 
 def test_outages_are_told_and_a_run_without_one_says_nothing() -> None:
