@@ -75,8 +75,7 @@ def _experiment_headline(report: Report) -> Iterator[Repeated]:
 
 def _is_plain_closed_loop(probe: Mapping[str, Any]) -> bool:
     """Of a server, without pauses, without threads that start late and end early: all connections are always busy."""
-    pauses = "think" in probe["load"] or probe.get("loops") is not None
-    return bool(probe["closed_loop"]) and probe["target"] == "server" and not pauses
+    return bool(probe["back_to_back"]) and probe["target"] == "server"
 
 
 def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:

@@ -4,6 +4,7 @@ import copy
 import io
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +13,18 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lint import contradictions, lint
+from brimline.analysis.observation import observe
 from brimline.report import Report, print_report
 from brimline.report.comparison.claims import comparison_claims, trend_claims
 from brimline.report.lint_section import SECTION_ID, linted
 from brimline.report.own_claims import probe_claims, run_claims
 from brimline.report.printed import printed_figure, printed_quantity
+from brimline.report.run.as_json import observation_document
 from brimline.report.search.frontier_claims import frontier_claims
 from brimline.report.view import Cell, Table
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 from tests.unit.report.every_kind import CLAIMING
-from tests.unit.report.report_samples import Reports
+from tests.unit.report.report_samples import Reports, simulated_plan, write_run
 
 
 def found_in_run(report: Report, reports: Reports) -> tuple[Finding, ...]:
@@ -126,6 +129,30 @@ def test_experiments_hold_their_headline_and_probes(reports: Reports, kind: str)
     closed["throughput_ops_per_s"] *= 2
     failed = [each for each in lint(probe_claims(replace(report, data=data))) if each.verdict is Standing.FAIL]
     assert [each.name for each in failed] == ["littles_law"]
+
+
+@pytest.mark.parametrize(
+    ("pacer", "held"),
+    [
+        ({"kind": "closed"}, True),
+        ({"kind": "closed", "think_time": {"mean_ns": 4_000_000, "law": "constant"}}, False),
+        ({"kind": "tlr", "loops": 100, "ramp_up_ns": 1_000_000_000}, False),
+    ],
+    ids=["back to back", "think time", "T-L-R"],
+)
+def test_only_connections_that_are_always_busy_are_held_to_littles_law(
+    reports: Reports, tmp_path: Path, pacer: dict[str, Any], held: bool
+) -> None:
+    """With pauses, or threads that come and go, connections / throughput is not the time that an operation takes."""
+    ends = {"duration_ns": None, "operation_count": 800, "warmup_ns": 0} if pacer["kind"] == "tlr" else {}
+    plan = simulated_plan(rate_ops_per_s=None, connections=8, **{"pacer": pacer, **ends})
+    data = copy.deepcopy(dict(reports.sweep.data))
+    probe = next(each for each in data["probes"] if each["closed_loop"] and each["target"] == "server")
+    probe.update(observation_document(observe(write_run(tmp_path / "run", plan))))
+    claims = probe_claims(replace(reports.sweep, data=data))
+    claimed = next(each for each in claims.results if each.name == f"probe {probe['number']}")
+    assert (claimed.threads is not None) is held
+    assert not [each.name for each in lint(claims) if each.verdict is Standing.FAIL]
 
 
 @pytest.mark.parametrize(

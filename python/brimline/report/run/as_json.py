@@ -85,6 +85,7 @@ def observation_document(observation: Observation) -> dict[str, Any]:
         "in_flight_max": observation.in_flight_max,
         "load": observation.load,
         "closed_loop": observation.closed_loop,
+        "back_to_back": observation.back_to_back,
         "measured_s": observation.measured_s,
         "offered_ops_per_s": observation.offered_ops_per_s,
         "throughput_ops_per_s": observation.throughput_ops_per_s,
