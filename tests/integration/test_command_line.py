@@ -61,6 +61,8 @@ def test_load_then_run_as_the_words_promise(brimline_cli: CommandLine, uri: str)
     load = brimline_cli.run("load", "ycsb-c", "--uri", uri, "--records", "2000", "--drop", "--json")
     assert load.exit_code == 0, load.stderr
     loaded = load.json()
+    assert load.stderr.count(f"load: {loaded['load_model']}\n") == 1
+    assert loaded["load_model"].startswith("closed loop, unlimited, ")
     counts = loaded["counts_whole_run"]
     assert counts["by_operation"]["load"]["ok"] == counts["ok"] == 2
     assert Path(brimline_cli.directory, loaded["record"], "report.html").exists()
@@ -71,7 +73,7 @@ def test_load_then_run_as_the_words_promise(brimline_cli: CommandLine, uri: str)
     )
     assert run.exit_code == 0, run.stderr
     document = run.json()
-    assert run.stderr, "talk goes to stderr"
+    assert f"load: {document['load_model']}\n" in run.stderr, "talk goes to stderr"
     assert document["kind"] == "run"
     assert document["connections"] == 32
     measured = document["counts"]

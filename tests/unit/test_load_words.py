@@ -1,10 +1,17 @@
 """The load model of the command line."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 import brimline
+from brimline.cli.app import main
 from brimline.cli.options import load_model
 from brimline.errors import UsageError
+from brimline.execution import execute
+from brimline.record import RunRecord
 
 
 @pytest.mark.parametrize(
@@ -33,6 +40,32 @@ def test_no_load_model(words: dict[str, str]) -> None:
     with pytest.raises(UsageError) as refused:
         load_model(**none | words)
     assert refused.value.hint
+
+
+RUN_AT_A_RATE = ("run", "ycsb-c", "--null", "--rate", "2000/s", "--duration", "200ms", "--warmup", "0s")
+AT_A_RATE = "constant rate of 2000/s, whatever the target does, over 32 connections on 1 thread"
+
+
+def test_a_run_says_its_load_in_one_line_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said_before: list[str] = []
+
+    def begin(*arguments: Any, **named: Any) -> RunRecord:
+        said_before.append(capsys.readouterr().err)
+        return execute(*arguments, **named)
+
+    monkeypatch.setattr("brimline.api.run.execute", begin)
+    for quiet in ([], ["--quiet"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*RUN_AT_A_RATE, "--json", *quiet])
+        assert ended.value.code == 0
+        streams = capsys.readouterr()
+        document = json.loads(streams.out)
+        assert (document["load_model"], document["load"]) == (AT_A_RATE, None)
+        assert "load: " not in streams.err, "once is enough"
+    assert said_before == [f"load: {AT_A_RATE}\n", ""]
 
 
 @pytest.mark.parametrize("null", [False, True], ids=["a server of its own", "the null target"])

@@ -10,7 +10,8 @@ from brimline.api.workload import load_workload
 from brimline.api.workplace import given_uri, workplace
 from brimline.errors import UsageError
 from brimline.execution import load_data
-from brimline.plan import load_plan
+from brimline.plan import Plan, load_plan
+from brimline.plan.pacing import load_line
 from brimline.spec import LoadedSpec
 
 if TYPE_CHECKING:
@@ -40,9 +41,15 @@ def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLo
     _require_a_server_that_stays(loaded, options)
     with workplace(loaded, options) as place:
         plan = load_plan(place.spec, target=place.target)
+
+        def begin(plan: Plan) -> Path:
+            """Where something is sent at all: of a load that goes on, what is missing."""
+            options.progress.note(load_line(plan))
+            return place.directory(plan, kind="load")
+
         report = load_data(
             plan,
-            make_directory=lambda plan: place.directory(plan, kind="load"),
+            make_directory=begin,
             context=place.context,
             drop=options.drop,
             resume=options.resume,

@@ -10,6 +10,7 @@ from brimline.api.workplace import Workplace, workplace
 from brimline.errors import Interrupted, TargetError
 from brimline.execution import StopToken, execute, restore_data
 from brimline.plan import Plan, resolve
+from brimline.plan.pacing import load_line
 from brimline.spec import LoadedSpec
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
         slo = objective(place.spec)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
+        options.progress.note(load_line(plan))
         directory = place.directory(plan)
         record = execute(plan, directory=directory, title=plan.name, context=place.context)
         from brimline.api.run_result import run_result  # not before: the load has the memory to itself

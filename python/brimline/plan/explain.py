@@ -3,7 +3,7 @@
 from brimline import units
 from brimline.plan import model
 from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
-from brimline.plan.pacing import describe_load, plural
+from brimline.plan.pacing import load_line, plural
 from brimline.plan.rows import sample_row_bytes
 from brimline.wording import message
 
@@ -23,7 +23,7 @@ def explain(plan: model.Plan) -> list[str]:
         lines += [f"operations: {_operations(plan.work)}", f"keys: {_keys(plan.work.keys)}"]
     else:
         lines += [f"operations: {_loading(plan.work, plan.data)}"]
-    lines += [f"load: {describe_load(plan)}", f"time: {_time(plan)}"]
+    lines += [load_line(plan), f"time: {_time(plan)}"]
     return [*lines, _log(plan)] if plan.operation_log else lines
 
 

@@ -5,6 +5,11 @@ from brimline.plan import model
 from brimline.wording import message
 
 
+def load_line(plan: model.Plan) -> str:
+    """What is said of the load model before a run."""
+    return f"load: {describe_load(plan)}"
+
+
 def describe_load(plan: model.Plan) -> str:
     """The load model in one line, whole: what is sent when, over how many connections."""
     places = f"{plural(plan.connections, 'connection')} on {plural(plan.threads, 'thread')}"
@@ -12,7 +17,8 @@ def describe_load(plan: model.Plan) -> str:
         places += f", at most {plural(plan.in_flight_max, 'operation')} in flight"
     match plan.pacer:
         case model.ClosedPacer():
-            return f"closed loop, {places}; each sends its next operation {_after_the_reply(plan.pacer)}"
+            name = "closed loop" if plan.pacer.think_time is not None else "closed loop, unlimited"
+            return f"{name}, {places}; each sends its next operation {_after_the_reply(plan.pacer)}"
         case model.TlrPacer():
             each = "one" if plan.pacer.loops == 1 else f"{units.format_count(plan.pacer.loops)}, one after another"
             return (
@@ -34,7 +40,7 @@ def short_load(plan: model.Plan) -> str:
     """The load model in a few words."""
     match plan.pacer:
         case model.ClosedPacer(think_time=None):
-            return "closed loop"
+            return "closed loop, unlimited"
         case model.ClosedPacer(think_time=think) if think is not None:
             return message("closed loop, think time {pause}", pause=units.duration_text(think.mean_ns))
         case model.TlrPacer():

@@ -61,6 +61,7 @@ def _terminal(report: Report) -> str:
 def test_a_thousand_documents_per_command(tmp_path: Path) -> None:
     record, report = _report(tmp_path, _plan())
     load = report.data["load"]
+    assert report.data["load_model"].startswith("closed loop, unlimited, 2 connections on 1 thread; each sends ")
     assert load["documents_per_s"] == pytest.approx(1000 * load["commands_per_s"])
     assert load["documents_per_s"] == pytest.approx(RECORDS / load["elapsed_s"])
     assert (report.verdict.unit, report.data["throughput_ops_per_s"] < load["documents_per_s"]) == ("documents/s", True)
@@ -124,7 +125,8 @@ def test_a_resumed_load_counts_what_was_there(tmp_path: Path) -> None:
 def test_a_run_has_no_documents_section(tmp_path: Path) -> None:
     record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=2_000, duration_s=2.0))
     report = run_report(record, observe(record))
-    assert report.data["load"] is None
+    assert report.data["load"] is None, "the figures of a load"
+    assert report.data["load_model"].startswith("constant rate of 2000/s, whatever the target does, over ")
     assert "documents" not in [section.id for section in report.sections]
 
 

@@ -1,6 +1,6 @@
 """What a spec can say about when operations are due, and what that becomes in the plan."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -9,6 +9,7 @@ from brimline.plan import NullTarget, Plan, explain, resolve
 from brimline.plan.model import ClosedPacer, Stage, StagesPacer, ThinkTime, TlrPacer
 from brimline.plan.pacing import offered_line, offered_mean, short_load
 from brimline.spec import load_spec
+from brimline.spec.load_models import Load
 
 S = 1_000_000_000
 
@@ -81,11 +82,25 @@ def test_unlimited_is_a_closed_loop_that_never_thinks() -> None:
 @pytest.mark.parametrize(
     ("load", "short", "line"),
     [
-        ("unlimited", "closed loop", "closed loop, 32 connections on 1 thread; each sends its next operation when"),
+        (
+            "unlimited",
+            "closed loop, unlimited",
+            "closed loop, unlimited, 32 connections on 1 thread; each sends its next operation when the last is",
+        ),
+        (
+            "closed",
+            "closed loop, unlimited",
+            "closed loop, unlimited, 32 connections on 1 thread; each sends its next operation when the last is",
+        ),
         (
             {"kind": "closed", "think_time": "100ms"},
             "closed loop, think time 100ms",
-            "each sends its next operation 100ms after the last is answered",
+            "closed loop, 32 connections on 1 thread; each sends its next operation 100ms after the last is answered",
+        ),
+        (
+            {"kind": "constant", "rate": "5k/s"},
+            "5 000 ops/s offered",
+            "constant rate of 5000/s, whatever the target does, over 32 connections on 1 thread",
         ),
         (
             {"kind": "tlr", "threads": 100, "loops": 50, "ramp_up": "10s"},
@@ -99,13 +114,25 @@ def test_unlimited_is_a_closed_loop_that_never_thinks() -> None:
             "3 stages between 10/s and 30/s in 15s",
             "3 stages between 10/s and 30/s in 15s, whatever the target does",
         ),
+        (
+            {"kind": "stages", "stages": [{"to": "5k/s", "for": "30s"}, {"rate": "5k/s", "for": "60s"}]},
+            "2 stages between 0/s and 5000/s in 1m30s",
+            "2 stages between 0/s and 5000/s in 1m30s, whatever the target does, over 32 connections on 1 thread",
+        ),
     ],
 )
 def test_each_describes_itself_in_one_line(load: Any, short: str, line: str) -> None:
+    """All kinds that there are, see below."""
     plan = plan_of(load)
     assert short_load(plan) == short
     (description,) = [each for each in explain(plan) if each.startswith("load: ")]
     assert line in description and "\n" not in description
+
+
+def test_every_kind_is_in_the_table_above() -> None:
+    table = test_each_describes_itself_in_one_line.pytestmark[0].args[1]
+    described = {load if isinstance(load, str) else load["kind"] for load, _, _ in table}
+    assert described == {kind.model_fields["kind"].default for kind in get_args(get_args(Load)[0])}
 
 
 def test_a_bound_in_flight_is_told() -> None:

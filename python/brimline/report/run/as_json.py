@@ -84,6 +84,7 @@ def observation_document(observation: Observation) -> dict[str, Any]:
         "connections": observation.connections,
         "in_flight_max": observation.in_flight_max,
         "load": observation.load,
+        "load_model": observation.load,  # a run has its figures as a load under "load"
         "closed_loop": observation.closed_loop,
         "back_to_back": observation.back_to_back,
         "measured_s": observation.measured_s,
