@@ -11,6 +11,7 @@ from brimline.servers.bundled import free_port
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.scripted_server import scripted_server
 from tests.support.small_disk import small_disk
+from tests.support.ycsb_command import workload
 
 SECRET = "hunter2-S3cr3t"
 SPEC = """\
@@ -241,6 +242,7 @@ def test_too_few_open_files_are_noticed_before_the_start(brimline_cli: CommandLi
             "run", "ycsb-c", "--uri", server.uri, "--data", "as-is", "--connections", too_many, "--duration", "1s"
         )
     outcome.check_error(2, "open files", "ulimit -n")
+    assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
 
 
 def _few_open_files() -> None:
@@ -256,17 +258,34 @@ def _few_open_files() -> None:
         ("capacity", "ycsb-c", "--connections", "300", "--frontier", "5ms,10ms", "--data", "as-is"),
         ("ab", "ycsb-c", "--a", "connections=1", "--b", "connections=300", "--pairs", "3", "--data", "as-is"),
         ("grow", "ycsb-c", "--to", "2000", "--step", "1000", "--connections", "1,300"),
+        ("run", "ycsb-c", "--connections", "300", "--data", "as-is"),
+        ("interfere", "ycsb-c", "--connections", "300", "--with", "scan", "--data", "as-is"),
     ],
     ids=lambda verb: f"{verb[0]} {verb[2]}",
 )
 def test_too_few_open_files_for_one_run_of_many_are_noticed_before_the_first(
     verb: tuple[str, ...], brimline_cli: CommandLine
 ) -> None:
-    """None of these verbs begins with the run that has most connections."""
+    """None of these verbs begins with the run that has most connections, or it is their only one."""
     with scripted_server({}) as server:
         outcome = brimline_cli.start(*verb, "--uri", server.uri, before_exec=_few_open_files).end()
         outcome.check_error(2, "needs 428 open files, and this process may have 200", "ulimit -n")
         counted = server.opcounters()
+    assert (counted["query"], counted["insert"]) == (0, 0), "nothing was sent"
+    assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
+
+
+@pytest.mark.parametrize("phase", ["load", "run"])
+def test_too_many_threads_of_ycsb_are_refused_before_it_says_that_it_is_connected(
+    phase: str, brimline_cli: CommandLine
+) -> None:
+    with scripted_server({}) as server:
+        words = ("-P", workload("c"), "-p", f"mongodb.url={server.uri}/ycsb", "-threads", "300")
+        outcome = brimline_cli.start("ycsb", phase, "mongodb", *words, before_exec=_few_open_files).end()
+        counted = server.opcounters()
+    assert outcome.exit_code == 2
+    assert "error: a run of this plan needs 428 open files, and this process may have 200\nhint: " in outcome.stderr
+    assert outcome.stdout == ""
     assert (counted["query"], counted["insert"]) == (0, 0), "nothing was sent"
     assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
 

@@ -1,6 +1,7 @@
 """A real replica set of three: found from any of its members, read where the connection string wants it."""
 
 import json
+import resource
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from brimline.servers import control_client
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.replica_set import Member, replica_set
 from tests.support.server import required_mongod
+from tests.support.ycsb_command import workload
 
 pytestmark = pytest.mark.mongod
 
@@ -132,3 +134,45 @@ def test_a_set_that_has_lost_its_majority(brimline_cli: CommandLine, tmp_path: P
         outcome.check_refused("has no primary", f"{members[1].address} is secondary", "does not answer")
         with pymongo.MongoClient[dict[str, object]](members[1].address, directConnection=True) as client:
             assert not client.admin.command("hello")["isWritablePrimary"]
+
+
+def _few_open_files() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+
+
+@pytest.mark.parametrize(
+    ("words", "preference"),
+    [
+        (("run", "ycsb-c", "--connections", "60", "--data", "as-is"), "secondary"),
+        (("sweep", "ycsb-c", "--vary", "connections=1,60", "--data", "as-is"), "secondary"),
+        (("sweep", "ycsb-c", "--vary", "connections=1,60", "--vary", "read-preference=primary,secondary"), None),
+        (("grow", "ycsb-c", "--to", "2000", "--step", "1000", "--connections", "1,60", "--protocol", "hot"), "nearest"),
+        (("ycsb", "run", "mongodb", "-P", workload("c"), "-threads", "60"), "secondary"),
+    ],
+    ids=["run", "sweep", "sweep of the preference", "grow", "ycsb"],
+)
+def test_connections_that_lead_to_two_servers_count_twice(
+    brimline_cli: CommandLine, members: tuple[Member, ...], words: tuple[str, ...], preference: str | None
+) -> None:
+    """60 connections have room below 200 open files, 120 sockets have not."""
+    uri = f"mongodb://{members[0].address}/sockets?replicaSet=test"
+    if preference is not None:
+        uri += f"&readPreference={preference}"
+    where = ("-p", f"mongodb.url={uri}") if words[0] == "ycsb" else ("--uri", uri)
+    before = counters(members)
+    outcome = brimline_cli.start(*words, *where, before_exec=_few_open_files).end()
+    assert outcome.exit_code == 2, outcome.stderr
+    assert "error: a run of this plan needs 248 open files, and this process may have 200\n" in outcome.stderr
+    assert not list(brimline_cli.runs.glob("*")), "nothing was recorded"
+    after = counters(members)
+    assert [each["insert"] for each in after.values()] == [each["insert"] for each in before.values()]
+
+
+def test_the_doctor_counts_both_servers_of_a_connection(
+    brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path
+) -> None:
+    for options, needed in (("", 188), ("&readPreference=secondary", 248)):
+        uri = f"mongodb://{members[0].address}/?replicaSet=test{options}"
+        document = brimline_cli.run("doctor", spec, "--connections", "60", "--uri", uri, "--json").json()
+        files = next(each for each in document["checks"] if each["name"] == "open_files")
+        assert files["figures"].get("needed_files", needed) == needed, files

@@ -12,7 +12,7 @@ from brimline.api.workload import load_workload
 from brimline.doctor import Check, Planned, ServerInUse, Status, examine, graded
 from brimline.doctor.disk import free_at_server
 from brimline.execution import RunContext, Silence, StopToken, execute
-from brimline.plan import NullTarget, resolve
+from brimline.plan import NullTarget, resolve, wire_target
 from brimline.servers import PasswordSource, control_client, external
 from brimline.servers.deployment import is_loopback
 from brimline.spec import Spec, load_spec
@@ -57,17 +57,23 @@ def checkup(
         mongod=mongod,
         server_version=server_version,
         runs_directory=runs_directory or default_runs_directory(),
-        planned=None if spec is None else _planned(spec),
+        planned=None if spec is None else _planned(spec, server),
         server=server,
         extra=[("generator_ceiling", _ceiling), ("generator_lag", lambda: _lag(beside_server=shares_host(server)))],
     )
 
 
-def _planned(spec: Spec) -> Planned:
+def _planned(spec: Spec, server: ServerInUse | None) -> Planned:
+    """A server of brimline's own is one; where reads go to other members than writes, a connection leads to both."""
+    sockets = 1
+    if server is not None and spec.target.kind == "wire":
+        reads = server.deployment.reads
+        sockets = wire_target(spec, address=server.deployment.address, reads=reads).sockets_per_connection
     return Planned(
         data_bytes=spec.data.records * spec.data.document_bytes_max,
         connections=spec.effective_connections,
         threads=spec.threads,
+        sockets=sockets,
     )
 
 

@@ -13,7 +13,7 @@ from brimline.api.run import interruption
 from brimline.api.workload import load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
-from brimline.execution import allow_connections
+from brimline.execution import allow_connections, allow_descriptors
 from brimline.experiments.growth.conclusion import GrowthConclusion, conclude
 from brimline.experiments.growth.cost import growth_cost, require_room
 from brimline.experiments.growth.order import Growth, GrowthEnd, GrowthSettings, GrowthTrial, IndexSet, Protocol
@@ -75,7 +75,7 @@ def grow_loaded(
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
     _require_indexable(settings, loaded)
     refuse_client_routed(options, verb="grow")
-    allow_connections(max(settings.connections))
+    allow_connections(max(settings.connections))  # known before a server is started; again when it is known what it is
     with workplace(loaded, options) as place:
         deployment = place.context.deployment
         if settings.protocol is not Protocol.HOT and (deployment is None or deployment.own is None):
@@ -117,6 +117,7 @@ def _conduct(
     place: Workplace, settings: GrowthSettings, *, resume: Path | None
 ) -> tuple[ExperimentRecord, Sequence[GrowthTrial], Interrupted | None]:
     plan = load_plan(step_spec(place.spec, settings.to_records), target=place.target)
+    allow_descriptors(plan, connections=max(plan.connections, *settings.connections))
     if resume is not None:
         require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
     with recording(

@@ -18,6 +18,7 @@ from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
 from brimline.doctor.disk import free_at_server
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
+from brimline.execution import allow_descriptors
 from brimline.execution.background import BACKGROUND_COLLECTION, Background, background
 from brimline.execution.leftovers import remove_leftovers
 from brimline.experiments.paired.interference import (
@@ -88,6 +89,7 @@ def interfere_loaded(
         if deployment is None:
             raise UsageError("without a server there is nothing to interfere with", hint="leave --null out")
         plan = resolve(place.spec, target=place.target)
+        allow_descriptors(plan)
         other = background(settings.background, _background_plan(place, settings.rows), deployment)
         if resume is not None:
             require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)

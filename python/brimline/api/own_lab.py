@@ -12,10 +12,18 @@ from brimline.execution import StopToken
 from brimline.servers import Deployment, ServerBinary, external
 from brimline.servers.binary import find_mongos
 from brimline.servers.lab.lifecycle import bring_up
-from brimline.servers.lab.names import STANDALONE, is_client_routed, is_sharded, read_topology, topology_spec
+from brimline.servers.lab.names import (
+    CLIENT_ROUTED,
+    STANDALONE,
+    is_client_routed,
+    is_sharded,
+    read_topology,
+    topology_spec,
+)
 from brimline.servers.lab.network import parse_network
 from brimline.servers.lab.spec import NAME_DEFAULT, LabSpec
 from brimline.servers.lab.state import Lab
+from brimline.servers.selection import Mode
 from brimline.spec import Spec
 
 SMALLEST_SET = "replica-set-1"
@@ -58,6 +66,18 @@ def fitted(spec: Spec, options: Options) -> Options:
     if options.topology == STANDALONE:
         raise UsageError("a standalone server has no transactions", hint="--topology replica-set-1 has")
     return options if options.topology is not None else replace(options, topology=SMALLEST_SET)
+
+
+def sockets_per_connection(options: Options, *, reads: Mode | None) -> int:
+    """To how many servers of its own each connection will lead, by the topology's name; `reads`: the read preference.
+
+    What `WireTarget.sockets_per_connection` says once they are up.
+    """
+    lab = topology_spec(options.topology or STANDALONE)
+    if lab.topology == CLIENT_ROUTED:
+        return lab.shard_count
+    has_secondaries = lab.topology == "replica set" and len(lab.members) > 1
+    return 2 if has_secondaries and reads not in (None, "primary", "primaryPreferred") else 1
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from brimline.api.options import Options
 from brimline.api.workload import load_workload, objective
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import Interrupted, TargetError
-from brimline.execution import StopToken, execute, restore_data
+from brimline.execution import StopToken, allow_descriptors, execute, restore_data
 from brimline.plan import Plan, resolve
 from brimline.plan.pacing import load_line
 from brimline.spec import LoadedSpec
@@ -40,6 +40,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
     with workplace(loaded, options) as place:
         plan = resolve(place.spec, target=place.target)
         slo = objective(place.spec)
+        allow_descriptors(plan)
         place.ensure_data(plan)
         place.stop.raise_if_requested()
         options.progress.note(load_line(plan))

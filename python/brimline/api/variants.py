@@ -1,14 +1,14 @@
 """Owns what each combination of levels comes to: its workload, its collection, its index, the server it needs."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brimline.api.options import Options
-from brimline.api.own_lab import idle_router, lab_spec_of, refuse_over_shards, router_of
+from brimline.api.own_lab import idle_router, lab_spec_of, refuse_over_shards, router_of, sockets_per_connection
 from brimline.api.workplace import driver_needs_one_server, given_uri, require_client
 from brimline.errors import UsageError
-from brimline.execution import DataPolicy
+from brimline.execution import DataPolicy, allow_connections
 from brimline.experiments.runner import probe_plan
 from brimline.experiments.trial import Probe
 from brimline.experiments.vary.factors import (
@@ -90,6 +90,19 @@ def run_plan(spec: Spec, settings: VarySettings, target: TargetPlan) -> Plan:
         duration_s=settings.duration_s,
     )
     return probe_plan(probe, spec=spec, target=target)
+
+
+def require_descriptors(variants: Collection[Variant]) -> None:
+    """Every combination may open its sockets, as far as it is known before a server is reached. Raises UsageError."""
+    allow_connections(max(each.loaded.spec.effective_connections * _sockets(each) for each in variants))
+
+
+def _sockets(variant: Variant) -> int:
+    """Of each connection: exact on servers of brimline's own, at least one on a server elsewhere."""
+    spec, options = variant.loaded.spec, variant.options
+    if spec.target.kind != "wire" or given_uri(spec, options) is not None:
+        return 1
+    return sockets_per_connection(options, reads=variant.reads)
 
 
 def check_overrides(factors: Sequence[Factor], overrides: Mapping[str, object]) -> None:

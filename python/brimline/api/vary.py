@@ -13,11 +13,11 @@ from brimline.api.options import Options
 from brimline.api.results import Result
 from brimline.api.resume import require_same_server, resumption
 from brimline.api.run import interruption
-from brimline.api.variants import Variant, Workloads, check_overrides, placed, run_plan
+from brimline.api.variants import Variant, Workloads, check_overrides, placed, require_descriptors, run_plan
 from brimline.api.workload import check_no_think_time, load_workload
 from brimline.api.workplace import Workplace, environment_of, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
-from brimline.execution import MakeDirectory, StopToken, allow_connections, interruptible
+from brimline.execution import MakeDirectory, StopToken, allow_descriptors, interruptible
 from brimline.execution.indexed_data import ensure_indexed_data
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
@@ -173,7 +173,7 @@ def _conduct(
     """Makes the runs that are not there yet. Raises BrimlineError; what was measured is kept."""
     first = variants[settings.combinations[0]].loaded.spec
     if not options.null:
-        allow_connections(max(each.loaded.spec.effective_connections for each in variants.values()))
+        require_descriptors(variants.values())
     plan_hash = _plan_hash(settings, variants)
     if resume is None:
         options.progress.note(vary_cost_text(settings, own_server=bool(settings.apart)))
@@ -230,6 +230,10 @@ def _open_place(
         if earlier is not None:
             was = read_record(earlier.directory).environment
             require_same_server(before.directory, was, place.context.environment)
+        here = [each for its, each in variants.items() if settings.server_levels(its) == settings.server_levels(levels)]
+        for each in here:  # now it is known how many servers a connection leads to
+            target = place.reading(each.reads).beside(each.loaded).target
+            allow_descriptors(run_plan(each.loaded.spec, settings, target))
         yield _Place(place, settings, variants)
 
 

@@ -14,7 +14,7 @@ from brimline.api.options import Options
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import RecordError, redact_uri
-from brimline.execution import add_data, check_room, execute
+from brimline.execution import add_data, allow_descriptors, check_room, execute
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.log import operations_at_most
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
@@ -74,7 +74,7 @@ class _Front:
 
     def run(self, place: Workplace) -> "RunResult":
         plan = resolve(place.spec, target=place.target)
-        self._check_room(plan)
+        self._check_limits(plan)
         place.stop.raise_if_requested()
         directory = place.directory(plan)
         lines = self._begin(plan)
@@ -87,7 +87,7 @@ class _Front:
 
     def load(self, place: Workplace) -> "RunResult":
         plan = _load_plan(place, self.output)
-        self._check_room(plan)
+        self._check_limits(plan)
         directory = place.directory(plan, kind="load")
         lines = self._begin(plan)
         context = replace(place.context, on_samples=self._listener(lines))
@@ -136,8 +136,13 @@ class _Front:
                 self.talk(f"warning: {finding.evidence}")
         self.talk(f"record: {result.directory}")
 
-    def _check_room(self, plan: Plan) -> None:
-        """Raises UsageError where the file of raw latencies can't fit, as far as their number is known."""
+    def _check_limits(self, plan: Plan) -> None:
+        """Before a word of YCSB's says that there is a connection, and before there is a directory for a record.
+
+        Raises UsageError where there may not be so many open files, or where the file of raw latencies can't fit, as
+        far as their number is known.
+        """
+        allow_descriptors(plan)
         count = operations_at_most(plan)
         if self.output.raw_file is not None and count is not None:
             needed_bytes = count * _RAW_LINE_BYTES_MIN

@@ -14,11 +14,12 @@ CheckFunction = Callable[[], Check]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What a workload will need: bytes of data at most, connections, engine threads."""
+    """What a workload will need: bytes of data at most, connections of so many sockets each, engine threads."""
 
     data_bytes: int
     connections: int
     threads: int
+    sockets: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ def examine(
 def _machine(planned: Planned | None) -> list[tuple[str, CheckFunction]]:
     connections = None if planned is None else planned.connections
     threads = None if planned is None else planned.threads
+    sockets = 1 if planned is None else planned.sockets
     return [
         ("cores", processor.cores),
         ("cpu_governor", processor.governor),
@@ -68,8 +70,8 @@ def _machine(planned: Planned | None) -> list[tuple[str, CheckFunction]]:
         ("steal_time", processor.steal),
         ("clock_source", timing.clock_source),
         ("clock_error", timing.clock_error),
-        ("open_files", lambda: limits.open_files(connections=connections)),
-        ("processes", lambda: limits.processes(connections=connections, threads=threads)),
+        ("open_files", lambda: limits.open_files(connections=connections, sockets=sockets)),
+        ("processes", lambda: limits.processes(connections=connections, sockets=sockets, threads=threads)),
         ("transparent_huge_pages", memory.huge_pages),
         ("swap", memory.swap),
     ]

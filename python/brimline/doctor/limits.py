@@ -16,32 +16,46 @@ PROCESSES_BESIDE = 64
 _UNLIMITED = resource.RLIM_INFINITY
 
 
-def open_files(*, connections: int | None = None, limit: int | None = None) -> Check:
-    """Each connection takes a file descriptor, at the generator and at a server that it starts.
+def files_needed(connections: int, *, sockets: int = 1) -> int:
+    """Open files of a run with so many connections, each to `sockets` servers."""
+    return connections * sockets + OPEN_FILES_BESIDE
+
+
+def connections_within(limit: int, *, sockets: int = 1) -> int:
+    """The most connections for which so many open files are enough; below 1 where not even one has room."""
+    return (limit - OPEN_FILES_BESIDE) // sockets
+
+
+def open_files(*, connections: int | None = None, sockets: int = 1, limit: int | None = None) -> Check:
+    """Each connection takes a file descriptor for each server that it leads to, at the generator and at that server.
 
     `limit` is the hard one: up to it brimline helps itself. `connections` are those of the workload, if there is one.
     """
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1] if limit is None else limit
     if limit == _UNLIMITED:
         return graded("open_files", "no limit", hint="", figures={"limit_files": None})
-    needed = None if connections is None else connections + OPEN_FILES_BESIDE
-    planned = "" if needed is None else f"; the workload's {connections_text(connections or 0)} need {needed}"
+    needed = None if connections is None else files_needed(connections, sockets=sockets)
+    each = "" if sockets == 1 else f", {sockets} sockets each,"
+    planned = "" if needed is None else f"; the workload's {connections_text(connections or 0)}{each} need {needed}"
     return graded(
         "open_files",
         f"at most {format_count(limit)} open files{planned}",
         warn=limit < OPEN_FILES_MIN,
         fail=needed is not None and limit < needed,
-        hint=f"ulimit -Hn 64000 as root, else fewer than {format_count(limit)} connections can be made",
+        hint="ulimit -Hn 64000 as root, else at most "
+        f"{connections_text(max(0, connections_within(limit, sockets=sockets)))} can be made",
         figures={"limit_files": limit, "needed_files": needed},
     )
 
 
-def processes(*, connections: int | None = None, threads: int | None = None, limit: int | None = None) -> Check:
-    """A server has a thread for each connection, and threads count as processes of their user (getrlimit(2))."""
+def processes(
+    *, connections: int | None = None, sockets: int = 1, threads: int | None = None, limit: int | None = None
+) -> Check:
+    """A server has a thread for each socket, and threads count as processes of their user (getrlimit(2))."""
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0] if limit is None else limit
     if limit == _UNLIMITED:
         return graded("processes", "no limit", hint="", figures={"limit_processes": None})
-    needed = None if connections is None else connections + (threads or 1) + PROCESSES_BESIDE
+    needed = None if connections is None else connections * sockets + (threads or 1) + PROCESSES_BESIDE
     planned = "" if needed is None else f"; generator and a local server need {format_count(needed)}"
     return graded(
         "processes",

@@ -2,7 +2,7 @@
 
 import resource
 
-from brimline.doctor.limits import OPEN_FILES_BESIDE
+from brimline.doctor import limits
 from brimline.errors import UsageError
 from brimline.plan import Plan
 from brimline.spec.readers import CONNECTION_COUNT_MAX
@@ -28,7 +28,7 @@ def connections_within(sockets: int) -> int:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if not sockets or hard == resource.RLIM_INFINITY:
         return CONNECTION_COUNT_MAX
-    return max(1, min(CONNECTION_COUNT_MAX, (hard - OPEN_FILES_BESIDE) // sockets))
+    return max(1, min(CONNECTION_COUNT_MAX, limits.connections_within(hard, sockets=sockets)))
 
 
 def _sockets_per_connection(plan: Plan) -> int:
@@ -42,7 +42,7 @@ def _sockets_per_connection(plan: Plan) -> int:
 
 def allow_connections(connections: int, *, sockets: int = 1) -> None:
     """The same for so many connections of `sockets` sockets each. Raises UsageError."""
-    wanted = connections * sockets + OPEN_FILES_BESIDE
+    wanted = limits.files_needed(connections, sockets=sockets)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return

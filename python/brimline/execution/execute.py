@@ -51,10 +51,12 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
     `RunRecord.ended_by` says how it ended; a run that was cut short is no error here.
 
     Raises:
-        UsageError: the engine refuses the plan, or its log of operations has no room on the disk.
+        UsageError: the plan needs more open files than there may be, the engine refuses it, or its log of operations
+            has no room on the disk.
         TargetError: no connection could be made.
         RecordError: the record can't be written; what was written stays.
     """
+    allow_descriptors(plan)
     check_room_for_log(plan, directory)
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
         facts: dict[str, Any] = {}

@@ -217,6 +217,15 @@ def test_open_files(limit: int, connections: int | None, status: Status) -> None
     _expect(limits.open_files(limit=limit, connections=connections), status)
 
 
+def test_each_server_that_a_connection_leads_to_takes_an_open_file() -> None:
+    one, two = (limits.open_files(limit=5_000, connections=3_000, sockets=sockets) for sockets in (1, 2))
+    _expect(one, Status.PASS, "the workload's 3 000 connections need 3128")
+    _expect(two, Status.FAIL, "the workload's 3 000 connections, 2 sockets each, need 6128")
+    assert two.hint == "ulimit -Hn 64000 as root, else at most 2 436 connections can be made"
+    assert limits.processes(limit=5_000, connections=3_000, sockets=2).status is Status.FAIL
+    assert limits.processes(limit=5_000, connections=3_000, sockets=1).status is Status.PASS
+
+
 @pytest.mark.parametrize(
     ("limit", "connections", "status"),
     [
@@ -400,6 +409,12 @@ def test_what_a_workload_needs_is_held_against_what_there_is(tmp_path: Path) -> 
     by_name = {check.name: check for check in examine(directory=tmp_path, runs_directory=tmp_path, planned=planned)}
     assert by_name["server_disk"].status is Status.FAIL
     assert by_name["open_files"].figures.get("needed_files", 50_128) == 50_128
+
+
+def test_a_workload_that_reads_elsewhere_needs_sockets_for_both() -> None:
+    planned = Planned(data_bytes=1, connections=50_000, threads=2, sockets=2)
+    figures = next(check for check in examine(planned=planned) if check.name == "open_files").figures
+    assert figures.get("needed_files", 100_128) == 100_128
 
 
 def test_with_a_server_given_nothing_is_said_of_one_of_our_own(tmp_path: Path) -> None:
