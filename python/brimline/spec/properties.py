@@ -37,6 +37,11 @@ class Property:
         """The flag that gave it without naming it: "-threads"; else ""."""
         return self.origin if self.origin.startswith("-") and self.origin != _BY_NAME else ""
 
+    @property
+    def by_word(self) -> bool:
+        """Whether it was given on the command line, for this one call; what stands in a file is for others too."""
+        return self.origin == _BY_NAME or bool(self.flag)
+
 
 def parse_properties(data: bytes, source: str) -> dict[str, Property]:
     """Reads a property file. Raises SpecError, which names `source` and the line."""

@@ -85,11 +85,11 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "operations": _commands(shares, batch_size),
         "keys": _keys(properties),
         "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
-        "read_all_fields": properties.flag("readallfields", default=True),
+        "read_all_fields": _reads_all_fields(properties, shares),
         "name_read_fields": _names_read_fields(properties, has_reads=shares["read"] > 0),
         "verify_reads": _verifies(properties) and shares["read"] + shares["read_modify_write"] > 0,
         "upsert": properties.flag("mongodb.upsert", default=False),
-        "write_all_fields": properties.flag("writeallfields", default=False),
+        "write_all_fields": _writes_all_fields(properties, shares),
         "insert_batch_size": batch_size if shares["insert"] else 1,
         "insert_retries": _insert_retries(properties, batch_size),
         "load": _load(properties, per_operation),
@@ -288,6 +288,29 @@ def _verifies(properties: YcsbProperties) -> bool:
             "dataintegrity", "needs fields of one length", "write fieldlengthdistribution=constant, YCSB's default"
         )
     return wanted
+
+
+def _reads_all_fields(properties: YcsbProperties, shares: Mapping[str, float]) -> bool:
+    all_fields = properties.flag("readallfields", default=True)
+    if not all_fields and not shares["read"] + shares["scan"] + shares["read_modify_write"]:
+        properties.refuse(
+            "readallfields",
+            "would have no effect with readproportion=0, scanproportion=0 and readmodifywriteproportion=0",
+            "remove readallfields",
+        )
+    return all_fields
+
+
+def _writes_all_fields(properties: YcsbProperties, shares: Mapping[str, float]) -> bool:
+    """An insert always writes all of them."""
+    all_fields = properties.flag("writeallfields", default=False)
+    if all_fields and not shares["update"] + shares["read_modify_write"]:
+        properties.refuse(
+            "writeallfields",
+            "would have no effect with updateproportion=0 and readmodifywriteproportion=0",
+            "remove writeallfields",
+        )
+    return all_fields
 
 
 def _names_read_fields(properties: YcsbProperties, *, has_reads: bool) -> bool:

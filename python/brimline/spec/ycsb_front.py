@@ -141,8 +141,25 @@ def _check_phase(properties: YcsbProperties, phase: Phase) -> None:
     transactions = phase == "run"
     if properties.flag("dotransactions", default=transactions) is not transactions:
         properties.refuse("dotransactions", f"contradicts `ycsb {phase}`", "remove dotransactions")
-    if transactions and not properties.number("insertproportion", 0.0):
-        properties.only_when(False, {"mongodb.upsert": "false"}, "with insertproportion=0")
+    if transactions:
+        _check_load_only(properties)
+
+
+def _check_load_only(properties: YcsbProperties) -> None:
+    """What only the load of a workload does is refused when a run is asked for it by name.
+
+    A file describes both phases and may say it all the same, as it may say to a load what only runs do.
+    """
+    asked = ["mongodb.upsert"] if properties.flag("mongodb.upsert", default=False) else []
+    asked += [name for name in ("batchsize", "mongodb.batchsize") if properties.whole(name, 1, minimum=1) > 1]
+    has_inserts = properties.number("insertproportion", 0.0) > 0
+    for name in asked:
+        if not has_inserts and properties.given[name].by_word:
+            properties.refuse(name, "would have no effect on `ycsb run` with insertproportion=0", f"remove {name}")
+    for name, default in (("core_workload_insertion_retry_limit", 0), ("core_workload_insertion_retry_interval", 3)):
+        if properties.whole(name, default) != default and properties.given[name].by_word:
+            why = "would have no effect on `ycsb run`: only inserts of a load are attempted again"
+            properties.refuse(name, why, f"remove {name}, or give it to `ycsb load`")
 
 
 def _measurement_type(properties: YcsbProperties) -> MeasurementType:

@@ -139,6 +139,9 @@ def test_defaults_are_ycsbs() -> None:
         ("dataintegrity=true", "verify_reads", True),
         ("dataintegrity=true", "data.values", "derived"),
         ("writeallfields=TRUE", "write_all_fields", True),
+        ("writeallfields=true updateproportion=0 readmodifywriteproportion=1", "write_all_fields", True),
+        ("readallfields=false readproportion=0 scanproportion=1", "read_all_fields", False),
+        ("readallfields=false readproportion=0 readmodifywriteproportion=1", "read_all_fields", False),
         ("insertorder=ordered", "data.insert_order", "ordered"),
         ("zeropadding=12", "data.zero_padding", 12),
         ("requestdistribution=zipfian", "keys", ZipfianKeys(theta=0.99)),
@@ -165,7 +168,7 @@ def test_defaults_are_ycsbs() -> None:
         ("batchsize=100", "data.batch_size", 100),
         ("mongodb.batchsize=100", "data.batch_size", 100),
         ("batchsize=100 insertproportion=1", "insert_batch_size", 100),
-        ("batchsize=100", "insert_batch_size", 1),
+        ("batchsize=100", "insert_batch_size", 1),  # it is that of the load
         (
             "batchsize=1 core_workload_insertion_retry_limit=2",
             "insert_retries",
@@ -247,6 +250,17 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
             "maxscanlength=5",
             "maxscanlength: would have no effect with scanproportion=0",
             "remove maxscanlength",
+        ),
+        (
+            "readallfields=false readproportion=0",
+            "readallfields: would have no effect with readproportion=0, scanproportion=0 and "
+            "readmodifywriteproportion=0",
+            "remove readallfields",
+        ),
+        (
+            "writeallfields=true updateproportion=0 insertproportion=1",
+            "writeallfields: would have no effect with updateproportion=0 and readmodifywriteproportion=0",
+            "remove writeallfields",
         ),
         (
             "minfieldlength=5",

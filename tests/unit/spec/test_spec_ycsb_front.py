@@ -168,16 +168,25 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
         ("dotransactions=false", "contradicts `ycsb run`", "remove dotransactions"),
         ("measurement.raw.output_file=x", "would have no effect with measurementtype=hdrhistogram", "remove"),
         ("measurement.trackjvm=true", "would have no effect: there is no JVM", ""),
-        ("core_workload_insertion_retry_interval=1", "core_workload_insertion_retry_limit=0", "remove"),
-        ("core_workload_insertion_retry_limit=2 batchsize=10", "for single inserts, but batchsize is 10", "remove"),
-        ("core_workload_insertion_retry_limit=2000000", "must be in 1 to 1000000, but is 2000000", "write it like 2"),
+        ("core_workload_insertion_retry_limit=x", "must be a whole number from 0 on", "retry_limit=2"),
         ("mongodb.readPreference=tertiary", '"tertiary" is not one of primary, primary_preferred', ""),
         (
             "mongodb.url=mongodb://h/?readPreference=nearest mongodb.readPreference=secondary",
             "would have no effect: mongodb.url has a readPreference",
             "give one of the two",
         ),
-        ("mongodb.upsert=true", "would have no effect with insertproportion=0", "remove mongodb.upsert"),
+        ("mongodb.upsert=true", "no effect on `ycsb run` with insertproportion=0", "remove mongodb.upsert"),
+        ("batchsize=2", "no effect on `ycsb run` with insertproportion=0", "remove batchsize"),
+        ("mongodb.batchsize=2", "no effect on `ycsb run` with insertproportion=0", "remove mongodb.batchsize"),
+        ("core_workload_insertion_retry_limit=2", "no effect on `ycsb run`: only inserts of a load", "`ycsb load`"),
+        (
+            "insertproportion=1 core_workload_insertion_retry_limit=2",
+            "core_workload_insertion_retry_limit: would have no effect on `ycsb run`: only inserts of a load",
+            "remove core_workload_insertion_retry_limit, or give it to `ycsb load`",
+        ),
+        ("core_workload_insertion_retry_interval=1", "no effect on `ycsb run`: only inserts of a load", "`ycsb load`"),
+        ("readallfields=false readproportion=0", "with readproportion=0, scanproportion=0 and readmodify", "remove"),
+        ("writeallfields=true updateproportion=0", "with updateproportion=0 and readmodifywriteproportion=0", "remove"),
         ("readallfieldsbyname=true readallfields=false", "would have no effect with readallfields=false", ""),
         ("readallfieldsbyname=true readproportion=0", "would have no effect with readproportion=0", ""),
         ("dataintegrity=true fieldlengthdistribution=uniform", "needs fields of one length", "constant"),
@@ -217,3 +226,81 @@ def test_a_key_twice_in_a_file_is_refused(phase: Phase, tmp_path: Path) -> None:
 def test_another_workload_class_is_refused(phase: Phase) -> None:
     with pytest.raises(SpecError, match="is not the core workload"):
         load_ycsb(properties=["workload=site.ycsb.workloads.TimeSeriesWorkload", "recordcount=1"], phase=phase)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "message", "hint"),
+    [
+        ("core_workload_insertion_retry_interval=1", "core_workload_insertion_retry_limit=0", "remove"),
+        ("core_workload_insertion_retry_limit=2 batchsize=10", "for single inserts, but batchsize is 10", "remove"),
+        ("core_workload_insertion_retry_limit=2000000", "must be in 1 to 1000000, but is 2000000", "write it like 2"),
+        ("readallfields=false readproportion=0", "would have no effect with readproportion=0", "remove readallfields"),
+    ],
+)
+def test_refusals_of_a_load(assignments: str, message: str, hint: str) -> None:
+    error = refusal(*assignments.split(), phase="load")
+    assert message in error.message
+    assert error.hint and hint in error.hint
+
+
+LOAD_ONLY = [
+    ("mongodb.upsert=true", "upsert", True),
+    ("batchsize=10", "data.batch_size", 10),
+    ("mongodb.batchsize=10", "data.batch_size", 10),
+    ("core_workload_insertion_retry_limit=2 core_workload_insertion_retry_interval=1", "insert_retries.limit", 2),
+]
+
+
+@pytest.mark.parametrize(("assignments", "path", "expected"), LOAD_ONLY)
+def test_a_file_for_both_phases_may_say_what_only_its_load_does(
+    assignments: str, path: str, expected: object, tmp_path: Path
+) -> None:
+    """The same with -p is for one call, and a run that can do nothing with it says so."""
+    file = tmp_path / "workloadx"
+    file.write_text("\n".join([*CORE, *assignments.split()]))
+    phases: tuple[Phase, ...] = ("load", "run")
+    for phase in phases:
+        load_ycsb([file], phase=phase)
+    value: object = read(*assignments.split(), phase="load")[0].spec
+    for name in path.split("."):
+        value = getattr(value, name)
+    assert value == expected
+    for assignment in assignments.split():
+        with pytest.raises(SpecError, match=r"^-p: .* would have no effect on `ycsb run`"):
+            load_ycsb([file], [assignment], phase="run")
+
+
+@pytest.mark.parametrize("assignment", ["mongodb.upsert=true", "batchsize=10", "mongodb.batchsize=10"])
+def test_a_run_that_inserts_can_do_something_with_it(assignment: str) -> None:
+    read("insertproportion=0.5", assignment)
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [
+        "readallfields=false",
+        "writeallfields=true",
+        "requestdistribution=zipfian",
+        "operationcount=5",
+        "maxscanlength=7",
+    ],
+)
+def test_a_load_accepts_what_only_runs_do(assignment: str) -> None:
+    read(assignment, "scanproportion=0.1", phase="load")
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [
+        "mongodb.upsert=FALSE",
+        "batchsize=1",
+        "mongodb.batchsize=1",
+        "core_workload_insertion_retry_limit=0",
+        "core_workload_insertion_retry_interval=3",
+        "readallfields=TRUE",
+        "writeallfields=false",
+    ],
+)
+@pytest.mark.parametrize("shares", ["readproportion=0", "updateproportion=0"])
+def test_a_default_asks_for_nothing_on_a_run_either(assignment: str, shares: str) -> None:
+    assert read(assignment, shares)[0].spec == read(shares)[0].spec
