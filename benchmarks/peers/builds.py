@@ -4,7 +4,7 @@ import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -12,6 +12,10 @@ ROOT = HERE.parent.parent
 JAVA = HERE / "java"
 RUST = HERE / "rust-driver"
 RUST_TARGET = ROOT / "target" / "peers" / "rust-driver"
+GO_YCSB = HERE / "go-ycsb"
+GO_YCSB_VERSION = "1.0.1"
+"""Pinned, with all it needs, by the go.mod and go.sum there."""
+GO_TARGET = ROOT / "target" / "peers" / "go"
 MAVEN_REPOSITORY = ROOT / ".cache" / "m2"
 LOGS = ROOT / "target" / "peers"
 BUILD_DEADLINE_S = 900.0
@@ -59,13 +63,40 @@ def build_rust() -> Path:
     return RUST_TARGET / "release" / "rust-driver-peer"
 
 
-def _build(what: str, command: list[str], *, log: Path) -> None:
+@functools.cache
+def build_go_ycsb() -> Path:
+    """Fetches and compiles go-ycsb, its own main program as it is published; its path. Raises Missing.
+
+    By a module of ours that only names it: `go install` refuses a module that replaces another, as go-ycsb does.
+    Without C, so that no compiler but Go's is needed; nothing that speaks with MongoDB is in C.
+    """
+    if shutil.which("go") is None:
+        raise Missing("neither go-ycsb nor go is here", hint="install Go, or set PEERS_GO_YCSB to a go-ycsb")
+    program = GO_TARGET / "bin" / "go-ycsb"
+    command = ["go", "build", "-o", str(program), "github.com/pingcap/go-ycsb/cmd/go-ycsb"]
+    places = {"GOPATH": str(GO_TARGET), "GOCACHE": str(GO_TARGET / "cache"), "GOWORK": "off"}
+    # Modules that can be written can be removed by `make clean`.
+    manner = {"GOFLAGS": "-modcacherw -mod=readonly", "CGO_ENABLED": "0"}
+    _build("go-ycsb", command, log=LOGS / "go.log", directory=GO_YCSB, environment=places | manner)
+    return program
+
+
+def _build(
+    what: str, command: list[str], *, log: Path, directory: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     hint = f"{log.relative_to(ROOT)} says why; the first build needs the package registry"
     try:
         with log.open("wb") as output:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=BUILD_DEADLINE_S, check=False
+                command,
+                cwd=directory,
+                env={**os.environ, **(environment or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                timeout=BUILD_DEADLINE_S,
+                check=False,
             )
     except subprocess.TimeoutExpired:
         raise Missing(f"{what} took more than {BUILD_DEADLINE_S:.0f} s to build", hint=hint) from None

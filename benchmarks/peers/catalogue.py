@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.peers.builds import Missing, java_command, rust_command
+from benchmarks.peers.builds import GO_YCSB_VERSION, Missing, build_go_ycsb, java_command, rust_command
 
 HERE = Path(__file__).resolve().parent
 BRIMLINE = "brimline"
 ALL_CELLS = ("c", "a", "load", "batch")
+DATABASE = "peers"
+COLLECTION = "usertable"
+LOAD_DATABASE = "peers_load"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +23,8 @@ class Peer:
 
     `cells`: what it can do. `jvm`: compiles while it runs, so that its warm-up is longer. `by_count`: its loads end
     when their documents are in. `outside`: a program that knows nothing of this comparison; a small
-    program of ours stands before it, whose own CPU and memory are left out.
+    program of ours stands before it, whose own CPU and memory are left out. `own_records`: the namespaces of its
+    records and of its loads where they are its own; it loads its records itself, before it works on them.
     """
 
     name: str
@@ -30,7 +34,14 @@ class Peer:
     jvm: bool = False
     by_count: bool = False
     outside: bool = False
+    own_records: tuple[str, str] | None = None
     note: str = ""
+
+    def namespace(self, *, loads: bool) -> str:
+        """Database and collection of its work."""
+        if self.own_records is not None:
+            return self.own_records[loads]
+        return f"{LOAD_DATABASE if loads else DATABASE}.{COLLECTION}"
 
 
 def python_program(*words: str) -> Callable[[], list[str]]:
@@ -46,6 +57,15 @@ def outside_program(tool: str, names: tuple[str, ...], variable: str) -> Callabl
         return [*python_program("outside/peer.py", "--tool", tool, "--program", program)()]
 
     return command
+
+
+def go_ycsb_command() -> list[str]:
+    """go-ycsb where it is named or on PATH, else built here."""
+    names, variable = ("go-ycsb",), "PEERS_GO_YCSB"
+    if os.environ.get(variable) or shutil.which(names[0]):
+        return outside_program("go-ycsb", names, variable)()
+    words = ("--tool", "go-ycsb", "--program", str(build_go_ycsb()), "--tool-version", GO_YCSB_VERSION)
+    return python_program("outside/peer.py", *words)()
 
 
 def find_program(names: tuple[str, ...], variable: str, environ: Mapping[str, str]) -> str:
@@ -101,11 +121,14 @@ CATALOGUE = (
     Peer(
         name="go-ycsb",
         title="go-ycsb",
-        command=outside_program("go-ycsb", ("go-ycsb",), "PEERS_GO_YCSB"),
+        command=go_ycsb_command,
         cells=("c", "a", "load"),
         outside=True,
-        note="Operations are the server's count, latencies span its warm-up. Its reads project all fields, its keys "
-        "and database are its own, and its zipfian is YCSB's.",
+        own_records=("ycsb.go_ycsb", "ycsb.go_ycsb_load"),
+        note="Operations are the server's count. Latencies are its own, over the window and two seconds after it, of a "
+        "load over the warm-up as well. Its reads name all ten fields in a projection, and leave `_id` out. Its "
+        "database and its records are its own; its keys are numbers by its own hash. Its zipfian is an approximation: "
+        "ranks are drawn for 10¹⁰ items and hashed onto the records.",
     ),
     Peer(
         name="ycsb-release",

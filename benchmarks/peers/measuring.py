@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.catalogue import Peer
+from benchmarks.peers.catalogue import COLLECTION, DATABASE, LOAD_DATABASE, Peer
 from benchmarks.peers.processes import Client, ClientFailed, client, cpu_ns, descendants, peak_memory_bytes
 from benchmarks.peers.results import Run
 from benchmarks.peers.rounds import Turn
-from benchmarks.peers.server import COLLECTION, DATABASE, LOAD_DATABASE, Server
+from benchmarks.peers.server import Server
 from benchmarks.peers.settings import Cell, Settings
 from brimline.monitor.cpu_time import host_cpu
 

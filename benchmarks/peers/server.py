@@ -11,15 +11,13 @@ from typing import Any
 from pymongo.errors import CollectionInvalid, OperationFailure
 
 import brimline
+from benchmarks.peers.catalogue import COLLECTION, DATABASE, LOAD_DATABASE
 from benchmarks.peers.processes import on_cores
 from benchmarks.peers.settings import CACHE_GB, Settings
 from brimline.errors import TargetError
 from brimline.servers import Deployment, bundled, control_client, find_mongod
 from brimline.servers.deployment import Client
 
-DATABASE = "peers"
-COLLECTION = "usertable"
-LOAD_DATABASE = "peers_load"
 COUNTERS = ("insert", "query", "update")
 _NAMESPACE_EXISTS = 48
 _EMPTYING_TRIES, _BETWEEN_TRIES_S = 20, 0.25
@@ -66,17 +64,17 @@ class Server:
         raise TargetError("somebody else writes to the collection of loads")
 
     @contextmanager
-    def profiled(self, database: str) -> Iterator[list[dict[str, Any]]]:
+    def profiled(self, namespace: str) -> Iterator[list[dict[str, Any]]]:
         """Notes every command on the collection while the `with` block runs; filled when it ends."""
         noted: list[dict[str, Any]] = []
-        watched = self.client[database]
+        watched = self.client[namespace.partition(".")[0]]
         watched.create_collection("system.profile", capped=True, size=_PROFILE_BYTES)
         watched.command("profile", _PROFILE_ALL)
         try:
             yield noted
         finally:
             watched.command("profile", _PROFILE_OFF)
-            noted.extend(watched["system.profile"].find({"ns": f"{database}.{COLLECTION}"}))
+            noted.extend(watched["system.profile"].find({"ns": namespace}))
             watched["system.profile"].drop()
 
 

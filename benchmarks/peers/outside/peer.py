@@ -9,6 +9,7 @@ import base64
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,13 +19,25 @@ from pathlib import Path
 from typing import Any
 
 import pymongo
-from tools import GO_DATABASE, GO_TABLE, go_ycsb_command, mongoimport_command, percentile_ns, ycsb_command
+from tools import (
+    GO_DATABASE,
+    GO_LOAD_TABLE,
+    GO_TABLE,
+    go_ycsb_command,
+    go_ycsb_failures,
+    go_ycsb_records,
+    mongoimport_command,
+    percentile_ns,
+    ycsb_command,
+)
 
 _SENDING = 100
 """Operations after which a tool has begun to send."""
 _START_DEADLINE_S = 50.0
 _END_DEADLINE_S = 40.0
 _POLL_S = 0.01
+_READ_S = 2.0
+"""Within which the runner has read the CPU time of a tool that is ended here."""
 
 
 def main() -> None:
@@ -45,6 +58,7 @@ def arguments() -> argparse.Namespace:
         *(("batch", int), ("warmup-s", float), ("measured-s", float), ("seed", int)),
     ):
         parser.add_argument(f"--{name}", type=kind, required=True)
+    parser.add_argument("--tool-version", help="where it is known")
     return parser.parse_args()
 
 
@@ -60,6 +74,9 @@ def followed(given: argparse.Namespace, client: pymongo.MongoClient[dict[str, An
         try:
             wait_until_it_sends(tool, client)
             window_ns = pass_window(given)
+            if given.tool == "go-ycsb":
+                time.sleep(_READ_S)
+                tool.send_signal(signal.SIGINT)
             tool.wait(math.ceil(given.warmup_s) + _END_DEADLINE_S)
         finally:
             tool.kill()
@@ -68,11 +85,11 @@ def followed(given: argparse.Namespace, client: pymongo.MongoClient[dict[str, An
         said = output.read().decode(errors="replace")
     return {
         "operations": None,
-        "failed": 0,
+        "failed": go_ycsb_failures(said, in_flight=given.threads),
         "window_ns": window_ns,
         "p50_ns": percentile_ns(said, 50),
         "p99_ns": percentile_ns(said, 99),
-        "versions": {},
+        "versions": {given.tool: given.tool_version} if given.tool_version else {},
     }
 
 
@@ -80,8 +97,8 @@ def prepare_go_ycsb(given: argparse.Namespace, client: pymongo.MongoClient[dict[
     """go-ycsb has a database and keys of its own, so it loads its records itself, once."""
     collection = client[GO_DATABASE][GO_TABLE]
     if given.workload == "load":
-        collection.drop()
-    elif collection.estimated_document_count() != given.records:
+        client[GO_DATABASE][GO_LOAD_TABLE].drop()
+    elif collection.estimated_document_count() != go_ycsb_records(given):
         collection.drop()
         subprocess.run(go_ycsb_command(given, loads=True), stdout=sys.stderr, check=True)
 

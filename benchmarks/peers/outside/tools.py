@@ -8,17 +8,35 @@ from pathlib import Path
 GO_DATABASE = "ycsb"
 """go-ycsb knows no other."""
 GO_TABLE = "go_ycsb"
+GO_LOAD_TABLE = "go_ycsb_load"
 ENDLESS = 1_000_000_000
+_GO_BEYOND = 1
+"""How many records beyond the last go-ycsb asks for: its zipfian takes the bound in."""
 _SPARE_S = 4
-"""How long a tool goes on after the window."""
+"""How long a tool that ends by itself goes on after the window."""
 _IMPORT_WORKERS = 4
 
 
 def go_ycsb_command(given: argparse.Namespace, *, loads: bool = False) -> list[str]:
     """go-ycsb's command line; `loads`: only its records, to their end."""
-    properties = _properties(given, loads_to_the_end=loads) | {"mongodb.url": given.uri, "table": GO_TABLE}
     phase = "load" if loads or given.workload == "load" else "run"
-    return [given.program, phase, "mongodb", *_as_options(properties), "-p", f"threadcount={given.threads}"]
+    properties = _properties(given, loads_to_the_end=loads) | {
+        "mongodb.url": given.uri,
+        "table": GO_LOAD_TABLE if given.workload == "load" and not loads else GO_TABLE,
+        "threadcount": str(given.threads),
+        "warmuptime": str(math.ceil(given.warmup_s)),
+        "debug.pprof": "127.0.0.1:0",  # else it listens on port 6060 of every address
+    }
+    if loads:
+        properties["recordcount"] = str(go_ycsb_records(given))
+    # It knows the name, and heeds it nowhere: it is ended by a signal.
+    properties.pop("maxexecutiontime", None)
+    return [given.program, phase, "mongodb", *_as_options(properties)]
+
+
+def go_ycsb_records(given: argparse.Namespace) -> int:
+    """How many records go-ycsb has to load so that it finds all that it asks for."""
+    return int(given.records) + _GO_BEYOND
 
 
 def ycsb_command(given: argparse.Namespace) -> list[str]:
@@ -36,21 +54,35 @@ def mongoimport_command(given: argparse.Namespace, file: Path) -> list[str]:
     return [given.program, "--quiet", *where, "--numInsertionWorkers", str(_IMPORT_WORKERS), "--file", str(file)]
 
 
+def go_ycsb_failures(said: str, in_flight: int) -> int:
+    """How many operations go-ycsb says have failed. Those `in_flight` when it was ended have too, and are no failures.
+
+    >>> go_ycsb_failures("READ_ERROR - Takes(s): 0.1, Count: 34, OPS: 3.4", 32)
+    2
+    """
+    counts = dict(re.findall(r"^(\w+_ERROR)\s*- .*?\bCount: (\d+)", said, re.MULTILINE))  # the last of each kind
+    return max(sum(map(int, counts.values())) - in_flight, 0)
+
+
 def percentile_ns(said: str, percentile: int) -> int | None:
-    """A percentile as YCSB or go-ycsb prints it, in ns; None where there is none, or more than one operation kind.
+    """A percentile as YCSB or go-ycsb prints it, in ns; None where there is none.
+
+    go-ycsb has those of all operations; YCSB none where there is more than one kind.
 
     >>> percentile_ns("[READ], 99thPercentileLatency(us), 8919", 99)
     8919000
     >>> percentile_ns("READ   - Takes(s): 9.9, Count: 10, 50th(us): 12, 99th(us): 40", 50)
     12000
     """
-    lines = [line for line in said.splitlines() if re.match(r"\[?(READ|UPDATE|INSERT)\b", line)]
+    lines = [line for line in said.splitlines() if re.match(r"\[?(READ|UPDATE|INSERT|TOTAL)\b", line)]
     pattern = rf"\b{percentile}th(?:PercentileLatency\(us\), |\(us\): )(\d+)"
     found: dict[str, int] = {}
     for line in lines:
         if match := re.search(pattern, line):
             found[re.split(r"\W+", line.strip("["))[0]] = int(match[1])
-    return next(iter(found.values())) * 1000 if len(found) == 1 else None
+    if len(found) > 1:
+        found = {kind: value for kind, value in found.items() if kind == "TOTAL"}
+    return next(iter(found.values())) * 1000 if found else None
 
 
 def _properties(given: argparse.Namespace, *, loads_to_the_end: bool) -> dict[str, str]:

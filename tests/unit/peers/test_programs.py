@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.peers.builds import HERE, Missing
+from benchmarks.peers import catalogue
+from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, HERE, Missing, build_go_ycsb
 from benchmarks.peers.catalogue import CATALOGUE, find_program
 from benchmarks.peers.measuring import Reading, others_share
 from benchmarks.peers.options import read_arguments, settings_of
@@ -106,10 +107,25 @@ def test_outside_tools_are_asked_for_the_same_work() -> None:
     loading = TOOLS.go_ycsb_command(argparse.Namespace(**{**vars(GIVEN), "workload": "load"}))
     assert loading[1] == "load"
     assert f"recordcount={TOOLS.ENDLESS}" in loading
-    first = TOOLS.go_ycsb_command(GIVEN, loads=True)
-    assert first[1] == "load"
-    assert "recordcount=1000" in first
-    assert not any("maxexecutiontime" in word for word in first)
+    assert f"table={TOOLS.GO_LOAD_TABLE}" in loading
+
+
+def test_go_ycsb_loads_one_record_more_than_it_is_told_of_and_is_ended_from_outside() -> None:
+    first, work = TOOLS.go_ycsb_command(GIVEN, loads=True), TOOLS.go_ycsb_command(GIVEN)
+    assert (first[1], work[1]) == ("load", "run")
+    assert "recordcount=1001" in first
+    assert "recordcount=1000" in work
+    for words in (first, work):
+        assert f"table={TOOLS.GO_TABLE}" in words
+        assert "debug.pprof=127.0.0.1:0" in words
+        assert not any("maxexecutiontime" in word for word in words)
+
+
+def test_failures_of_go_ycsb_are_those_beyond_what_was_in_flight_when_it_was_ended() -> None:
+    said = "READ_ERROR - Takes(s): 9, Count: 3, OPS: 1\nREAD - Takes(s): 9, Count: 70, OPS: 7"
+    last = "READ_ERROR - Takes(s): 19, Count: 36, OPS: 1\nUPDATE_ERROR - Takes(s): 19, Count: 1, OPS: 1"
+    assert TOOLS.go_ycsb_failures(f"{said}\n{last}", 32) == 5
+    assert TOOLS.go_ycsb_failures(said, 32) == 0
 
 
 @pytest.mark.parametrize(
@@ -118,6 +134,7 @@ def test_outside_tools_are_asked_for_the_same_work() -> None:
         ("[READ], 99thPercentileLatency(us), 8919\n[CLEANUP], 99thPercentileLatency(us), 1", 99, 8_919_000),
         ("READ   - Takes(s): 9.9, Count: 1000, OPS: 100.4, 50th(us): 12, 99th(us): 40, 99.9th(us): 77", 99, 40_000),
         ("[READ], 99thPercentileLatency(us), 1\n[UPDATE], 99thPercentileLatency(us), 2", 99, None),
+        ("READ - 99th(us): 1\nTOTAL - 99th(us): 3\nUPDATE - 99th(us): 2\nREAD_ERROR - 99th(us): 9", 99, 3_000),
         ("nothing of the kind", 50, None),
     ],
 )
@@ -136,6 +153,38 @@ def test_a_program_is_the_named_one_or_the_one_on_path(tmp_path: Path) -> None:
         find_program(("other",), "PEERS_TOOL", on_path)
     with pytest.raises(Missing, match="names no program"):
         find_program(("tool",), "PEERS_TOOL", {**on_path, "PEERS_TOOL": str(tmp_path / "nothing")})
+
+
+def test_go_ycsb_is_the_one_that_is_here_else_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "go-ycsb"
+    monkeypatch.setattr(catalogue, "build_go_ycsb", lambda: Path("/built/go-ycsb"))
+    monkeypatch.delenv("PEERS_GO_YCSB", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert catalogue.go_ycsb_command()[-3:] == ["/built/go-ycsb", "--tool-version", GO_YCSB_VERSION]
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    assert catalogue.go_ycsb_command()[-1] == str(tool)
+    monkeypatch.setenv("PEERS_GO_YCSB", str(tmp_path / "nothing"))
+    with pytest.raises(Missing, match="PEERS_GO_YCSB names no program"):
+        catalogue.go_ycsb_command()
+
+
+def test_without_go_there_is_no_go_ycsb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    build_go_ycsb.cache_clear()
+    with pytest.raises(Missing, match="neither go-ycsb nor go is here"):
+        build_go_ycsb()
+
+
+def test_the_version_of_go_ycsb_is_the_one_its_module_asks_for() -> None:
+    assert f"github.com/pingcap/go-ycsb v{GO_YCSB_VERSION}\n" in (GO_YCSB / "go.mod").read_text()
+
+
+def test_work_is_looked_at_where_it_is_done() -> None:
+    assert catalogue.peer_named("ycsb").namespace(loads=True) == "peers_load.usertable"
+    go_ycsb = catalogue.peer_named("go-ycsb")
+    assert go_ycsb.namespace(loads=False) == f"{TOOLS.GO_DATABASE}.{TOOLS.GO_TABLE}"
+    assert go_ycsb.namespace(loads=True) == f"{TOOLS.GO_DATABASE}.{TOOLS.GO_LOAD_TABLE}"
 
 
 def test_the_catalogue_speaks_of_cells_that_are_there() -> None:
