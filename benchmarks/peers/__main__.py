@@ -36,7 +36,7 @@ RESULTS_FILE = Path("benchmarks/results.json")
 PAGE_FILE = Path("BENCHMARKS.md")
 _PAUSES_S = 2.5
 """What a run takes besides warm-up and window: start, end, the server's rest."""
-_CHECKED_BY = {"c": "a", "a": "a", "load": "load", "batch": "load"}
+_CHECKED_BY = {"c": "a", "a": "a", "load": "load", "batch": "batch"}
 """In which cell the commands of a cell are looked at: workload A has those of C as well."""
 
 
@@ -91,7 +91,7 @@ class Comparison:
                 with self._server.profiled(peer.namespace(loads=cell.loads)) as noted:
                     turn = Turn(client=name, cell=cell.name, round=0, number=0)
                     failures += self._run(turn, short) is None
-                seen = commands_seen(noted)
+                seen = commands_seen(noted, batched=cell.batched)
                 if peer.own_records is not None and not cell.loads:
                     seen.pop("insert", None)  # it has loaded its records first
                 self._results.commands.setdefault(name, {}).update(seen)

@@ -5,19 +5,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 _OF_CLIENT = "clientSupplied"
+_ORDERED_BY_DEFAULT = True
 _CONCERN_KEYS = ("j", "level", "w")
 
 
-def commands_seen(noted: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def commands_seen(noted: Iterable[Mapping[str, Any]], *, batched: bool = False) -> dict[str, str]:
     """For each of find, update and insert that occurred, its shape; the most frequent one first.
 
-    `noted` are documents of system.profile. Looking for a key that isn't there (a client's first contact) is left out.
-    Concerns that a client asked for are part of the shape of a find and an insert; mongod notes none for updates.
+    Inserts of a load that is `batched` are a kind of their own. `noted` are documents of system.profile. Looking for a
+    key that isn't there (a client's first contact) is left out. Concerns that a client asked for are part of the shape
+    of a find and an insert; mongod notes none for updates.
     """
     shapes: dict[str, Counter[str]] = {}
     for each in noted:
         if (shape := _shape(each)) is not None:
             kind, words = shape
+            if batched:
+                kind = f"{kind}, batched"
             shapes.setdefault(kind, Counter())[words] += 1
     return {kind: "; also ".join(words for words, _ in counts.most_common()) for kind, counts in sorted(shapes.items())}
 
@@ -41,8 +45,17 @@ def _shape(noted: Mapping[str, Any]) -> tuple[str, str] | None:
         case "update":
             return "update", _update(noted, command)
         case "insert":
-            return "insert", ", ".join([f"insert of {noted.get('ninserted', 0)}", *_concern(noted, "writeConcern")])
+            return "insert", _insert(noted, command)
     return None
+
+
+def _insert(noted: Mapping[str, Any], command: Mapping[str, Any]) -> str:
+    # Documents are no part of what is noted, or are cut off; how many went in is there always.
+    if "insert" not in command:
+        order = "order not noted"
+    else:
+        order = "ordered" if command.get("ordered", _ORDERED_BY_DEFAULT) else "unordered"
+    return ", ".join([f"insert of {noted.get('ninserted', 0)}", order, *_concern(noted, "writeConcern")])
 
 
 def _find(noted: Mapping[str, Any], command: Mapping[str, Any]) -> str:

@@ -193,7 +193,7 @@ def _same_work(results: Results) -> str:
     words = [
         "## The same work",
         "What the server's profiler saw of a short run of each. A read or write concern that a client asks for is "
-        "named; those of updates the profiler doesn't show.",
+        "named; those of updates the profiler doesn't show. One document is inserted the same, ordered or not.",
         table(("client", *kinds), rows, figures=False),
     ]
     words += ["\n".join(differing) or "All send the same commands.", counted, failures]

@@ -35,21 +35,25 @@ def compare(tmp_path: Path, *words: str, **environment: str) -> subprocess.Compl
 
 
 def test_a_peer_is_measured_beside_brimline(tmp_path: Path) -> None:
-    done = compare(tmp_path, "--cells", "a,load", "--peers", "pymongo,mongoimport")
+    done = compare(tmp_path, "--cells", "a,load,batch", "--batch", "10", "--peers", "pymongo,mongoimport")
     assert done.returncode == 0, done.stderr
     values = json.loads((tmp_path / "benchmarks" / "results.json").read_text())
     assert [(run["client"], run["cell"], run["number"]) for run in values["runs"]] == [
         *(("pymongo", "a", 1), ("brimline", "a", 1)),
         *(("pymongo", "load", 2), ("brimline", "load", 2)),
+        *(("pymongo", "batch", 3), ("brimline", "batch", 3)),
     ]
     assert all(run["failed"] == 0 and run["operations"] > 0 and run["client_cpu_ns"] > 0 for run in values["runs"])
     assert all(0 < run["p50_ns"] <= run["p99_ns"] for run in values["runs"])
-    assert values["commands"]["pymongo"] == values["commands"]["brimline"]
-    assert set(values["commands"]["pymongo"]) == {"find", "update", "insert"}
+    theirs, ours = values["commands"]["pymongo"], values["commands"]["brimline"]
+    assert (theirs.pop("insert"), ours.pop("insert")) == ("insert of 1, ordered", "insert of 1, unordered")
+    assert theirs == ours
+    assert set(ours) == {"find", "update", "insert, batched"}
+    assert ours["insert, batched"] == "insert of 10, unordered"
     assert [each["client"] for each in values["absent"]] == ["mongoimport"]
     text = (tmp_path / "BENCHMARKS.md").read_text()
     assert "| mongoimport | all | not here |" in text
-    assert "All send the same commands." in text
+    assert "PyMongo, blocking differs from brimline in: insert." in text
     assert str(ROOT) not in text + json.dumps(values)
     assert "client CPU per operation, A: pymongo" in done.stdout
 
@@ -104,4 +108,6 @@ def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path) ->
     values = json.loads((tmp_path / "benchmarks" / "results.json").read_text())
     assert [run["client"] for run in values["runs"]] == ["brimline"]
     absent = [(each["client"], each["reason"]) for each in values["absent"]]
-    assert absent == [("mongoimport", "its run of round 1 failed: ended early")]
+    assert absent == [
+        ("mongoimport", f"{which} failed: ended early") for which in ("the look at its commands", "its run of round 1")
+    ]

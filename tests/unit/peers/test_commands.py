@@ -22,7 +22,7 @@ INSERT = {"op": "insert", "command": {"insert": "usertable", "ordered": True}, "
 def test_each_kind_has_its_shape() -> None:
     assert commands_seen([find(), UPDATE, INSERT, {"op": "command", "command": {"ping": 1}}]) == {
         "find": "find by _id, limit 1, 1 returned, IDHACK",
-        "insert": "insert of 1",
+        "insert": "insert of 1, ordered",
         "update": "update by _id, $set of 1 field, 1 matched, IDHACK",
     }
 
@@ -41,10 +41,23 @@ def test_work_that_differs_is_seen() -> None:
     assert "upsert" in commands_seen([{**UPDATE, "command": {**UPDATE["command"], "upsert": True}}])["update"]
 
 
+def test_documents_per_command_and_their_order_are_part_of_the_shape() -> None:
+    unordered = {**INSERT, "command": {"insert": "usertable", "ordered": False}, "ninserted": 1000}
+    assert commands_seen([unordered]) == {"insert": "insert of 1000, unordered"}
+    silent = {**INSERT, "command": {"insert": "usertable"}}
+    assert commands_seen([silent]) == commands_seen([INSERT])  # what mongod takes for granted
+    cut_off = {**INSERT, "command": {"$truncated": "{ insert: ..."}, "ninserted": 1000}
+    assert commands_seen([cut_off]) == {"insert": "insert of 1000, order not noted"}
+
+
+def test_inserts_of_a_batched_load_are_a_kind_of_their_own() -> None:
+    assert commands_seen([INSERT], batched=True) == {"insert, batched": "insert of 1, ordered"}
+
+
 def test_concerns_are_part_of_the_shape_where_the_client_asked_for_them() -> None:
     asked = {"w": 1, "wtimeout": 0, "provenance": "clientSupplied"}
     supplied = {"w": "majority", "wtimeout": 0, "provenance": "implicitDefault"}
-    assert commands_seen([{**INSERT, "writeConcern": asked}]) == {"insert": "insert of 1, writeConcern w 1"}
+    assert commands_seen([{**INSERT, "writeConcern": asked}]) == {"insert": "insert of 1, ordered, writeConcern w 1"}
     assert commands_seen([{**INSERT, "writeConcern": supplied}]) == commands_seen([INSERT])
     assert "writeConcern j True w 1" in commands_seen([{**INSERT, "writeConcern": {**asked, "j": True}}])["insert"]
     majority = {"level": "majority", "provenance": "clientSupplied"}
