@@ -106,7 +106,7 @@ class Comparison:
                 failures += 1
                 continue
             self._results.runs.append(run)
-            self._results.command_lines.setdefault(turn.client, self._command_line(turn))
+            self._results.command_lines.setdefault(f"{turn.client}, {turn.cell}", self._command_line(turn))
             _say(f"{position}/{len(all_turns)}  {_line(run)}")
         return failures
 

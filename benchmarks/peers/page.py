@@ -1,14 +1,14 @@
 """Owns BENCHMARKS.md: the results in words and tables; pure."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
 from benchmarks.peers.commands import differences
-from benchmarks.peers.figures import Spread, over, ratios
+from benchmarks.peers.figures import Measure, Spread, over, ratios
 from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Results, Run
 from benchmarks.peers.settings import CELLS, Cell
-from benchmarks.peers.targets import targets, where_peers_are_better
+from benchmarks.peers.targets import NO_RATIOS, targets, where_peers_are_better
 
 Row = Sequence[str]
 _UNKNOWN = "–"
@@ -19,7 +19,7 @@ def page(results: Results, *, home: str | None = "") -> str:
 
     None for a page outside the project: it links nothing there.
     """
-    blocks = [_head(results, home), _targets(results)]
+    blocks = [_head(results, home), _targets(results), _other_targets(home)]
     blocks += [_cell(results, cell) for cell in CELLS if any(run.cell == cell.name for run in results.runs)]
     blocks += [_better(results), _absent(results), _same_work(results), _circumstances(results)]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -52,7 +52,7 @@ def table(head: Row, rows: Iterable[Row], *, figures: bool = True) -> str:
 
 def _head(results: Results, home: str | None) -> str:
     settings = results.settings
-    guide = "benchmarks/README.md" if home is None else f"[benchmarks]({home}benchmarks/README.md)"
+    guide = _guide(home)
     paragraphs = [
         "# brimline beside its peers",
         "Written by `make peers`; how it is done, and how to add a peer, is in "
@@ -78,6 +78,10 @@ def _head(results: Results, home: str | None) -> str:
     return "\n\n".join(paragraphs)
 
 
+def _guide(home: str | None) -> str:
+    return "benchmarks/README.md" if home is None else f"[benchmarks]({home}benchmarks/README.md)"
+
+
 def _cores(settings: Mapping[str, Any]) -> str:
     shared = sorted(set(settings["client_cores"]) & set(settings["server_cores"]))
     if not shared:
@@ -97,6 +101,14 @@ def _targets(results: Results) -> str:
         for target in targets(results)
     ]
     return "## What it must show\n\n" + table(("ratio", "target", "measured", "outcome"), rows)
+
+
+def _other_targets(home: str | None) -> str:
+    rows = [(what, target, f"`{command}`") for what, target, command in NO_RATIOS]
+    return (
+        "What is no ratio has a command of its own, which fails where it doesn't hold; what each showed last is in "
+        f"{_guide(home)}.\n\n" + table(("besides", "target", "checked by"), rows, figures=False)
+    )
 
 
 def _cell(results: Results, cell: Cell) -> str:
@@ -119,23 +131,22 @@ def _cell(results: Results, cell: Cell) -> str:
 
 
 def _figures(runs: Sequence[Run], name: str) -> Row:
-    def median(measure: Callable[[Run], float | None]) -> str:
-        found = over(runs, measure)
-        return figure(found and found.median)
+    def measured(measure: Measure) -> str:
+        return with_range(over(runs, measure))
 
     engine = over(runs, lambda run: run.engine_cpu_ns and run.engine_cpu_ns / 1e3 / max(run.operations, 1))
-    client = with_range(over(runs, lambda run: run.client_us))
+    client = measured(lambda run: run.client_us)
     return (
         peer_named(name).title,
-        with_range(over(runs, lambda run: run.ops_per_s)),
-        client if engine is None else f"{client}, engine alone {figure(engine.median)}",
-        median(lambda run: run.server_us),
-        with_range(over(runs, lambda run: run.quotient)),
-        median(lambda run: run.p50_ns and run.p50_ns / 1e6),
-        median(lambda run: run.p99_ns and run.p99_ns / 1e6),
-        median(lambda run: run.peak_memory_bytes / 1e6),
-        median(lambda run: run.start_ns / 1e9),
-        median(lambda run: run.cpu_before_window_ns / 1e9),
+        measured(lambda run: run.ops_per_s),
+        client if engine is None else f"{client}, engine alone {with_range(engine)}",
+        measured(lambda run: run.server_us),
+        measured(lambda run: run.quotient),
+        measured(lambda run: run.p50_ns and run.p50_ns / 1e6),
+        measured(lambda run: run.p99_ns and run.p99_ns / 1e6),
+        measured(lambda run: run.peak_memory_bytes / 1e6),
+        measured(lambda run: run.start_ns / 1e9),
+        measured(lambda run: run.cpu_before_window_ns / 1e9),
     )
 
 
@@ -158,11 +169,20 @@ def _better(results: Results) -> str:
 
 
 def _absent(results: Results) -> str:
-    if not results.absent:
+    if not results.absent and not results.doubtful:
         return ""
     rows = [
         (peer_named(each.client).title, _title(each.cell) if each.cell else "all", each.reason, each.hint)
         for each in results.absent
+    ]
+    rows += [
+        (
+            peer_named(run.client).title,
+            _title(run.cell),
+            f"its run of round {run.round}: {_counts(run)}",
+            "measure again",
+        )
+        for run in results.doubtful
     ]
     return "## Not in the tables\n\n" + table(("peer", "work", "why", "how to get it"), rows, figures=False)
 
@@ -180,9 +200,10 @@ def _same_work(results: Results) -> str:
         for name, kinds_of in differences(results.commands, reference=BRIMLINE).items()
         if kinds_of
     ]
-    strange = [f"{run.client} ({run.cell}, round {run.round})" for run in results.runs if not run.server_agrees]
+    strange = [f"{run.client} ({run.cell}, round {run.round})" for run in results.doubtful]
     counted = (
-        f"**The server counted more than {COUNT_TOLERANCE:.0%} other than the client in: {', '.join(strange)}.**"
+        f"**The server counted more than {COUNT_TOLERANCE:.0%} other than the client in: {', '.join(strange)}. "
+        "They are left out of all medians and ratios.**"
         if strange
         else f"In every run the server's own counters are within {COUNT_TOLERANCE:.0%} of what the client counted."
     )
@@ -213,9 +234,19 @@ def _circumstances(results: Results) -> str:
         for name in clients
     ]
     blocks.append(table(("client", "versions"), rows, figures=False))
-    lines = [f"# {peer_named(name).title}\n{line}" for name, line in results.command_lines.items()]
-    blocks.append("Commands, of workload C where a client has it:\n\n```\n" + "\n".join(lines) + "\n```")
+    lines = [f"# {_client_and_work(key)}\n{line}" for key, line in results.command_lines.items()]
+    blocks.append("Commands, of each client and each kind of work:\n\n```\n" + "\n".join(lines) + "\n```")
     return "\n\n".join(block for block in blocks if block)
+
+
+def _client_and_work(key: str) -> str:
+    name, _, cell = key.partition(", ")
+    return ": ".join([peer_named(name).title, *([_title(cell)] if cell else [])])
+
+
+def _counts(run: Run) -> str:
+    counted = sum(run.counted.values())
+    return f"the server counted {figure(counted)}, the client {figure(run.operations)}; in no median, no ratio"
 
 
 def _title(cell: str) -> str:

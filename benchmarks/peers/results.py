@@ -85,7 +85,7 @@ class Absence:
 class Results:
     """Everything that was measured. `runs` in the order in which they were made.
 
-    `commands`: by client, then by kind, what the profiler saw. `command_lines`: by client, of its first run.
+    `commands`: by client, then by kind, what the profiler saw. `command_lines`: by client and cell ("ycsb, c").
     """
 
     machine: Mapping[str, Any]
@@ -98,8 +98,13 @@ class Results:
     complete: bool = False
 
     def of(self, client: str, cell: str) -> list[Run]:
-        """The runs of one client in one cell."""
-        return [run for run in self.runs if run.client == client and run.cell == cell]
+        """The runs of one client in one cell, for medians and ratios: those with which the server agrees."""
+        return [run for run in self.runs if run.client == client and run.cell == cell and run.server_agrees]
+
+    @property
+    def doubtful(self) -> list[Run]:
+        """The runs in no median and no ratio: the server counted something else."""
+        return [run for run in self.runs if not run.server_agrees]
 
     def write(self, file: Path) -> None:
         """Writes results.json, whole or not at all."""

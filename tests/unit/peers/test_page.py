@@ -55,8 +55,52 @@ def test_what_does_not_fit_together_is_said() -> None:
     assert "are within 5%" in good
     assert "No operation failed" in good
     odd = page(results(run("ycsb", "c", failed=3, counted={"query": 1}), commands={"ycsb": {"find": "find by _id"}}))
-    assert "other than the client in: ycsb (c, round 1)" in odd
+    assert "other than the client in: ycsb (c, round 1). They are left out of all medians and ratios." in odd
     assert "found nothing, in: ycsb (c, round 1): 3" in odd
+
+
+def test_a_run_with_which_the_server_does_not_agree_is_in_no_median_and_no_ratio_and_is_named() -> None:
+    good = run("ycsb", "c", number=1, round=1, client_cpu_ns=80_000_000)
+    odd = run("ycsb", "c", number=2, round=2, client_cpu_ns=20_000_000, counted={"query": 900})
+    ours = [run("brimline", "c", number=number, round=number) for number in (1, 2)]
+    text = page(results(good, odd, *ours))
+    assert "| YCSB | 1 000 | 80 |" in text
+    assert "client CPU per operation, C: ycsb ÷ brimline | ≥ 6 | 8 | met |" in text
+    assert "its run of round 2: the server counted 900, the client 1 000; in no median, no ratio |" in text
+
+
+def test_every_figure_has_its_range() -> None:
+    low = run("ycsb", "c", number=1, engine_cpu_ns=1_000_000)
+    high = run(
+        "ycsb",
+        "c",
+        number=2,
+        window_ns=2_000_000_000,
+        client_cpu_ns=20_000_000,
+        engine_cpu_ns=3_000_000,
+        server_cpu_ns=250_000_000,
+        p50_ns=3_000_000,
+        p99_ns=7_000_000,
+        peak_memory_bytes=120_000_000,
+        start_ns=3_000_000_000,
+        cpu_before_window_ns=700_000_000,
+    )
+    row = next(line for line in page(results(low, high)).splitlines() if line.startswith("| YCSB | 750"))
+    assert row.count("–") == 10
+    for part in ("engine alone 2 (1–3)", "150 (50–250)", "2 (1–3) | 6 (5–7) | 100 (80–120)", "0.6 (0.5–0.7)"):
+        assert part in row
+
+
+def test_targets_that_are_no_ratios_stand_beside_them_with_their_command() -> None:
+    text = page(results(run("brimline", "c")))
+    assert "| send lag at 20 000 operations/s, p99 | ≤ 50 µs | `make bench-lag` |" in text
+    assert text.index("`make bench-soak`") < text.index("## Workload C")
+
+
+def test_each_kind_of_work_has_its_command_line() -> None:
+    lines = {"ycsb, c": "java c", "ycsb, load": "java load", "brimline, c": "python c"}
+    text = page(results(run("ycsb", "c"), command_lines=lines))
+    assert "# YCSB: Workload C\njava c\n# YCSB: Load, one document per command\njava load\n# brimline: Wor" in text
 
 
 def test_a_client_that_does_other_work_is_named() -> None:

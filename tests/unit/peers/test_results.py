@@ -15,7 +15,7 @@ def written(file: Path) -> Results:
         run("ycsb", "c", p50_ns=None),
         absent=[Absence(client="go-ycsb", reason="not here", hint="put it on PATH")],
         commands={"ycsb": {"find": "find by _id"}},
-        command_lines={"ycsb": "java"},
+        command_lines={"ycsb, c": "java"},
     )
     made.write(file)
     return made
@@ -49,6 +49,13 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     file.write_text(file.read_text(encoding="utf-8").replace('"format_version": 1', '"format_version": 2'))
     with pytest.raises(ValueError, match="format_version is 2"):
         Results.read(file)
+
+
+def test_runs_with_which_the_server_does_not_agree_are_in_no_figure() -> None:
+    good, doubtful = run("ycsb", "c", round=1), run("ycsb", "c", round=2, counted={"query": 1100})
+    made = results(good, doubtful)
+    assert made.of("ycsb", "c") == [good]
+    assert made.doubtful == [doubtful]
 
 
 @pytest.mark.parametrize(("counted", "agrees"), [(1000, True), (950, True), (1051, False), (0, False)])

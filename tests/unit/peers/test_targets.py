@@ -2,7 +2,9 @@
 
 import pytest
 
-from benchmarks.peers.targets import targets, where_peers_are_better
+from benchmarks import ceiling, instructions, lag, memory, soak
+from benchmarks.peers.builds import ROOT
+from benchmarks.peers.targets import NO_RATIOS, targets, where_peers_are_better
 from tests.unit.peers.samples import results, run
 
 
@@ -40,6 +42,25 @@ def test_a_batched_load_is_compared_with_an_unbatched_one() -> None:
     assert outcomes(single, run("brimline", "batch", number=2, operations=8000))[text] == "met"
     assert outcomes(single, run("brimline", "batch", number=2, operations=7999))[text] == "missed"
     assert outcomes(run("ycsb", "batch"), run("brimline", "batch", operations=9000))[text] == "not measured"
+
+
+def test_a_run_in_doubt_meets_no_target() -> None:
+    found = outcomes(run("brimline", "c"), run("go-ycsb", "c", client_cpu_ns=60_000_000, counted={"query": 1}))
+    assert found["client CPU per operation, C: go-ycsb ÷ brimline"] == "not measured"
+
+
+def test_targets_that_are_no_ratios_are_those_that_are_checked() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(f"\n{command.removeprefix('make ')}:" in makefile for _, _, command in NO_RATIOS)
+    text = " ".join(f"{what} {target}" for what, target, _ in NO_RATIOS)
+    for number in (
+        *(instructions.LIMITS["find"], instructions.LIMITS["update"], instructions.LIMITS["insert"]),
+        *(ceiling.RATE_WANTED, lag.RATE_OPS_PER_S, memory.CONNECTIONS, memory.LOAD_MB_MAX, round(soak.RECORD_MB_MAX)),
+    ):
+        assert f" {number:,} ".replace(",", " ") in f" {text.replace(',', ' ')} "
+    assert f"+{instructions.RISE_MAX:.0%}".replace("%", " %") in text
+    assert str(ceiling.RATIO_WANTED) in text
+    assert f"≤ {lag.P99_US_MAX:g} µs" in text
 
 
 def test_every_figure_in_which_a_peer_is_ahead_is_named() -> None:
