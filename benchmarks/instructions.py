@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.scripted import ROOT, build, execute, scripted_server
@@ -44,14 +45,18 @@ def main() -> None:
     for kind, count in counts.items():
         change = count / accepted[kind] - 1
         print(f"{kind:14}{count:>13,}{accepted[kind]:>10,}{change:>+9.1%}{LIMITS[kind]:>8,}")
-    risen = [kind for kind, count in counts.items() if count > min(accepted[kind] * (1 + RISE_MAX), LIMITS[kind])]
-    if risen:
-        print(f"error: too many instructions per operation: {', '.join(risen)}", file=sys.stderr)
+    if found := too_dear(counts, accepted):
+        print(f"error: too many instructions per operation: {', '.join(found)}", file=sys.stderr)
         print(
             "hint: make it leaner, or accept a rise within the limits with python -m benchmarks.instructions --accept",
             file=sys.stderr,
         )
         sys.exit(3)
+
+
+def too_dear(counts: Mapping[str, int], accepted: Mapping[str, int]) -> list[str]:
+    """The kinds that cost more than a tenth above what was accepted, or more than their limit: pure."""
+    return [kind for kind, count in counts.items() if count > min(accepted[kind] * (1 + RISE_MAX), LIMITS[kind])]
 
 
 def instructions(operation: str, *, logged: bool = False) -> float:

@@ -38,7 +38,12 @@ def _distribution() -> str:
 
 def _commit() -> str:
     done = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=ROOT, capture_output=True, text=True, check=False
+        # A tag is no commit: none is looked for.
+        ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return f"commit {done.stdout.strip()}" if done.returncode == 0 else "unknown commit"
 
