@@ -125,7 +125,9 @@ class StepsLoad(Part):
         """The rate of each step; the last one is at most a step away from `to`."""
         distance = self.to_ops_per_s - self.from_ops_per_s
         direction = math.copysign(self.step_ops_per_s, distance)
-        count = math.floor(abs(distance) / self.step_ops_per_s + 1e-9) + 1
+        # A distance of whole steps must not lose one to rounding: both rates are known to one unit in the last place.
+        rounding = max(1e-9, 2 * math.ulp(max(self.from_ops_per_s, self.to_ops_per_s)) / self.step_ops_per_s)
+        count = math.floor(abs(distance) / self.step_ops_per_s + rounding) + 1
         return tuple(self.from_ops_per_s + number * direction for number in range(count))
 
     @model_validator(mode="after")

@@ -1,8 +1,11 @@
 """What a spec can say about when operations are due, and what that becomes in the plan."""
 
+from fractions import Fraction
 from typing import Any, get_args
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from brimline.errors import SpecError
 from brimline.plan import NullTarget, Plan, explain, resolve
@@ -56,6 +59,7 @@ def test_a_stage_begins_where_the_one_before_ended() -> None:
         (0.1, 0.3, 0.1, [0.1, 0.2, 0.3]),
         (100, 450, 100, [100, 200, 300, 400]),
         (100, 100, 5, [100]),
+        (28087.23, 28087.223, 0.001, [28087.23 - number / 1000 for number in range(8)]),
     ],
 )
 def test_steps_are_level_stages(begin: float, end: float, step: float, rates: list[float]) -> None:
@@ -64,6 +68,97 @@ def test_steps_are_level_stages(begin: float, end: float, step: float, rates: li
     assert [stage.from_ops_per_s for stage in plan.pacer.stages] == pytest.approx(rates)
     assert all(stage.from_ops_per_s == stage.to_ops_per_s for stage in plan.pacer.stages)
     assert plan.duration_ns == 2 * S * len(rates)
+
+
+def rate_at(plan: Plan, at_ns: int) -> float:
+    """What a plan with stages offers at an instant."""
+    assert isinstance(plan.pacer, StagesPacer)
+    for stage in plan.pacer.stages:
+        if at_ns < stage.duration_ns:
+            share = at_ns / stage.duration_ns
+            return stage.from_ops_per_s + (stage.to_ops_per_s - stage.from_ops_per_s) * share
+        at_ns -= stage.duration_ns
+    return plan.pacer.stages[-1].to_ops_per_s
+
+
+def times(count: int = 4) -> st.SearchStrategy[list[Fraction]]:
+    """Instants as shares of a load's length, its end and some time after it among them."""
+    return st.lists(st.fractions(0, Fraction(5, 4), max_denominator=10**6) | st.just(Fraction(1)), max_size=count)
+
+
+@settings(deadline=None)  # a busy machine may take its time over one of them
+@given(
+    begin=st.integers(1, 10**8),
+    step=st.integers(1, 10**7),
+    count=st.integers(1, 300),
+    left_over=st.just(Fraction(0)) | st.fractions(0, Fraction(999, 1000)),
+    is_upwards=st.booleans(),
+    every_ms=st.integers(1, 10**5),
+    shares=times(),
+    boundary=st.integers(0, 20),
+)
+def test_steps_have_the_rate_of_their_number_at_any_time(
+    begin: int,
+    step: int,
+    count: int,
+    left_over: Fraction,
+    is_upwards: bool,
+    every_ms: int,
+    shares: list[Fraction],
+    boundary: int,
+) -> None:
+    """Step k lasts from k to k + 1 times `every`, at `from` and k steps towards `to`, the last not beyond it.
+
+    Rates in thousandths. How many steps there are must not be a matter of rounding: many distances are whole steps.
+    """
+    distance = step * (count - 1) + int(left_over * step)
+    begin += 0 if is_upwards else distance
+    end = begin + (distance if is_upwards else -distance)
+    load = {"kind": "steps", "from": begin / 1000, "to": end / 1000, "step": step / 1000, "every": f"{every_ms}ms"}
+    plan = plan_of(load)
+    every_ns = every_ms * S // 1000
+    assert plan.duration_ns == count * every_ns
+    instants = [int(share * count * every_ns) for share in shares]
+    for at_ns in (0, boundary * every_ns, (boundary + 1) * every_ns - 1, *instants):
+        number = min(at_ns // every_ns, count - 1)
+        meant = Fraction(begin + (step if is_upwards else -step) * number, 1000)
+        assert rate_at(plan, at_ns) == pytest.approx(float(meant))
+
+
+rates = st.integers(0, 10**8).map(lambda thousandth: thousandth / 1000)
+stage_specs = st.one_of(
+    st.fixed_dictionaries({"rate": rates, "ms": st.integers(1, 10**5)}),
+    st.fixed_dictionaries({"to": rates, "ms": st.integers(1, 10**5)}, optional={"from": rates}),
+)
+
+
+@settings(deadline=None)
+@given(given_stages=st.lists(stage_specs, min_size=1, max_size=6), shares=times())
+def test_stages_have_the_rate_on_their_line_at_any_time(
+    given_stages: list[dict[str, Any]], shares: list[Fraction]
+) -> None:
+    """A stage is level or a line from where it says, or where the one before ended; the first from 0."""
+    assume(any(value for stage in given_stages for key, value in stage.items() if key != "ms"))
+    written = [
+        {key: value for key, value in stage.items() if key != "ms"} | {"for": f"{stage['ms']}ms"}
+        for stage in given_stages
+    ]
+    plan = plan_of({"kind": "stages", "stages": written})
+    corners, held, now_ms = [], 0.0, 0
+    for stage in given_stages:
+        first = stage.get("rate", stage.get("from", held))
+        held = stage["rate"] if "rate" in stage else stage["to"]
+        corners.append((now_ms, now_ms + stage["ms"], first, held))
+        now_ms += stage["ms"]
+    assert plan.duration_ns == now_ms * S // 1000
+    for at_ns in (0, *(int(share * now_ms * S // 1000) for share in shares)):
+        at_ms = Fraction(at_ns * 1000, S)
+        inside = [corner for corner in corners if corner[0] <= at_ms < corner[1]]
+        meant = held
+        if inside:
+            ((begins_ms, ends_ms, first, last),) = inside
+            meant = first + (last - first) * float((at_ms - begins_ms) / (ends_ms - begins_ms))
+        assert rate_at(plan, at_ns) == pytest.approx(meant, rel=1e-9, abs=1e-6)
 
 
 def test_threads_loops_and_ramp_up_say_how_many_connections_and_operations_there_are() -> None:
