@@ -115,8 +115,22 @@ def test_a_secret_in_the_words_is_not_repeated(
     assert not list(tmp_path.iterdir()), "nothing was begun"
 
 
+@pytest.mark.parametrize("password", ["ab/S3cretTail", "12/S3cretTail", "ab/S3cretTail/x", "ab?journal=S3cretTail"])
+def test_a_password_that_is_not_escaped_is_told_as_run_tells_it(
+    password: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not taken for the database, nor for an option, which errors would quote."""
+    monkeypatch.chdir(tmp_path)
+    address = f"mongodb.url=mongodb://bob:{password}@127.0.0.1:1/ycsb"
+    code, out, err = said(["run", "mongodb", "-P", WORKLOAD, "-p", address], capsys)
+    assert (code, out) == (2, "")
+    assert "error: the connection string has an @ behind its hosts\n" in err
+    assert "S3cret" not in err
+
+
 def test_words_without_a_secret_are_repeated_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    flags = ["-P", WORKLOAD, "-p", "mongodb.url=mongodb://h:1,[::1]:27017/y?w=1", "-threads", "4", "-p", "table=t x"]
+    flags = ["-P", WORKLOAD, "-p", "mongodb.url=mongodb://h:1,[::1]:27017/y?w=1&readPreference=primary"]
+    flags += ["-threads", "4", "-p", "table=t x"]
     _, _, err = said(["run", "mongodb", *flags, "-p", "nosuch=1"], capsys)
     assert f"Command line: -t -db site.ycsb.db.MongoDbClient {' '.join(flags)} -p nosuch=***\n" in err
 

@@ -8,15 +8,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from brimline.errors import redact_uri, redact_word
+from brimline.servers.uri_options import OPTION_NAMES
 from brimline.spec.ycsb_properties import KNOWN_NAMES
 
 _MASK: Final = "***"
 _SECRET_FLAG: Final = re.compile(r"-+[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|key)", re.IGNORECASE)
+_URI_OPTION: Final = re.compile(r"(?<=[?&;])(?P<name>[^?&;=]+)(?P<value>=[^&;]*)?")
 _PROPERTY_NAMES: Final = frozenset(KNOWN_NAMES)
 
 
 def redact_words(words: Sequence[str]) -> tuple[str, ...]:
-    """`words` with `***` for each secret; the value of a property that brimline doesn't know may be one."""
+    """`words` with `***` for each secret.
+
+    The value of a property or of a connection string's option that brimline doesn't know may be one.
+    """
     return tuple(_shown(word, before) for before, word in zip(("", *words), words, strict=False))
 
 
@@ -24,12 +29,22 @@ def _shown(word: str, before: str) -> str:
     if before == "-p":
         return _assignment(word)
     if before == "--uri":
-        return redact_uri(word)
+        return _address(word)
     if _SECRET_FLAG.fullmatch(before):
         return _MASK
     if word.startswith("-p") and len(word) > len("-p"):
         return f"-p{_assignment(word.removeprefix('-p'))}"
-    return redact_word(word)
+    return _address(redact_word(word)) if "://" in word else redact_word(word)
+
+
+def _address(text: str) -> str:
+    return _URI_OPTION.sub(_option, redact_uri(text))
+
+
+def _option(found: re.Match[str]) -> str:
+    if found["name"].lower() in OPTION_NAMES:
+        return found[0]
+    return _MASK if found["value"] is None else f"{found['name']}={_MASK}"
 
 
 def _assignment(text: str) -> str:
@@ -38,7 +53,7 @@ def _assignment(text: str) -> str:
         return redact_word(text)
     if name.strip() not in _PROPERTY_NAMES:
         return f"{redact_word(name)}={_MASK}"
-    return f"{name}={redact_uri(value)}"
+    return f"{name}={_address(value)}"
 
 
 def hide_secrets(message: str, words: Sequence[str]) -> str:

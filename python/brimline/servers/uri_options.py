@@ -57,6 +57,8 @@ _HARMLESS: dict[str, frozenset[str] | None] = {
 }
 _KNOWN = _HARMLESS | _HONOURED
 _MILLISECONDS = frozenset({"connecttimeoutms", "sockettimeoutms", "heartbeatfrequencyms", "maxidletimems"})
+OPTION_NAMES = frozenset(_KNOWN)
+"""Names in lower case of all options that can be taken; what another one holds may be a secret."""
 _MAY_BE_EMPTY = frozenset({"readpreferencetags", "compressors"})
 _HINTS = {
     "maxpoolsize": "leave it out and use --connections",
@@ -80,7 +82,7 @@ def read_options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
     found: dict[str, str] = {}
     tag_sets = []
     for option in re.split("[&;]", query):
-        name, _, value = option.partition("=")
+        name, separator, value = option.partition("=")
         if not name:
             continue
         key, value = name.lower(), unquote(value)
@@ -90,7 +92,7 @@ def read_options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
                 f"the connection string sets {name} to nothing", hint=f"give {name} a value, or leave it out"
             )
         if allowed is not None and value.lower() not in allowed:
-            raise _not_honoured(name)
+            raise _not_honoured(name, has_value=bool(separator))
         if key in _MILLISECONDS and not re.fullmatch("[0-9]{1,10}", value):
             raise UsageError(
                 f"{name} in the connection string is no number of milliseconds", hint=f"write {name}=10000"
@@ -102,8 +104,9 @@ def read_options(query: str) -> tuple[dict[str, str], tuple[str, ...]]:
     return found, tuple(tag_sets)
 
 
-def _not_honoured(name: str) -> UsageError:
-    shown = name if re.fullmatch(r"[A-Za-z0-9]{1,40}", name) else "an option"
+def _not_honoured(name: str, *, has_value: bool) -> UsageError:
+    """What has no value may be the rest of one that holds an unescaped character."""
+    shown = name if (has_value or name.lower() in _KNOWN) and re.fullmatch(r"[A-Za-z0-9]{1,40}", name) else "an option"
     if _KNOWN.get(name.lower()) == frozenset(BOOLEANS):
         return UsageError(f"{shown} in the connection string is true or false", hint=f"write {shown}=true")
     if name.lower() in _HONOURED:

@@ -106,9 +106,10 @@ class TargetSpec(Part):
 def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
     """The write concern that a connection string's `w`, `journal` and `wtimeoutMS` ask for; None without them.
 
-    Raises ValueError when they ask for one that can't be measured.
+    Raises ValueError when they ask for one that can't be measured; it quotes them, so that only what may be shown of
+    the string is read.
     """
-    options = {key.lower(): value for key, value in parse_qsl(uri.partition("?")[2])}
+    options = {key.lower(): value for key, value in parse_qsl(redact_uri(uri).partition("?")[2])}
     w, journal = options.get("w"), options.get("journal", options.get("j"))
     timeout = options.get("wtimeoutms", options.get("wtimeout"))
     if w is None and journal is None and timeout is None:
@@ -129,6 +130,9 @@ def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
 
 
 def database_of_uri(uri: str) -> str | None:
-    """The database that the path of a connection string names."""
-    path = uri.partition("://")[2].partition("?")[0].partition("/")[2]
+    """The database that the path of a connection string names; None where a wrong string has a password in its place.
+
+    What isn't shown of a string isn't read from it either: errors quote the name.
+    """
+    path = redact_uri(uri).partition("://")[2].partition("?")[0].partition("/")[2]
     return unquote(path) or None
