@@ -14,6 +14,7 @@ from brimline.analysis.objective import P99, LatencyKey, LatencyObjective, Objec
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.steady import SteadyState, counted, steady_state
+from brimline.analysis.unsent import server_gone_ns
 from brimline.analysis.validity import LAG_PART_OF_RESPONSE_MAX, RunFigures, validity
 from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import IntervalRow, OperationRow, RunRecord
@@ -39,7 +40,7 @@ class Observation:
 
     `quantiles` are the figures that an objective asked for beyond the p99 of all operations, `failures` how many of
     how many operations failed, by operation kind and for all together (None). `checkpoint_s`: how long checkpoints of
-    the server took.
+    the server took. `server_gone_ns`: how long no connection was up, where that kept operations from going out.
     """
 
     target: str
@@ -74,6 +75,7 @@ class Observation:
     failures: Mapping[str | None, tuple[int, int]] = field(default_factory=dict)
     quantiles: Mapping[LatencyKey, QuantileInterval] = field(default_factory=dict)
     checkpoint_s: float | None = None
+    server_gone_ns: int = 0
 
     def quantile(self, key: LatencyKey) -> QuantileInterval | None:
         """The figure that an objective is about; None where it was not seen."""
@@ -174,6 +176,7 @@ def observe(
         failures=_failures(due_operations),
         quantiles=_quantiles(record, objectives),
         checkpoint_s=checkpoint_duration_s(record.server),
+        server_gone_ns=server_gone_ns(record),
     )
 
 

@@ -10,6 +10,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
 from brimline.analysis.steady import SteadyState
+from brimline.analysis.unsent import HELD_BACK_SHARE_MAX, why_unsent
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement
 from brimline.plan import Plan, WireTarget
@@ -23,8 +24,6 @@ GENERATOR_CPU_SHARE_MAX = 0.90
 """Share of wall time from which the busiest engine thread counts as full."""
 HEADROOM_MIN = 2.0
 """How much faster the null target must be than what was measured."""
-HELD_BACK_SHARE_MAX = 0.01
-"""Share of operations that waited for a connection, above which lag is no longer the generator's own."""
 OWN_LATE_SHARE_MAX = 0.01
 """Share of operations that the generator itself sent late, by a median service time or more; above it a p99 is its."""
 OWN_LATE_PART_OF_HELD_BACK_MAX = 0.25
@@ -260,7 +259,7 @@ def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
         evidence=evidence,
         count=format_count(summary["overdue"]),
         share=format_percentage(summary["overdue"] / summary["due"]),
-        why=_why_unsent(record, summary, held_back_share),
+        why=why_unsent(record, summary, held_back_share),
     )
     return [Finding("sent", Standing.WARN, evidence)]
 
@@ -279,19 +278,6 @@ def _time_was_over(record: RunRecord, summary: Summary) -> list[Finding]:
         sent=format_count(summary["sent"]),
     )
     return [Finding("sent", Standing.PASS, evidence)]
-
-
-def _why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:
-    if record.closed_loop:
-        return "because the run ended before its workers had performed their loops"
-    age = format_duration(summary["oldest_overdue_ns"])
-    bound = record.plan.in_flight_max or record.plan.connections
-    reason = (
-        message("all {count} places for operations in flight were taken", count=format_count(bound))
-        if held_back_share > HELD_BACK_SHARE_MAX
-        else "the generator was late"
-    )
-    return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
 
 
 def errors(summary: Summary | None, error_rate: float) -> Finding:

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from brimline.analysis.bottleneck import BottleneckKind, bottleneck, other_programs_share
+from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, other_programs_share
 from brimline.analysis.observation import observe
 
-from .records import S, interval_row, operation_row, run_record
+from .records import S, interval_row, operation_row, run_record, summary
 
 
 def server_rows(*, server_cpus: float, host_cpus: float, shared: int = 0) -> list[dict[str, Any]]:
@@ -94,3 +94,23 @@ def test_undetermined_says_what_was_looked_at() -> None:
     found = bottleneck(observe(run_record()))
     assert found.kind is BottleneckKind.UNDETERMINED
     assert "server CPU unknown" in found.evidence
+
+
+@pytest.mark.parametrize("lag_ns", [10_000, S])
+def test_a_server_that_was_gone_is_the_limit_and_no_late_generator(lag_ns: int) -> None:
+    """It dies at 7.5 s of 11; what was late before, and full, did not keep back what was due after."""
+    latencies = {clock: [(S // 1000, 6_500)] for clock in ("service", "response")} | {"lag": [(lag_ns, 6_500)]}
+    totals = summary(due=10_000, sent=6_500, overdue=3_500, ok=6_500, oldest_overdue_ns=7 * S // 2)
+
+    def found(connections_up: int) -> Bottleneck:
+        rows = [interval_row(second, connections_up=connections_up if second >= 7 else 8) for second in range(1, 11)]
+        return bottleneck(observe(run_record(summary=totals, intervals=rows, latencies=latencies)))
+
+    gone = found(0)
+    assert (gone.kind, gone.text) == (
+        BottleneckKind.CONNECTIONS,
+        "connections (none to the server was up for 3.50 s)",
+    )
+    assert "none to the server was up for 3.50 s, 1.0 operations in flight over 8 connections" in gone.evidence
+    late = lag_ns == S
+    assert found(1).kind is (BottleneckKind.GENERATOR if late else BottleneckKind.UNDETERMINED)

@@ -246,6 +246,28 @@ def test_what_never_went_out_is_told_with_its_reason(held_back: int, reason: str
     assert unsent.evidence.endswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("samples", "reason"),
+    [
+        ({"connections_up": 0, "in_flight": 0}, "; no connection to the server was up for 3.50 s"),
+        ({"connections_up": 1, "in_flight": 1}, "; the generator was late"),
+        ({"connections_up": 8, "in_flight": 8}, "; all 8 places for operations in flight were taken"),
+    ],
+)
+def test_what_waited_to_the_end_is_told_by_the_samples_of_that_time(samples: dict[str, int], reason: str) -> None:
+    """A server that dies or stops at 7.5 s of 11 holds nothing back that is sent later, because nothing is."""
+    intervals = [interval_row(second, **(samples if second >= 7 else {})) for second in range(1, 11)]
+    totals = summary(due=10_000, sent=6_500, overdue=3_500, ok=6_500, oldest_overdue_ns=3_500 * MS)
+    unsent = finding(run_record(summary=totals, intervals=intervals), "sent")
+    assert unsent.evidence.endswith(f"the oldest was due 3.50 s before the end{reason}")
+
+
+def test_a_server_that_was_gone_for_less_than_half_of_the_wait_is_not_the_reason() -> None:
+    intervals = [interval_row(second, connections_up=0 if second == 10 else 8) for second in range(1, 11)]
+    totals = summary(due=10_000, sent=6_500, overdue=3_500, ok=6_500, oldest_overdue_ns=3_500 * MS)
+    assert finding(run_record(summary=totals, intervals=intervals), "sent").evidence.endswith("the generator was late")
+
+
 def test_loops_that_no_worker_came_to_are_told() -> None:
     load: Mapping[str, object] = {"kind": "tlr", "threads": 5000, "loops": 40, "ramp_up": "10s"}
     spec = load_spec("ycsb-c", overrides={"load": load}).spec

@@ -1,4 +1,4 @@
-"""Owns the candidate "connections": too few of them to keep the server busy."""
+"""Owns the candidate "connections": too few of them to keep the server busy, or none because the server was gone."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -7,7 +7,7 @@ from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Full
 from brimline.analysis.bottleneck.server_cpu import server_has_cpu
 from brimline.analysis.observation import Observation
 from brimline.plan.pacing import connections_text
-from brimline.units import format_count, format_percentage
+from brimline.units import format_count, format_duration, format_percentage
 from brimline.wording import message
 
 HELD_BACK_SHARE_FULL = 0.05
@@ -21,14 +21,28 @@ def connections(
 ) -> Evidence:
     """Full when operations had to wait for a connection, or when a closed loop left the server room to do more.
 
+    Full too when none was up: then nothing else was asked of anything.
+
     `waits` are the candidates that let operations wait within the server. `plateau_connections`: number of
     connections beyond which a sweep showed no more throughput; with at least as many, connections can't be the limit,
     however busy they are.
     """
+    if observation.server_gone_ns:
+        return _none_up(observation)
     found = _closed_loop(observation, waits) if observation.closed_loop else _open_loop(observation)
     if plateau_connections is not None and observation.connections >= plateau_connections:
         return replace(found, standing=Fullness.NOT)
     return found
+
+
+def _none_up(observation: Observation) -> Evidence:
+    gone = format_duration(observation.server_gone_ns)
+    return Evidence(
+        kind=BottleneckKind.CONNECTIONS,
+        standing=Fullness.FULL,
+        text=message("none to the server was up for {time}, {in_flight}", time=gone, in_flight=_in_flight(observation)),
+        verdict=message("connections (none to the server was up for {time})", time=gone),
+    )
 
 
 def _open_loop(observation: Observation) -> Evidence:

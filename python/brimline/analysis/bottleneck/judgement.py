@@ -96,7 +96,12 @@ def at_its_limit(observation: Observation) -> bool:
 
 
 def _has_room(limit: Evidence, candidates: tuple[Evidence, ...], observation: Observation) -> bool:
-    """A cache that misses is no limit where more connections would do more: it only makes each of them slower."""
+    """A cache that misses is no limit where more connections would do more: it only makes each of them slower.
+
+    Nothing but its absence limits a server that was gone, whatever was full while it was there.
+    """
+    if observation.server_gone_ns:
+        return limit.kind is not BottleneckKind.CONNECTIONS
     if limit.kind is not BottleneckKind.CACHE or not observation.closed_loop:
         return False
     return any(each.kind is BottleneckKind.CONNECTIONS and each.full for each in candidates)

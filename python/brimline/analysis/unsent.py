@@ -1,0 +1,47 @@
+"""Owns why operations that were due never went out."""
+
+from brimline.record.model import IntervalRow, RunRecord, Summary
+from brimline.units import format_count, format_duration
+from brimline.wording import message
+
+HELD_BACK_SHARE_MAX = 0.01
+"""Share of operations that waited for a connection, above which lag is no longer the generator's own."""
+_PART_OF_WAIT_MIN = 0.5
+"""Part of the time from when the oldest was due to the end from which what was seen in it is the reason."""
+
+
+def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:
+    """The reason in words. Of what never went out nothing says what it waited for, but the samples of that time do."""
+    if record.closed_loop:
+        return "because the run ended before its workers had performed their loops"
+    bound = record.plan.in_flight_max or record.plan.connections
+    if gone_ns := server_gone_ns(record):
+        reason = message("no connection to the server was up for {time}", time=format_duration(gone_ns))
+    elif held_back_share > HELD_BACK_SHARE_MAX or _were_places_taken(record, summary, bound):
+        reason = message("all {count} places for operations in flight were taken", count=format_count(bound))
+    else:
+        reason = "the generator was late"
+    age = format_duration(summary["oldest_overdue_ns"])
+    return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
+
+
+def server_gone_ns(record: RunRecord) -> int:
+    """How long no connection was up while what never went out was due, if that is why it didn't; else 0."""
+    if record.closed_loop or record.summary is None or not record.summary["overdue"]:
+        return 0
+    age_ns = record.summary["oldest_overdue_ns"]
+    gone_ns = sum(overlap for row, overlap in _waited(record, age_ns) if not row["connections_up"])
+    return gone_ns if gone_ns >= _PART_OF_WAIT_MIN * age_ns else 0
+
+
+def _were_places_taken(record: RunRecord, summary: Summary, bound: int) -> bool:
+    age_ns = summary["oldest_overdue_ns"]
+    full_ns = sum(overlap for row, overlap in _waited(record, age_ns) if row["in_flight"] >= bound)
+    return age_ns > 0 and full_ns >= _PART_OF_WAIT_MIN * age_ns
+
+
+def _waited(record: RunRecord, age_ns: int) -> list[tuple[IntervalRow, int]]:
+    """The measured samples from when the oldest was due on, each with how many ns of it lie in that time."""
+    measured = [row for row in record.intervals if row["phase"] == "measure"]
+    due_ns = measured[-1]["end_ns"] - age_ns if measured else 0
+    return [(row, row["end_ns"] - max(row["start_ns"], due_ns)) for row in measured if row["end_ns"] > due_ns]
