@@ -259,3 +259,18 @@ def test_writes_that_may_be_sent_twice_have_a_session_and_others_none() -> None:
 def _body_end(message: bytes) -> int:
     """Where the body of a message ends, before the documents of an insert."""
     return 21 + int.from_bytes(message[21:25], "little")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"load": {"kind": "tlr", "threads": 7, "loops": 2, "ramp_up": "0.01s"}, "threads": 3},
+        {"load": {"kind": "tlr", "threads": 9, "loops": 2, "ramp_up": "0.01s"}, "threads": 4},
+        {"connections": 2, "threads": 8, "operation_count": 10},
+        {"connections": 8, "in_flight": 3, "threads": 8, "operation_count": 10},
+    ],
+)
+def test_a_plan_names_the_threads_that_run(asked: dict[str, object]) -> None:
+    plan = resolve(load_spec("ycsb-c", overrides={"warmup": "0s", **asked}).spec, target=NullTarget())
+    run = _native.start(plan.canonical_json())
+    assert run.join()["threads"] == plan.threads

@@ -21,9 +21,14 @@ def describe_load(plan: model.Plan) -> str:
             return f"{name}, {places}; each sends its next operation {_after_the_reply(plan.pacer)}"
         case model.TlrPacer():
             each = "one" if plan.pacer.loops == 1 else f"{units.format_count(plan.pacer.loops)}, one after another"
+            start = (
+                "1 worker starts at once and"
+                if plan.connections == 1
+                else f"{plural(plan.connections, 'worker')} start evenly over "
+                f"{units.duration_text(plan.pacer.ramp_up_ns)}, each"
+            )
             return (
-                f"T-L-R, {plural(plan.connections, 'worker')} start evenly over "
-                f"{units.duration_text(plan.pacer.ramp_up_ns)}, each performs {each}: "
+                f"T-L-R, {start} performs {each}: "
                 f"{plural(plan.connections * plan.pacer.loops, 'operation')} on {plural(plan.threads, 'thread')}"
             )
         case model.ConstantPacer():

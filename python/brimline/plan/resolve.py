@@ -190,7 +190,7 @@ def _plan(
         pacer=pacer,
         connections=connections,
         in_flight_max=in_flight_max,
-        threads=min(spec.threads, connections, in_flight_max or connections),
+        threads=_threads_used(spec.threads, connections, in_flight_max, pacer=pacer, target=target),
         warmup_ns=warmup_ns,
         duration_ns=duration_ns,
         operation_count=operation_count,
@@ -200,6 +200,19 @@ def _plan(
         connect_timeout_ns=spec.connect_timeout_ns,
         operation_log=spec.operation_log,
     )
+
+
+def _threads_used(
+    asked: int, connections: int, in_flight_max: int | None, *, pacer: model.PacerPlan, target: model.TargetPlan
+) -> int:
+    """Engine threads that will run, by the engine's own rule (`thread_count` in its `validate.rs`)."""
+    if target.kind == "simulated":
+        return 1  # a virtual clock has one
+    useful = min(asked, connections, in_flight_max or connections)
+    if pacer.kind != "tlr":
+        return useful
+    # Each thread has as many operations as its workers perform, so that all have equally many workers.
+    return next(count for count in range(useful, 0, -1) if connections % count == 0)
 
 
 def _pacer(load: loads.Load) -> model.PacerPlan:

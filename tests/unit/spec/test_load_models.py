@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from brimline.errors import SpecError
 from brimline.plan import NullTarget, Plan, explain, resolve
 from brimline.plan.model import ClosedPacer, Stage, StagesPacer, ThinkTime, TlrPacer
-from brimline.plan.pacing import offered_line, offered_mean, short_load
+from brimline.plan.pacing import describe_load, offered_line, offered_mean, short_load
 from brimline.spec import load_spec
 from brimline.spec.load_models import Load
 
@@ -222,6 +222,21 @@ def test_each_describes_itself_in_one_line(load: Any, short: str, line: str) -> 
     assert short_load(plan) == short
     (description,) = [each for each in explain(plan) if each.startswith("load: ")]
     assert line in description and "\n" not in description
+
+
+@pytest.mark.parametrize(
+    ("workers", "asked", "used"), [(7, 3, 1), (9, 4, 3), (8, 8, 8), (2, 8, 2), (12, 5, 4), (1, 4, 1)]
+)
+def test_the_engine_threads_that_run_are_told_and_not_those_asked_for(workers: int, asked: int, used: int) -> None:
+    """As many as divide T."""
+    plan = plan_of({"kind": "tlr", "threads": workers, "loops": 3, "ramp_up": "1s"}, threads=asked)
+    assert plan.threads == used
+    assert f"operations on {used} thread{'' if used == 1 else 's'}" in describe_load(plan)
+
+
+def test_one_worker_starts_at_once() -> None:
+    line = describe_load(plan_of({"kind": "tlr", "threads": 1, "loops": 5, "ramp_up": "1s"}))
+    assert line == "T-L-R, 1 worker starts at once and performs 5, one after another: 5 operations on 1 thread"
 
 
 def test_every_kind_is_in_the_table_above() -> None:
