@@ -11,11 +11,12 @@ from brimline.api.own_server import refuse_version
 from brimline.api.workload import load_workload
 from brimline.doctor import Check, Planned, ServerInUse, Status, examine, graded
 from brimline.doctor.disk import free_at_server
+from brimline.errors import UsageError
 from brimline.execution import RunContext, Silence, StopToken, execute
 from brimline.plan import NullTarget, resolve, wire_target
 from brimline.servers import PasswordSource, control_client, external
 from brimline.servers.deployment import is_loopback
-from brimline.spec import Spec, load_spec
+from brimline.spec import Spec, load_spec, shipped_workloads
 from brimline.units import format_duration, format_rate
 
 CEILING_OPS_PER_S_WARN = 200_000
@@ -47,8 +48,15 @@ def checkup(
     Raises BrimlineError when the workload can't be read or the server doesn't answer.
     """
     spec = None
-    changed = any(value is not None for value in (overrides or {}).values())
-    if workload is not None or property_files or properties or changed:
+    changed = [path for path, value in (overrides or {}).items() if value is not None]
+    is_named = workload is not None or property_files or properties
+    if changed and not is_named:
+        need = changed[0].rpartition(".")[2]
+        raise UsageError(
+            f"{need} is what a workload needs, and no workload is given",
+            hint=f"name one of {', '.join(shipped_workloads())}, a file, or -P, or leave {need} out",
+        )
+    if is_named:
         spec = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides).spec
     server = _server(uri, spec, password)
     if server is not None:

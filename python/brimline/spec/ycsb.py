@@ -178,10 +178,9 @@ def _data(properties: YcsbProperties, *, batch_size: int, has_inserts: bool) -> 
 
 
 def _record_count(properties: YcsbProperties) -> int:
-    record_count = properties.whole("recordcount", 0)
-    if record_count == 0:
+    if not properties.is_given("recordcount"):
         properties.refuse("recordcount", "is missing", "say how many records there are, such as -p recordcount=100000")
-    return record_count
+    return properties.whole("recordcount", 0, minimum=1)
 
 
 def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_inserts: bool) -> None:

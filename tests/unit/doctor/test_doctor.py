@@ -425,8 +425,10 @@ def test_with_a_server_given_nothing_is_said_of_one_of_our_own(tmp_path: Path) -
 
 
 def test_needs_of_no_workload_are_refused() -> None:
-    with pytest.raises(UsageError, match="no workload is given"):
-        api_checkup(overrides={"connections": "100"})
+    with pytest.raises(UsageError, match="connections is what a workload needs, and no workload is given"):
+        api_checkup(overrides={"connections": "0"})
+    with pytest.raises(UsageError, match=r"^records is what a workload needs"):
+        api_checkup(overrides={"connections": None, "data.records": "1M"})
 
 
 def test_the_worst_status_wins() -> None:

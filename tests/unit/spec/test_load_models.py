@@ -341,6 +341,15 @@ def test_the_offered_rate_over_time_and_its_mean() -> None:
             "shorten load.think_time or lengthen duration",
         ),
         (
+            {
+                "load": {"kind": "closed", "think_time": "2s", "think_time_law": "exponential"},
+                "duration": "1s",
+                "warmup": "1s",
+            },
+            "load.think_time is as long as the run",
+            "shorten load.think_time or lengthen duration",
+        ),
+        (
             {"load": {"kind": "closed", "think_time_law": "exponential"}},
             "no effect without a think_time",
             "add think_time",

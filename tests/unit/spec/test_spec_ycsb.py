@@ -279,12 +279,12 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
         ),
         (
             "recordcount=0",
-            "recordcount: is missing",
-            "say how many records there are, such as -p recordcount=100000",
+            'recordcount: must be a whole number from 1 on, but is "0"',
+            "write it like recordcount=1000",
         ),
         (
             "recordcount=-4",
-            'recordcount: must be a whole number from 0 on, but is "-4"',
+            'recordcount: must be a whole number from 1 on, but is "-4"',
             "write it like recordcount=1000",
         ),
         ("threadcount=0", 'threadcount: must be a whole number from 1 on, but is "0"', "write it like threadcount=16"),
