@@ -15,12 +15,11 @@ def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> s
     if record.closed_loop:
         return "because the run ended before its workers had performed their loops"
     bound = record.plan.in_flight_max or record.plan.connections
+    reason: str = "the generator was late"
     if gone_ns := server_gone_ns(record):
         reason = message("no connection to the server was up for {time}", time=format_duration(gone_ns))
     elif held_back_share > HELD_BACK_SHARE_MAX or _were_places_taken(record, summary, bound):
         reason = message("all {count} places for operations in flight were taken", count=format_count(bound))
-    else:
-        reason = "the generator was late"
     age = format_duration(summary["oldest_overdue_ns"])
     return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
 
