@@ -501,15 +501,6 @@ def test_documents_of_somebody_else_are_only_dropped_when_told(
     assert database["orders"].count_documents({}) == 0
 
 
-def test_brimline_s_own_data_is_replaced_without_asking(
-    database: pymongo.database.Database[dict[str, object]],
-) -> None:
-    prepare(database, _manifest("usertable"))
-    database["usertable"].insert_one({"_id": "user1"})
-    prepare(database, _manifest("usertable"))
-    assert database["usertable"].count_documents({}) == 0
-
-
 def test_what_brimline_starts_is_not_told_its_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRIMLINE_PASSWORD", "hunter2")
     monkeypatch.setenv("BRIMLINE_URI", "mongodb://somebody:hunter2@127.0.0.1:1")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
+from brimline.dataset.ownership import all_our_own, collection_uuid
 from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
 from brimline.errors import InvalidRun, UsageError
 
@@ -28,20 +29,18 @@ class CountProof:
 def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> None:
     """Makes `manifest.collection` empty and existing, with a manifest in state "loading".
 
-    What brimline loaded before, whole or in part, is replaced. Documents of somebody else are only dropped
-    when told so. Behind a mongos an empty collection that is there stays as it is, one that holds documents is sharded
-    again as it was, and one that is new is sharded by its hashed `_id`.
+    What brimline loaded before, whole or in part, is replaced, with what runs inserted behind it. Where there is
+    anything else, or something is gone, it is only dropped when told so. Behind a mongos an empty collection that is
+    there stays as it is, one that holds documents is sharded again as it was, and one that is new is sharded by its
+    hashed `_id`.
 
     Raises:
-        UsageError: the collection holds documents, has no manifest, and `drop` is False.
+        UsageError: the collection holds documents that aren't known to be brimline's, and `drop` is False.
         TargetError: the server doesn't answer or refuses.
     """
     name = manifest.collection
-    if not drop and _holds_documents(database, name) and read_manifest(database, name) is None:
-        raise UsageError(
-            f"the collection {database.name}.{name} holds documents that brimline did not load",
-            hint="name another collection in the workload, or give --drop to have them deleted",
-        )
+    if not drop:
+        _require_our_own(database, name)
     # First the word that the data is not whole: whoever looks after an interruption here finds "loading".
     write_manifest(database, manifest)
     with target_errors("preparing the collection"):
@@ -50,6 +49,22 @@ def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -
             return
         database.drop_collection(name)
         database.create_collection(name)
+
+
+def _require_our_own(database: DataDatabase, name: str) -> None:
+    if not _holds_documents(database, name):
+        return
+    found = read_manifest(database, name)
+    if found is None:
+        message = f"the collection {database.name}.{name} holds documents that brimline did not load"
+    elif not all_our_own(database, found):
+        message = (
+            f"the collection {database.name}.{name} was changed since brimline loaded it, and may hold documents that "
+            "brimline did not load"
+        )
+    else:
+        return
+    raise UsageError(message, hint="name another collection in the workload, or give --drop to have them deleted")
 
 
 def _prepare_on_shards(database: DataDatabase, name: str) -> None:
@@ -101,7 +116,9 @@ def complete(database: DataDatabase, manifest: Manifest) -> Manifest:
             f"and not the intended {proof.intended}",
             hint="load again; if another client writes there, name another collection",
         )
-    finished = manifest.completed(count=proof.counted)
+    with target_errors("looking for the collection"):
+        uuid = collection_uuid(database, manifest.collection)
+    finished = manifest.completed(count=proof.counted, collection_uuid=uuid)
     write_manifest(database, finished)
     return finished
 

@@ -62,7 +62,7 @@ def find_gaps(database: DataDatabase, manifest: Manifest, *, plan_json: str, loo
         if len(gaps) > GAPS_MAX:
             raise UsageError(
                 f"documents are missing in more than {GAPS_MAX} places of {database.name}.{manifest.collection}",
-                hint="load anew, without --resume",
+                hint="load anew without --resume, with --drop where the documents may go",
             )
     return Gaps(missing=tuple(gaps), present_count=present_count)
 
@@ -93,7 +93,7 @@ def _require_ours(database: DataDatabase, name: str, plan_json: str, index: int)
     if found != wanted:
         raise UsageError(
             f"the document {wanted['_id']} in {database.name}.{name} is not the one that was loaded",
-            hint="load anew, without --resume",
+            hint="load anew without --resume, with --drop where the documents may go",
         )
 
 

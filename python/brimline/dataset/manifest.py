@@ -40,7 +40,8 @@ class Manifest:
 
     `data` is what the documents are a function of: the seed and the fields of the plan's `DocumentPlan`.
     `count` is the proven number of documents, None while loading. Times are ISO 8601 in UTC. `owner` is the process
-    that removes the collection when it has ended, None for data that stay.
+    that removes the collection when it has ended, None for data that stay. `collection_uuid` is what the server knew
+    the collection by when the count was proven, None where it didn't tell and in manifests of older versions.
     """
 
     collection: str
@@ -50,6 +51,7 @@ class Manifest:
     loaded_at: str | None
     brimline_version: str
     owner: dict[str, Any] | None = None
+    collection_uuid: str | None = None
 
     @property
     def seed(self) -> int:
@@ -62,9 +64,9 @@ class Manifest:
         first = int(self.data["insert_start"])
         return range(first, first + int(self.data["record_count"]))
 
-    def completed(self, *, count: int) -> Self:
+    def completed(self, *, count: int, collection_uuid: str | None = None) -> Self:
         """The same manifest once all documents are proven to be there."""
-        return replace(self, state="complete", count=count, loaded_at=_now())
+        return replace(self, state="complete", count=count, loaded_at=_now(), collection_uuid=collection_uuid)
 
     def to_document(self) -> dict[str, Any]:
         """The document that is stored."""
@@ -77,7 +79,8 @@ class Manifest:
             "loaded_at": self.loaded_at,
             "brimline_version": self.brimline_version,
         }
-        return document if self.owner is None else {**document, "owner": self.owner}
+        known = {"owner": self.owner, "collection_uuid": self.collection_uuid}
+        return document | {name: value for name, value in known.items() if value is not None}
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Self | None:
@@ -94,6 +97,7 @@ class Manifest:
                 loaded_at=document["loaded_at"],
                 brimline_version=document["brimline_version"],
                 owner=document.get("owner"),
+                collection_uuid=document.get("collection_uuid"),
             )
         except (KeyError, TypeError, ValueError):
             return None
