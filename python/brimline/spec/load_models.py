@@ -1,12 +1,14 @@
 """Owns the load models: when the operations of a workload are due."""
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from brimline.spec import fields
 from brimline.spec.base import Part, kind_only
+from brimline.units import NS_PER_S
 
 STEP_COUNT_MAX = 10_000
 """Most steps that `steps` may expand to."""
@@ -160,3 +162,40 @@ def profile_length_ns(load: Load) -> int | None:
             return len(load.rates_ops_per_s) * load.every_ns
         case _:
             return None
+
+
+def operations_offered(load: Load) -> int | None:
+    """How many operations `load` is certain to offer in all; None when its last rate is held, which has no end.
+
+    Even arrivals offer operation i where more than i have been offered, in the engine's own arithmetic. Poisson
+    arrivals offer fewer than 8 standard deviations below the mean once in 10^13 runs (Chernoff: exp(-32)).
+    """
+    match load:
+        case RampLoad():
+            stages = [(load.from_ops_per_s, load.to_ops_per_s, load.over_ns)]
+        case StagesLoad():
+            stages = list(_level_or_changing(load.stages))
+        case _:
+            return None
+    if stages[-1][1] > 0:
+        return None
+    offered = 0.0
+    for begin, end, length_ns in stages:
+        slope = 0.0 if begin == end else (end - begin) / length_ns
+        offered += (begin + slope * length_ns / 2) * length_ns / NS_PER_S
+    if load.arrivals == "poisson":
+        offered = max(0.0, math.floor(offered - 8 * math.sqrt(offered)))
+    return math.ceil(offered)
+
+
+def _level_or_changing(stages: Iterable[StageSpec]) -> Iterator[tuple[float, float, int]]:
+    """Each stage's first rate, last rate and length."""
+    before = 0.0
+    for stage in stages:
+        if stage.rate_ops_per_s is not None:
+            begin = end = stage.rate_ops_per_s
+        else:
+            begin = before if stage.from_ops_per_s is None else stage.from_ops_per_s
+            end = stage.to_ops_per_s or 0.0
+        yield begin, end, stage.duration_ns
+        before = end

@@ -11,7 +11,7 @@ from brimline.spec.base import Part
 from brimline.spec.data import DataSpec, Keys, ZipfianKeys
 from brimline.spec.inserting import InsertRetriesSpec
 from brimline.spec.lengths import ScanLength, UniformLength, shortest
-from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, profile_length_ns
+from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, operations_offered, profile_length_ns
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
@@ -195,6 +195,7 @@ class Spec(Part):
             )
         duration_ns = self.effective_duration_ns
         if duration_ns is None:
+            self._check_count_is_reached()
             return self
         if duration_ns <= 0:
             raise ValueError(
@@ -207,6 +208,16 @@ class Spec(Part):
                 "shorten load.think_time or lengthen duration"
             )
         return self
+
+    def _check_count_is_reached(self) -> None:
+        """A load whose rate ends at 0 offers no more, and a run that waited for more would never end."""
+        offered, wanted = operations_offered(self.load), self.effective_operation_count
+        if offered is not None and wanted is not None and wanted > offered:
+            surely = " for certain" if getattr(self.load, "arrivals", "even") == "poisson" else ""
+            raise ValueError(
+                f"operation_count is {wanted}, and the load offers {offered} operations{surely} until its rate is 0; "
+                "lower operation_count, or leave it out to run for the length of the load"
+            )
 
     def _check_tlr(self, load: TlrLoad) -> None:
         if self.connections not in (load.threads, CONNECTIONS_DEFAULT):

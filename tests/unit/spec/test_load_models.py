@@ -359,6 +359,27 @@ def test_the_offered_rate_over_time_and_its_mean() -> None:
             "in_flight can't be more than there are connections: 33 > 32",
             "lower in_flight or raise connections",
         ),
+        (
+            {"load": {"kind": "ramp", "from": "1000/s", "to": 0, "over": "1s"}, "operation_count": 501},
+            "operation_count is 501, and the load offers 500 operations until its rate is 0",
+            "lower operation_count",
+        ),
+        (
+            {
+                "load": {"kind": "stages", "stages": [{"rate": "1000/s", "for": "1s"}, {"to": 0, "for": "1s"}]},
+                "operation_count": 100_000,
+            },
+            "offers 1500 operations until",
+            "leave it out to run for the length of the load",
+        ),
+        (
+            {
+                "load": {"kind": "ramp", "from": 1000, "to": 0, "over": "1s", "arrivals": "poisson"},
+                "operation_count": 400,
+            },
+            "offers 321 operations for certain",
+            "lower operation_count",
+        ),
         ({"connections": 100_000}, "connections: must be in 1 to 50000, but is 100000", "write it like 32"),
         ({"in_flight": 0}, "in_flight: must be in 1 to", "write it like 32"),
     ],
@@ -368,3 +389,16 @@ def test_what_makes_no_sense_is_refused(overrides: dict[str, Any], message: str,
         load_spec("ycsb-c", overrides=overrides)
     assert message in str(caught.value)
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        {"kind": "ramp", "from": "1000/s", "to": 0, "over": "1s"},
+        {"kind": "ramp", "from": 0, "to": 1, "over": "1s"},  # goes on at 1/s
+        {"kind": "stages", "stages": [{"rate": "500/s", "for": "1s"}, {"rate": 0, "for": "1s"}]},
+        {"kind": "stages", "stages": [{"rate": 0, "for": "1s"}, {"from": 1, "to": 2, "for": "1s"}]},
+    ],
+)
+def test_a_count_that_is_reached_stays_what_ends_a_run(load: dict[str, Any]) -> None:
+    assert load_spec("ycsb-c", overrides={"load": load, "operation_count": 500}).spec.operation_count == 500
