@@ -32,8 +32,10 @@ def main() -> None:
 
 def _leave(number: int, _frame: FrameType | None) -> None:
     # Not an exception: raised inside an import of a library it may be swallowed or come out as another one.
-    os.write(sys.stderr.fileno(), f"error: interrupted by {signal.Signals(number).name}\n".encode())
-    os._exit(128 + number)
+    try:
+        os.write(sys.stderr.fileno(), f"error: interrupted by {signal.Signals(number).name}\n".encode())
+    finally:  # also where standard error is closed or full
+        os._exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from brimline.cli.talk import let_talk_be_lost
 from brimline.errors import BrimlineError, redact_text
 
 EXIT_INTERNAL = 1
@@ -64,6 +65,7 @@ _VERBS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with its exit code."""
+    let_talk_be_lost()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if _called(words) is not None:
         from brimline.cli.process_list import hide_secrets_from_process_list  # knows every spec, as below

@@ -86,7 +86,10 @@ def _to_resume(database: DataDatabase, plan: Plan) -> Inspection:
     found = dataset.inspect(database, dataset.manifest_for(plan))
     if found.state in (State.ABSENT, State.UNFINISHED, State.READY):
         return found
-    raise UsageError(f"there is no load to go on with: {found.explanation}", hint="load anew without --resume, with --drop where the documents may go")
+    raise UsageError(
+        f"there is no load to go on with: {found.explanation}",
+        hint="load anew without --resume, with --drop where the documents may go",
+    )
 
 
 def _go_on(
