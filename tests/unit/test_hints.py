@@ -25,6 +25,7 @@ from brimline.record.layout import RECORD_FILE, unreadable
 from brimline.record.reader import read_state
 from brimline.servers.deployment import refusal
 from brimline.servers.uri import parse_server_uri
+from brimline.spec.properties import parse_properties
 from tests.unit.report.import_samples import an_import
 
 
@@ -95,6 +96,7 @@ def _raise(error: BrimlineError) -> None:
         (lambda: _settings(0, 3, "10s", "2s"), "--connections-max 256"),
         (lambda: _settings(64, 3, "soon", "2s"), "--duration 10s"),
         (lambda: Options(data=cast(Any, "some")), "leave it out"),
+        (lambda: parse_properties(b"a=\\u00g1", "w.properties"), "write it like \\u0041"),
         (lambda: lint("/no/such/file.yaml"), "YAML file of claims"),
         (lambda: _raise(unreadable(Path("plan.json"), OSError(errno.ENOENT, ""))), "isn't whole"),
         (lambda: _raise(unreadable(Path("plan.json"), OSError(errno.EACCES, ""))), "another user"),

@@ -318,7 +318,7 @@ def whole_number(
     try:
         return readers.whole(1, maximum, parse)(text)
     except ValueError as error:
-        problem = str(error).partition("; write it")[0]
+        problem = str(error).partition("; write ")[0]
         raise UsageError(f"{option}: {problem}", hint=f"write it like {option} {example}") from None
 
 

@@ -23,9 +23,8 @@ class _LossyFile(io.FileIO):
 
 def let_talk_be_lost() -> None:
     """Makes the process' standard error one that never fails. One that somebody has put in its place is theirs."""
-    before = sys.stderr
-    if before is None:  # closed; what is opened next would be standard error
+    if sys.stderr is None:  # closed; what is opened next would be standard error
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
-    elif before is sys.__stderr__:
-        file = io.BufferedWriter(_LossyFile(before.fileno(), "w", closefd=False))
-        sys.stderr = io.TextIOWrapper(file, encoding=before.encoding, errors=before.errors, line_buffering=True)
+    elif (ours := sys.__stderr__) is not None and sys.stderr is ours:
+        file = io.BufferedWriter(_LossyFile(ours.fileno(), "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(file, encoding=ours.encoding, errors=ours.errors, line_buffering=True)

@@ -131,7 +131,9 @@ class DataSpec(Part):
     def _check_sizes(self) -> Self:
         size = self.document_bytes_max
         if size > DOCUMENT_BYTES_MAX:
-            raise ValueError(f"documents reach {size} bytes, more than MongoDB's {DOCUMENT_BYTES_MAX}")
+            raise ValueError(
+                f"documents reach {size} bytes, more than MongoDB's {DOCUMENT_BYTES_MAX}; make fields fewer or shorter"
+            )
         self.check_batch(self.batch_size or 1)
         return self
 
@@ -140,7 +142,8 @@ class DataSpec(Part):
         size = count * self.document_bytes_max
         if count > 1 and size > MESSAGE_BYTES_MAX:
             raise ValueError(
-                f"{count} documents per command reach {size} bytes, more than a message's {MESSAGE_BYTES_MAX}"
+                f"{count} documents per command reach {size} bytes, more than a message's {MESSAGE_BYTES_MAX}; "
+                f"at most {MESSAGE_BYTES_MAX // self.document_bytes_max} such documents fit"
             )
 
 

@@ -46,7 +46,9 @@ class Property:
 def parse_properties(data: bytes, source: str) -> dict[str, Property]:
     """Reads a property file. Raises SpecError, which names `source` and the line."""
     if len(data) > FILE_BYTES_MAX:
-        raise SpecError(f"{source} is larger than {FILE_BYTES_MAX // 1024} KiB")
+        raise SpecError(
+            f"{source} is larger than {FILE_BYTES_MAX // 1024} KiB", hint="properties are a few lines of text"
+        )
     if data.startswith(codecs.BOM_UTF8):
         # To Java it is part of the first key, which then names nothing.
         raise SpecError(
@@ -127,7 +129,10 @@ def _unescape(text: str, origin: str) -> str:
         if match["code"]:
             return chr(int(match["code"], 16))
         if match["character"] == "u":
-            raise SpecError(f"{origin}: \\u is not followed by four hexadecimal digits")
+            raise SpecError(
+                f"{origin}: \\u is not followed by four hexadecimal digits",
+                hint="write it like \\u0041, or \\\\ for a backslash",
+            )
         return _ESCAPED_CHARACTERS.get(match["character"], match["character"])
 
     return _ESCAPE.sub(replace, text)

@@ -52,7 +52,8 @@ def shown(value: object) -> str:
 
 def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[[object], int]:
     """Reads "10s" as nanoseconds. A number without a unit is refused, but for 0. `advice`: see `whole`."""
-    hint = f"; {advice}" if advice else ""
+    bounds = f"{units.duration_text(minimum_ns)} to {units.duration_text(maximum_ns)}"
+    hint = f"; {advice or f'write a duration from {bounds}'}"
 
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -63,7 +64,6 @@ def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[
             raise ValueError(f"must not be negative, but is {shown(value)}{hint}")
         duration_ns = units.parse_duration(value) if isinstance(value, str) else 0
         if not minimum_ns <= duration_ns <= maximum_ns:
-            bounds = f"{units.duration_text(minimum_ns)} to {units.duration_text(maximum_ns)}"
             raise ValueError(f"must be in {bounds}, but is {shown(value)}{hint}")
         return duration_ns
 
@@ -73,13 +73,14 @@ def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[
 def whole(
     minimum: int, maximum: int, parse: Callable[[str], int] = units.parse_count, *, advice: str = ""
 ) -> Callable[[object], int]:
-    """Reads a whole number within bounds, 1000000 or "1M". `advice` is for what is out of bounds."""
-    hint = f"; {advice}" if advice else ""
+    """Reads a whole number within bounds, 1000000 or "1M". `advice` is for what is out of bounds; else they are it."""
+    advice = advice or f"write a whole number from {minimum} to {maximum}"
+    hint = f"; {advice}"
 
     def read(value: object) -> int:
         number = _number(value, parse, "a whole number", advice=advice)
         if not math.isfinite(number) or number != int(number):
-            raise ValueError(f"must be a whole number, but is {shown(value)}")
+            raise ValueError(f"must be a whole number, but is {shown(value)}{hint}")
         if not minimum <= number <= maximum:
             raise ValueError(f"must be in {minimum} to {maximum}, but is {shown(value)}{hint}")
         return int(number)
@@ -89,7 +90,7 @@ def whole(
 
 def _number(value: object, parse: Callable[[str], float], what: str, *, advice: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"must be {what}, not {shown(value)}")
+        raise ValueError(f"must be {what}, not {shown(value)}{f'; {advice}' if advice else ''}")
     if not isinstance(value, str):
         return value
     if re.match(r"\s*-\s*[0-9]", value):

@@ -13,8 +13,16 @@ BASE = "data: {records: 1000}\noperations: {read: 1}\n"
 SLIPS = [
     ("conections: 3", "conections: unknown key", 'did you mean "connections"'),
     ("insert_retries: {limit: 0}", "insert_retries.limit: must be in 1 to 1000000, but is 0", "write it like 2"),
-    ("insert_retries: {limit: 1, interval: 2h}", 'insert_retries.interval: must be in 0s to 1h, but is "2h"', None),
-    ("insert_batch_size: 0", "insert_batch_size: must be in 1 to 100000, but is 0", None),
+    (
+        "insert_retries: {limit: 1, interval: 2h}",
+        'insert_retries.interval: must be in 0s to 1h, but is "2h"',
+        "write a duration from 0s to 1h",
+    ),
+    (
+        "insert_batch_size: 0",
+        "insert_batch_size: must be in 1 to 100000, but is 0",
+        "write a whole number from 1 to 100000",
+    ),
     ("records: 5", "records: unknown key", 'did you mean "data.records"'),
     ("recordcount: 5", "recordcount: unknown key", 'did you mean "data.records"'),
     ("threadcount: 5", "threadcount: unknown key", 'did you mean "connections"'),
@@ -37,26 +45,26 @@ SLIPS = [
     ("connections: -1", "connections: must be in 1 to 50000, but is -1", "write it like 32"),
     ("connections: '-1'", 'connections: must not be negative, but is "-1"', "write it like 32"),
     ("connections: 50001", "connections: must be in 1 to 50000, but is 50001", "write it like 32"),
-    ("connections: 1.5", "connections: must be a whole number, but is 1.5", None),
-    ("connections: .inf", "connections: must be a whole number, but is inf", None),
-    ("connections: true", "connections: must be a whole number, not true", None),
+    ("connections: 1.5", "connections: must be a whole number, but is 1.5", "write it like 32"),
+    ("connections: .inf", "connections: must be a whole number, but is inf", "write it like 32"),
+    ("connections: true", "connections: must be a whole number, not true", "write it like 32"),
     ("connections: on", 'connections: "on" is no count', 'write it like "1000", "1_000_000" or "100k"'),
-    ("connections:", "connections: must be a whole number, not nothing", None),
+    ("connections:", "connections: must be a whole number, not nothing", "write it like 32"),
     ("threads: 1:30", 'threads: "1:30" is no count', 'write it like "1000", "1_000_000" or "100k"'),
-    ("threads: 257", "threads: must be in 1 to 256, but is 257", None),
+    ("threads: 257", "threads: must be in 1 to 256, but is 257", "write a whole number from 1 to 256"),
     ("seed: 0100", 'seed: "0100" is no count', "it starts with 0"),
     (
         "seed: 18446744073709551616",
         "seed: must be in 0 to 18446744073709551615, but is 18446744073709551616",
-        None,
+        "write a whole number from 0 to 18446744073709551615",
     ),
     ("duration: 10", "duration: 10 has no unit", 'write "10s" or "10ms"'),
     ("duration: 10M", 'duration: "10M" has the unknown unit "M"', 'did you mean "m"'),
-    ("duration: 0s", 'duration: must be in 10ms to 30d, but is "0s"', None),
-    ("duration: -5s", 'duration: must not be negative, but is "-5s"', None),
-    ("duration: 99999d", 'duration: must be in 10ms to 30d, but is "99999d"', None),
-    ("warmup: 2d", 'warmup: must be in 0s to 1d, but is "2d"', None),
-    ("interval: 1ms", 'interval: must be in 10ms to 1h, but is "1ms"', None),
+    ("duration: 0s", 'duration: must be in 10ms to 30d, but is "0s"', "write a duration from 10ms to 30d"),
+    ("duration: -5s", 'duration: must not be negative, but is "-5s"', "write a duration from 10ms to 30d"),
+    ("duration: 99999d", 'duration: must be in 10ms to 30d, but is "99999d"', "write a duration from 10ms to 30d"),
+    ("warmup: 2d", 'warmup: must be in 0s to 1d, but is "2d"', "write a duration from 0s to 1d"),
+    ("interval: 1ms", 'interval: must be in 10ms to 1h, but is "1ms"', "write a duration from 10ms to 1h"),
     (
         "operation_count: 0",
         "operation_count: must be in 1 to 1000000000000000, but is 0",
@@ -234,12 +242,16 @@ OPERATIONS = [
 ]
 
 DATA = [
-    ("records: 0", "data.records: must be in 1 to 1000000000000, but is 0", None),
+    (
+        "records: 0",
+        "data.records: must be in 1 to 1000000000000, but is 0",
+        "write a whole number from 1 to 1000000000000",
+    ),
     ("records: 1,000", "data.000: unknown key", "digits are grouped by _, not by commas: 1_000"),
     (
         "records: 10, fields: 10k, field_length: 10kB",
         "data: documents reach 100170039 bytes, more than MongoDB's 16777216",
-        None,
+        "make fields fewer or shorter",
     ),
     (
         "records: 10, field_length: 1k",
@@ -259,7 +271,7 @@ DATA = [
     (
         "records: 10, batch_size: 100k",
         "data: 100000 documents per command reach 117900000 bytes, more than a message's 48000000",
-        None,
+        "at most 40712 such documents fit",
     ),
     (
         "records: 10, database: admin",

@@ -95,7 +95,7 @@ def test_a_plan_names_its_fields_in_prose(tmp_path: Path) -> None:
         (
             "{a: {kind: array, length: 1000, of: {kind: string, length: 20kB}}}",
             "documents reach 20011052 bytes, more than MongoDB's 16777216",
-            None,
+            "make fields fewer or shorter",
         ),
         ("{a: int}, field_length: 9", "data.field_length has no effect", "leave field_length out"),
     ],
