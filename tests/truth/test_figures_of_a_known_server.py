@@ -121,7 +121,7 @@ def test_an_overloaded_server_is_credited_with_all_that_it_does(tmp_path: Path) 
 
 
 def test_a_window_bounded_by_count_holds_all_that_was_offered(tmp_path: Path) -> None:
-    """500 operations at 500/s and 30 ms each: all were due, sent and answered, the last ones in the drain."""
+    """500 operations at 500/s and 30 ms each: all were due, sent and answered, the last one 30 ms after 0.998 s."""
     record = simulate(
         {"service": {"kind": "fixed", "ns": 30 * MS}},
         tmp_path / "run",
@@ -132,7 +132,7 @@ def test_a_window_bounded_by_count_holds_all_that_was_offered(tmp_path: Path) ->
     )
     observation = _observed(record)
     assert observation.completed_share == 1.0
-    assert observation.measured_s == pytest.approx(1.0, abs=0.01)
+    assert observation.measured_s == pytest.approx(1.028, abs=0.001)
     assert judge(observation, Slo.of_p99(5 * S)).verdict is not Verdict.FAIL
 
 

@@ -16,6 +16,7 @@ from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.steady import SteadyState, counted, steady_state
 from brimline.analysis.unsent import server_gone_ns
 from brimline.analysis.validity import LAG_PART_OF_RESPONSE_MAX, RunFigures, validity
+from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import IntervalRow, OperationRow, RunRecord
 from brimline.stats.batch_means import mean_interval
@@ -107,7 +108,7 @@ def observe(
     record = counted(record, steady)
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     due_operations = [row for row in record.operations if row["phase"] == "measure"]
-    window = _within(intervals, record.operations)
+    window = done_in_window(record)
     service, response, lag = (latency(record, clock) for clock in ("service", "response", "lag"))
     measured_s = record.measured_s
     finished = sum(row["ok"] + row["miss"] + row["failed"] for row in due_operations)
@@ -203,14 +204,6 @@ def _quantiles(record: RunRecord, objectives: Sequence[LatencyObjective]) -> dic
         for (operation, clock), quantiles in wanted.items()
         for quantile, interval in quantile_intervals(record, clock, quantiles, operation=operation).items()
     }
-
-
-def _within(intervals: Sequence[IntervalRow], operations: Sequence[OperationRow]) -> list[OperationRow]:
-    """What was sent or finished in the measured intervals, whenever it was due."""
-    if not intervals:
-        return []
-    start_ns, end_ns = intervals[0]["start_ns"], intervals[-1]["end_ns"]
-    return [row for row in operations if row["start_ns"] >= start_ns and row["end_ns"] <= end_ns]
 
 
 def _throughput(operations: Sequence[OperationRow], intervals: Sequence[IntervalRow], mean: float) -> Estimate | None:

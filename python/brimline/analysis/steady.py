@@ -16,6 +16,7 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.interval_series import Series, Times, between, throughput_series, time_series
 from brimline.analysis.objective import P99, LatencyObjective
 from brimline.analysis.server_settling import server_checks
+from brimline.analysis.window import until_last_reply
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, NullTarget, PoissonPacer
 from brimline.record.batches import condensed
 from brimline.record.model import CLOCKS, Clock, IntervalHistogram, OperationRow, RunRecord
@@ -124,12 +125,15 @@ def steady_state(record: RunRecord, quantiles: Sequence[float] = (P99,)) -> Stea
 
 
 def counted(record: RunRecord, steady: SteadyState | None) -> RunRecord:
-    """`record` with the warm-up that was found told apart as the planned one is; itself where there is none to tell.
+    """`record` with what counts told apart; itself where there is nothing to tell.
 
+    That is up to the last reply where the run ended with its operations (`until_last_reply`), and without the warm-up
+    that was found, as without the planned one.
     An operation belongs to the interval in which it ended: of those that are in flight at the border, some thousandths
     of a window, it isn't known when they were due. Every histogram is read anew for this, but only once: of a record
     that this made, nothing is left to tell apart.
     """
+    record = until_last_reply(record)
     if steady is None or steady.warmup_end_ns is None:
         return record
     end_ns = steady.warmup_end_ns

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from brimline.analysis.steady import counted
 from brimline.api.results import Result, RunResult
 from brimline.errors import UsageError
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
@@ -62,7 +63,7 @@ def _is_scan(result: Result) -> bool:
 
 def _csv(result: Result) -> str:
     if isinstance(result, RunResult):
-        return statistics_csv(result.record)
+        return statistics_csv(counted(result.record, result.observation.steady))
     if _has_probes(result):
         return probes_csv(result.report.data)
     if _is_scan(result):

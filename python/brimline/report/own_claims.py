@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from brimline.analysis.lint import Claims, Figure, Repeated, Result
+from brimline.analysis.window import done_in_window
 from brimline.plan.model import ClosedPacer
 from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.load_figures import load_figures
@@ -120,18 +121,18 @@ def _table_results(report: Report) -> Iterator[Result]:
 
 
 def _answered(rows: Iterable[Result], record: RunRecord) -> Iterator[Result]:
-    """Throughput counts what was answered, over the span that the table names."""
+    """Throughput counts what was answered in the span that the table names, which no other column does."""
     load = load_figures(record)
     span_s = Figure(record.measured_s if load is None else load.elapsed_s)
+    done = done_in_window(record) if load is None else record.operations
     for row in rows:
-        if row.samples is not None and row.error_count is not None:
-            answered = Figure(row.samples.value - row.error_count.value)
-            yield Result(
-                name=f"{row.name}, answered",
-                samples=answered,
-                duration_s=span_s,
-                throughput_per_s=row.throughput_per_s,
-            )
+        own = [each for each in done if row.name in (TOTAL_LABEL, each["operation"].replace("_", " "))]
+        yield Result(
+            name=f"{row.name}, answered",
+            samples=Figure(sum(each["ok"] + each["miss"] for each in own)),
+            duration_s=span_s,
+            throughput_per_s=row.throughput_per_s,
+        )
 
 
 def _window(report: Report, record: RunRecord) -> Iterator[Result]:
@@ -176,12 +177,7 @@ def _documents(record: RunRecord) -> Iterator[Result]:
 
 
 def _answered_in_window(record: RunRecord) -> int:
-    measured = [row for row in record.intervals if row["phase"] == "measure"]
-    if not measured:
-        return 0
-    start_ns, end_ns = measured[0]["start_ns"], measured[-1]["end_ns"]
-    inside = [row for row in record.operations if row["start_ns"] >= start_ns and row["end_ns"] <= end_ns]
-    return sum(row["ok"] + row["miss"] for row in inside)
+    return sum(row["ok"] + row["miss"] for row in done_in_window(record))
 
 
 def _due(record: RunRecord, label: str) -> list[OperationRow]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from brimline.analysis.latency import latency
+from brimline.analysis.window import done_in_window
 from brimline.record.model import Clock, OperationRow, RunRecord
 from brimline.report.load_figures import load_figures
 from brimline.stats.quantile_interval import Buckets, QuantileInterval, merge_buckets, quantile_interval, quantile_of
@@ -16,7 +17,9 @@ class OperationStatistics:
     """One operation kind, or all of them.
 
     Times in ns, response time in an open loop and service time in a closed one; None where nothing finished.
-    `samples` are finished operations: ok, miss and failed; throughput counts those that were answered: ok and miss.
+    `samples` are the operations due in the window that finished: ok, miss and failed, in the drain too. Rates are of
+    what was done in the window, whenever it was due, as the run's own throughput is: answered (ok and miss), failed,
+    bytes.
     """
 
     label: str
@@ -54,21 +57,26 @@ def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
     load = load_figures(record)
     # Half of a short load's commands are answered after the last was sent.
     span_s = record.measured_s if load is None else load.elapsed_s
+    done = done_in_window(record) if load is None else measured
     buckets = {
         kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else [] for kind in kinds
     }
-    total = _statistics(TOTAL_LABEL, measured, merge_buckets(list(buckets.values())), span_s)
+    total = _statistics(TOTAL_LABEL, measured, done, merge_buckets(list(buckets.values())), span_s)
     if total.p99 is not None and not total.p99.enough:
         # A bound is printed: the same one as everywhere else.
         over_time = latency(record, clock)
         total = total if over_time is None else replace(total, p99=over_time.p99)
-    return [total] + [
-        _statistics(kind, [row for row in measured if row["operation"] == kind], buckets[kind], span_s)
-        for kind in kinds
-    ]
+    return [total] + [_statistics(kind, _of(kind, measured), _of(kind, done), buckets[kind], span_s) for kind in kinds]
 
 
-def _statistics(label: str, rows: Sequence[OperationRow], buckets: Buckets, measured_s: float) -> OperationStatistics:
+def _of(kind: str, rows: Sequence[OperationRow]) -> list[OperationRow]:
+    return [row for row in rows if row["operation"] == kind]
+
+
+def _statistics(
+    label: str, rows: Sequence[OperationRow], done: Sequence[OperationRow], buckets: Buckets, measured_s: float
+) -> OperationStatistics:
+    """`rows` are of what was due in the window, `done` of what was done in it."""
     samples = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
     per_s = 1 / measured_s if measured_s else 0.0
     count = sum(each for _, each in buckets)
@@ -86,8 +94,8 @@ def _statistics(label: str, rows: Sequence[OperationRow], buckets: Buckets, meas
         p90=p90,
         p95=p95,
         p99=p99,
-        throughput_ops_per_s=(samples - failed) * per_s,
-        failed_ops_per_s=failed * per_s,
-        received_bytes_per_s=sum(row["bytes_in"] for row in rows) * per_s,
-        sent_bytes_per_s=sum(row["bytes_out"] for row in rows) * per_s,
+        throughput_ops_per_s=sum(row["ok"] + row["miss"] for row in done) * per_s,
+        failed_ops_per_s=sum(row["failed"] for row in done) * per_s,
+        received_bytes_per_s=sum(row["bytes_in"] for row in done) * per_s,
+        sent_bytes_per_s=sum(row["bytes_out"] for row in done) * per_s,
     )
