@@ -199,6 +199,7 @@ def _write(results: Results, directory: Path) -> None:
 
 
 def _write_page(results: Results, directory: Path) -> None:
+    directory = directory.resolve()
     home = "../" * len(directory.relative_to(ROOT).parts) if directory.is_relative_to(ROOT) else None
     (directory / PAGE_FILE).write_text(page(results, home=home), encoding="utf-8")
 

@@ -58,7 +58,7 @@ def _head(results: Results, home: str | None) -> str:
         "Written by `make peers`; how it is done, and how to add a peer, is in "
         f"{guide}. Every run is in [results.json](benchmarks/results.json).",
         f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
-        f"zipfian 0.99, mongod {results.server_version}. {_cores(settings)} Every peer "
+        f"zipfian 0.99, mongod {results.server_version}. {_cores(settings, home)} Every peer "
         f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
         f"{figure(settings['measured_s'])} s, after a warm-up of {figure(settings['warmup_s'])} s, "
         f"on a JVM {figure(settings['warmup_jvm_s'])} s. Figures are medians with (smallest–largest) over the rounds. "
@@ -79,15 +79,19 @@ def _head(results: Results, home: str | None) -> str:
 
 
 def _guide(home: str | None) -> str:
-    return "benchmarks/README.md" if home is None else f"[benchmarks]({home}benchmarks/README.md)"
+    return _link("benchmarks", "benchmarks/README.md", home)
 
 
-def _cores(settings: Mapping[str, Any]) -> str:
+def _link(text: str, path: str, home: str | None) -> str:
+    return path if home is None else f"[{text}]({home}{path})"
+
+
+def _cores(settings: Mapping[str, Any], home: str | None) -> str:
     shared = sorted(set(settings["client_cores"]) & set(settings["server_cores"]))
     if not shared:
         return (
             "Client and server each have cores of their own; the same on shared cores is in "
-            "[shared cores](benchmarks/shared-cores/BENCHMARKS.md)."
+            f"{_link('shared cores', 'benchmarks/shared-cores/BENCHMARKS.md', home)}."
         )
     return (
         f"**Client and server share cores ({', '.join(map(str, shared))}): each takes time from the other, and "
