@@ -19,7 +19,7 @@ if EXECUTABLE is None:
 
 PLOTS = {
     "run": 9,
-    "load": 7,
+    "load": 8,
     "sweep": 1,
     "capacity": 11,
     "frontier": 3,
