@@ -34,7 +34,7 @@ from brimline.errors import BrimlineError, TargetError, UsageError
 
 RESULTS_FILE = Path("benchmarks/results.json")
 PAGE_FILE = Path("BENCHMARKS.md")
-_PAUSES_S = 2.5
+_PAUSES_S = 4.0
 """What a run takes besides warm-up and window: start, end, the server's rest."""
 _CHECKED_BY = {"c": "a", "a": "a", "load": "load", "batch": "batch"}
 """In which cell the commands of a cell are looked at: workload A has those of C as well."""

@@ -18,8 +18,6 @@ from brimline.monitor.cpu_time import host_cpu
 _START_DEADLINE_S = 60.0
 _END_DEADLINE_S = 60.0
 _LOAD_DEADLINE_S = 120.0
-_SETTLE_S = 0.3
-"""What the last client had in flight is answered by then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +52,9 @@ def measure(
     peer: Peer, program: list[str], server: Server, cell: Cell, settings: Settings, *, turn: Turn, log: Path
 ) -> Run:
     """One run. Raises ClientFailed."""
-    time.sleep(_SETTLE_S)
     if cell.loads:
         server.empty_for_load()
+    server.rest()
     command = command_line(peer, program, server.uri, cell, settings)
     warmup_s = settings.warmup_jvm_s if peer.jvm else settings.warmup_s
     started_ns = time.monotonic_ns()

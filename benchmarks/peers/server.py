@@ -12,7 +12,8 @@ from pymongo.errors import CollectionInvalid, OperationFailure
 
 import brimline
 from benchmarks.peers.catalogue import COLLECTION, DATABASE, LOAD_DATABASE
-from benchmarks.peers.processes import on_cores
+from benchmarks.peers.memory import ready_memory
+from benchmarks.peers.processes import cpu_ns, on_cores
 from benchmarks.peers.settings import CACHE_GB, Settings
 from brimline.errors import TargetError
 from brimline.servers import Deployment, bundled, control_client, find_mongod
@@ -21,6 +22,9 @@ from brimline.servers.deployment import Client
 COUNTERS = ("insert", "query", "update")
 _NAMESPACE_EXISTS = 48
 _EMPTYING_TRIES, _BETWEEN_TRIES_S = 20, 0.25
+_LOOK_S, _BUSY_PART = 0.1, 0.15
+_QUIET_LOOKS, _REST_LOOKS_MAX = 15, 300
+"""A collection that was dropped leaves the server's memory up to a second later."""
 _PROFILE_OFF, _PROFILE_ALL = 0, 2
 _PROFILE_BYTES = 16 * 1024 * 1024
 
@@ -63,6 +67,19 @@ class Server:
                 return
         raise TargetError("somebody else writes to the collection of loads")
 
+    def rest(self) -> None:
+        """Waits until the server has done what others left to it: batches in flight, dropped collections, a checkpoint.
+
+        After half a minute a client begins all the same: a server that never rests treats all alike.
+        """
+        quiet, used_ns = 0, cpu_ns(self.pid)
+        for _ in range(_REST_LOOKS_MAX):
+            if quiet == _QUIET_LOOKS:
+                return
+            time.sleep(_LOOK_S)
+            before_ns, used_ns = used_ns, cpu_ns(self.pid)
+            quiet = quiet + 1 if used_ns - before_ns < _BUSY_PART * _LOOK_S * 1e9 else 0
+
     @contextmanager
     def profiled(self, namespace: str) -> Iterator[list[dict[str, Any]]]:
         """Notes every command on the collection while the `with` block runs; filled when it ends."""
@@ -84,7 +101,11 @@ def server(settings: Settings, mongod: Path | None) -> Iterator[Server]:
 
     Raises brimline.BrimlineError where there is no mongod or it doesn't start.
     """
-    with bundled_on(settings.server_cores, mongod) as deployment, control_client(deployment.address) as client:
+    with (
+        ready_memory(),
+        bundled_on(settings.server_cores, mongod) as deployment,
+        control_client(deployment.address) as client,
+    ):
         assert deployment.pid is not None
         load_records(f"mongodb://{deployment.address}", settings)
         yield Server(address=deployment.address, pid=deployment.pid, version=deployment.version, client=client)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 CACHE_GB = 40.0
 """So much that no client pays for eviction: a server begins to evict when what was written fills a fortieth of it
 (eviction_updates_target). It uses no more of the memory than documents need."""
-DOCUMENTS_PER_S_SINGLE = 12_000
-DOCUMENTS_PER_S_BATCHED = 100_000
+DOCUMENTS_PER_S_SINGLE = 20_000
+DOCUMENTS_PER_S_BATCHED = 125_000
 """How many documents a load of brimline's has for each second that is to be measured."""
 
 
