@@ -176,6 +176,8 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         replica_set=deployment.replica_set,
         retry_reads=deployment.retry_reads,
         retry_writes=deployment.retry_writes,
+        # A router's processors say nothing about those of the shards behind it.
+        cpu_count=None if deployment.kind == "mongos" else deployment.cpu_count,
     )
     if spec.target.kind == "wire":
         return target

@@ -180,6 +180,9 @@ class WireTarget(_Part):
     `address` being the first. `replica_set` is the set whose primary takes the writes, whoever that is. `retry_reads`,
     `retry_writes`: whether a command is sent once more after an error that allows it. What is left at its default is
     left out, so that plans for one server keep their hash.
+
+    `cpu_count`: how many processors each server has, where it is known; a plan is made with it in mind, and says itself
+    what follows, so it is no part of what is written.
     """
 
     kind: Literal["wire"] = "wire"
@@ -192,6 +195,7 @@ class WireTarget(_Part):
     replica_set: ReplicaSet | None = None
     retry_reads: bool = False
     retry_writes: bool = False
+    cpu_count: int | None = Field(default=None, gt=0, exclude=True, repr=False)
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -189,6 +189,16 @@ def test_each_server_of_a_load_has_its_batches_in_flight() -> None:
     assert load_plan(spec_of(data={"records": 10**6}), target=target).in_flight_max == 24
 
 
+@pytest.mark.parametrize(("cpu_count", "in_flight_max"), [(None, 8), (1, 4), (2, 6), (8, 18), (64, None)])
+def test_a_server_has_two_batches_for_each_processor_and_two_on_the_way(
+    cpu_count: int | None, in_flight_max: int | None
+) -> None:
+    target = WireTarget(address="h:1", write_concern=None, cpu_count=cpu_count)
+    plan = load_plan(spec_of(data={"records": 10**6}), target=target)
+    assert plan.in_flight_max == in_flight_max
+    assert "cpu_count" not in plan.canonical_json()
+
+
 @pytest.mark.parametrize(
     ("values", "end"),
     [
