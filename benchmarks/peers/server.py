@@ -22,6 +22,8 @@ from brimline.servers.deployment import Client
 COUNTERS = ("insert", "query", "update")
 _NAMESPACE_EXISTS = 48
 _EMPTYING_TRIES, _BETWEEN_TRIES_S = 20, 0.25
+_BETWEEN_CHECKPOINTS_S = 3600
+"""The most that mongod allows."""
 _LOOK_S, _BUSY_PART = 0.1, 0.15
 _QUIET_LOOKS, _REST_LOOKS_MAX = 15, 300
 """A collection that was dropped leaves the server's memory up to a second later."""
@@ -70,8 +72,10 @@ class Server:
     def rest(self) -> None:
         """Waits until the server has done what others left to it: batches in flight, dropped collections, a checkpoint.
 
-        After half a minute a client begins all the same: a server that never rests treats all alike.
+        It makes one here and none by itself: else one in some windows would hold what several clients wrote. After half
+        a minute a client begins all the same: a server that never rests treats all alike.
         """
+        self.client.admin.command("fsync")
         quiet, used_ns = 0, cpu_ns(self.pid)
         for _ in range(_REST_LOOKS_MAX):
             if quiet == _QUIET_LOOKS:
@@ -107,6 +111,7 @@ def server(settings: Settings, mongod: Path | None) -> Iterator[Server]:
         control_client(deployment.address) as client,
     ):
         assert deployment.pid is not None
+        client.admin.command("setParameter", 1, syncdelay=_BETWEEN_CHECKPOINTS_S)
         load_records(f"mongodb://{deployment.address}", settings)
         yield Server(address=deployment.address, pid=deployment.pid, version=deployment.version, client=client)
 
