@@ -178,6 +178,8 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         retry_writes=deployment.retry_writes,
         # A router's processors say nothing about those of the shards behind it.
         cpu_count=None if deployment.kind == "mongos" else deployment.cpu_count,
+        # A lab may have put a line between.
+        beside_server=deployment.local and "network" not in (lab_facts(deployment.address) or {}),
     )
     if spec.target.kind == "wire":
         return target

@@ -181,8 +181,9 @@ class WireTarget(_Part):
     `retry_writes`: whether a command is sent once more after an error that allows it. What is left at its default is
     left out, so that plans for one server keep their hash.
 
-    `cpu_count`: how many processors each server has, where it is known; a plan is made with it in mind, and says itself
-    what follows, so it is no part of what is written.
+    `cpu_count`: how many processors each server has, where it is known. `beside_server`: whether it is on this machine,
+    and no line between. A plan is made with both in mind and says itself what follows: they are no part of what is
+    written.
     """
 
     kind: Literal["wire"] = "wire"
@@ -196,6 +197,7 @@ class WireTarget(_Part):
     retry_reads: bool = False
     retry_writes: bool = False
     cpu_count: int | None = Field(default=None, gt=0, exclude=True, repr=False)
+    beside_server: bool = Field(default=False, exclude=True, repr=False)
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

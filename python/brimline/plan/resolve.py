@@ -13,12 +13,9 @@ from brimline.spec.readers import MESSAGE_BYTES_MAX
 _BATCH_SIZE_DEFAULT = 1000
 # A command stays this far below the largest message.
 _BATCH_BYTES_MAX = MESSAGE_BYTES_MAX // 3
-# Insert commands of many documents on the way to one server unless the spec says: two for each of its processors, at
-# work and next, and two more that travel. The more there are beyond that, the longer each waits for the others: a
-# server with one processor stores 4 % less per second with eight than with four, and a sixth less with 32.
-_BATCHES_PER_CPU = 2
-_BATCHES_UNDER_WAY = 2
-# And where the server doesn't say how many processors it has.
+# Insert commands of many documents on the way to one server unless the spec says, where the server doesn't say how many
+# processors it has. Each more than it needs waits for the others: a server with one processor stores 3 % more per
+# second with two than with four and 5 % more than with eight, one with two processors most with three.
 _BATCHES_IN_FLIGHT = 8
 
 
@@ -119,8 +116,10 @@ def _load_in_flight(batch_size: int, target: model.TargetPlan) -> int | None:
 
 
 def _batches_per_server(target: model.TargetPlan) -> int:
-    cpu_count = target.cpu_count if isinstance(target, model.WireTarget) else None
-    return _BATCHES_IN_FLIGHT if cpu_count is None else _BATCHES_PER_CPU * cpu_count + _BATCHES_UNDER_WAY
+    """One for each processor and one that waits; twice as many where a line is to be filled."""
+    if not isinstance(target, model.WireTarget) or target.cpu_count is None:
+        return _BATCHES_IN_FLIGHT
+    return (target.cpu_count + 1) * (1 if target.beside_server else 2)
 
 
 def _server_count(target: model.TargetPlan) -> int:
@@ -146,6 +145,7 @@ def wire_target(
     retry_reads: bool = False,
     retry_writes: bool = False,
     cpu_count: int | None = None,
+    beside_server: bool = False,
 ) -> model.WireTarget:
     """The server at `address` ("host:port") with the write concern that `spec` asks for."""
     asked = spec.target.effective_write_concern
@@ -163,6 +163,7 @@ def wire_target(
         retry_reads=retry_reads,
         retry_writes=retry_writes,
         cpu_count=cpu_count,
+        beside_server=beside_server,
     )
 
 

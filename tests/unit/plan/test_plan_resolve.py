@@ -189,14 +189,18 @@ def test_each_server_of_a_load_has_its_batches_in_flight() -> None:
     assert load_plan(spec_of(data={"records": 10**6}), target=target).in_flight_max == 24
 
 
-@pytest.mark.parametrize(("cpu_count", "in_flight_max"), [(None, 8), (1, 4), (2, 6), (8, 18), (64, None)])
-def test_a_server_has_two_batches_for_each_processor_and_two_on_the_way(
-    cpu_count: int | None, in_flight_max: int | None
+@pytest.mark.parametrize(
+    ("cpu_count", "beside", "elsewhere"), [(None, 8, 8), (1, 2, 4), (2, 3, 6), (8, 9, 18), (64, None, None)]
+)
+def test_a_load_has_a_batch_for_each_processor_and_one_that_waits_and_twice_as_many_on_a_line(
+    cpu_count: int | None, beside: int | None, elsewhere: int | None
 ) -> None:
-    target = WireTarget(address="h:1", write_concern=None, cpu_count=cpu_count)
-    plan = load_plan(spec_of(data={"records": 10**6}), target=target)
-    assert plan.in_flight_max == in_flight_max
-    assert "cpu_count" not in plan.canonical_json()
+    for beside_server, in_flight_max in ((True, beside), (False, elsewhere)):
+        target = WireTarget(address="h:1", write_concern=None, cpu_count=cpu_count, beside_server=beside_server)
+        plan = load_plan(spec_of(data={"records": 10**6}), target=target)
+        assert plan.in_flight_max == in_flight_max
+        assert "cpu_count" not in plan.canonical_json()
+        assert "beside_server" not in plan.canonical_json()
 
 
 @pytest.mark.parametrize(
