@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 import pymongo
 import pytest
 
+from brimline import _native
 from brimline.dataset import MANIFEST_COLLECTION, Manifest, complete, prepare
-from brimline.dataset.ownership import keys_of
+from brimline.dataset.ownership import keys_plan
 from brimline.errors import UsageError
 from brimline.servers import Deployment, bundled, control_client
 from tests.support.server import required_mongod
@@ -48,7 +49,7 @@ def database(server: Deployment) -> Iterator[Data]:
 
 
 def _keys(manifest: Manifest, first: int, number: int) -> list[dict[str, object]]:
-    return [{"_id": key} for key in keys_of(manifest, first, number)]
+    return [{"_id": key} for key in _native.generate_keys(keys_plan(manifest), first, number)]
 
 
 def _load(database: Data) -> Manifest:

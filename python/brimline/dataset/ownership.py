@@ -9,11 +9,9 @@ from collections.abc import Mapping
 
 from brimline import _native
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
+from brimline.dataset.gaps import CHUNK_RECORDS
 from brimline.dataset.manifest import Manifest
 from brimline.plan import Plan
-
-_CHUNK_RECORDS = 10_000
-"""As many keys as `gaps` asks for at once."""
 
 
 def all_our_own(database: DataDatabase, manifest: Manifest) -> bool:
@@ -52,12 +50,14 @@ def _has_as_many(database: DataDatabase, manifest: Manifest, wanted: int) -> boo
     """Whether `wanted` documents have keys that an unfinished load, or a run after a finished one, gave them."""
     loading = manifest.state == "loading"
     first = manifest.records.start if loading else manifest.records.stop
+    plan_json = None
     while wanted > 0:
-        number = min(_CHUNK_RECORDS, manifest.records.stop - first) if loading else _CHUNK_RECORDS
+        number = min(CHUNK_RECORDS, manifest.records.stop - first) if loading else CHUNK_RECORDS
         if number <= 0:
             return False
         try:
-            keys = keys_of(manifest, first, number)
+            plan_json = plan_json or keys_plan(manifest)
+            keys = _native.generate_keys(plan_json, first, number)
         except (TypeError, ValueError, OverflowError):  # a manifest of data that this brimline can't make
             return False
         there = database[manifest.collection].count_documents({"_id": {"$in": keys}})
@@ -68,13 +68,11 @@ def _has_as_many(database: DataDatabase, manifest: Manifest, wanted: int) -> boo
     return wanted == 0
 
 
-def keys_of(manifest: Manifest, first: int, number: int) -> list[str]:
-    """Keys of records of the manifest's data, also beyond the loaded ones. Raises ValueError for data that can't be."""
-    return _native.generate_keys(_plan_json(manifest), first, number)
+def keys_plan(manifest: Manifest) -> str:
+    """A plan, as JSON, by which keys of the manifest's data can be made, also beyond the loaded records.
 
-
-def _plan_json(manifest: Manifest) -> str:
-    """A plan of the manifest's data; everything else in it is of no effect on keys."""
+    Everything else in it is of no effect on keys. Raises ValueError for data that can't be.
+    """
     data = {name: value for name, value in manifest.data.items() if name != "seed"}
     plan = {
         "version": 1,

@@ -59,7 +59,7 @@ WeightedValues = Annotated[Any, BeforeValidator(read_weighted), PlainSerializer(
 
 def _require_order(low: float, high: float, names: tuple[str, str] = ("min", "max")) -> None:
     if low > high:
-        raise ValueError(f"{names[0]} is above {names[1]}")
+        raise ValueError(f"{names[0]} is above {names[1]}; exchange them")
 
 
 class IntValue(Part):

@@ -22,7 +22,7 @@ class _LengthRange(Part):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if self.min > self.max:
-            raise ValueError(f"min {self.min} is larger than max {self.max}")
+            raise ValueError(f"min {self.min} is larger than max {self.max}; exchange them")
         return self
 
 

@@ -131,7 +131,7 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"must be a mapping, not {shown(given)}", f"known keys: {', '.join(_keys_at(path))}"
         case "bool_type":
-            return f"must be true or false, not {shown(given)}", None
+            return f"must be true or false, not {shown(given)}", f"write {path[-1]}: true or {path[-1]}: false"
         case "union_tag_not_found":
             kinds = _tags(details)
             return "needs a kind", f"add kind: {kinds[0]}" if len(kinds) == 1 else f"kinds: {', '.join(kinds)}"

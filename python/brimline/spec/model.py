@@ -143,7 +143,7 @@ class Spec(Part):
     @classmethod
     def _check_scan_length(cls, value: ScanLength) -> ScanLength:
         if shortest(value) < 1:
-            raise ValueError("a scan asks for at least 1 document")
+            raise ValueError("a scan asks for at least 1 document; write {kind: uniform, min: 1, max: 100}")
         return value
 
     @model_validator(mode="after")

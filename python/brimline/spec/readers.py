@@ -30,6 +30,8 @@ MESSAGE_BYTES_MAX: Final = 48_000_000
 DAY_NS: Final = 86_400 * units.NS_PER_S
 HOUR_NS: Final = 3_600 * units.NS_PER_S
 
+_LIKE_A_FRACTION: Final = "write it like 0.2 or 20%"
+_LIKE_A_SKEW: Final = "0 is uniform, 0.99 is YCSB's"
 _WITHOUT_RATE: Final = "write it like 5000/s, or leave it out for a closed loop"
 _NAME = re.compile(r"\w[\w.-]{0,47}")
 _DATABASE_FORBIDDEN = re.compile(r'[/\\. "$*<>:|?\x00-\x1f]')
@@ -120,9 +122,10 @@ def percentage(value: object) -> float:
     """Reads "0.1%" as 0.001. A number without the sign is refused, but for 0."""
     if not isinstance(value, bool) and isinstance(value, int | float) and value != 0:
         raise ValueError(f'{shown(value)} can be read as {value} % and as {value * 100:g} %; write "{value}%"')
-    share = float(_number(value, units.parse_percentage, 'a percentage such as "0.1%"'))
+    advice = "write it like 0.1%"
+    share = float(_number(value, units.parse_percentage, 'a percentage such as "0.1%"', advice=advice))
     if not 0 <= share <= 1:
-        raise ValueError(f"must be in 0% to 100%, but is {shown(value)}")
+        raise ValueError(f"must be in 0% to 100%, but is {shown(value)}; {advice}")
     return share
 
 
@@ -130,9 +133,10 @@ def fraction(*, zero: bool) -> Callable[[object], float]:
     """Reads a part of a whole, 0.2 or "20%"; `zero` says whether nothing at all is a part."""
 
     def read(value: object) -> float:
-        share = float(_number(value, _parse_fraction, "a fraction such as 0.2"))
+        share = float(_number(value, _parse_fraction, "a fraction such as 0.2", advice=_LIKE_A_FRACTION))
         if not (0 < share <= 1 or (zero and share == 0)):
-            raise ValueError(f"must be {'from 0 to' if zero else 'above 0 and at most'} 1, but is {shown(value)}")
+            bounds = "from 0 to" if zero else "above 0 and at most"
+            raise ValueError(f"must be {bounds} 1, but is {shown(value)}; {_LIKE_A_FRACTION}")
         return share
 
     return read
@@ -163,9 +167,10 @@ def _read_weight(length: object, value: object) -> float:
 
 def share(value: object) -> float:
     """Reads an operation's share, 0.5; a percentage is kept as the fraction."""
-    number = float(_number(value, _parse_fraction, "a number such as 0.5"))
+    advice = "write a fraction, 0.5 or 50%, or a whole weight"
+    number = float(_number(value, _parse_fraction, "a number such as 0.5", advice=advice))
     if not math.isfinite(number) or not 0 <= number <= 1e9:
-        raise ValueError(f"must be a number from 0 on, but is {shown(value)}")
+        raise ValueError(f"must be a number from 0 on, but is {shown(value)}; {advice}")
     return number
 
 
@@ -175,24 +180,24 @@ def _parse_fraction(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f'must be a fraction such as 0.2, but is "{text}"') from None
+        raise ValueError(f'must be a fraction such as 0.2, but is "{text}"; {_LIKE_A_FRACTION}') from None
 
 
 def percentile(value: object) -> float:
     """Reads a percentile such as 95."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"must be a number such as 95, not {shown(value)}")
+        raise ValueError(f"must be a number such as 95, not {shown(value)}; write it without p and %")
     if not 0 < value < 100:
-        raise ValueError(f"must be above 0 and below 100, but is {shown(value)}")
+        raise ValueError(f"must be above 0 and below 100, but is {shown(value)}; write it like 95 or 99.9")
     return float(value)
 
 
 def theta(value: object) -> float:
     """Reads the skew of a zipfian law."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"must be a number such as 0.99, not {shown(value)}")
+        raise ValueError(f"must be a number such as 0.99, not {shown(value)}; {_LIKE_A_SKEW}")
     if not 0 <= value <= 10:
-        raise ValueError(f"must be in 0 to 10, but is {shown(value)}")
+        raise ValueError(f"must be in 0 to 10, but is {shown(value)}; {_LIKE_A_SKEW}")
     return float(value)
 
 

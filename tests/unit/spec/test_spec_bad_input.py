@@ -109,19 +109,19 @@ SLIPS = [
         'keys: "zipf" is no known kind',
         'did you mean "zipfian"; kinds: uniform, sequential, zipfian, latest, hotspot, exponential',
     ),
-    ("keys: {kind: zipfian, theta: -1}", "keys.theta: must be in 0 to 10, but is -1", None),
+    ("keys: {kind: zipfian, theta: -1}", "keys.theta: must be in 0 to 10, but is -1", "0 is uniform, 0.99 is YCSB's"),
     (
         "keys: {kind: hotspot, data_fraction: 20}",
         "keys.data_fraction: must be above 0 and at most 1, but is 20",
-        None,
+        "write it like 0.2 or 20%",
     ),
     (
         "keys: {kind: exponential, percentile: 100}",
         "keys.percentile: must be above 0 and below 100, but is 100",
-        None,
+        "write it like 95 or 99.9",
     ),
-    ("scan_length: 0", "scan_length: a scan asks for at least 1 document", None),
-    ("scan_length: {kind: uniform, min: 5, max: 2}", "scan_length: min 5 is larger than max 2", None),
+    ("scan_length: 0", "scan_length: a scan asks for at least 1 document", "write {kind: uniform, min: 1, max: 100}"),
+    ("scan_length: {kind: uniform, min: 5, max: 2}", "scan_length: min 5 is larger than max 2", "exchange them"),
     ("scan_length: {kind: uniform}", "scan_length.max: is missing", "add max"),
     ("name: 12", "name: must be text, not 12", 'write "12"'),
     (
@@ -129,9 +129,13 @@ SLIPS = [
         'name: "a/b" can\'t name a directory',
         "take at most 48 letters, digits, '.', '_' and '-', a letter or digit first",
     ),
-    ("read_all_fields: yes", 'read_all_fields: must be true or false, not "yes"', None),
+    (
+        "read_all_fields: yes",
+        'read_all_fields: must be true or false, not "yes"',
+        "write read_all_fields: true or read_all_fields: false",
+    ),
     ("slo: {error_rate: 0.1}", "slo.error_rate: 0.1 can be read as 0.1 % and as 10 %", 'write "0.1%"'),
-    ("slo: {error_rate: 200%}", 'slo.error_rate: must be in 0% to 100%, but is "200%"', None),
+    ("slo: {error_rate: 200%}", 'slo.error_rate: must be in 0% to 100%, but is "200%"', "write it like 0.1%"),
     ("slo: {response_p99: 10}", "slo.response_p99: 10 has no unit", 'write "10s" or "10ms"'),
     ("target: {uri: localhost:27017}", "target.uri: has no scheme", "write mongodb://HOST:PORT"),
     (
@@ -211,6 +215,8 @@ WHOLE = [
     ),
 ]
 
+A_SHARE = "write a fraction, 0.5 or 50%, or a whole weight"
+
 OPERATIONS = [
     ("{}", "operations: add up to 0", "give at least one operation a share, such as read: 1"),
     (
@@ -220,10 +226,10 @@ OPERATIONS = [
     ),
     ("{raed: 1}", "operations.raed: unknown key", 'did you mean "read"'),
     ("{find: 1}", "operations.find: unknown key", 'did you mean "operations.read"'),
-    ("{read: -1}", "operations.read: must be a number from 0 on, but is -1", None),
-    ("{read: .nan}", "operations.read: must be a number from 0 on, but is nan", None),
-    ("{read: .inf}", "operations.read: must be a number from 0 on, but is inf", None),
-    ("{read: half}", 'operations.read: must be a fraction such as 0.2, but is "half"', None),
+    ("{read: -1}", "operations.read: must be a number from 0 on, but is -1", A_SHARE),
+    ("{read: .nan}", "operations.read: must be a number from 0 on, but is nan", A_SHARE),
+    ("{read: .inf}", "operations.read: must be a number from 0 on, but is inf", A_SHARE),
+    ("{read: half}", 'operations.read: must be a fraction such as 0.2, but is "half"', "write it like 0.2 or 20%"),
     (
         "{read: 50%, update: 0.5}",
         "operations: mixes percentages and plain numbers",
