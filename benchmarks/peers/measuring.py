@@ -18,6 +18,8 @@ from brimline.monitor.cpu_time import host_cpu
 _START_DEADLINE_S = 60.0
 _END_DEADLINE_S = 60.0
 _LOAD_DEADLINE_S = 120.0
+_SETTLE_S = 0.3
+"""What the last client had in flight is answered by then, and in no collection that is made afterwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ def measure(
     peer: Peer, program: list[str], server: Server, cell: Cell, settings: Settings, *, turn: Turn, log: Path
 ) -> Run:
     """One run. Raises ClientFailed."""
+    time.sleep(_SETTLE_S)
     if cell.loads:
         server.empty_for_load()
     server.rest()
