@@ -162,8 +162,7 @@ def _takes_part(name: str, cell: Cell) -> bool:
 
 
 def _estimate_s(all_turns: Sequence[Turn], settings: Settings) -> float:
-    warmups_s = [settings.warmup_jvm_s if _peer(turn).jvm else settings.warmup_s for turn in all_turns]
-    return sum(warmups_s) + len(all_turns) * (settings.measured_s + _PAUSES_S)
+    return sum(_PAUSES_S + settings.length_of(_cell_named(turn.cell), jvm=_peer(turn).jvm) for turn in all_turns)
 
 
 def _peer(turn: Turn) -> Peer:

@@ -40,11 +40,11 @@ def command_line(peer: Peer, program: list[str], uri: str, cell: Cell, settings:
         "database": LOAD_DATABASE if cell.loads else DATABASE,
         "collection": COLLECTION,
         "workload": cell.workload,
-        "records": settings.load_documents(cell) if cell.loads and peer.by_count else settings.records,
+        "records": settings.documents if cell.loads and peer.by_count else settings.records,
         "threads": settings.threads,
         "batch": settings.batch_of(cell),
-        "warmup-s": settings.warmup_jvm_s if peer.jvm else settings.warmup_s,
-        "measured-s": settings.measured_s,
+        "warmup-s": settings.warmup_of(cell, jvm=peer.jvm),
+        "measured-s": settings.measured_of(cell),
         "seed": settings.seed,
     }
     return [*program, *(word for name, value in values.items() for word in (f"--{name}", str(value)))]
@@ -59,14 +59,14 @@ def measure(
         server.empty_for_load()
     server.rest()
     command = command_line(peer, program, server.uri, cell, settings)
-    warmup_s = settings.warmup_jvm_s if peer.jvm else settings.warmup_s
+    warmup_s = settings.warmup_of(cell, jvm=peer.jvm)
     started_ns = time.monotonic_ns()
     with client(command, cores=settings.client_cores, log=log) as running:
         running.expect("ready", deadline=time.monotonic() + _START_DEADLINE_S)
         ready_ns = time.monotonic_ns()
         running.expect("begin", deadline=time.monotonic() + warmup_s + _START_DEADLINE_S)
         begin = _read(running, peer, server)
-        running.expect("end", deadline=time.monotonic() + settings.measured_s + _LOAD_DEADLINE_S)
+        running.expect("end", deadline=time.monotonic() + settings.measured_of(cell) + _LOAD_DEADLINE_S)
         end = _read(running, peer, server)
         # A program from outside ends before its result is out; all others wait until they are released.
         memory = _memory(running, peer) if peer.outside else None

@@ -61,7 +61,9 @@ def _head(results: Results, home: str | None) -> str:
         f"zipfian 0.99, mongod {results.server_version}. {_cores(settings, home)} Every peer "
         f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
         f"{figure(settings['measured_s'])} s, after a warm-up of {figure(settings['warmup_s'])} s, "
-        f"on a JVM {figure(settings['warmup_jvm_s'])} s. Figures are medians with (smallest–largest) over the rounds. "
+        f"on a JVM {figure(settings['warmup_jvm_s'])} s, both half as long in batched loads; "
+        "a client that loads a number of documents has the whole load as its window. "
+        "Figures are medians with (smallest–largest) over the rounds. "
         "Absolute ones drift with the machine; ratios within pairs, and client ÷ server CPU, drift much less.",
         "Peak MB (VmHWM, 10⁶ bytes) is of the whole process until its result is out: brimline's holds its analysis and "
         "its report. Of programs from outside it is read at the end of the window.",

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 CACHE_GB = 40.0
 """So much that no client pays for eviction: a server begins to evict when what was written fills a fortieth of it
 (eviction_updates_target). It uses no more of the memory than documents need."""
-DOCUMENTS_PER_S_SINGLE = 20_000
-DOCUMENTS_PER_S_BATCHED = 125_000
-"""How many documents a load of brimline's has for each second that is to be measured."""
+DOCUMENTS_PER_S_YCSB = 15_000
+"""What YCSB loads unbatched: whoever loads a number of documents has a collection as YCSB's, see `documents`."""
+_BATCHED_PART = 0.5
+"""A batched load fills a collection the sooner, and a larger one is dearer for the server, by a fifth
+at 750 000 documents beside 450 000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +60,27 @@ class Settings:
         """Documents per command."""
         return self.batch if cell.batched else 1
 
-    def load_documents(self, cell: Cell) -> int:
-        """How many documents a client loads that ends by count, not by time."""
-        per_s = DOCUMENTS_PER_S_BATCHED if cell.batched else DOCUMENTS_PER_S_SINGLE
-        return max(round(per_s * self.measured_s), self.threads * self.batch)
+    def warmup_of(self, cell: Cell, *, jvm: bool) -> float:
+        """Seconds before the window."""
+        return (self.warmup_jvm_s if jvm else self.warmup_s) * (_BATCHED_PART if cell.batched else 1)
+
+    def measured_of(self, cell: Cell) -> float:
+        """Seconds of the window."""
+        return self.measured_s * (_BATCHED_PART if cell.batched else 1)
+
+    def length_of(self, cell: Cell, *, jvm: bool) -> float:
+        """Seconds of a run."""
+        return self.warmup_of(cell, jvm=jvm) + self.measured_of(cell)
+
+    @property
+    def documents(self) -> int:
+        """How many documents a client loads that ends by count, not by time.
+
+        So many that its collection is as large on average as YCSB's in the window of an unbatched load, which begins
+        when the warm-up has filled it.
+        """
+        mean = DOCUMENTS_PER_S_YCSB * (self.warmup_jvm_s + self.measured_s / 2)
+        return max(round(2 * mean), self.threads * self.batch)
 
 
 def default_cores() -> tuple[tuple[int, ...], tuple[int, ...]]:

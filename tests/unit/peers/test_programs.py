@@ -19,7 +19,7 @@ from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, HERE, Missing, bui
 from benchmarks.peers.catalogue import CATALOGUE, find_program
 from benchmarks.peers.measuring import Reading, others_share
 from benchmarks.peers.options import read_arguments, settings_of
-from benchmarks.peers.settings import CELLS
+from benchmarks.peers.settings import CELLS, Settings
 from brimline import _native
 from brimline.errors import UsageError
 from brimline.plan import NullTarget, load_plan
@@ -212,6 +212,21 @@ def test_options_go_before_the_short_windows_of_a_look() -> None:
     settings = settings_of(read_arguments(["--quick", "--measured-s", "3", "--client-cores", f"{core},{core}"]))
     assert (settings.measured_s, settings.rounds, settings.client_cores) == (3.0, 1, (core,))
     assert settings_of(read_arguments([])).measured_s > 3
+
+
+def test_a_load_by_count_has_a_collection_as_large_on_average_as_that_of_a_window_of_unbatched_ycsb() -> None:
+    settings = Settings(warmup_jvm_s=12.0, measured_s=6.0)
+    begin, end = 12 * 15_000, 18 * 15_000
+    assert settings.documents / 2 == (begin + end) / 2
+    assert Settings(warmup_jvm_s=0.1, measured_s=0.1, threads=32, batch=1_000).documents == 32_000
+
+
+def test_batched_loads_have_windows_and_warmups_half_as_long() -> None:
+    unbatched, batched = CELLS[-2:]
+    settings = Settings(warmup_s=2.0, warmup_jvm_s=12.0, measured_s=6.0)
+    assert settings.length_of(unbatched, jvm=True) == 18
+    assert (settings.warmup_of(batched, jvm=True), settings.warmup_of(batched, jvm=False)) == (6, 1)
+    assert settings.measured_of(batched) == 3
 
 
 def test_what_neither_client_nor_server_used_was_used_by_others() -> None:
