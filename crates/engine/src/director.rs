@@ -416,3 +416,127 @@ fn summarise(
         virtual_clock,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::io;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::failure::Failure;
+    use crate::shared::{WorkerProgress, lock};
+    use crate::target::{ConnectionIndex, Event, ReplyFacts};
+
+    const CONNECTIONS: usize = 16;
+    const CLOSED_LOOP: &str = r#"{
+        "version": 1, "name": "together", "seed": 1, "target": {"kind": "null", "beside_server": false},
+        "namespace": {"database": "d", "collection": "c"},
+        "data": {"record_count": 1000, "insert_start": 0, "field_count": 1, "field_name_prefix": "field",
+            "field_length": {"kind": "constant", "length": 10}, "key_prefix": "user", "insert_order": "hashed",
+            "zero_padding": 1, "template": null, "values": "random"},
+        "work": {"kind": "mix", "read_all_fields": true, "write_all_fields": false, "keys": {"kind": "uniform"}, "scan_length": {"kind": "constant", "length": 1},
+            "proportions": {"read": 1, "update": 0, "insert": 0, "scan": 0, "read_modify_write": 0, "transaction": 0}},
+        "pacer": {"kind": "closed", "think_time": null}, "connections": 16, "in_flight_max": null, "threads": 1,
+        "warmup_ns": 0, "duration_ns": 4000000000, "operation_count": null, "interval_ns": 1000000000,
+        "drain_timeout_ns": 1000000000, "operation_timeout_ns": 1000000000, "connect_timeout_ns": 1000000000
+    }"#;
+
+    /// What a target saw, one letter each: (l)ook, (r)eply, (s)end, and a rest, as `.`.
+    type Seen = Mutex<String>;
+
+    /// Answers all that is in flight together, 1 ms later, or 0.7 ms after a rest, on a clock of its own.
+    struct Bursts<'s> {
+        seen: &'s Seen,
+        now: Nanos,
+        rested: bool,
+        in_flight: Vec<ConnectionIndex>,
+        events: VecDeque<Event>,
+        request: Vec<u8>,
+    }
+
+    impl Bursts<'_> {
+        fn saw(&self, what: char) {
+            lock(self.seen).push(what);
+        }
+    }
+
+    impl Target for Bursts<'_> {
+        fn now(&self) -> Nanos {
+            self.now
+        }
+
+        fn begin(&mut self, _clock: Clock) {
+            self.now = 0;
+        }
+
+        fn rest(&mut self, _until: Nanos) -> io::Result<()> {
+            self.rested = true;
+            self.saw('.');
+            Ok(())
+        }
+
+        fn wait(&mut self, _until: Nanos) -> io::Result<()> {
+            self.saw('l');
+            self.now += if std::mem::take(&mut self.rested) { 700_000 } else { 1_000_000 };
+            let done = self.now;
+            let reply = || ReplyFacts { failure: None, documents: 1, n: 1, cursor: 0, bytes: 0 };
+            let answered = self.in_flight.drain(..);
+            self.events.extend(answered.map(|connection| Event::Reply { connection, done, reply: reply() }));
+            Ok(())
+        }
+
+        fn next_event(&mut self) -> Option<Event> {
+            let event = self.events.pop_front();
+            if matches!(event, Some(Event::Reply { .. })) {
+                self.saw('r');
+            }
+            event
+        }
+
+        fn request(&mut self, _connection: ConnectionIndex) -> &mut Vec<u8> {
+            self.request.clear();
+            &mut self.request
+        }
+
+        fn send(&mut self, connection: ConnectionIndex, _id: i32, _documents: u32) -> Result<(), Failure> {
+            self.saw('s');
+            self.in_flight.push(connection);
+            Ok(())
+        }
+
+        fn reset(&mut self, _connection: ConnectionIndex) {}
+
+        fn cpu_ns(&self) -> Nanos {
+            0
+        }
+    }
+
+    #[test]
+    fn after_a_rest_all_replies_are_read_before_anything_is_sent() {
+        let plan: Plan = serde_json::from_str(CLOSED_LOOP).unwrap();
+        let (workload, commands) = (Workload::new(&plan).unwrap(), Commands::new(&plan).unwrap());
+        let mut shared = Shared::default();
+        shared.workers.push(WorkerProgress::default());
+        let seen = Seen::default();
+        let summary = supervise(&plan, &workload, &commands, &shared, |_, connections| {
+            Ok(Bursts {
+                seen: &seen,
+                now: 0,
+                rested: false,
+                in_flight: Vec::new(),
+                events: (0..connections).map(Event::Up).collect(),
+                request: Vec::new(),
+            })
+        });
+        let totals = summary.unwrap().kinds[0];
+        assert_eq!(totals.sent, totals.ok);
+        let seen = lock(&seen);
+        let (together, in_turn) =
+            ("r".repeat(CONNECTIONS) + &"s".repeat(CONNECTIONS), "rs".repeat(CONNECTIONS));
+        let count = |look: String| seen.matches(&look).count();
+        assert!(count(format!(".l{together}")) > 3_000, "rests help here");
+        assert!(count(format!("sl{in_turn}")) > 10, "the other way is tried");
+        assert_eq!((count(format!(".l{in_turn}")), count(format!("sl{together}"))), (0, 0));
+    }
+}
