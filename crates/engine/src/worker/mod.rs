@@ -236,7 +236,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     /// Waits once, follows every event, and does what the time asks for. Connections that become free get the next
-    /// operation at once while `offering`, or all together afterwards.
+    /// operation at once while `offering`.
     fn turn(&mut self, until: Nanos, offering: bool) -> io::Result<()> {
         if let Some(next_look) = self.next_look {
             self.target.rest(next_look.min(until))?;
@@ -434,15 +434,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             Next::Rest | Next::Leave => self.slots.release_to_rest(connection, done),
         }
         let now = done.max(self.looked_at);
-        if offering && !self.sends_together() && self.offers_at(now) {
+        if offering && self.offers_at(now) {
             self.send_due(now);
         }
-    }
-
-    /// Whether what this look frees is sent when all its replies are read: a closed loop that rests reads several at once, and what
-    /// comes to a server close together wakes it once.
-    fn sends_together(&self) -> bool {
-        self.rhythm.is_some() && self.next_look.is_some()
     }
 
     /// Request ids count up from 1; 0 is the handshake's.

@@ -13,6 +13,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
 import org.bson.Document;
 import org.bson.types.Binary;
 import site.ycsb.ByteArrayByteIterator;
@@ -28,6 +29,7 @@ public final class YcsbBinding extends DB {
 
   private static final InsertManyOptions UNORDERED = new InsertManyOptions().ordered(false);
   private static MongoClient client;
+  private static final LongAdder BATCHED = new LongAdder();
   private static CountDownLatch ready = new CountDownLatch(0);
 
   private final List<Document> pending = new ArrayList<>();
@@ -38,6 +40,11 @@ public final class YcsbBinding extends DB {
   static CountDownLatch readyAfter(int threads) {
     ready = new CountDownLatch(threads);
     return ready;
+  }
+
+  /** Documents of batches that have been answered; YCSB itself counts a document before its batch is sent. */
+  static long batchedDocuments() {
+    return BATCHED.sum();
   }
 
   @Override
@@ -98,6 +105,7 @@ public final class YcsbBinding extends DB {
         return Status.BATCHED_OK;
       }
       collection(table).insertMany(pending, UNORDERED);
+      BATCHED.add(pending.size());
       pending.clear();
       return Status.OK;
     } catch (MongoException error) {
