@@ -7,7 +7,7 @@ from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
 from benchmarks.peers.commands import differences
 from benchmarks.peers.figures import Measure, Spread, over, ratios
 from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Results, Run
-from benchmarks.peers.settings import CELLS, Cell
+from benchmarks.peers.settings import CACHE_GB, CELLS, DOCUMENTS_PER_S_YCSB, Cell, Settings
 from benchmarks.peers.targets import NO_RATIOS, targets, where_peers_are_better
 
 Row = Sequence[str]
@@ -59,11 +59,8 @@ def _head(results: Results, home: str | None) -> str:
         f"{guide}. Every run is in [results.json](benchmarks/results.json).",
         f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
         f"zipfian 0.99, mongod {results.server_version}. {_cores(settings, home)} Every peer "
-        f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. Windows last "
-        f"{figure(settings['measured_s'])} s, after a warm-up of {figure(settings['warmup_s'])} s, "
-        f"on a JVM {figure(settings['warmup_jvm_s'])} s, both half as long in batched loads; "
-        "a client that loads a number of documents has the whole load as its window. "
-        "Figures are medians with (smallest–largest) over the rounds. "
+        f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. "
+        f"{_lengths(settings)} Figures are medians with (smallest–largest) over the rounds. "
         "Absolute ones drift with the machine; ratios within pairs, and client ÷ server CPU, drift much less.",
         "Peak MB (VmHWM, 10⁶ bytes) is of the whole process until its result is out: brimline's holds its analysis and "
         "its report. Of programs from outside it is read at the end of the window.",
@@ -80,6 +77,20 @@ def _head(results: Results, home: str | None) -> str:
     return "\n\n".join(paragraphs)
 
 
+def _lengths(settings: Mapping[str, Any]) -> str:
+    made = Settings(**settings)
+    unbatched, batched = (
+        [figure(made.measured_of(cell)), *(figure(made.warmup_of(cell, jvm=jvm)) for jvm in (False, True))]
+        for cell in (CELLS[0], CELLS[-1])
+    )
+    return (
+        "Windows last {} s, after a warm-up of {} s, on a JVM {} s; in batched loads {} s, {} s and {} s. "
+        "A client that loads by count, as brimline does, loads {} documents, batched or not, and its window is the "
+        "whole load: its collection is on average as large as YCSB's in the window of its unbatched load, at {} "
+        "documents/s."
+    ).format(*unbatched, *batched, figure(made.documents), figure(DOCUMENTS_PER_S_YCSB))
+
+
 def _guide(home: str | None) -> str:
     return _link("benchmarks", "benchmarks/README.md", home)
 
@@ -92,7 +103,7 @@ def _cores(settings: Mapping[str, Any], home: str | None) -> str:
     shared = sorted(set(settings["client_cores"]) & set(settings["server_cores"]))
     if not shared:
         return (
-            "Client and server each have cores of their own; the same on shared cores is in "
+            "Client and server each have cores of their own; on shared cores, measured apart from this, they are in "
             f"{_link('shared cores', 'benchmarks/shared-cores/BENCHMARKS.md', home)}."
         )
     return (
@@ -232,6 +243,10 @@ def _circumstances(results: Results) -> str:
     versions = {name: dict(next(run.versions for run in results.runs if run.client == name)) for name in clients}
     others = over(results.runs, lambda run: 100 * run.others_share)
     machine = {**results.machine, "other processes during the windows": f"{with_range(others)} % of all cores"}
+    machine["server"] = (
+        f"a cache of {CACHE_GB:.0f} GB, so that no run pays for eviction; no checkpoint but one before each run, then "
+        "a rest; half of the free memory, at most 8 GiB, was used once beforehand"
+    )
     blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in machine.items())]
     notes = [f"- {peer_named(name).title}: {peer_named(name).note}" for name in clients if peer_named(name).note]
     blocks.append("\n".join(notes))

@@ -120,10 +120,16 @@ def test_a_machine_that_was_not_quiet_is_named() -> None:
     assert "other processes during the windows: 1 % of all cores" in quiet
 
 
+def test_the_lengths_of_windows_and_loads_are_said_as_they_were() -> None:
+    said = page(results(run("brimline", "c")))
+    assert "Windows last 6 s, after a warm-up of 2 s, on a JVM 12 s; in batched loads 3 s, 1 s and 6 s." in said
+    assert "loads 450 000 documents, batched or not" in said
+
+
 def test_cores_are_said_to_be_shared_where_they_are() -> None:
     apart, shared = results(run("brimline", "c")), results(run("brimline", "c"))
     shared.settings = {**shared.settings, "client_cores": [0, 2], "server_cores": [0]}
-    assert "Client and server each have cores of their own; the same on shared cores" in page(apart)
+    assert "Client and server each have cores of their own; on shared cores, measured apart" in page(apart)
     assert "cores of their own" not in page(shared)
     assert "Client and server share cores (0)" in page(shared)
 
