@@ -54,8 +54,8 @@ def measure(
     peer: Peer, program: list[str], server: Server, cell: Cell, settings: Settings, *, turn: Turn, log: Path
 ) -> Run:
     """One run. Raises ClientFailed."""
-    time.sleep(_SETTLE_S)
     if cell.loads:
+        time.sleep(_SETTLE_S)
         server.empty_for_load()
     server.rest()
     command = command_line(peer, program, server.uri, cell, settings)

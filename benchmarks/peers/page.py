@@ -7,7 +7,7 @@ from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
 from benchmarks.peers.commands import differences
 from benchmarks.peers.figures import Measure, Spread, over, ratios
 from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Results, Run
-from benchmarks.peers.settings import CACHE_GB, CELLS, DOCUMENTS_PER_S_YCSB, Cell, Settings
+from benchmarks.peers.settings import CELLS, DOCUMENTS_PER_S_YCSB, Cell, Settings
 from benchmarks.peers.targets import NO_RATIOS, targets, where_peers_are_better
 
 Row = Sequence[str]
@@ -243,10 +243,6 @@ def _circumstances(results: Results) -> str:
     versions = {name: dict(next(run.versions for run in results.runs if run.client == name)) for name in clients}
     others = over(results.runs, lambda run: 100 * run.others_share)
     machine = {**results.machine, "other processes during the windows": f"{with_range(others)} % of all cores"}
-    machine["server"] = (
-        f"a cache of {CACHE_GB:.0f} GB, so that no run pays for eviction; no checkpoint but one before each run, then "
-        "a rest; half of the free memory, at most 8 GiB, was used once beforehand"
-    )
     blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in machine.items())]
     notes = [f"- {peer_named(name).title}: {peer_named(name).note}" for name in clients if peer_named(name).note]
     blocks.append("\n".join(notes))

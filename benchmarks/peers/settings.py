@@ -7,7 +7,7 @@ CACHE_GB = 40.0
 """So much that no client pays for eviction: a server begins to evict when what was written fills a fortieth of it
 (eviction_updates_target). It uses no more of the memory than documents need."""
 DOCUMENTS_PER_S_YCSB = 15_000
-"""What YCSB loads unbatched: whoever loads a number of documents has a collection as YCSB's, see `documents`."""
+"""What YCSB loads unbatched: who loads by count has a collection as large as that, see `documents`."""
 _BATCHED_PART = 0.5
 """A batched load fills a collection the sooner, and a larger one is dearer for the server, by a fifth
 at 750 000 documents beside 450 000."""
