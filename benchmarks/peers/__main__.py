@@ -23,7 +23,7 @@ from benchmarks.peers.commands import commands_seen
 from benchmarks.peers.machine import machine
 from benchmarks.peers.measuring import command_line, measure
 from benchmarks.peers.options import read_arguments, settings_of, short_windows
-from benchmarks.peers.page import figure, page
+from benchmarks.peers.page import counts_differ, figure, page
 from benchmarks.peers.processes import ClientFailed
 from benchmarks.peers.results import Absence, Results, Run
 from benchmarks.peers.rounds import Turn, turns
@@ -36,6 +36,7 @@ RESULTS_FILE = Path("benchmarks/results.json")
 PAGE_FILE = Path("BENCHMARKS.md")
 _PAUSES_S = 4.0
 """What a run takes besides warm-up and window: start, end, the server's rest."""
+_TRIES = 2
 _CHECKED_BY = {"c": "a", "a": "a", "load": "load", "batch": "batch"}
 """In which cell the commands of a cell are looked at: workload A has those of C as well."""
 
@@ -111,6 +112,11 @@ class Comparison:
         return failures
 
     def _run(self, turn: Turn, settings: Settings) -> Run | None:
+        """One run, made once more where it fails: a median of fewer rounds is worth less. Every failure is told."""
+        tries = (self._try(turn, settings) for _ in range(_TRIES))
+        return next((run for run in tries if run is not None), None)
+
+    def _try(self, turn: Turn, settings: Settings) -> Run | None:
         peer, cell, program = peer_named(turn.client), _cell_named(turn.cell), self._programs[turn.client]
         log = self._logs / f"{turn.client}.log"
         try:
@@ -207,6 +213,10 @@ def _print(results: Results) -> None:
     for target in targets(results):
         measured = "not measured" if target.ratio is None else f"{figure(target.ratio.median)}: {target.outcome}"
         print(f"{target.text}: at least {figure(target.at_least)}; {measured}")
+    for absence in results.absent:
+        print(f"not in the tables: {', '.join(filter(None, (absence.client, absence.cell)))}: {absence.reason}")
+    for run in results.doubtful:
+        print(f"not in the tables: {run.client}, {run.cell}, round {run.round}: {counts_differ(run)}")
 
 
 def _line(run: Run) -> str:

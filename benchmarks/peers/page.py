@@ -196,7 +196,7 @@ def _absent(results: Results) -> str:
         (
             peer_named(run.client).title,
             _title(run.cell),
-            f"its run of round {run.round}: {_counts(run)}",
+            f"its run of round {run.round}: {counts_differ(run)}",
             "measure again",
         )
         for run in results.doubtful
@@ -261,7 +261,8 @@ def _client_and_work(key: str) -> str:
     return ": ".join([peer_named(name).title, *([_title(cell)] if cell else [])])
 
 
-def _counts(run: Run) -> str:
+def counts_differ(run: Run) -> str:
+    """Why a run with which the server doesn't agree is in no table."""
     counted = sum(run.counted.values())
     return f"the server counted {figure(counted)}, the client {figure(run.operations)}; in no median, no ratio"
 
