@@ -121,18 +121,39 @@ mod tests {
     }
 
     /// How arrivals are spread, and stages of 10 ms to 2 s, some of them pauses: at up to 10⁹/s when even; at up to 5 000/s
-    /// when Poisson, whose arrivals must all be drawn.
+    /// when Poisson, whose arrivals must all be drawn. One load in four is a constant rate.
     fn loads() -> impl Strategy<Value = (Arrivals, Vec<Stage>)> {
+        let staged = |rate_max| prop_oneof![3 => stages(rate_max), 1 => level(rate_max)];
         prop_oneof![
-            stages(5e3).prop_map(|stages| (Arrivals::Poisson, stages)),
-            prop_oneof![stages(5e3), stages(1e9)].prop_map(|stages| (Arrivals::Even, stages)),
+            staged(5e3).prop_map(|stages| (Arrivals::Poisson, stages)),
+            prop_oneof![staged(5e3), staged(1e9)].prop_map(|stages| (Arrivals::Even, stages)),
         ]
     }
 
     /// Rates of every size, from 0.5/s.
+    fn sizes(rate_max: f64) -> impl Strategy<Value = f64> + Clone {
+        (0.5f64.ln()..=rate_max.ln()).prop_map(move |size| size.exp().min(rate_max))
+    }
+
+    /// The one stage that a constant rate is; see [`profile`].
+    fn level(rate_max: f64) -> impl Strategy<Value = Vec<Stage>> {
+        sizes(rate_max).prop_map(|rate| {
+            vec![Stage { from_ops_per_s: rate, to_ops_per_s: rate, duration_ns: NANOS_PER_S }]
+        })
+    }
+
+    /// The profile of such stages; of a single level one, as the plan of a constant rate makes it.
+    fn profile(stages: &[Stage]) -> Profile {
+        match stages {
+            [only] if only.from_ops_per_s.to_bits() == only.to_ops_per_s.to_bits() => {
+                Profile::constant(only.from_ops_per_s)
+            }
+            _ => Profile::new(stages),
+        }
+    }
+
     fn stages(rate_max: f64) -> impl Strategy<Value = Vec<Stage>> {
-        let size = (0.5f64.ln()..=rate_max.ln()).prop_map(move |size| size.exp().min(rate_max));
-        let rate = prop_oneof![1 => Just(0.0), 1 => Just(rate_max), 3 => size];
+        let rate = prop_oneof![1 => Just(0.0), 1 => Just(rate_max), 3 => sizes(rate_max)];
         let duration_ns = prop_oneof![Just(10_000_000u64), 10_000_000u64..2_000_000_000];
         let stage = (rate.clone(), rate, any::<bool>(), duration_ns);
         let stage = stage.prop_map(|(from, to, level, duration_ns)| Stage {
@@ -234,7 +255,7 @@ mod tests {
         fn due_before_counts_exactly(
             (arrivals, stages) in loads(), ends in prop::collection::vec(0u64..9_000_000_000, 1..4),
         ) {
-            let open = Open::new(Profile::new(&stages), arrivals, 3);
+            let open = Open::new(profile(&stages), arrivals, 3);
             let mut ends = ends;
             ends.sort_unstable();
             let mut counting = open.walk();
@@ -251,7 +272,7 @@ mod tests {
         /// deviations when Poisson.
         #[test]
         fn the_rate_is_offered_at_any_time((arrivals, stages) in loads(), end in 0u64..12_000_000_000) {
-            let open = Open::new(Profile::new(&stages), arrivals, 11);
+            let open = Open::new(profile(&stages), arrivals, 11);
             let count = open.walk().due_before(end);
             let mut walk = open.walk();
             let first = if arrivals == Arrivals::Even { count.saturating_sub(1_000) } else { 0 };
@@ -269,7 +290,7 @@ mod tests {
         /// Shards of any number offer each operation once, at the instant at which one shard would.
         #[test]
         fn shards_offer_what_one_would((arrivals, stages) in loads(), shards in 1u64..9) {
-            let open = Open::new(Profile::new(&stages), arrivals, 5);
+            let open = Open::new(profile(&stages), arrivals, 5);
             let mut offered: Vec<(u64, Option<Nanos>)> = (0..shards)
                 .flat_map(|shard| {
                     let mut walk = open.walk();

@@ -40,8 +40,7 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     pub(super) fn due_before(&mut self, end: Nanos) -> Option<u64> {
         let due = self.pace.due_before(end)?;
         let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
-        let own = (offered + self.mission.shard_count - 1 - self.shard) / self.mission.shard_count;
-        Some(own + self.attempts.sent())
+        Some(share_of(offered, self.shard, self.mission.shard_count) + self.attempts.sent())
     }
 
     /// Waits for the replies that are still missing.
@@ -84,5 +83,29 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
         let age = self.summary.elapsed_ns.saturating_sub(flight.due.unwrap_or(flight.sent));
         self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
+    }
+}
+
+/// How many of operations 0 to `offered` are those of `shard`, which takes every `shard_count`-th.
+fn share_of(offered: u64, shard: u64, shard_count: u64) -> u64 {
+    (offered + shard_count - 1 - shard) / shard_count
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::share_of;
+
+    proptest! {
+        /// Nothing offered is left out of what is due, or in it twice, on any number of shards.
+        #[test]
+        fn shards_share_out_what_is_offered(offered in 0u64..10_000, shard_count in 1u64..33) {
+            let shares: Vec<u64> = (0..shard_count).map(|shard| share_of(offered, shard, shard_count)).collect();
+            let counted = |shard: u64| (0..offered).filter(|index| index % shard_count == shard).count() as u64;
+            prop_assert_eq!(shares.iter().sum::<u64>(), offered);
+            prop_assert_eq!(shares[0], counted(0));
+            prop_assert_eq!(shares[shares.len() - 1], counted(shard_count - 1));
+        }
     }
 }
