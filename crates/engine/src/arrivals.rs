@@ -13,6 +13,7 @@ pub struct Arrivals {
     /// When the clocks were compared last.
     compared_at: Nanos,
     trusted: bool,
+    unstamped: u64,
 }
 
 impl Arrivals {
@@ -32,11 +33,20 @@ impl Arrivals {
     /// When the bytes arrived; now, as `now` tells it, where the kernel gave no stamp to be trusted. One after the look is of
     /// what came while the look was followed, or of a wall clock that has been set since.
     #[inline]
-    pub fn instant(self, arrived_unix_ns: Option<u64>, now: impl FnOnce() -> Nanos) -> Nanos {
+    pub fn instant(&mut self, arrived_unix_ns: Option<u64>, now: impl FnOnce() -> Nanos) -> Nanos {
         match arrived_unix_ns.map(|arrived| arrived.saturating_sub(self.wall_ahead_ns)) {
             Some(arrived) if self.trusted && arrived <= self.compared_at => arrived,
-            _ => now(),
+            Some(_) => now(),
+            None => {
+                self.unstamped += 1;
+                now()
+            }
         }
+    }
+
+    /// How many replies the kernel gave no stamp. After the first, replies may not be left lying: they would seem slower.
+    pub fn unstamped(&self) -> u64 {
+        self.unstamped
     }
 }
 
@@ -56,13 +66,17 @@ mod tests {
 
     #[test]
     fn a_reply_arrived_when_the_kernel_says_so() {
-        let arrivals = seen(&[AHEAD_NS, AHEAD_NS + 40]);
+        let mut arrivals = seen(&[AHEAD_NS, AHEAD_NS + 40]);
         assert_eq!(arrivals.instant(Some(AHEAD_NS + 5_040), || 9_000), 5_000);
     }
 
     #[test]
-    fn without_a_stamp_it_arrived_when_it_was_read() {
-        assert_eq!(seen(&[AHEAD_NS, AHEAD_NS]).instant(None, || 9_000), 9_000);
+    fn without_a_stamp_it_arrived_when_it_was_read_and_is_counted() {
+        let mut arrivals = seen(&[AHEAD_NS, AHEAD_NS]);
+        assert_eq!(arrivals.instant(Some(AHEAD_NS + 5_000), || 9_000), 5_000);
+        assert_eq!(arrivals.unstamped(), 0);
+        assert_eq!(arrivals.instant(None, || 9_000), 9_000);
+        assert_eq!(arrivals.unstamped(), 1);
     }
 
     #[test]
@@ -79,7 +93,7 @@ mod tests {
     /// A reply that was stamped before the clock was set may be read looks later, when the clocks are known again.
     #[test]
     fn a_reply_cant_arrive_after_the_look() {
-        let arrivals = seen(&[AHEAD_NS, AHEAD_NS]);
+        let mut arrivals = seen(&[AHEAD_NS, AHEAD_NS]);
         assert_eq!(arrivals.instant(Some(AHEAD_NS + 8_000), || 9_000), 8_000);
         for later_ns in [8_001, 3_600_000_000_000] {
             assert_eq!(arrivals.instant(Some(AHEAD_NS + later_ns), || 9_000), 9_000);

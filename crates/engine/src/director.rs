@@ -410,6 +410,7 @@ fn summarise(
         failures: totals.failures.into_counts(),
         outages: outage::merged(totals.outages),
         connects: totals.connects,
+        looks: totals.looks,
         unsettled_sessions: totals.unsettled_sessions,
         operation_log,
         threads: plan.thread_count(),

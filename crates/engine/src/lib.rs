@@ -18,6 +18,7 @@ mod director;
 pub mod failure;
 mod flight;
 mod intervals;
+pub mod looks;
 pub mod mission;
 pub mod operation;
 pub mod operation_log;

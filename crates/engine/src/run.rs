@@ -17,6 +17,7 @@ use crate::commands::{Commands, Opcounter};
 use crate::connects::ConnectTimes;
 use crate::director::direct;
 use crate::failure::FailureCount;
+use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::operation_log::{self, LogTotals};
 use crate::outage::Outage;
@@ -121,6 +122,8 @@ pub struct Summary {
     pub outages: Vec<Outage>,
     /// How long connections took to make; none of a target without any.
     pub connects: ConnectTimes,
+    /// How replies were looked for and timed.
+    pub looks: Looks,
     /// Sessions that may have left a transaction open at the server.
     pub unsettled_sessions: Vec<[u8; 16]>,
     /// What became of the log of operations; `None` where nobody asked for one.

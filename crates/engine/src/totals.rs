@@ -7,6 +7,7 @@ use crate::commands::Opcounter;
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, FailureTally};
 use crate::flight::InFlight;
+use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::outage::Outage;
 use crate::recorder::Ending;
@@ -91,6 +92,8 @@ pub struct WorkerSummary {
     pub outages: Vec<Outage>,
     /// How long connections took to make.
     pub connects: ConnectTimes,
+    /// How replies were looked for and timed.
+    pub looks: Looks,
     /// Sessions that may have left a transaction open at the server.
     pub unsettled_sessions: Vec<[u8; 16]>,
     /// Operations for which the log had no room.
@@ -191,6 +194,7 @@ impl WorkerSummary {
         self.failures.merge(other.failures);
         self.outages.extend(other.outages);
         self.connects.merge(other.connects);
+        self.looks.merge(other.looks);
         self.unsettled_sessions.extend(other.unsettled_sessions);
         self.inserts.merge(other.inserts);
         self.document_failures.merge(other.document_failures);

@@ -4,6 +4,7 @@ use brimline_engine::clock::Nanos;
 use brimline_engine::commands::Opcounter;
 use brimline_engine::connects::ConnectTimes;
 use brimline_engine::failure::FailureCount;
+use brimline_engine::looks::Looks;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::operation_log::LogTotals;
 use brimline_engine::outage::Outage;
@@ -135,6 +136,9 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     if summary.connects.count > 0 {
         row.set_item("connects", connects(py, &summary.connects)?)?;
     }
+    if summary.looks != Looks::default() {
+        row.set_item("looks", looks(py, summary.looks)?)?;
+    }
     if !summary.unsettled_sessions.is_empty() {
         let ids = summary.unsettled_sessions.iter().map(|id| PyBytes::new(py, id));
         row.set_item("unsettled_sessions", PyList::new(py, ids)?)?;
@@ -218,6 +222,14 @@ fn connects<'py>(py: Python<'py>, times: &ConnectTimes) -> PyResult<Bound<'py, P
     row.set_item("count", times.count)?;
     row.set_item("mean_ns", times.mean_ns())?;
     row.set_item("max_ns", times.max_ns)?;
+    Ok(row)
+}
+
+fn looks(py: Python<'_>, looks: Looks) -> PyResult<Bound<'_, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("rests", looks.rests)?;
+    row.set_item("rested_ns", looks.rested_ns)?;
+    row.set_item("unstamped", looks.unstamped)?;
     Ok(row)
 }
 

@@ -71,6 +71,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
             generator_headroom(figures.throughput_ops_per_s, null_ceiling_ops_per_s),
             *monitor_findings(record),
             *watching_findings(record),
+            *arrivals(record.summary),
         ]
         if not record.closed_loop:
             findings.append(generator_lag(figures))
@@ -143,6 +144,19 @@ def logged(summary: Summary | None) -> list[Finding]:
         )
         return [Finding("operation_log", Standing.WARN, evidence)]
     return [Finding("operation_log", Standing.PASS, message("all {written} operations are in the log", **counts))]
+
+
+def arrivals(summary: Summary | None) -> list[Finding]:
+    """The kernel said when replies arrived; nothing to say when it always did."""
+    looks = summary.get("looks") if summary is not None else None
+    if looks is None or not looks["unstamped"]:
+        return []
+    evidence = message(
+        "the kernel gave {count} replies no time of arrival: they are timed by when the generator read them, and seem "
+        "slower where it was busy",
+        count=format_count(looks["unstamped"]),
+    )
+    return [Finding("arrival_times", Standing.WARN, evidence)]
 
 
 def _counts(summary: Summary) -> dict[str, int]:

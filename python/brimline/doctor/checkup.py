@@ -70,6 +70,7 @@ def _machine(planned: Planned | None) -> list[tuple[str, CheckFunction]]:
         ("steal_time", processor.steal),
         ("clock_source", timing.clock_source),
         ("clock_error", timing.clock_error),
+        ("arrival_times", timing.arrival_times),
         ("open_files", lambda: limits.open_files(connections=connections, sockets=sockets)),
         ("processes", lambda: limits.processes(connections=connections, sockets=sockets, threads=threads)),
         ("transparent_huge_pages", memory.huge_pages),

@@ -1,5 +1,6 @@
-"""Owns the checks of the clock: where time comes from, what reading it costs, whether it goes evenly."""
+"""Owns the checks of time: where it comes from, what reading it costs, whether it goes evenly, when bytes arrived."""
 
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -65,4 +66,34 @@ def clock_error(probe: Probe = _native.probe_clock) -> Check:
     )
 
 
+def arrival_times(stamps: Callable[[], bool] | None = None) -> Check:
+    """A reply is done when it arrived, by the kernel's stamp, so that a late look makes none slower."""
+    stamped = (stamps or _kernel_stamps)()
+    return graded(
+        "arrival_times",
+        "the kernel says when bytes arrived"
+        if stamped
+        else "the kernel doesn't say when bytes arrived: replies are timed by when the generator reads them",
+        warn=not stamped,
+        hint="measure on Linux itself, not in a sandbox that stands in for its kernel (SO_TIMESTAMPNS)",
+        figures={"stamped": stamped},
+    )
+
+
+def _kernel_stamps() -> bool:
+    """Sends itself a byte, and sees whether it comes with a time."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as receiver:
+        try:
+            receiver.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        except OSError:
+            return False
+        sender, _ = server.accept()
+        with sender:
+            sender.sendall(b".")
+            _, beside, *_ = receiver.recvmsg(1, socket.CMSG_SPACE(16))
+    return any((level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS) for level, kind, _ in beside)
+
+
+_SO_TIMESTAMPNS = 35
+"""asm-generic/socket.h; Python's `socket` doesn't name it."""
 _BROKEN_HINT = "no latency from this machine can be trusted: choose another clock source, or another machine"

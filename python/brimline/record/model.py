@@ -138,6 +138,18 @@ class ConnectTimes(TypedDict):
     max_ns: int
 
 
+class Looks(TypedDict):
+    """How replies were looked for and timed.
+
+    `rests`: how often engine threads left their sockets alone before a look, `rested_ns` for how long altogether.
+    `unstamped`: replies of which the kernel did not say when they arrived, so that they are done when they were read.
+    """
+
+    rests: int
+    rested_ns: int
+    unstamped: int
+
+
 class InsertTotals(TypedDict):
     """Documents of insert commands over the whole run: sent = inserted + failed + skipped + unknown.
 
@@ -187,6 +199,7 @@ class Summary(TypedDict):
     errors: list[ErrorRow]
     outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
     connects: NotRequired[ConnectTimes]  # of a server; older records lack it
+    looks: NotRequired[Looks]  # where there was a rest or a reply without a stamp; older records lack it
     operation_log: NotRequired[LogTotals]  # of a plan with a log of operations
     unsettled_sessions: NotRequired[list[bytes]]  # may have left a transaction open; not in records
     threads: int

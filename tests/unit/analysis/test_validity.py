@@ -72,6 +72,16 @@ def test_what_a_log_of_operations_lost_is_told(log: dict[str, Any], verdict: Sta
     assert "operation_log" not in names, "nobody asked for one"
 
 
+def test_replies_without_a_time_of_arrival_are_told() -> None:
+    looks = {"rests": 3, "rested_ns": 600_000, "unstamped": 1_200}
+    found = finding(run_record(summary=summary(looks=looks)), "arrival_times")
+    assert found.verdict is Standing.WARN
+    assert "gave 1 200 replies no time of arrival" in found.evidence
+    for stamped in (summary(), summary(looks=looks | {"unstamped": 0})):
+        names = [each.name for each in observe(run_record(summary=stamped)).findings]
+        assert "arrival_times" not in names
+
+
 def test_imbalances_of_the_sealing_count() -> None:
     assert finding(run_record(imbalances=("read: off by 1",)), "conservation").verdict is Standing.FAIL
 

@@ -199,6 +199,15 @@ def test_the_clock_of_this_machine_goes_forward() -> None:
     assert check.figures["steps_back_count"] == 0
 
 
+@pytest.mark.parametrize(("stamped", "status"), [(True, Status.PASS), (False, Status.WARN)])
+def test_arrival_times(stamped: bool, status: Status) -> None:
+    _expect(timing.arrival_times(lambda: stamped), status)
+
+
+def test_this_kernel_says_when_bytes_arrived() -> None:
+    assert timing.arrival_times().status is Status.PASS
+
+
 # Limits
 
 

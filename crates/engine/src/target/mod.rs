@@ -19,6 +19,7 @@ use std::io;
 use crate::clock::{Clock, Nanos};
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, Failure, FailureClass};
+use crate::looks::Looks;
 
 /// Index of a connection within its worker.
 pub type ConnectionIndex = usize;
@@ -136,6 +137,11 @@ pub trait Target {
     /// The document that the last read on `connection` brought, once; none without one, or from a target that keeps none.
     fn take_document(&mut self, _connection: ConnectionIndex) -> Option<&[u8]> {
         None
+    }
+
+    /// How its replies were looked for and timed.
+    fn looks(&self) -> Looks {
+        Looks::default()
     }
 
     /// CPU time the generator has used on this worker's thread.

@@ -29,6 +29,7 @@ use crate::arrivals::Arrivals;
 use crate::clock::{Clock, NANOS_PER_S, Nanos, thread_cpu_ns};
 use crate::connects::ConnectTimes;
 use crate::failure::{Failure, FailureClass};
+use crate::looks::Looks;
 use crate::poller::{Ending, Interest, Poller};
 
 /// How long a connection that broke, or could not be made, rests before the next try.
@@ -38,6 +39,7 @@ const RECONNECT_AFTER_NS: Nanos = NANOS_PER_S / 10;
 pub struct WireTarget {
     clock: Clock,
     arrivals: Arrivals,
+    looks: Looks,
     poller: Poller,
     /// One lane per connection to the first group of servers; then as many to the next group, in the same order.
     lanes: Vec<Lane>,
@@ -103,6 +105,7 @@ impl WireTarget {
         let mut target = Self {
             clock: Clock::start(),
             arrivals: Arrivals::default(),
+            looks: Looks::default(),
             poller: Poller::new(Ending::of_generator(are_all_here))?,
             lanes: Vec::new(),
             connections,
@@ -337,12 +340,15 @@ impl Target for WireTarget {
         }
     }
 
-    /// Only a server on this machine is left alone: to one further away a rest is time in which it may have nothing to do.
+    /// Only a server on this machine is left alone: to one further away a rest is time in which it may have nothing to do. And
+    /// only while the kernel says when replies arrived: else they would be timed by the look.
     fn rest(&mut self, until: Nanos) -> io::Result<()> {
         let rest_ns = until.saturating_sub(self.clock.now());
-        if rest_ns == 0 || !self.are_all_here || !self.events.is_empty() {
+        let may_rest = self.are_all_here && self.events.is_empty() && self.arrivals.unstamped() == 0;
+        if rest_ns == 0 || !may_rest {
             return Ok(());
         }
+        self.looks.rested(rest_ns);
         self.poller.rest(rest_ns)
     }
 
@@ -441,7 +447,30 @@ impl Target for WireTarget {
         self.connects
     }
 
+    fn looks(&self) -> Looks {
+        Looks { unstamped: self.arrivals.unstamped(), ..self.looks }
+    }
+
     fn cpu_ns(&self) -> Nanos {
         thread_cpu_ns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_are_left_alone_only_while_the_kernel_stamps_replies() {
+        let mut target = WireTarget::new(&Routes::to(Vec::new()), 0, 0).unwrap();
+        target.rest(target.now() + NANOS_PER_S / 1_000).unwrap();
+        let looks = target.looks();
+        assert!(looks.rests == 1 && looks.rested_ns > 0 && looks.unstamped == 0, "{looks:?}");
+
+        target.arrivals.instant(None, || 0);
+        let until = target.now() + 60 * NANOS_PER_S;
+        target.rest(until).unwrap();
+        assert!(target.now() < until);
+        assert_eq!(target.looks(), Looks { unstamped: 1, ..looks });
     }
 }

@@ -173,6 +173,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.settle_sessions();
         self.summary.outages = self.outages.finish(|| self.target.primary(None));
         self.summary.connects = self.target.connects();
+        self.summary.looks = self.target.looks();
         self.summary.log_lost = self.recorder.finish_log();
         let Self { target, mut summary, .. } = self;
         let closing = clock.now();

@@ -60,6 +60,7 @@ def run_document(
         "errors": record.summary["errors"] if record.summary else [],
         "outages": list(outages_of(record)),
         "connects": record.summary.get("connects") if record.summary else None,
+        "looks": record.summary.get("looks") if record.summary else None,
         "opcounters": record.opcounters,
         "monitor": _monitor_document(record),
         "operations_hash": record.summary["operations_hash"] if record.summary else None,

@@ -61,7 +61,9 @@ def run_report(
         run_sections.errors(record),
         limit_section(observation),
         blocks.checks(observation.findings, intro=blocks.RUN_CHECKS_INTRO),
-        blocks.environment(record.environment, more=[_connects(record), blocks.not_watched(unwatched(record))]),
+        blocks.environment(
+            record.environment, more=[_connects(record), _looks(record), blocks.not_watched(unwatched(record))]
+        ),
         blocks.reproduce(_command(record), _spec_text(record), _identity(record)),
         blocks.definitions(),
     ]
@@ -89,6 +91,29 @@ def _connects(record: RunRecord) -> Facts:
             Fact(label="Longest", value=format_duration(times["max_ns"])),
         ]
     return Facts(title="Connecting", facts=facts)
+
+
+def _looks(record: RunRecord) -> Facts:
+    """How long sockets were left alone between looks at them; nothing where they never were."""
+    summary = record.summary
+    looks = summary.get("looks") if summary else None
+    facts = []
+    if summary and looks and looks["rests"]:
+        share = looks["rested_ns"] / (summary["elapsed_ns"] * summary["threads"])
+        until = (
+            "a connection sends its next request after the look that sees its reply"
+            if record.closed_loop
+            else "until the next operation was due; none waited for it"
+        )
+        facts = [
+            Fact(label="Mean rest", value=format_duration(looks["rested_ns"] / looks["rests"]), note=until),
+            Fact(
+                label="Share of the time",
+                value=format_percentage(share),
+                note="replies are timed by when they arrived, not by the look",
+            ),
+        ]
+    return Facts(title="Rests between looks for replies", facts=facts)
 
 
 def _subtitle(record: RunRecord) -> str:
