@@ -12,7 +12,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation, observe
 from brimline.plan import Plan
-from brimline.record.model import Environment, RunRecord
+from brimline.record.model import Environment, RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN, Buckets, merge_buckets
 from brimline.wording import message
 
@@ -36,11 +36,22 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What a run planned, warm-up included, and what of it went out: due = sent + overdue. Of a load: commands."""
+
+    due: int
+    sent: int
+    overdue: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
     """One run. `figures` by metric key; what isn't known is absent. `problems`: why it proves nothing, if so.
 
     `broken`: the server was lost, or answered nothing as it should; such a run says something of its side, unlike one
-    that was measured badly. `started_ns` is the wall clock's time at its start, None in a record that was never sealed.
+    that was measured badly. `unsent`: what was planned and never went out, in words, "" where all did; the run counts,
+    but its figures are of less than was asked for. `started_ns` is the wall clock's time at its start; it and `totals`
+    are None in a record that was never sealed.
     """
 
     name: str
@@ -53,6 +64,8 @@ class ComparedRun:
     distribution: Buckets
     problems: tuple[str, ...]
     broken: bool = False
+    totals: Totals | None = None
+    unsent: str = ""
 
     def with_problem(self, problem: str) -> "ComparedRun":
         """The same run, which proves nothing for one more reason."""
@@ -126,6 +139,8 @@ def compared_run(
         distribution=merge_buckets(histograms),
         problems=_problems(observation, not_asked),
         broken=_broken(observation),
+        totals=None if summary is None else _totals(summary),
+        unsent=observation.unsent,
     )
 
 
@@ -135,6 +150,10 @@ def _kind(record: RunRecord) -> LoadKind:
     if record.plan.work.kind == "load":
         return "load"
     return "closed loop" if record.closed_loop else "open loop"
+
+
+def _totals(summary: Summary) -> Totals:
+    return Totals(due=summary["due"], sent=summary["sent"], overdue=summary["overdue"])
 
 
 def _problems(observation: Observation, not_asked: frozenset[str]) -> tuple[str, ...]:

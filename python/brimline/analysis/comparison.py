@@ -15,7 +15,7 @@ from brimline.errors import InvalidRun, UsageError
 from brimline.stats.change import RUNS_MIN, Change, absolute_change, geometric_mean, relative_change
 from brimline.stats.multiple import holm
 from brimline.stats.quantile_shift import QuantileShift, shift_function
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 ALPHA = 0.05
 """For all metrics that decide together, and for all that explain, by Holm."""
@@ -365,7 +365,11 @@ def _warnings(
     left_out: Sequence[LeftOut],
     changes: Sequence[MetricChange],
 ) -> Iterator[str]:
-    """What the reader must know before believing the figures."""
+    """What the reader must know before believing the figures; first of all what these are not of."""
+    for side, runs in (("A", a), ("B", b)):
+        for run in runs:
+            if run.unsent:
+                yield message("{name} ({side}): {evidence}", name=Verbatim(run.name), side=side, evidence=run.unsent)
     for each in left_out:
         yield message("{name} ({side}) is left out: {reason}", name=each.name, side=each.side, reason=each.reason)
     if _apart(a, b):

@@ -91,6 +91,12 @@ class Observation:
         """Whether no finding forbids to draw conclusions from the run."""
         return all(finding.verdict is not Standing.FAIL for finding in self.findings)
 
+    @property
+    def unsent(self) -> str:
+        """What was planned and never went out, in words, with the reason; "" where everything was sent."""
+        told = (each for each in self.findings if each.name == "sent" and each.verdict is not Standing.PASS)
+        return next((each.evidence for each in told), "")
+
 
 def observe(
     record: RunRecord,

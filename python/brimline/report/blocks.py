@@ -1,4 +1,4 @@
-"""Blocks that reports of every kind share: checks, environment, definitions, how to reproduce."""
+"""Blocks that reports of every kind share: what never went out, checks, environment, definitions, how to reproduce."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -8,10 +8,10 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.errors import UsageError
 from brimline.monitor import Absence
 from brimline.record.model import Environment
-from brimline.report.view import Cell, Code, Column, Fact, Facts, Section, Table, Text, Tone
+from brimline.report.view import Badge, Cell, Code, Column, Fact, Facts, Section, Table, Text, Tone
 from brimline.servers.lab.names import CLIENT_ROUTED
 from brimline.servers.lab.network import Network
-from brimline.units import UNKNOWN_TEXT, format_bytes
+from brimline.units import UNKNOWN_TEXT, format_bytes, format_count
 from brimline.wording import joined, message
 
 CHECK_NAMES = {
@@ -99,6 +99,11 @@ DEFINITIONS = (
 def instant_text(unix_ns: int) -> str:
     """An instant as reports write it."""
     return datetime.fromtimestamp(unix_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def unsent_badge(count: int) -> Badge:
+    """How many operations were planned and never went out: a figure must not be read without it."""
+    return Badge(text=message("{count} never sent", count=format_count(count)), tone="fail")
 
 
 def definitions(facts: Sequence[Fact] = DEFINITIONS) -> Section:

@@ -1,6 +1,6 @@
 import pytest
 
-from brimline.analysis.compared_run import METRIC_KEYS, clock_of, compared_run, metrics
+from brimline.analysis.compared_run import METRIC_KEYS, Totals, clock_of, compared_run, metrics
 from brimline.plan import load_plan, resolve
 from brimline.plan.model import WireTarget
 from brimline.spec import load_spec
@@ -69,6 +69,15 @@ def test_runs_that_prove_nothing_say_why() -> None:
     assert stopped.problems == ("the run ended early (interrupt): Ctrl-C",)
     assert not lost.broken and not stopped.broken
     assert compared_run(run_record(rate=None, ended_by="target_lost", message="gone")).broken
+
+
+def test_what_never_went_out_is_carried_along_and_the_run_counts() -> None:
+    behind = compared_run(run_record(summary=summary(due=12_000, overdue=2_000)))
+    assert behind.problems == () and behind.totals == Totals(due=12_000, sent=10_000, overdue=2_000)
+    assert behind.unsent.startswith("planned 12 000, sent 10 000: 2 000 (16.7 %) never went out")
+    few = compared_run(run_record(summary=summary(due=10_007, overdue=7)))
+    assert few.unsent == "" and few.totals == Totals(due=10_007, sent=10_000, overdue=7)
+    assert compared_run(run_record(summary=None)).totals is None
 
 
 def test_every_kind_has_the_metrics_that_users_can_name() -> None:

@@ -1,15 +1,23 @@
 """What was asked for and never went out can't be missed, wherever a report is read."""
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from brimline.analysis.compared_run import compared_run
+from brimline.analysis.comparison import compare_runs
 from brimline.analysis.observation import observe
-from brimline.report import Report, print_report, render_html, run_report
+from brimline.analysis.run_trend import run_series
+from brimline.record import RunRecord
+from brimline.report import Report, in_language, print_report, render_html, render_json, run_report
+from brimline.report.comparison.trend_view import trend_report
+from brimline.report.comparison.view import comparison_report
 from brimline.report.markdown import render_markdown
+from brimline.report.printed import table_cells
 from tests.unit.report.report_samples import script, simulated_plan, write_run
 
 FIRST = (
@@ -17,19 +25,39 @@ FIRST = (
     "all 20 places for operations in flight were taken."
 )
 BADGE = "20 040 never sent"
+EVIDENCE = FIRST[0].lower() + FIRST[1:].removesuffix(".")
+CHINESE = "计划 20 万，发送 17.996 万：2.004 万（10%）始终未发出"
+CHINESE_BADGE = "2.004 万个操作始终未发出"
 
 
-def run_at(directory: Path, rate_ops_per_s: float) -> Report:
+def record_at(directory: Path, rate_ops_per_s: float) -> RunRecord:
     """Ten seconds on 20 connections to a server that takes just so long that 179 960 operations go out at most."""
     answers = script(service={"kind": "fixed", "ns": 1_111_368}, servers=None)
     plan = simulated_plan(rate_ops_per_s=rate_ops_per_s, connections=20, warmup_s=0, script=answers)
-    record = write_run(directory, plan)
-    return run_report(record, observe(record))
+    return write_run(directory, plan)
 
 
 @pytest.fixture(scope="module")
-def behind(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return run_at(tmp_path_factory.mktemp("behind") / "run", 20_000.0)
+def late(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    return record_at(tmp_path_factory.mktemp("runs") / "late", 20_000.0)
+
+
+@pytest.fixture(scope="module")
+def on_time(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
+    return record_at(tmp_path_factory.mktemp("runs") / "on-time", 2_000.0)
+
+
+@pytest.fixture(scope="module")
+def behind(late: RunRecord) -> Report:
+    return run_report(late, observe(late))
+
+
+def compared(a: RunRecord, b: RunRecord) -> Report:
+    return comparison_report(compare_runs([compared_run(a)], [compared_run(b)]), ())
+
+
+def followed(*records: RunRecord) -> Report:
+    return trend_report(run_series(map(compared_run, records)), floor=0.03, cases=())
 
 
 def printed(report: Report) -> str:
@@ -56,8 +84,64 @@ def test_every_rendering_says_both_before_any_latency(behind: Report, render: Ca
     assert FIRST in head and BADGE in head
 
 
-def test_a_run_that_sent_what_was_planned_says_neither(tmp_path: Path) -> None:
-    report = run_at(tmp_path / "run", 2_000.0)
+def test_a_run_that_sent_what_was_planned_says_neither(on_time: RunRecord) -> None:
+    report = run_report(on_time, observe(on_time))
     assert "never" not in report.verdict.sentence and "lanned" not in report.verdict.sentence
     assert not [each.text for each in report.verdict.badges if "never sent" in each.text]
     assert "never sent" not in plain(printed(report) + render_html(report))
+
+
+# between runs
+
+
+@pytest.mark.parametrize("render", [printed, render_html, render_markdown])
+def test_a_comparison_names_the_run_and_the_reason_before_any_figure(
+    on_time: RunRecord, late: RunRecord, render: Callable[[Report], str]
+) -> None:
+    head, found, _ = plain(render(compared(on_time, late))).partition("Response p50")
+    assert found
+    assert f"late (B): {EVIDENCE}" in head and BADGE in head
+    assert "on-time (A)" not in head
+
+
+def test_the_table_of_runs_has_planned_and_sent(on_time: RunRecord, late: RunRecord) -> None:
+    rows = table_cells(compared(on_time, late), "runs")
+    sent = {row["Run"].text: (row["Planned"].text, row["Sent"].text, row["Sent"].tone) for row in rows}
+    assert sent == {"on-time": ("20 000", "20 000", ""), "late": ("200 000", "179 960", "fail")}
+
+
+def test_the_json_of_a_comparison_has_both(on_time: RunRecord, late: RunRecord) -> None:
+    document = json.loads(render_json(compared(on_time, late)))
+    (a,), (b,) = document["a"], document["b"]
+    assert (a["unsent"], a["counts_whole_run"]) == (None, {"due": 20_000, "sent": 20_000, "overdue": 0})
+    assert (b["unsent"], b["counts_whole_run"]) == (EVIDENCE, {"due": 200_000, "sent": 179_960, "overdue": 20_040})
+    assert document["warnings"][0] == f"late (B): {EVIDENCE}"
+
+
+def test_runs_that_sent_what_was_planned_are_compared_as_ever(on_time: RunRecord) -> None:
+    report = compared(on_time, on_time)
+    assert "never went out" not in plain(printed(report) + render_html(report))
+    assert all("Planned" not in row for row in table_cells(report, "runs"))
+    assert [badge.text for badge in report.verdict.badges] == ["no claim"]
+
+
+@pytest.mark.parametrize("render", [printed, render_html, render_markdown])
+def test_a_trend_names_the_run_too(on_time: RunRecord, late: RunRecord, render: Callable[[Report], str]) -> None:
+    text = plain(render(followed(on_time, late)))
+    assert f"late: {EVIDENCE}" in text and BADGE in text
+    assert "on-time: " not in text
+    assert "never went out" not in plain(render(followed(on_time)))
+
+
+def test_the_json_of_a_trend_has_both(on_time: RunRecord, late: RunRecord) -> None:
+    series = json.loads(render_json(followed(on_time, late)))["series"]
+    runs = {run["name"]: (run["unsent"], run["counts_whole_run"]["overdue"]) for each in series for run in each["runs"]}
+    assert runs == {"on-time": (None, 0), "late": (EVIDENCE, 20_040)}
+
+
+@pytest.mark.parametrize("render", [printed, render_html, render_markdown])
+def test_chinese_says_it_too(on_time: RunRecord, late: RunRecord, render: Callable[[Report], str]) -> None:
+    comparison = plain(render(in_language(compared(on_time, late), "zh")))
+    trend = plain(render(in_language(followed(late), "zh")))
+    assert f"late（B）：{CHINESE}" in comparison and CHINESE_BADGE in comparison
+    assert f"late：{CHINESE}" in trend and CHINESE_BADGE in trend

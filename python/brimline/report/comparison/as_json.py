@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from brimline.analysis.compared_run import ComparedRun
@@ -125,7 +126,14 @@ def _finite(share: float) -> float | None:
 
 
 def _run_document(run: ComparedRun) -> dict[str, Any]:
-    return {"name": run.name, "record": str(run.directory), "started_unix_ns": run.started_ns}
+    """`counts_whole_run` as in a run's own document; `unsent`: what never went out, in words, null where all did."""
+    return {
+        "name": run.name,
+        "record": str(run.directory),
+        "started_unix_ns": run.started_ns,
+        "counts_whole_run": None if run.totals is None else asdict(run.totals),
+        "unsent": run.unsent or None,
+    }
 
 
 def _left_out_document(each: LeftOut) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Owns how the figures of comparisons and trends are written: values by metric, changes with their sign, p values."""
 
 import math
+from collections.abc import Iterable
 
-from brimline.analysis.compared_run import Metric
+from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.comparison import ChangeVerdict, MetricChange
 from brimline.analysis.gate import GateVerdict, signed_percentage
-from brimline.report.view import Tone
+from brimline.report.blocks import unsent_badge
+from brimline.report.view import Badge, Tone
 from brimline.stats.change import Change
 from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage, format_rate
 from brimline.wording import message
@@ -53,6 +55,12 @@ def interval_text(change: Change | None) -> str:
         return UNKNOWN_TEXT
     low, high = (_signed(value, absolute=change.absolute) for value in (change.low, change.high))
     return message("{low} to {high}", low=low, high=high)
+
+
+def unsent_badges(runs: Iterable[ComparedRun]) -> list[Badge]:
+    """One badge with what these runs planned and never sent; none where everything went out."""
+    count = sum(run.totals.overdue for run in runs if run.unsent and run.totals is not None)
+    return [unsent_badge(count)] if count else []
 
 
 def p_text(value: float | None) -> str:

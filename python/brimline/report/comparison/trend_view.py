@@ -8,14 +8,20 @@ from brimline.record.environment import brimline_version
 from brimline.report.comparison.as_json import trend_document
 from brimline.report.comparison.charts import trend_chart
 from brimline.report.comparison.claims import trend_claims
-from brimline.report.comparison.figures import GATE_TONES, change_text, interval_text, metric_text
+from brimline.report.comparison.figures import (
+    GATE_TONES,
+    change_text,
+    interval_text,
+    metric_text,
+    unsent_badges,
+)
 from brimline.report.comparison.view import gate_section
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Chart, Column, Report, Section, Table, Text, Tone, Verdict
 from brimline.stats.change import geometric_mean
 from brimline.stats.change_points import SERIES_MIN
 from brimline.units import format_percentage
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 
 def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateCase]) -> Report:
@@ -64,10 +70,10 @@ def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateC
     else:
         tone, caption = "pass", "No change of level"
         sentence = message("No metric changed its level by {floor} or more.", floor=format_percentage(floor))
-    badges = []
+    badges = unsent_badges(run for each in series for run in each.runs)
     if cases:
         verdict: GateVerdict = overall(cases)
-        badges = [Badge(text=message("gate: {verdict}", verdict=verdict.value), tone=GATE_TONES[verdict])]
+        badges.append(Badge(text=message("gate: {verdict}", verdict=verdict.value), tone=GATE_TONES[verdict]))
     return Verdict(tone=tone, caption=caption, figure="", unit="", interval="", sentence=sentence, badges=badges)
 
 
@@ -118,17 +124,18 @@ def _change_rows(series: RunSeries, trend: MetricTrend) -> list[list[Cell]]:
 
 
 def _series(series: RunSeries, number: int) -> Section:
-    """One series: its metrics run by run, or why there is nothing to say."""
+    """One series: runs that sent less than was planned, its metrics run by run, or why there is nothing to say."""
     few = [trend.metric.label for trend in series.trends if not trend.enough]
     charts: list[Chart] = [
         trend_chart(series, trend, id=f"trend-{number}-{trend.metric.key.replace('.', '-')}")
         for trend in series.trends
         if trend.enough
     ]
-    texts: list[Block] = [
-        Text(text=message("{name} is left out: {reason}", name=each.name, reason=each.reason), tone="warn")
-        for each in series.left_out
+    unsent = [
+        message("{name}: {evidence}", name=Verbatim(run.name), evidence=run.unsent) for run in series.runs if run.unsent
     ]
+    left_out = [message("{name} is left out: {reason}", name=each.name, reason=each.reason) for each in series.left_out]
+    texts: list[Block] = [Text(text=text, tone="warn") for text in (*unsent, *left_out)]
     if few or not series.trends:
         count = len(series.runs)
         texts.append(

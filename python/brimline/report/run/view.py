@@ -2,7 +2,6 @@
 
 import shlex
 
-from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import p99_text
@@ -169,12 +168,8 @@ def _tone(observation: Observation, judgement: Judgement | None) -> Tone:
 
 def _sentence(record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None) -> str:
     """What was asked for and did not go out comes first: a figure must not be read without it."""
-    unsent = [message("{sentence}.", sentence=capitalised(finding.evidence)) for finding in _unsent(observation)]
+    unsent = [message("{sentence}.", sentence=capitalised(observation.unsent))] if observation.unsent else []
     return joined(" ", [*unsent, _judgement_sentence(record, observation, slo, judgement)])
-
-
-def _unsent(observation: Observation) -> list[Finding]:
-    return [each for each in observation.findings if each.name == "sent" and each.verdict is not Standing.PASS]
 
 
 def _judgement_sentence(
@@ -209,9 +204,8 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
         badges.append(Badge(text="invalid", tone="fail"))
     elif judgement is not None:
         badges.append(Badge(text=judgement.verdict.value, tone=_TONES[judgement.verdict]))
-    if _unsent(observation):
-        unsent = message("{count} never sent", count=format_count(observation.overdue))
-        badges.append(Badge(text=unsent, tone="fail"))
+    if observation.unsent:
+        badges.append(blocks.unsent_badge(observation.overdue))
     if observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY:
         badges.append(Badge(text="no steady state", tone="warn"))
     if not record.complete:
