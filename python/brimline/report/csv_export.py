@@ -32,6 +32,8 @@ RUN_COLUMNS = (
     "throughput_ops_per_s",
     "received_kb_per_s",
     "sent_kb_per_s",
+    "planned_whole_run",
+    "overdue_whole_run",
 )
 PROBE_COLUMNS = (
     "probe",
@@ -72,9 +74,19 @@ SCAN_COLUMNS = (
 
 
 def statistics_csv(record: RunRecord) -> str:
-    """One row per operation kind, all of them first; percentiles that too few operations reach are empty."""
+    """One row per operation kind, all of them first; percentiles that too few operations reach are empty.
+
+    What was planned and what never went out is known of all kinds together, warm-up included.
+    """
     clock = report_clock(record)
-    return _text(RUN_COLUMNS, (_statistics_row(each, clock) for each in operation_statistics(record)))
+    total, *kinds = operation_statistics(record)
+    rows = [_statistics_row(total, clock, planned=_planned(record)), *(_statistics_row(each, clock) for each in kinds)]
+    return _text(RUN_COLUMNS, rows)
+
+
+def _planned(record: RunRecord) -> tuple[int | None, int | None]:
+    """Planned and overdue; the totals of a record that was never sealed are missing."""
+    return (None, None) if record.summary is None else (record.summary["due"], record.summary["overdue"])
 
 
 def probes_csv(data: Mapping[str, Any]) -> str:
@@ -93,7 +105,9 @@ def scans_csv(data: Mapping[str, Any]) -> str:
     return _text(SCAN_COLUMNS, (_scan_row(each) for each in data["scenarios"]))
 
 
-def _statistics_row(row: OperationStatistics, clock: str) -> list[Any]:
+def _statistics_row(
+    row: OperationStatistics, clock: str, *, planned: tuple[int | None, int | None] = (None, None)
+) -> list[Any]:
     return [
         row.label,
         clock,
@@ -108,6 +122,7 @@ def _statistics_row(row: OperationStatistics, clock: str) -> list[Any]:
         round(row.throughput_ops_per_s, 3),
         round(row.received_bytes_per_s / 1e3, 3),
         round(row.sent_bytes_per_s / 1e3, 3),
+        *planned,
     ]
 
 

@@ -103,6 +103,18 @@ def test_statistics_are_those_of_the_page(reports: Reports) -> None:
         assert float(row["p99_low_ms"]) <= float(row["p99_ms"]) <= float(row["p99_high_ms"])
 
 
+def test_the_columns_of_before_are_still_the_first() -> None:
+    """A spreadsheet that was made for them goes on working."""
+    assert RUN_COLUMNS[:4] == ("operation", "clock", "samples", "misses")
+    assert RUN_COLUMNS[17:] == ("sent_kb_per_s", "planned_whole_run", "overdue_whole_run")
+
+
+def test_what_an_unsealed_run_planned_is_empty(tmp_path: Path) -> None:
+    run_plan = simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0)
+    total = _rows(statistics_csv(write_run(tmp_path / "run", run_plan, sealed=False)))[0]
+    assert (total["planned_whole_run"], total["overdue_whole_run"]) == ("", "")
+
+
 def test_a_percentile_that_too_few_operations_reach_is_empty(tmp_path: Path) -> None:
     record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=50.0, warmup_s=0.0, duration_s=2.0))
     total = _rows(statistics_csv(record))[0]

@@ -1,5 +1,6 @@
 """What was asked for and never went out can't be missed, wherever a report is read."""
 
+import csv
 import io
 import json
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from brimline.record import RunRecord
 from brimline.report import Report, in_language, print_report, render_html, render_json, run_report
 from brimline.report.comparison.trend_view import trend_report
 from brimline.report.comparison.view import comparison_report
+from brimline.report.csv_export import statistics_csv
 from brimline.report.markdown import render_markdown
 from brimline.report.printed import table_cells
 from tests.unit.report.report_samples import script, simulated_plan, write_run
@@ -89,6 +91,12 @@ def test_a_run_that_sent_what_was_planned_says_neither(on_time: RunRecord) -> No
     assert "never" not in report.verdict.sentence and "lanned" not in report.verdict.sentence
     assert not [each.text for each in report.verdict.badges if "never sent" in each.text]
     assert "never sent" not in plain(printed(report) + render_html(report))
+
+
+def test_csv_has_planned_and_overdue_once(late: RunRecord) -> None:
+    total, *kinds = csv.DictReader(io.StringIO(statistics_csv(late)))
+    assert (total["planned_whole_run"], total["overdue_whole_run"]) == ("200000", "20040")
+    assert {(row["planned_whole_run"], row["overdue_whole_run"]) for row in kinds} == {("", "")}
 
 
 # between runs
