@@ -34,6 +34,9 @@ RUN_COLUMNS = (
     "sent_kb_per_s",
     "planned_whole_run",
     "overdue_whole_run",
+    "unit",
+    "documents",
+    "documents_per_s",
 )
 PROBE_COLUMNS = (
     "probe",
@@ -76,7 +79,8 @@ SCAN_COLUMNS = (
 def statistics_csv(record: RunRecord) -> str:
     """One row per operation kind, all of them first; percentiles that too few operations reach are empty.
 
-    What was planned and what never went out is known of all kinds together, warm-up included.
+    What was planned and what never went out is known of all kinds together, warm-up included. `unit` says what samples
+    and throughput count: of a batched load commands, whose documents have columns of their own.
     """
     clock = report_clock(record)
     total, *kinds = operation_statistics(record)
@@ -123,6 +127,9 @@ def _statistics_row(
         round(row.received_bytes_per_s / 1e3, 3),
         round(row.sent_bytes_per_s / 1e3, 3),
         *planned,
+        row.unit,
+        row.documents,
+        _rounded(row.documents_per_s),
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brimline.plan.explain import write_concern_text
-from brimline.plan.model import DriverTarget, LoadWork, WireTarget, WriteConcern, records_to_load
+from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget, WriteConcern, records_to_load
 from brimline.record.model import InsertTotals, RunRecord
 from brimline.wording import message
 
@@ -60,6 +60,12 @@ class LoadFigures:
 def is_load(record: RunRecord) -> bool:
     """Whether the operations are insert commands of a load."""
     return record.plan.work.kind == "load"
+
+
+def carries_documents(record: RunRecord, operation: str) -> bool:
+    """Whether an operation of this kind is a command with a batch of documents: of a load, or a run's inserts."""
+    work = record.plan.work
+    return is_load(record) or (operation == "insert" and isinstance(work, MixWork) and work.insert_batch_size > 1)
 
 
 def load_figures(record: RunRecord) -> LoadFigures | None:

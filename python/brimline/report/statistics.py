@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from brimline.analysis.latency import latency
 from brimline.analysis.window import done_in_window
 from brimline.record.model import Clock, OperationRow, RunRecord
-from brimline.report.load_figures import load_figures
+from brimline.report.load_figures import carries_documents, load_figures
 from brimline.stats.quantile_interval import Buckets, QuantileInterval, merge_buckets, quantile_interval, quantile_of
 
 TOTAL_LABEL = "Total"
@@ -19,7 +20,7 @@ class OperationStatistics:
     Times in ns, response time in an open loop and service time in a closed one; None where nothing finished.
     `samples` are the operations due in the window that finished: ok, miss and failed, in the drain too. Rates are of
     what was done in the window, whenever it was due, as the run's own throughput is: answered (ok and miss), failed,
-    bytes.
+    bytes. `documents` of the samples were inserted, None where an operation is no command with a batch of them.
     """
 
     label: str
@@ -37,6 +38,13 @@ class OperationStatistics:
     failed_ops_per_s: float
     received_bytes_per_s: float
     sent_bytes_per_s: float
+    documents: int | None = None
+    documents_per_s: float | None = None
+
+    @property
+    def unit(self) -> Literal["operation", "command"]:
+        """What the samples are, and what the rates of operations count."""
+        return "operation" if self.documents is None else "command"
 
     @property
     def error_rate(self) -> float:
@@ -61,12 +69,19 @@ def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
     buckets = {
         kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else [] for kind in kinds
     }
-    total = _statistics(TOTAL_LABEL, measured, done, merge_buckets(list(buckets.values())), span_s)
+    batched = [carries_documents(record, kind) for kind in kinds]
+    all_batched = load is not None or (bool(kinds) and all(batched))
+    all_buckets = merge_buckets(list(buckets.values()))
+    total = _statistics(TOTAL_LABEL, measured, done, all_buckets, span_s, batched=all_batched)
     if total.p99 is not None and not total.p99.enough:
         # A bound is printed: the same one as everywhere else.
         over_time = latency(record, clock)
         total = total if over_time is None else replace(total, p99=over_time.p99)
-    return [total] + [_statistics(kind, _of(kind, measured), _of(kind, done), buckets[kind], span_s) for kind in kinds]
+    of_kinds = [
+        _statistics(kind, _of(kind, measured), _of(kind, done), buckets[kind], span_s, batched=each)
+        for kind, each in zip(kinds, batched, strict=True)
+    ]
+    return [total, *of_kinds]
 
 
 def _of(kind: str, rows: Sequence[OperationRow]) -> list[OperationRow]:
@@ -74,9 +89,15 @@ def _of(kind: str, rows: Sequence[OperationRow]) -> list[OperationRow]:
 
 
 def _statistics(
-    label: str, rows: Sequence[OperationRow], done: Sequence[OperationRow], buckets: Buckets, measured_s: float
+    label: str,
+    rows: Sequence[OperationRow],
+    done: Sequence[OperationRow],
+    buckets: Buckets,
+    measured_s: float,
+    *,
+    batched: bool,
 ) -> OperationStatistics:
-    """`rows` are of what was due in the window, `done` of what was done in it."""
+    """`rows` are of what was due in the window, `done` of what was done in it. `batched`: commands with documents."""
     samples = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
     per_s = 1 / measured_s if measured_s else 0.0
     count = sum(each for _, each in buckets)
@@ -98,4 +119,6 @@ def _statistics(
         failed_ops_per_s=sum(row["failed"] for row in done) * per_s,
         received_bytes_per_s=sum(row["bytes_in"] for row in done) * per_s,
         sent_bytes_per_s=sum(row["bytes_out"] for row in done) * per_s,
+        documents=sum(row["documents"] for row in rows) if batched else None,
+        documents_per_s=sum(row["documents"] for row in done) * per_s if batched else None,
     )

@@ -94,6 +94,7 @@ def test_statistics_are_those_of_the_page(reports: Reports) -> None:
     statistics = operation_statistics(reports.record)
     assert tuple(rows[0]) == RUN_COLUMNS
     assert [row["operation"] for row in rows] == ["Total", "read", "update"]
+    assert {(row["unit"], row["documents"], row["documents_per_s"]) for row in rows} == {("operation", "", "")}
     for row, expected in zip(rows, statistics, strict=True):
         assert int(row["samples"]) == expected.samples
         assert int(row["failed"]) == expected.failed
@@ -106,13 +107,20 @@ def test_statistics_are_those_of_the_page(reports: Reports) -> None:
 def test_the_columns_of_before_are_still_the_first() -> None:
     """A spreadsheet that was made for them goes on working."""
     assert RUN_COLUMNS[:4] == ("operation", "clock", "samples", "misses")
-    assert RUN_COLUMNS[17:] == ("sent_kb_per_s", "planned_whole_run", "overdue_whole_run")
+    assert RUN_COLUMNS[17:] == (
+        "sent_kb_per_s", "planned_whole_run", "overdue_whole_run", "unit", "documents", "documents_per_s",
+    )  # fmt: skip
+
+
+def test_a_run_that_measured_nothing_is_still_of_operations(reports: Reports) -> None:
+    (total,) = _rows(statistics_csv(replace(reports.record, operations=[], histograms={})))
+    assert (total["samples"], total["unit"], total["documents"]) == ("0", "operation", "")
 
 
 def test_what_an_unsealed_run_planned_is_empty(tmp_path: Path) -> None:
     run_plan = simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0)
     total = _rows(statistics_csv(write_run(tmp_path / "run", run_plan, sealed=False)))[0]
-    assert (total["planned_whole_run"], total["overdue_whole_run"]) == ("", "")
+    assert (total["planned_whole_run"], total["overdue_whole_run"], total["unit"]) == ("", "", "operation")
 
 
 def test_a_percentile_that_too_few_operations_reach_is_empty(tmp_path: Path) -> None:

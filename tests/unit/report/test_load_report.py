@@ -1,5 +1,6 @@
 """The report of a load: documents and commands are never mixed in any output, and nothing that was sent is left out."""
 
+import csv
 import io
 import json
 import re
@@ -18,6 +19,7 @@ from brimline.plan import Plan
 from brimline.plan.model import RecordRange
 from brimline.record.model import RunRecord
 from brimline.report import Report, print_report, run_report, write_html
+from brimline.report.csv_export import statistics_csv
 from brimline.report.load_figures import load_figures
 from tests.unit.report.report_samples import script, simulated_plan, write_run
 
@@ -88,6 +90,35 @@ def test_refused_documents_are_in_every_output(tmp_path: Path) -> None:
     assert "ops/s" not in terminal
 
 
+def test_csv_and_json_say_which_rate_is_of_what(tmp_path: Path) -> None:
+    record, report = _report(tmp_path, _plan(faults=THREE_REFUSED))
+    load = report.data["load"]
+    assert report.data["operation_unit"] == "command"
+    assert report.data["throughput_documents_per_s"] == pytest.approx(load["documents_per_s"])
+    own = report.data["operations"]["load"]
+    assert (own["unit"], own["samples"], own["documents"]) == ("command", 10, 9_997)
+    assert own["documents_per_s"] == pytest.approx(load["documents_per_s"])
+    rows = list(csv.DictReader(io.StringIO(statistics_csv(record))))
+    assert [row["operation"] for row in rows] == ["Total", "load"]
+    for row in rows:
+        assert (row["unit"], row["samples"], row["documents"]) == ("command", "10", "9997")
+        assert float(row["documents_per_s"]) == pytest.approx(load["documents_per_s"], abs=1e-3)
+        assert float(row["throughput_ops_per_s"]) == pytest.approx(own["throughput_ops_per_s"], abs=1e-3)
+    assert rows[0]["planned_whole_run"] == "10", "commands too"
+
+
+def test_batched_inserts_of_a_run_have_their_documents_beside_them(tmp_path: Path) -> None:
+    base = json.loads(simulated_plan(rate_ops_per_s=100.0, warmup_s=0, duration_s=2.0).canonical_json())
+    shares = {"read": 0.5, "update": 0.0, "insert": 0.5, "scan": 0.0, "read_modify_write": 0.0}
+    work = base["work"] | {"proportions": shares, "insert_batch_size": BATCH}
+    record, report = _report(tmp_path, Plan.from_json(json.dumps(base | {"work": work})))
+    total, insert, read = csv.DictReader(io.StringIO(statistics_csv(record)))
+    assert (insert["operation"], insert["unit"]) == ("insert", "command")
+    assert int(insert["documents"]) == BATCH * int(insert["samples"]) > 0
+    assert [(row["unit"], row["documents"]) for row in (total, read)] == [("operation", "")] * 2, "a mixture has none"
+    assert (report.data["operation_unit"], report.data["throughput_documents_per_s"]) == ("operation", None)
+
+
 def test_the_table_has_a_column_each(tmp_path: Path) -> None:
     _, report = _report(tmp_path, _plan(faults=THREE_REFUSED))
     (section,) = [each for each in report.sections if each.id == "documents"]
@@ -126,6 +157,7 @@ def test_a_run_has_no_documents_section(tmp_path: Path) -> None:
     record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=2_000, duration_s=2.0))
     report = run_report(record, observe(record))
     assert report.data["load"] is None, "the figures of a load"
+    assert (report.data["operation_unit"], report.data["throughput_documents_per_s"]) == ("operation", None)
     assert report.data["load_model"].startswith("constant rate of 2000/s, whatever the target does, over ")
     assert "documents" not in [section.id for section in report.sections]
 

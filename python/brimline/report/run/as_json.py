@@ -52,6 +52,9 @@ def run_document(
         "objective": None if slo is None else slo_document(slo),
         "objectives": objectives_document(judgement),
         **observation_document(observation),
+        # What "ops_per_s" counts: of a load insert commands, whose documents have a rate of their own.
+        "operation_unit": statistics[0].unit,
+        "throughput_documents_per_s": statistics[0].documents_per_s,
         "load": load_document(record),
         "counts": _counts(record),
         "counts_whole_run": _counts_whole_run(record),
@@ -248,6 +251,7 @@ def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[st
         if (row.label, clock) in record.histograms
     }
     return {
+        "unit": row.unit,
         "samples": row.samples,
         "miss": row.misses,
         "failed": row.failed,
@@ -256,6 +260,8 @@ def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[st
         "failed_ops_per_s": row.failed_ops_per_s,
         "received_bytes_per_s": row.received_bytes_per_s,
         "sent_bytes_per_s": row.sent_bytes_per_s,
+        "documents": row.documents,
+        "documents_per_s": row.documents_per_s,
         **clocks,
         "parts": {
             part: {"service": _histogram_document(times)} for part, times in part_times(record, row.label).items()
