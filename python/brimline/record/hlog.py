@@ -17,7 +17,8 @@ from brimline.errors import RecordError
 
 MAX_VALUE_DIVISOR = 1e6
 MEASURED_PHASE = "measure"
-_LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
+VERSION = "#[Histogram log format version 1.3]\n"
+LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +35,21 @@ class LogLine:
 
 def header(started_unix_ns: int) -> str:
     """The lines before the first interval. Times in the log count from `started_unix_ns`."""
-    started_s = f"{started_unix_ns / 1e9:.3f}"
-    started_at = datetime.fromtimestamp(started_unix_ns / 1e9, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
     return (
-        "#[Histogram log format version 1.3]\n"
+        f"{VERSION}"
         "#[Values are nanoseconds; tags are operation.clock]\n"
         "#[service = done - sent, response = done - due, lag = sent - due]\n"
-        f"#[StartTime: {started_s} (seconds since epoch), {started_at}]\n"
-        f"#[BaseTime: {started_s} (seconds since epoch)]\n"
+        f"{start_time(started_unix_ns)}"
+        f"#[BaseTime: {started_unix_ns / 1e9:.3f} (seconds since epoch)]\n"
         f"#[MaxValueDivisor: {MAX_VALUE_DIVISOR:.1f}]\n"
-        f"{_LEGEND}\n"
+        f"{LEGEND}"
     )
+
+
+def start_time(started_unix_ns: int) -> str:
+    """The line that says when a log begins."""
+    started_at = datetime.fromtimestamp(started_unix_ns / 1e9, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+    return f"#[StartTime: {started_unix_ns / 1e9:.3f} (seconds since epoch), {started_at}]\n"
 
 
 def line(entry: LogLine, *, max_ns: int) -> str:

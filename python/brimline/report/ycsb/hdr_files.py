@@ -4,17 +4,14 @@ One file per measurement, without tags; values are µs, so that with the format'
 maximum is in seconds. A row per status interval where status lines were asked for, else one for the whole run.
 """
 
-from datetime import UTC, datetime
 from pathlib import Path
 
+from brimline.record import hlog
 from brimline.record.files import replace_text
-from brimline.record.hlog import MAX_VALUE_DIVISOR
 from brimline.record.model import RunRecord
 from brimline.report.ycsb.measurements import Measurement, Times, named_measurements, times_by_interval
 from brimline.spec import YcsbOutput
 from brimline.units import NS_PER_S
-
-_LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 
 
 def write_hdr_files(record: RunRecord, output: YcsbOutput) -> list[Path]:
@@ -49,16 +46,10 @@ def _lines_by_name(record: RunRecord, output: YcsbOutput) -> dict[str, list[str]
 
 
 def _header(name: str, started_unix_ns: int) -> str:
-    started_at = datetime.fromtimestamp(started_unix_ns / 1e9, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
-    return (
-        f"#[Logging for: {name}]\n"
-        "#[Histogram log format version 1.3]\n"
-        f"#[StartTime: {started_unix_ns / 1e9:.3f} (seconds since epoch), {started_at}]\n"
-        f"{_LEGEND}\n"
-    )
+    return f"#[Logging for: {name}]\n{hlog.VERSION}{hlog.start_time(started_unix_ns)}{hlog.LEGEND}"
 
 
 def _line(measurement: Measurement, start_ns: int, end_ns: int) -> str:
     histogram = measurement.histogram()
     span = f"{start_ns / 1e9:.3f},{(end_ns - start_ns) / 1e9:.3f}"
-    return f"{span},{histogram.max() / MAX_VALUE_DIVISOR:.3f},{histogram.encode()}\n"
+    return f"{span},{histogram.max() / hlog.MAX_VALUE_DIVISOR:.3f},{histogram.encode()}\n"
