@@ -119,8 +119,9 @@ def _value(flag: str, rest: Iterator[str]) -> str:
 
 
 def _refuse(flag: str) -> NoReturn:
-    if flag in _WITHOUT_MEANING:
-        raise UsageError(f"{flag} would have no effect", hint=_WITHOUT_MEANING[flag])
+    name, _, _ = flag.partition("=")
+    if name in _WITHOUT_MEANING:
+        raise UsageError(f"{name} would have no effect", hint=_WITHOUT_MEANING[name])
     known = ("-P", "-p", "-s", *_PROPERTY_OF_FLAG)
     near = difflib.get_close_matches(f"-{flag.strip('-')}", known, n=1)
     raise UsageError(
