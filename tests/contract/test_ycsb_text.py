@@ -144,6 +144,13 @@ def test_what_failed_is_apart_and_its_status_is_counted(tmp_path: Path) -> None:
     assert ("READ-FAILED", "Operations") in some
 
 
+@pytest.mark.parametrize(("pool", "expected_ms"), [("mongodb.maxconnections=2", 1000), ("", 250)])
+def test_a_pool_bounds_what_is_in_flight(pool: str, expected_ms: int, tmp_path: Path) -> None:
+    """1000 operations of 2 ms, two at once or eight."""
+    values = Run(tmp_path, "threadcount=8", *pool.split(), script=STEADY).values()
+    assert values["OVERALL", "RunTime(ms)"] == pytest.approx(expected_ms, rel=0.02)
+
+
 def test_a_batch_counts_its_documents_as_batched(tmp_path: Path) -> None:
     values = Run(tmp_path, "batchsize=100", phase="load", script=STEADY).values()
     assert values["INSERT", "Operations"] == values["INSERT", "Return=OK"] == 10

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from brimline.record import read_record
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
@@ -148,6 +149,17 @@ def test_target_status_and_files(brimline_cli: CommandLine, url: str, database: 
         f"out.{prefix}{name}.hdr" for prefix in ("", "Intended-") for name in ("CLEANUP", "READ", "UPDATE")
     )
     assert float(value(exported, "OVERALL", "RunTime(ms)")) >= 2900, "three seconds at 500 a second"
+
+
+def test_the_drivers_pool_bounds_loads_and_runs(brimline_cli: CommandLine, url: str, database: Database) -> None:
+    """As the option of the address that YCSB prints, and as the property that stands for it."""
+    load = ycsb(brimline_cli, f"{url}&maxPoolSize=2", "load", "c", "-threads", "8")
+    assert load.exit_code == 0, load.stderr
+    assert load.stdout.startswith(f"mongo client connection created with {url.partition('=')[2]}&maxPoolSize=2\n")
+    run = ycsb(brimline_cli, url, "run", "c", "-threads", "8", "-p", "mongodb.maxconnections=3")
+    check_measured(run)
+    plans = [read_record(record_of(brimline_cli, outcome)).plan for outcome in (load, run)]
+    assert [(plan.connections, plan.in_flight_max) for plan in plans] == [(8, 2), (8, 3)]
 
 
 def test_a_target_that_was_not_kept_is_said(brimline_cli: CommandLine) -> None:

@@ -118,7 +118,10 @@ def test_a_secret_in_the_words_is_not_repeated(
     assert not list(tmp_path.iterdir()), "nothing was begun"
 
 
-@pytest.mark.parametrize("password", ["ab/S3cretTail", "12/S3cretTail", "ab/S3cretTail/x", "ab?journal=S3cretTail"])
+@pytest.mark.parametrize(
+    "password",
+    ["ab/S3cretTail", "12/S3cretTail", "ab/S3cretTail/x", "ab?journal=S3cretTail", "ab?maxPoolSize=S3cretTail"],
+)
 def test_a_password_that_is_not_escaped_is_told_as_run_tells_it(
     password: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

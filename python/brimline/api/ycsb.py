@@ -13,7 +13,7 @@ from brimline.analysis.finding import Standing
 from brimline.api.options import Options
 from brimline.api.run import interruption
 from brimline.api.workplace import Workplace, workplace
-from brimline.errors import RecordError, redact_uri
+from brimline.errors import RecordError
 from brimline.execution import add_data, allow_descriptors, check_room, execute
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.log import operations_at_most
@@ -151,8 +151,7 @@ class _Front:
     def _begin(self, plan: Plan) -> StatusLines | None:
         if self.loaded.spec.data.values == "derived":
             self.say("Data integrity is enabled.\n")
-        uri = self.loaded.spec.target.uri
-        self.say(f"mongo client connection created with {redact_uri(uri.get_secret_value()) if uri else ''}\n")
+        self.say(f"mongo client connection created with {self.output.address}\n")
         lines = None
         if self.output.status:
             lines = StatusLines(
@@ -195,14 +194,14 @@ class _Front:
 
 
 def _load_plan(place: Workplace, output: YcsbOutput) -> Plan:
-    """The load with a command in flight per thread, and with the rate and the time limit of YCSB's client."""
+    """The load with a command in flight per thread unless bounded, and the rate and the time limit of YCSB's client."""
     plan = load_plan(place.spec, target=place.target)
     assert isinstance(plan.work, LoadWork)  # noqa: S101 - what load_plan makes
     rate = output.target_ops_per_s / plan.work.batch_size
     limit_ns = output.max_execution_time_s * NS_PER_S
     return plan.model_copy(
         update={
-            "in_flight_max": None,
+            "in_flight_max": None if place.spec.in_flight is None else plan.in_flight_max,
             "pacer": ConstantPacer(rate_ops_per_s=rate) if rate else ClosedPacer(),
             "duration_ns": limit_ns or None,
             "interval_ns": min(plan.interval_ns, limit_ns) if limit_ns else plan.interval_ns,

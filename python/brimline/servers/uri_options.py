@@ -62,9 +62,9 @@ OPTION_NAMES = frozenset(_KNOWN)
 _MAY_BE_EMPTY = frozenset({"readpreferencetags", "compressors"})
 _HINTS = {
     "maxpoolsize": "leave it out and use --connections",
-    "minpoolsize": "leave it out and use --connections",
+    "minpoolsize": "leave it out: all connections are made before the run begins",
     "maxconnecting": "leave it out: all connections are made before the run begins",
-    "waitqueuetimeoutms": "leave it out and use --in-flight: what waits is counted",
+    "waitqueuetimeoutms": "leave it out: an operation waits for its turn, and how long is counted",
     "loadbalanced": "leave it out and give the address of a server behind the load balancer",
     "readconcernlevel": "write local, available, majority, linearizable or snapshot",
     "readpreference": f"write {', '.join(MODES)}",

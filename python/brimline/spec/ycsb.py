@@ -8,6 +8,7 @@ stands. Facts are those of YCSB's `CoreWorkload`, `Client`, `Measurements`, `Mon
 * `recordcount` must be given. YCSB takes 2147483647 when it is not, and then hits keys that don't exist.
 * `target` is an offered rate: operations are due at i / target, and what waits is counted. YCSB throttles a
   closed loop.
+* `mongodb.maxconnections` bounds what is in flight; connections follow `threadcount`.
 * Shares are normalised by their sum, as YCSB does.
 * Values of a length histogram are (bucket + 1) x BlockSize for every bucket. YCSB gives the last one bucket
   less.
@@ -15,6 +16,7 @@ stands. Facts are those of YCSB's `CoreWorkload`, `Client`, `Measurements`, `Mon
 """
 
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,7 @@ _MONGODB_WRITE_CONCERNS: Mapping[str, dict[str, Any]] = {
     "replica_acknowledged": {"w": 2},
     "majority": {"w": "majority"},
 }
+_POOL_SIZE = re.compile(r"(?:^|[&;])maxPoolSize=([^&;]*)", re.IGNORECASE)
 
 
 # Where properties end up whose bounds the spec checks.
@@ -61,6 +64,7 @@ PROPERTY_AT: Mapping[str, str] = {
     "data.records": "recordcount",
     "data.zero_padding": "zeropadding",
     "duration": "maxexecutiontime",
+    "in_flight": "mongodb.maxconnections",
     "keys.data_fraction": "hotspotdatafraction",
     "keys.fraction": "exponential.frac",
     "keys.operation_fraction": "hotspotopnfraction",
@@ -79,6 +83,7 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
     shares = _shares(properties)
     batch_size = _batch_size(properties)
     per_operation = _commands_per_operation(shares, batch_size)
+    connections = properties.whole("threadcount", 1, minimum=1)
     values: dict[str, Any] = {
         "name": name,
         "data": _data(properties, batch_size=batch_size, has_inserts=shares["insert"] > 0),
@@ -93,7 +98,8 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "insert_batch_size": batch_size if shares["insert"] else 1,
         "insert_retries": _insert_retries(properties, batch_size),
         "load": _load(properties, per_operation),
-        "connections": properties.whole("threadcount", 1, minimum=1),
+        "connections": connections,
+        "in_flight": _in_flight(properties, connections),
         "warmup": "0s",
         "target": _target(properties),
         **_end(properties, per_operation),
@@ -357,10 +363,40 @@ def _end(properties: YcsbProperties, per_operation: float) -> dict[str, Any]:
     return end
 
 
+def _in_flight(properties: YcsbProperties, connections: int) -> int | None:
+    """What the pool of YCSB's driver bounds; None where its bound holds by itself, as each thread has a place in it.
+
+    `mongodb.maxconnections` is how YCSB writes the `maxPoolSize` of an address, and as there 0 bounds nothing.
+    """
+    name = "mongodb.maxconnections"
+    size = properties.whole(name, 0)
+    _, of_url = _split_pool_size(properties)
+    if of_url is not None and properties.is_given(name):
+        properties.refuse(name, "would have no effect: mongodb.url has a maxPoolSize", "give one of the two")
+    size = size if of_url is None else of_url
+    return size if 0 < size < connections else None
+
+
+def _split_pool_size(properties: YcsbProperties) -> tuple[str, int | None]:
+    """The address without its `maxPoolSize`, and that. One that is wrong is left to who reads addresses."""
+    url = properties.text("mongodb.url", "")
+    base, _, options = url.partition("?")
+    sizes = set(_POOL_SIZE.findall(options))
+    if not sizes or "@" in options:
+        return url, None
+    if len(sizes) > 1:
+        properties.refuse("mongodb.url", "sets maxPoolSize twice", "give it once")
+    (text,) = sizes
+    if not re.fullmatch("[0-9]{1,9}", text):
+        properties.refuse("mongodb.url", "has a maxPoolSize that is no whole number", "write it like maxPoolSize=100")
+    kept = _POOL_SIZE.sub("", options).lstrip("&;")
+    return f"{base}?{kept}" if kept else base, int(text)
+
+
 def _target(properties: YcsbProperties) -> dict[str, Any]:
     target: dict[str, Any] = {}
     if properties.is_given("mongodb.url"):
-        target["uri"] = properties.text("mongodb.url", "")
+        target["uri"], _ = _split_pool_size(properties)
     if properties.is_given("mongodb.writeConcern"):
         word = properties.choice("mongodb.writeConcern", "acknowledged", tuple(_MONGODB_WRITE_CONCERNS))
         target["write_concern"] = _MONGODB_WRITE_CONCERNS[word]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from brimline.errors import redact_uri
 from brimline.spec.properties import Property
 from brimline.spec.ycsb_properties import FRONT_ONLY, YcsbProperties
 
@@ -49,13 +50,15 @@ _COARSE_ENOUGH_MS: Final = 100
 class YcsbOutput:
     """What YCSB's client is asked to measure and print.
 
-    `percentiles` are in percent. `hdr_path` is what names of `.hdr` files begin with, None without such files.
+    `address` is the server's as YCSB prints it, without what is secret. `percentiles` are in percent. `hdr_path` is
+    what names of `.hdr` files begin with, None without such files.
     `export_file` is None for standard output, and so is `raw_file`, which takes every latency of a raw measurement.
     `tracked_errors` are the statuses whose latencies are kept apart, None for all of them; those of all others go into
     one `-FAILED` measurement.
     """
 
     phase: Phase
+    address: str
     measurement_type: MeasurementType
     measurement_interval: MeasurementInterval
     percentiles: tuple[float, ...]
@@ -93,8 +96,11 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
     _check_phase(properties, phase)
     kind = _measurement_type(properties)
     verbose = properties.flag("measurement.histogram.verbose", default=False)
+    url = given.get("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
+    url = replace(url, value=_with_read_preference(properties, url.value))
     output = YcsbOutput(
         phase=phase,
+        address=redact_uri(url.value.strip()),
         measurement_type=kind,
         measurement_interval=_interval(properties),
         percentiles=_percentiles(properties, kind),
@@ -118,9 +124,7 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         kind not in ("timeseries", "raw"), {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
     )
     rest = {name: value for name, value in given.items() if name not in FRONT_ONLY}
-    url = rest.get("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
-    rest["mongodb.url"] = replace(url, value=_with_read_preference(properties, url.value))
-    return output, rest
+    return output, {**rest, "mongodb.url": url}
 
 
 def _with_read_preference(properties: YcsbProperties, url: str) -> str:

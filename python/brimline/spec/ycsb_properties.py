@@ -28,9 +28,8 @@ WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "measurement.raw.output_file": (("",), "latencies are kept in HdrHistograms, or with operation_log one by one"),
     "measurement.trackjvm": (("false",), "there is no JVM"),
     "measurementtype": (("hdrhistogram",), "latencies are kept in HdrHistograms"),
-    "mongodb.maxconnections": ((), "connections follow threadcount"),
     "mongodb.readPreference": (("primary",), "the connection string says where reads go"),
-    "mongodb.threadsAllowedToBlockForConnectionMultiplier": ((), "no operation waits for a pool"),
+    "mongodb.threadsAllowedToBlockForConnectionMultiplier": (("5",), "however many operations wait, none fails for it"),
     "reportlatencyforeacherror": (("false",), "failures are counted by code"),
     "spin.sleep": (("false",), "brimline has its own timing"),
     "status": (("false",), "progress is always shown"),
@@ -47,8 +46,8 @@ HONOURED: Final = (
     "readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion",
     "requestdistribution", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile",
     "exponential.frac", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",
-    "zeropadding", "measurement.interval", "mongodb.url", "mongodb.writeConcern", "batchsize",
-    "mongodb.batchsize", "mongodb.upsert", "core_workload_insertion_retry_limit",
+    "zeropadding", "measurement.interval", "mongodb.url", "mongodb.writeConcern",
+    "mongodb.maxconnections", "batchsize", "mongodb.batchsize", "mongodb.upsert", "core_workload_insertion_retry_limit",
     "core_workload_insertion_retry_interval",
 )  # fmt: skip
 KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
@@ -66,7 +65,7 @@ _WHOLE_EXAMPLES: Final[Mapping[str, int]] = {
     "batchsize": 100, "core_workload_insertion_retry_interval": 3, "core_workload_insertion_retry_limit": 2,
     "fieldcount": 10, "fieldlength": 100, "histogram.buckets": 1000, "insertstart": 0,
     "maxexecutiontime": 60, "maxscanlength": 100, "minfieldlength": 1, "minscanlength": 1, "mongodb.batchsize": 100,
-    "status.interval": 10, "target": 5000, "threadcount": 16, "zeropadding": 1,
+    "mongodb.maxconnections": 100, "status.interval": 10, "target": 5000, "threadcount": 16, "zeropadding": 1,
 }  # fmt: skip
 
 

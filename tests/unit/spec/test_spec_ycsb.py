@@ -185,6 +185,14 @@ def test_defaults_are_ycsbs() -> None:
         ("mongodb.writeConcern=journaled", "target.write_concern", WriteConcernSpec(w=1, journal=True)),
         ("mongodb.writeConcern=majority", "target.write_concern", WriteConcernSpec(w="majority")),
         ("measurement.interval=both", "connections", 1),
+        ("threadcount=8 mongodb.maxconnections=3", "in_flight", 3),
+        ("threadcount=8 mongodb.maxconnections=3", "connections", 8),
+        ("threadcount=8 mongodb.maxconnections=8", "in_flight", None),
+        ("threadcount=8 mongodb.maxconnections=100", "in_flight", None),
+        ("threadcount=200 mongodb.maxconnections=100", "in_flight", 100),
+        ("threadcount=8 mongodb.maxconnections=0", "in_flight", None),
+        ("threadcount=8 mongodb.url=mongodb://h:1/shop?maxPoolSize=3", "in_flight", 3),
+        ("threadcount=8 mongodb.url=mongodb://h:1/shop?maxPoolSize=8", "in_flight", None),
         ("db=site.ycsb.db.MongoDbClient", "connections", 1),
     ],
 )
@@ -193,6 +201,22 @@ def test_each_property_has_its_effect(assignments: str, path: str, expected: obj
     for name in path.split("."):
         value = getattr(value, name)
     assert value == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ("?maxPoolSize=3", ""),
+        ("?w=2&maxPoolSize=3", "?w=2"),
+        ("?maxpoolsize=3&w=2", "?w=2"),
+        ("?w=2;maxPoolSize=3&maxPoolSize=3&journal=true", "?w=2&journal=true"),
+    ],
+)
+def test_the_pool_of_an_address_is_taken_out_of_it(options: str, kept: str) -> None:
+    spec = from_properties("threadcount=8", f"mongodb.url=mongodb://u:p@h:1/shop{options}")
+    assert (spec.in_flight, spec.data.database) == (3, "shop")
+    assert spec.target.uri is not None
+    assert spec.target.uri.get_secret_value() == f"mongodb://u:p@h:1/shop{kept}"
 
 
 def test_inserts_that_go_out_together_are_fewer_operations_of_the_same_work() -> None:
@@ -345,6 +369,26 @@ def test_what_would_have_no_effect_is_refused(name: str) -> None:
             'mongodb.writeConcern: "unacknowledged" is not one of '
             "acknowledged, journaled, replica_acknowledged, majority",
             'did you mean "acknowledged"',
+        ),
+        (
+            "mongodb.maxconnections=-1",
+            'mongodb.maxconnections: must be a whole number from 0 on, but is "-1"',
+            "write it like mongodb.maxconnections=100",
+        ),
+        (
+            "mongodb.maxconnections=5 mongodb.url=mongodb://h/?maxPoolSize=5",
+            "mongodb.maxconnections: would have no effect: mongodb.url has a maxPoolSize",
+            "give one of the two",
+        ),
+        (
+            "mongodb.url=mongodb://h/?maxPoolSize=5&maxPoolSize=6",
+            "mongodb.url: sets maxPoolSize twice",
+            "give it once",
+        ),
+        (
+            "mongodb.url=mongodb://h/?maxPoolSize=many",
+            "mongodb.url: has a maxPoolSize that is no whole number",
+            "write it like maxPoolSize=100",
         ),
         (
             "mongodb.url=http://u:secret@h",
