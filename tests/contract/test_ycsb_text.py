@@ -11,9 +11,9 @@ from brimline import _native
 from brimline.record import RunRecord, hlog
 from brimline.report.ycsb import StatusLines, measurement_rows, write_hdr_files
 from brimline.report.ycsb.java import double_text
-from brimline.report.ycsb.measurements import mean_us
+from brimline.report.ycsb.measurements import logged_calls, mean_us
 from brimline.report.ycsb.text import at_percentile
-from brimline.spec.ycsb_front import Phase
+from brimline.spec.ycsb_front import FAILED_STATUSES, Phase
 from tests.support.ycsb_golden import GOLDEN, form, json_form, json_layout, recorded, status_form
 from tests.support.ycsb_runs import BROKEN, MS, STEADY, Run
 
@@ -140,8 +140,14 @@ def test_what_failed_is_apart_and_its_status_is_counted(tmp_path: Path) -> None:
     each = Run(tmp_path / "each", "reportlatencyforeacherror=true", workload="f", script=BROKEN).values()
     assert each["READ-ERROR", "Operations"] == values["READ-FAILED", "Operations"]
     assert ("READ-FAILED", "Operations") not in each
-    some = Run(tmp_path / "some", "latencytrackederrors=NOT_FOUND,OTHER", workload="f", script=BROKEN).values()
+    some = Run(tmp_path / "some", "latencytrackederrors=NOT_FOUND", workload="f", script=BROKEN).values()
     assert ("READ-FAILED", "Operations") in some
+
+
+def test_the_statuses_that_can_be_tracked_are_those_of_calls_that_fail() -> None:
+    kinds = ("read", "update", "insert", "scan", "read_modify_write", "load")
+    returned = {status for kind in kinds for _, status, *_ in logged_calls(kind)}
+    assert returned - {None, "OK"} == set(FAILED_STATUSES)
 
 
 @pytest.mark.parametrize(("pool", "expected_ms"), [("mongodb.maxconnections=2", 1000), ("", 250)])

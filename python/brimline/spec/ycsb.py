@@ -24,20 +24,12 @@ from typing import Any
 from brimline.spec.properties import Property
 from brimline.spec.readers import RATE_OPS_PER_S_MAX
 from brimline.spec.target import database_of_uri
-from brimline.spec.ycsb_properties import YcsbProperties
+from brimline.spec.ycsb_properties import PROPORTIONS, READS, YcsbProperties
 
 WORKLOAD_CLASSES = ("site.ycsb.workloads.CoreWorkload", "com.yahoo.ycsb.workloads.CoreWorkload")
 _BINDING_CLASSES = ("site.ycsb.db.MongoDbClient", "com.yahoo.ycsb.db.MongoDbClient", "mongodb")
 _LENGTH_LAWS = ("constant", "uniform", "zipfian", "histogram")
 _HISTOGRAM_BYTES_MAX = 1024 * 1024
-
-_SHARES = {
-    "read": ("readproportion", 0.95),
-    "update": ("updateproportion", 0.05),
-    "insert": ("insertproportion", 0.0),
-    "scan": ("scanproportion", 0.0),
-    "read_modify_write": ("readmodifywriteproportion", 0.0),
-}
 
 _MONGODB_WRITE_CONCERNS: Mapping[str, dict[str, Any]] = {
     "acknowledged": {"w": 1},
@@ -90,11 +82,11 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "operations": _commands(shares, batch_size),
         "keys": _keys(properties),
         "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
-        "read_all_fields": _reads_all_fields(properties, shares),
+        "read_all_fields": _reads_all_fields(properties),
         "name_read_fields": _names_read_fields(properties, has_reads=shares["read"] > 0),
         "verify_reads": _verifies(properties) and shares["read"] + shares["read_modify_write"] > 0,
         "upsert": properties.flag("mongodb.upsert", default=False),
-        "write_all_fields": _writes_all_fields(properties, shares),
+        "write_all_fields": _writes_all_fields(properties),
         "insert_batch_size": batch_size if shares["insert"] else 1,
         "insert_retries": _insert_retries(properties, batch_size),
         "load": _load(properties, per_operation),
@@ -104,8 +96,6 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "target": _target(properties),
         **_end(properties, per_operation),
     }
-    # Response and service time are always both recorded, so each choice is honoured.
-    properties.choice("measurement.interval", "op", ("op", "intended", "both"))
     properties.refuse_the_rest()
     return values
 
@@ -126,7 +116,7 @@ def _check_classes(properties: YcsbProperties) -> None:
 
 
 def _shares(properties: YcsbProperties) -> dict[str, float]:
-    shares = {operation: properties.number(*source) for operation, source in _SHARES.items()}
+    shares = {operation: properties.number(*source) for operation, source in PROPORTIONS.items()}
     total = math.fsum(shares.values())
     if total == 0:
         properties.refuse("readproportion", "the proportions add up to 0", "give at least one operation a proportion")
@@ -295,26 +285,18 @@ def _verifies(properties: YcsbProperties) -> bool:
     return wanted
 
 
-def _reads_all_fields(properties: YcsbProperties, shares: Mapping[str, float]) -> bool:
+def _reads_all_fields(properties: YcsbProperties) -> bool:
     all_fields = properties.flag("readallfields", default=True)
-    if not all_fields and not shares["read"] + shares["scan"] + shares["read_modify_write"]:
-        properties.refuse(
-            "readallfields",
-            "would have no effect with readproportion=0, scanproportion=0 and readmodifywriteproportion=0",
-            "remove readallfields",
-        )
+    if not all_fields:
+        properties.needs("readallfields", *READS)
     return all_fields
 
 
-def _writes_all_fields(properties: YcsbProperties, shares: Mapping[str, float]) -> bool:
+def _writes_all_fields(properties: YcsbProperties) -> bool:
     """An insert always writes all of them."""
     all_fields = properties.flag("writeallfields", default=False)
-    if all_fields and not shares["update"] + shares["read_modify_write"]:
-        properties.refuse(
-            "writeallfields",
-            "would have no effect with updateproportion=0 and readmodifywriteproportion=0",
-            "remove writeallfields",
-        )
+    if all_fields:
+        properties.needs("writeallfields", "update", "read_modify_write")
     return all_fields
 
 
@@ -325,10 +307,8 @@ def _names_read_fields(properties: YcsbProperties, *, has_reads: bool) -> bool:
         properties.refuse(
             "readallfieldsbyname", "would have no effect with readallfields=false", "remove readallfieldsbyname"
         )
-    if named and not has_reads:
-        properties.refuse(
-            "readallfieldsbyname", "would have no effect with readproportion=0", "remove readallfieldsbyname"
-        )
+    if named:
+        properties.needs("readallfieldsbyname", "read")
     return named or (_verifies(properties) and has_reads and properties.flag("readallfields", default=True))
 
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from brimline.errors import redact_uri
 from brimline.spec.properties import Property
-from brimline.spec.ycsb_properties import FRONT_ONLY, YcsbProperties
+from brimline.spec.ycsb_properties import FRONT_ONLY, PROPORTIONS, READS, WRITES, YcsbProperties
 
 Phase = Literal["load", "run"]
 MeasurementType = Literal[
@@ -23,6 +23,8 @@ MeasurementInterval = Literal["op", "intended", "both"]
 Exporter = Literal["text", "json", "json array"]
 
 URL_DEFAULT: Final = "mongodb://localhost:27017/ycsb?w=1"
+FAILED_STATUSES: Final = ("NOT_FOUND", "ERROR")
+"""What YCSB's MongoDB binding says of a call that did not succeed."""
 
 _EXPORTER_CLASSES: Final[Mapping[str, Exporter]] = {
     "TextMeasurementsExporter": "text",
@@ -37,6 +39,15 @@ _READ_PREFERENCES: Final[Mapping[str, str]] = {
     "secondary_preferred": "secondaryPreferred",
     "nearest": "nearest",
 }
+# What no load does, and YCSB's defaults. Not `operationcount`: who has one list of words for both phases counts in it.
+_RUN_ONLY: Final[Mapping[str, str]] = {
+    **{name: str(share) for name, share in PROPORTIONS.values()},
+    "readallfields": "true", "readallfieldsbyname": "false", "writeallfields": "false",
+    "requestdistribution": "uniform", "hotspotdatafraction": "0.2", "hotspotopnfraction": "0.8",
+    "exponential.percentile": "95", "exponential.frac": "0.8571428571",
+    "minscanlength": "1", "maxscanlength": "1000", "scanlengthdistribution": "uniform",
+    "mongodb.readPreference": "primary",
+}  # fmt: skip
 _TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "timeseries", "raw")
 _HIGHEST_BUCKETS: Final = 10_000_000
 # A sample interval of brimline is 10 ms to 1 h.
@@ -133,6 +144,8 @@ def _with_read_preference(properties: YcsbProperties, url: str) -> str:
     if not properties.is_given(name):
         return url
     mode = _READ_PREFERENCES[properties.choice(name, "primary", tuple(_READ_PREFERENCES))]
+    if mode != "primary":
+        properties.needs(name, *READS)
     if "readpreference=" in url.lower():
         properties.refuse(name, "would have no effect: mongodb.url has a readPreference", "give one of the two")
     base, _, options = url.strip().partition("?")
@@ -147,23 +160,35 @@ def _check_phase(properties: YcsbProperties, phase: Phase) -> None:
         properties.refuse("dotransactions", f"contradicts `ycsb {phase}`", "remove dotransactions")
     if transactions:
         _check_load_only(properties)
+    else:
+        _check_run_only(properties)
 
 
 def _check_load_only(properties: YcsbProperties) -> None:
     """What only the load of a workload does is refused when a run is asked for it by name.
 
-    A file describes both phases and may say it all the same, as it may say to a load what only runs do.
+    A file describes both phases and may say it all the same.
     """
     asked = ["mongodb.upsert"] if properties.flag("mongodb.upsert", default=False) else []
     asked += [name for name in ("batchsize", "mongodb.batchsize") if properties.whole(name, 1, minimum=1) > 1]
-    has_inserts = properties.number("insertproportion", 0.0) > 0
     for name in asked:
-        if not has_inserts and properties.given[name].by_word:
-            properties.refuse(name, "would have no effect on `ycsb run` with insertproportion=0", f"remove {name}")
+        if properties.given[name].by_word:
+            properties.needs(name, "insert", verb="ycsb run")
+    name = "mongodb.writeConcern"
+    if not properties.is_default(name, "acknowledged") and properties.given[name].by_word:
+        properties.needs(name, *WRITES, verb="ycsb run")
     for name, default in (("core_workload_insertion_retry_limit", 0), ("core_workload_insertion_retry_interval", 3)):
         if properties.whole(name, default) != default and properties.given[name].by_word:
             why = "would have no effect on `ycsb run`: only inserts of a load are attempted again"
             properties.refuse(name, why, f"remove {name}, or give it to `ycsb load`")
+
+
+def _check_run_only(properties: YcsbProperties) -> None:
+    """What only runs of a workload do is refused when a load is asked for it by name; a file may say it."""
+    for name, default in _RUN_ONLY.items():
+        if not properties.is_default(name, default) and properties.given[name].by_word:
+            why = "would have no effect on `ycsb load`, which only inserts"
+            properties.refuse(name, why, f"remove {name}, or give it to `ycsb run`")
 
 
 def _measurement_type(properties: YcsbProperties) -> MeasurementType:
@@ -279,12 +304,15 @@ def _check_directory(properties: YcsbProperties, name: str, path: Path) -> None:
 
 def _tracked_errors(properties: YcsbProperties) -> frozenset[str] | None:
     each = properties.flag("reportlatencyforeacherror", default=False)
-    names = properties.text("latencytrackederrors", "")
-    if each and names:
-        properties.refuse(
-            "latencytrackederrors", "would have no effect with reportlatencyforeacherror=true", "give one of the two"
-        )
-    return None if each else frozenset(filter(None, names.split(",")))
+    name = "latencytrackederrors"
+    statuses = frozenset(filter(None, map(str.strip, properties.text(name, "").split(","))))
+    if each and statuses:
+        properties.refuse(name, "would have no effect with reportlatencyforeacherror=true", "give one of the two")
+    unknown = statuses.difference(FAILED_STATUSES)
+    if unknown:
+        known = " and ".join(FAILED_STATUSES)
+        properties.refuse(name, f'"{min(unknown)}" would have no effect: no call returns it', f"failures are {known}")
+    return None if each else statuses
 
 
 def _status_interval_s(properties: YcsbProperties) -> int:

@@ -24,6 +24,7 @@ WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "label": ((), "name the workload instead"),
     "latencytrackederrors": ((), "failures are counted by code"),
     "measurement.histogram.verbose": (("false",), "histograms are kept in latency.hlog"),
+    "measurement.interval": (("op",), "response and service times are both always recorded"),
     "measurement.raw.no_summary": (("false",), "latencies are kept in HdrHistograms, or with operation_log one by one"),
     "measurement.raw.output_file": (("",), "latencies are kept in HdrHistograms, or with operation_log one by one"),
     "measurement.trackjvm": (("false",), "there is no JVM"),
@@ -46,8 +47,8 @@ HONOURED: Final = (
     "readproportion", "updateproportion", "insertproportion", "scanproportion", "readmodifywriteproportion",
     "requestdistribution", "hotspotdatafraction", "hotspotopnfraction", "exponential.percentile",
     "exponential.frac", "minscanlength", "maxscanlength", "scanlengthdistribution", "insertorder",
-    "zeropadding", "measurement.interval", "mongodb.url", "mongodb.writeConcern",
-    "mongodb.maxconnections", "batchsize", "mongodb.batchsize", "mongodb.upsert", "core_workload_insertion_retry_limit",
+    "zeropadding", "mongodb.url", "mongodb.writeConcern", "mongodb.maxconnections", "batchsize",
+    "mongodb.batchsize", "mongodb.upsert", "core_workload_insertion_retry_limit",
     "core_workload_insertion_retry_interval",
 )  # fmt: skip
 KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
@@ -55,9 +56,20 @@ KNOWN_NAMES: Final = (*HONOURED, *WITHOUT_EFFECT)
 FRONT_ONLY: Final = (
     "dotransactions", "exporter", "exportfile", "hdrhistogram.fileoutput", "hdrhistogram.output.path",
     "hdrhistogram.percentiles", "histogram.buckets", "label", "latencytrackederrors",
-    "measurement.histogram.verbose", "measurement.raw.no_summary", "measurement.raw.output_file", "measurementtype",
-    "mongodb.readPreference", "reportlatencyforeacherror", "status", "status.interval", "timeseries.granularity",
+    "measurement.histogram.verbose", "measurement.interval", "measurement.raw.no_summary",
+    "measurement.raw.output_file", "measurementtype", "mongodb.readPreference", "reportlatencyforeacherror", "status",
+    "status.interval", "timeseries.granularity",
 )  # fmt: skip
+# The share that an operation has of a run, and YCSB's default.
+PROPORTIONS: Final[Mapping[str, tuple[str, float]]] = {
+    "read": ("readproportion", 0.95),
+    "update": ("updateproportion", 0.05),
+    "insert": ("insertproportion", 0.0),
+    "scan": ("scanproportion", 0.0),
+    "read_modify_write": ("readmodifywriteproportion", 0.0),
+}
+READS: Final = ("read", "scan", "read_modify_write")
+WRITES: Final = ("update", "insert", "read_modify_write")
 
 
 # What a refusal shows for numbers that are far from a thousand.
@@ -134,11 +146,29 @@ class YcsbProperties:
             )
         return text
 
+    def is_default(self, name: str, default: str) -> bool:
+        """Whether `name` asks for nothing but `default`, in whatever way that is written."""
+        text = self.text(name, default)
+        try:
+            return float(text) == float(default)
+        except ValueError:
+            return text.lower() == default.lower()
+
     def only_when(self, condition: bool, names: Mapping[str, str], when: str) -> None:
         """Without `condition` the properties `names` (with their defaults) would have no effect."""
         for name, default in names.items():
-            if not condition and name in self.given and self.text(name, default) != default:
+            if not condition and name in self.given and not self.is_default(name, default):
                 self.refuse(name, f"would have no effect {when}", f"remove {name}")
+
+    def needs(self, name: str, *operations: str, verb: str = "") -> None:
+        """Refuses `name` where a run has none of `operations`; `verb` is said where it decides."""
+        shares = [PROPORTIONS[operation] for operation in operations]
+        if any(self.number(*share) > 0 for share in shares):
+            return
+        *others, last = (f"{share}=0" for share, _ in shares)
+        listed = f"{', '.join(others)} and {last}" if others else last
+        said = f" on `{verb}`" if verb else ""
+        self.refuse(name, f"would have no effect{said} with {listed}", f"remove {name}")
 
     def refuse_the_rest(self) -> None:
         """Refuses every property that was given and not used: it would have no effect."""

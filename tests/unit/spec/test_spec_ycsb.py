@@ -184,7 +184,6 @@ def test_defaults_are_ycsbs() -> None:
         ("mongodb.url=mongodb://h:1/?w=2", "target.effective_write_concern", WriteConcernSpec(w=2)),
         ("mongodb.writeConcern=journaled", "target.write_concern", WriteConcernSpec(w=1, journal=True)),
         ("mongodb.writeConcern=majority", "target.write_concern", WriteConcernSpec(w="majority")),
-        ("measurement.interval=both", "connections", 1),
         ("threadcount=8 mongodb.maxconnections=3", "in_flight", 3),
         ("threadcount=8 mongodb.maxconnections=3", "connections", 8),
         ("threadcount=8 mongodb.maxconnections=8", "in_flight", None),
@@ -414,7 +413,7 @@ def test_refusals_name_the_property(assignments: str, message: str, hint: str | 
 
 def test_a_default_that_is_spelled_out_asks_for_nothing() -> None:
     spelled = from_properties(
-        "hotspotdatafraction=0.2", "maxscanlength=1000", "scanlengthdistribution=uniform", "minfieldlength=1"
+        "hotspotdatafraction=0.20", "maxscanlength=1000", "scanlengthdistribution=uniform", "minfieldlength=1"
     )
     assert spelled == from_properties()
 

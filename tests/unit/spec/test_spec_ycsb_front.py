@@ -56,6 +56,7 @@ EFFECTS = [
     ("", "tracked_errors", frozenset()),
     ("reportlatencyforeacherror=true", "tracked_errors", None),
     ("latencytrackederrors=ERROR,NOT_FOUND", "tracked_errors", frozenset({"ERROR", "NOT_FOUND"})),
+    ("latencytrackederrors=ERROR,", "tracked_errors", frozenset({"ERROR"})),
     ("", "address", "mongodb://localhost:27017/ycsb?w=1"),
     ("mongodb.url=mongodb://u:p@h/?maxPoolSize=8", "address", "mongodb://***@h/?maxPoolSize=8"),
     ("mongodb.readPreference=nearest", "address", "mongodb://localhost:27017/ycsb?w=1&readPreference=nearest"),
@@ -168,6 +169,9 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
         ("target=1000000000000", "must be at most 1000000000 a second", "write it like target=5000"),
         ("status=maybe", "must be true or false", ""),
         ("reportlatencyforeacherror=true latencytrackederrors=ERROR", "would have no effect", "give one of the two"),
+        ("latencytrackederrors=ERROR,FOO", '"FOO" would have no effect: no call returns it', "NOT_FOUND and ERROR"),
+        ("latencytrackederrors=OK", '"OK" would have no effect: no call returns it', "failures are NOT_FOUND"),
+        ("latencytrackederrors=UNEXPECTED_STATE", '"UNEXPECTED_STATE" would have no effect', "failures are NOT_FOUND"),
         ("dotransactions=false", "contradicts `ycsb run`", "remove dotransactions"),
         ("measurement.raw.output_file=x", "would have no effect with measurementtype=hdrhistogram", "remove"),
         ("measurement.trackjvm=true", "would have no effect: there is no JVM", ""),
@@ -179,6 +183,16 @@ def test_samples_are_as_fine_as_a_time_series_needs_them(granularity: int, inter
             "give one of the two",
         ),
         ("mongodb.upsert=true", "no effect on `ycsb run` with insertproportion=0", "remove mongodb.upsert"),
+        (
+            "readproportion=1 updateproportion=0 mongodb.writeConcern=majority",
+            "no effect on `ycsb run` with updateproportion=0, insertproportion=0 and readmodifywriteproportion=0",
+            "remove mongodb.writeConcern",
+        ),
+        (
+            "readproportion=0 mongodb.readPreference=nearest",
+            "would have no effect with readproportion=0, scanproportion=0 and readmodifywriteproportion=0",
+            "remove mongodb.readPreference",
+        ),
         ("mongodb.threadsAllowedToBlockForConnectionMultiplier=2", "would have no effect: however many", "remove"),
         ("batchsize=2", "no effect on `ycsb run` with insertproportion=0", "remove batchsize"),
         ("mongodb.batchsize=2", "no effect on `ycsb run` with insertproportion=0", "remove mongodb.batchsize"),
@@ -238,7 +252,8 @@ def test_another_workload_class_is_refused(phase: Phase) -> None:
         ("core_workload_insertion_retry_interval=1", "core_workload_insertion_retry_limit=0", "remove"),
         ("core_workload_insertion_retry_limit=2 batchsize=10", "for single inserts, but batchsize is 10", "remove"),
         ("core_workload_insertion_retry_limit=2000000", "must be in 1 to 1000000, but is 2000000", "write it like 2"),
-        ("readallfields=false readproportion=0", "would have no effect with readproportion=0", "remove readallfields"),
+        ("readallfields=false", "readallfields: would have no effect on `ycsb load`, which only inserts", "`ycsb run`"),
+        ("latencytrackederrors=FOO", '"FOO" would have no effect: no call returns it', "failures are NOT_FOUND"),
     ],
 )
 def test_refusals_of_a_load(assignments: str, message: str, hint: str) -> None:
@@ -279,18 +294,64 @@ def test_a_run_that_inserts_can_do_something_with_it(assignment: str) -> None:
     read("insertproportion=0.5", assignment)
 
 
+def test_a_file_for_both_phases_may_say_what_its_load_waits_for(tmp_path: Path) -> None:
+    file = tmp_path / "workloadx"
+    said = ["readproportion=1", "updateproportion=0", "mongodb.writeConcern=majority", "mongodb.url=mongodb://h"]
+    file.write_text("\n".join([*CORE, *said]))
+    phases: tuple[Phase, ...] = ("load", "run")
+    for phase in phases:
+        concern = load_ycsb([file], phase=phase)[0].spec.target.write_concern
+        assert concern is not None and concern.w == "majority"
+
+
+RUN_ONLY = [
+    "readproportion=0.5 updateproportion=0.5",
+    "insertproportion=0.5 scanproportion=0.1 readmodifywriteproportion=1",
+    "readallfields=false writeallfields=true",
+    "readallfieldsbyname=true",
+    "requestdistribution=hotspot hotspotdatafraction=0.1 hotspotopnfraction=0.9",
+    "requestdistribution=exponential exponential.percentile=90 exponential.frac=0.5",
+    "scanproportion=1 minscanlength=2 maxscanlength=7 scanlengthdistribution=zipfian",
+    "mongodb.readPreference=nearest",
+]
+
+
+@pytest.mark.parametrize("assignments", RUN_ONLY)
+def test_a_file_for_both_phases_may_say_what_only_its_runs_do(assignments: str, tmp_path: Path) -> None:
+    """The same with -p is for one call, and a load that can do nothing with it says so."""
+    file = tmp_path / "workloadx"
+    file.write_text("\n".join([*CORE, *assignments.split()]))
+    phases: tuple[Phase, ...] = ("load", "run")
+    for phase in phases:
+        load_ycsb([file], phase=phase)
+    for assignment in assignments.split():
+        with pytest.raises(SpecError, match=r"^-p: .* would have no effect on `ycsb load`"):
+            load_ycsb([file], [assignment], phase="load")
+
+
 @pytest.mark.parametrize(
-    "assignment",
+    "assignments",
     [
-        "readallfields=false",
-        "writeallfields=true",
-        "requestdistribution=zipfian",
-        "operationcount=5",
-        "maxscanlength=7",
+        "operationcount=5 threadcount=4 target=100 maxexecutiontime=9 table=t",
+        "readproportion=0.950 updateproportion=.05 insertproportion=0.0 scanproportion=0 readmodifywriteproportion=0",
+        "readallfields=TRUE readallfieldsbyname=False writeallfields=false requestdistribution=uniform",
+        "mongodb.readPreference=primary mongodb.threadsAllowedToBlockForConnectionMultiplier=5",
     ],
 )
-def test_a_load_accepts_what_only_runs_do(assignment: str) -> None:
-    read(assignment, "scanproportion=0.1", phase="load")
+def test_a_load_takes_counts_of_runs_and_defaults_by_word(assignments: str) -> None:
+    read(*assignments.split(), phase="load")
+
+
+@pytest.mark.parametrize(
+    "assignments",
+    [
+        "readproportion=0 mongodb.readPreference=primary",
+        "updateproportion=0 mongodb.writeConcern=acknowledged",
+        "insertproportion=0.5 updateproportion=0 mongodb.writeConcern=majority mongodb.url=mongodb://h",
+    ],
+)
+def test_a_run_takes_a_default_and_what_it_can_do_something_with(assignments: str) -> None:
+    read(*assignments.split())
 
 
 @pytest.mark.parametrize(
