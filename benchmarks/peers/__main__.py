@@ -168,11 +168,11 @@ def _takes_part(name: str, cell: Cell) -> bool:
 
 
 def _estimate_s(all_turns: Sequence[Turn], settings: Settings) -> float:
-    return sum(_PAUSES_S + settings.length_of(_cell_named(turn.cell), jvm=_peer(turn).jvm) for turn in all_turns)
+    return sum(_PAUSES_S + _length_s(_cell_named(turn.cell), peer_named(turn.client), settings) for turn in all_turns)
 
 
-def _peer(turn: Turn) -> Peer:
-    return peer_named(turn.client)
+def _length_s(cell: Cell, peer: Peer, settings: Settings) -> float:
+    return settings.length_of(cell, jvm=peer.jvm, by_count=peer.by_count)
 
 
 def _cell_named(name: str) -> Cell:

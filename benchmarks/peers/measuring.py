@@ -57,7 +57,7 @@ def measure(
     if cell.loads:
         time.sleep(_SETTLE_S)
         server.empty_for_load()
-    server.rest()
+    rested = server.rest()
     command = command_line(peer, program, server.uri, cell, settings)
     warmup_s = settings.warmup_of(cell, jvm=peer.jvm)
     started_ns = time.monotonic_ns()
@@ -88,6 +88,7 @@ def measure(
         engine_cpu_ns=answer.get("engine_cpu_ns"),
         server_cpu_ns=end.server_cpu_ns - begin.server_cpu_ns,
         others_share=others_share(begin, end),
+        rested=rested,
         p50_ns=answer["p50_ns"],
         p99_ns=answer["p99_ns"],
         peak_memory_bytes=memory,

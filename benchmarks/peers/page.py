@@ -7,7 +7,7 @@ from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
 from benchmarks.peers.commands import differences
 from benchmarks.peers.figures import Measure, Spread, over, ratios
 from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Results, Run
-from benchmarks.peers.settings import CELLS, DOCUMENTS_PER_S_YCSB, Cell, Settings
+from benchmarks.peers.settings import CELLS, Cell, Settings
 from benchmarks.peers.targets import NO_RATIOS, targets, where_peers_are_better
 
 Row = Sequence[str]
@@ -88,7 +88,7 @@ def _lengths(settings: Mapping[str, Any]) -> str:
         "A client that loads by count, as brimline does, loads {} documents, batched or not, and its window is the "
         "whole load: its collection is on average as large as YCSB's in the window of its unbatched load, at {} "
         "documents/s."
-    ).format(*unbatched, *batched, figure(made.documents), figure(DOCUMENTS_PER_S_YCSB))
+    ).format(*unbatched, *batched, figure(made.documents), figure(made.documents_per_s_ycsb))
 
 
 def _guide(home: str | None) -> str:
@@ -243,6 +243,8 @@ def _circumstances(results: Results) -> str:
     versions = {name: dict(next(run.versions for run in results.runs if run.client == name)) for name in clients}
     others = over(results.runs, lambda run: 100 * run.others_share)
     machine = {**results.machine, "other processes during the windows": f"{with_range(others)} % of all cores"}
+    if unrested := [f"{run.client} ({run.cell}, round {run.round})" for run in results.runs if not run.rested]:
+        machine["the server had not come to rest before"] = ", ".join(unrested)
     blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in machine.items())]
     notes = [f"- {peer_named(name).title}: {peer_named(name).note}" for name in clients if peer_named(name).note]
     blocks.append("\n".join(notes))

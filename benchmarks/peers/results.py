@@ -23,7 +23,8 @@ class Run:
     time it took until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
     `peak_memory_bytes` is of the whole process when its result is out, so that what it does after the window counts; of
     a program from outside it is read at the end of the window.
-    `others_share`: how much of all cores neither client nor server used, but somebody else.
+    `others_share`: how much of all cores neither client nor server used, but somebody else. `rested`: whether the
+    server had done what the client before had left to it.
     """
 
     client: str
@@ -44,6 +45,7 @@ class Run:
     start_ns: int
     cpu_before_window_ns: int
     versions: Mapping[str, str]
+    rested: bool = True
 
     @property
     def ops_per_s(self) -> float:

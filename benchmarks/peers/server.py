@@ -69,20 +69,21 @@ class Server:
                 return
         raise TargetError("somebody else writes to the collection of loads")
 
-    def rest(self) -> None:
+    def rest(self) -> bool:
         """Waits until the server has done what others left to it: batches in flight, dropped collections, a checkpoint.
 
         It makes one here and none by itself: else one in some windows would hold what several clients wrote. After half
-        a minute a client begins all the same: a server that never rests treats all alike.
+        a minute a client begins all the same: a server that never rests treats all alike. Returns whether it rested.
         """
         self.client.admin.command("fsync")
         quiet, used_ns = 0, cpu_ns(self.pid)
         for _ in range(_REST_LOOKS_MAX):
             if quiet == _QUIET_LOOKS:
-                return
+                return True
             time.sleep(_LOOK_S)
             before_ns, used_ns = used_ns, cpu_ns(self.pid)
             quiet = quiet + 1 if used_ns - before_ns < _BUSY_PART * _LOOK_S * 1e9 else 0
+        return False
 
     @contextmanager
     def profiled(self, namespace: str) -> Iterator[list[dict[str, Any]]]:

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 CACHE_GB = 40.0
 """So much that no client pays for eviction: a server begins to evict when what was written fills a fortieth of it
 (eviction_updates_target). It uses no more of the memory than documents need."""
-DOCUMENTS_PER_S_YCSB = 15_000
-"""What YCSB loads unbatched: who loads by count has a collection as large as that, see `documents`."""
-_BATCHED_PART = 0.5
-"""A batched load fills a collection the sooner, and a larger one is dearer for the server, by a fifth
-at 750 000 documents beside 450 000."""
+_DOCUMENTS_PER_S_AT_LEAST = {False: 15_000, True: 100_000}
+"""What a client that loads by count does at least, unbatched and batched: how long it will take is an estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +40,12 @@ CELLS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Lengths in seconds. `warmup_jvm_s` is for peers on a JVM, which compiles while it runs."""
+    """Lengths in seconds. `warmup_jvm_s` is for peers on a JVM, which compiles while it runs.
+
+    `batched_part` of all lengths are for batched loads: they fill a collection the sooner, and a larger one is dearer
+    for the server, by a fifth at 750 000 documents beside 450 000. `documents_per_s_ycsb` is what YCSB loads unbatched:
+    who loads by count has a collection as large as that, see `documents`.
+    """
 
     rounds: int = 3
     records: int = 100_000
@@ -52,6 +54,8 @@ class Settings:
     warmup_s: float = 2.0
     warmup_jvm_s: float = 12.0
     measured_s: float = 6.0
+    batched_part: float = 0.5
+    documents_per_s_ycsb: int = 15_000
     seed: int = 1
     client_cores: tuple[int, ...] = (0,)
     server_cores: tuple[int, ...] = (1,)
@@ -62,14 +66,16 @@ class Settings:
 
     def warmup_of(self, cell: Cell, *, jvm: bool) -> float:
         """Seconds before the window."""
-        return (self.warmup_jvm_s if jvm else self.warmup_s) * (_BATCHED_PART if cell.batched else 1)
+        return (self.warmup_jvm_s if jvm else self.warmup_s) * (self.batched_part if cell.batched else 1)
 
     def measured_of(self, cell: Cell) -> float:
         """Seconds of the window."""
-        return self.measured_s * (_BATCHED_PART if cell.batched else 1)
+        return self.measured_s * (self.batched_part if cell.batched else 1)
 
-    def length_of(self, cell: Cell, *, jvm: bool) -> float:
-        """Seconds of a run."""
+    def length_of(self, cell: Cell, *, jvm: bool, by_count: bool) -> float:
+        """Seconds of a run; about, of a load that ends by count."""
+        if cell.loads and by_count:
+            return self.documents / _DOCUMENTS_PER_S_AT_LEAST[cell.batched]
         return self.warmup_of(cell, jvm=jvm) + self.measured_of(cell)
 
     @property
@@ -79,7 +85,7 @@ class Settings:
         So many that its collection is as large on average as YCSB's in the window of an unbatched load, which begins
         when the warm-up has filled it.
         """
-        mean = DOCUMENTS_PER_S_YCSB * (self.warmup_jvm_s + self.measured_s / 2)
+        mean = self.documents_per_s_ycsb * (self.warmup_jvm_s + self.measured_s / 2)
         return max(round(2 * mean), self.threads * self.batch)
 
 

@@ -10,8 +10,10 @@ import psutil
 import pytest
 
 from benchmarks.peers.memory import ready_memory
+from benchmarks.peers.page import page
 from benchmarks.peers.processes import cpu_ns
 from benchmarks.peers.server import Server
+from tests.unit.peers.samples import results, run
 
 MIB = 1 << 20
 WORK_NS = 400_000_000
@@ -38,9 +40,18 @@ def busy_for_a_while() -> Iterator[int]:
 def test_a_client_begins_when_the_server_has_done_what_the_last_one_left(busy_for_a_while: int) -> None:
     asked: list[str] = []
     client = cast("Any", SimpleNamespace(admin=SimpleNamespace(command=asked.append)))
-    Server(address="h:1", pid=busy_for_a_while, version="", client=client).rest()
+    assert Server(address="h:1", pid=busy_for_a_while, version="", client=client).rest()
     assert asked == ["fsync"]  # a checkpoint, so that none falls into the window
     assert cpu_ns(busy_for_a_while) >= WORK_NS
+
+
+def test_a_server_that_never_rests_is_told_of(busy_for_a_while: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.peers.server._REST_LOOKS_MAX", 1)
+    client = cast("Any", SimpleNamespace(admin=SimpleNamespace(command=lambda _: None)))
+    assert not Server(address="h:1", pid=busy_for_a_while, version="", client=client).rest()
+    told = page(results(run("brimline", "c"), run("ycsb", "c", round=2, rested=False)))
+    assert "- the server had not come to rest before: ycsb (c, round 2)" in told
+    assert "come to rest" not in page(results(run("brimline", "c")))
 
 
 def test_ready_memory_was_used_and_a_hundredth_of_it_is_held() -> None:

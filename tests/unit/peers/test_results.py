@@ -39,7 +39,7 @@ def test_the_form_is_fixed(tmp_path: Path) -> None:
     assert set(values["runs"][0]) == {
         *("client", "cell", "round", "number", "operations", "failed", "counted", "window_ns", "client_cpu_ns"),
         *("engine_cpu_ns", "server_cpu_ns", "others_share", "p50_ns", "p99_ns", "peak_memory_bytes", "start_ns"),
-        *("cpu_before_window_ns", "versions"),
+        *("cpu_before_window_ns", "versions", "rested"),
     }
 
 
