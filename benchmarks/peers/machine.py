@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from benchmarks.peers.builds import ROOT
-from benchmarks.peers.memory import READY_BYTES_MAX
+from benchmarks.peers.ready_memory import READY_BYTES_MAX
 from benchmarks.peers.settings import CACHE_GB, Settings
 
 

@@ -12,8 +12,8 @@ from pymongo.errors import CollectionInvalid, OperationFailure
 
 import brimline
 from benchmarks.peers.catalogue import COLLECTION, DATABASE, LOAD_DATABASE
-from benchmarks.peers.memory import ready_memory
 from benchmarks.peers.processes import cpu_ns, on_cores
+from benchmarks.peers.ready_memory import ready_memory
 from benchmarks.peers.settings import CACHE_GB, Settings
 from brimline.errors import TargetError
 from brimline.servers import Deployment, bundled, control_client, find_mongod

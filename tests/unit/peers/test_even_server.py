@@ -9,9 +9,9 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from benchmarks.peers.memory import ready_memory
 from benchmarks.peers.page import page
 from benchmarks.peers.processes import cpu_ns
+from benchmarks.peers.ready_memory import ready_memory
 from benchmarks.peers.server import Server
 from tests.unit.peers.samples import results, run
 
