@@ -4,6 +4,7 @@ options       the command line
 settings      what is measured, how long, on which cores
 catalogue     the peers and how each is started
 builds        making their programs with Maven, Cargo and Go
+protocol      what a client in Python is told, and how it speaks with the runner
 processes     one client process: pinned, followed, ended; CPU time and memory of it
 server        the mongod under all of them: data, counters, profiler
 ready_memory  free memory that has been used once, so that no client pays for its first use

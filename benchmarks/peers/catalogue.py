@@ -5,11 +5,9 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from benchmarks.peers.builds import GO_YCSB_VERSION, Missing, build_go_ycsb, java_command, rust_command
 
-HERE = Path(__file__).resolve().parent
 BRIMLINE = "brimline"
 ALL_CELLS = ("c", "a", "load", "batch")
 DATABASE = "peers"
@@ -44,9 +42,9 @@ class Peer:
         return f"{LOAD_DATABASE if loads else DATABASE}.{COLLECTION}"
 
 
-def python_program(*words: str) -> Callable[[], list[str]]:
+def python_program(module: str, *words: str) -> Callable[[], list[str]]:
     """A Python program of ours, with the interpreter that runs this."""
-    return lambda: [sys.executable, str(HERE.joinpath(words[0])), *words[1:]]
+    return lambda: [sys.executable, "-m", f"benchmarks.peers.{module}", *words]
 
 
 def outside_program(tool: str, names: tuple[str, ...], variable: str) -> Callable[[], list[str]]:
@@ -54,7 +52,7 @@ def outside_program(tool: str, names: tuple[str, ...], variable: str) -> Callabl
 
     def command() -> list[str]:
         program = find_program(names, variable, os.environ)
-        return [*python_program("outside/peer.py", "--tool", tool, "--program", program)()]
+        return python_program("outside.peer", "--tool", tool, "--program", program)()
 
     return command
 
@@ -65,7 +63,7 @@ def go_ycsb_command() -> list[str]:
     if os.environ.get(variable) or shutil.which(names[0]):
         return outside_program("go-ycsb", names, variable)()
     words = ("--tool", "go-ycsb", "--program", str(build_go_ycsb()), "--tool-version", GO_YCSB_VERSION)
-    return python_program("outside/peer.py", *words)()
+    return python_program("outside.peer", *words)()
 
 
 def find_program(names: tuple[str, ...], variable: str, environ: Mapping[str, str]) -> str:
@@ -81,7 +79,7 @@ def find_program(names: tuple[str, ...], variable: str, environ: Mapping[str, st
 
 
 CATALOGUE = (
-    Peer(name=BRIMLINE, title="brimline", command=python_program("brimline/peer.py"), by_count=True),
+    Peer(name=BRIMLINE, title="brimline", command=python_program("brimline.peer"), by_count=True),
     Peer(
         name="ycsb",
         title="YCSB",
@@ -111,11 +109,11 @@ CATALOGUE = (
         command=rust_command,
         note="The official crate on one tokio thread, its best on one core.",
     ),
-    Peer(name="pymongo", title="PyMongo, blocking", command=python_program("pymongo/blocking.py")),
+    Peer(name="pymongo", title="PyMongo, blocking", command=python_program("pymongo.blocking")),
     Peer(
         name="pymongo-async",
         title="PyMongo, async",
-        command=python_program("pymongo/asynchronous.py"),
+        command=python_program("pymongo.asynchronous"),
         cells=("c", "a"),
     ),
     Peer(

@@ -5,8 +5,6 @@ documents are in: `--records` is how many, and its window is the whole load.
 """
 
 import argparse
-import json
-import sys
 import tempfile
 import threading
 import time
@@ -14,29 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import brimline
+from benchmarks.peers.protocol import answer, options, say
 from brimline import _native
 from brimline.execution import Silence, Tick
 from brimline.plan import Plan
 
 
 def main() -> None:
-    """Runs one workload; see ../README.md."""
-    given = arguments()
+    """Runs one workload; see ../../README.md."""
+    given = options().parse_args()
     with tempfile.TemporaryDirectory(prefix="peers-brimline-") as runs:
-        answer = load(given, Path(runs)) if given.workload == "load" else run(given, Path(runs))
-    say(json.dumps(answer | {"versions": {"brimline": _native.__version__}}))
-    sys.stdin.read()
-
-
-def arguments() -> argparse.Namespace:
-    """What every peer is told on its command line."""
-    parser = argparse.ArgumentParser()
-    for name, kind in (
-        *(("uri", str), ("database", str), ("collection", str), ("workload", str), ("records", int), ("threads", int)),
-        *(("batch", int), ("warmup-s", float), ("measured-s", float), ("seed", int)),
-    ):
-        parser.add_argument(f"--{name}", type=kind, required=True)
-    return parser.parse_args()
+        result = load(given, Path(runs)) if given.workload == "load" else run(given, Path(runs))
+    answer(result | {"versions": {"brimline": _native.__version__}})
 
 
 def run(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
@@ -138,11 +125,6 @@ class WindowOfLoad(Silence):
 def sleep_until(instant_s: float) -> None:
     """Sleeps until that instant of the monotonic clock."""
     time.sleep(max(instant_s - time.monotonic(), 0))
-
-
-def say(text: str) -> None:
-    """One line to the runner."""
-    print(text, flush=True)
 
 
 if __name__ == "__main__":

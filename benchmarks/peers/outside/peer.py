@@ -6,7 +6,6 @@ YCSB say how many operations they did from first to last, not within the window:
 
 import argparse
 import base64
-import json
 import math
 import os
 import signal
@@ -19,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pymongo
-from tools import (
+
+from benchmarks.peers.outside.tools import (
     GO_DATABASE,
     GO_LOAD_TABLE,
     GO_TABLE,
@@ -30,6 +30,7 @@ from tools import (
     percentile_ns,
     ycsb_command,
 )
+from benchmarks.peers.protocol import answer, options, say
 
 _SENDING = 100
 """Operations after which a tool has begun to send."""
@@ -41,23 +42,18 @@ _READ_S = 2.0
 
 
 def main() -> None:
-    """Runs one workload of one tool; see ../README.md."""
+    """Runs one workload of one tool; see ../../README.md."""
     given = arguments()
     with pymongo.MongoClient(given.uri) as client:
-        answer = imported(given) if given.tool == "mongoimport" else followed(given, client)
-    say(json.dumps(answer))
-    sys.stdin.read()
+        result = imported(given) if given.tool == "mongoimport" else followed(given, client)
+    answer(result)
 
 
 def arguments() -> argparse.Namespace:
     """What every peer is told on its command line, and which program is meant."""
-    parser = argparse.ArgumentParser()
-    for name, kind in (
-        *(("tool", str), ("program", str)),
-        *(("uri", str), ("database", str), ("collection", str), ("workload", str), ("records", int), ("threads", int)),
-        *(("batch", int), ("warmup-s", float), ("measured-s", float), ("seed", int)),
-    ):
-        parser.add_argument(f"--{name}", type=kind, required=True)
+    parser = options()
+    for name in ("tool", "program"):
+        parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--tool-version", help="where it is known")
     return parser.parse_args()
 
@@ -162,11 +158,6 @@ def write_documents(write: Callable[[str], object], count: int) -> None:
         values = base64.b64encode(os.urandom(100)).decode()
         fields = ",".join(f'"field{field}":{{"$binary":{{"base64":"{values}","subType":"00"}}}}' for field in range(10))
         write(f'{{"_id":"user{number:020d}",{fields}}}\n')
-
-
-def say(text: str) -> None:
-    """One line to the runner."""
-    print(text, flush=True)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ import time
 import pymongo
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import PyMongoError
-from work import MEASURE, STOP, Records, Tally, Window, arguments, report, say
+
+from benchmarks.peers.protocol import options, say
+from benchmarks.peers.pymongo.work import MEASURE, STOP, Records, Tally, Window, report
 
 
 async def main() -> None:
-    """Runs one workload; see ../README.md."""
-    given = arguments()
+    """Runs one workload; see ../../README.md."""
+    given = options().parse_args()
     records, window = Records(given.records), Window()
     tallies = [Tally(window) for _ in range(given.threads)]
     async with pymongo.AsyncMongoClient(given.uri) as client:

@@ -1,19 +1,18 @@
-"""Owns what both PyMongo peers share: arguments, records, the window, the result. See ../README.md."""
+"""Owns what both PyMongo peers share: records, the window, the result. See ../../README.md."""
 
-import argparse
 import array
 import bisect
 import itertools
-import json
 import math
 import platform
 import random
-import sys
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import pymongo
+
+from benchmarks.peers.protocol import answer
 
 THETA = 0.99
 FIELD_COUNT = 10
@@ -26,17 +25,6 @@ MASK = 2**64 - 1
 WARM_UP, MEASURE, STOP = range(3)
 
 Document = dict[str, Any]
-
-
-def arguments() -> argparse.Namespace:
-    """What every peer is told on its command line."""
-    parser = argparse.ArgumentParser()
-    for name, kind in (
-        *(("uri", str), ("database", str), ("collection", str), ("workload", str), ("records", int), ("threads", int)),
-        *(("batch", int), ("warmup-s", float), ("measured-s", float), ("seed", int)),
-    ):
-        parser.add_argument(f"--{name}", type=kind, required=True)
-    return parser.parse_args()
 
 
 class Records:
@@ -143,26 +131,18 @@ class Tally:
             self.failed += 1
 
 
-def say(text: str) -> None:
-    """One line to the runner."""
-    print(text, flush=True)
-
-
 def report(tallies: list[Tally], window_ns: int) -> None:
-    """Prints the result and waits until the runner has read what it wants of this process."""
+    """Says the result of all threads or tasks together."""
     latencies_ns = Histogram()
     for tally in tallies:
         latencies_ns.add(tally.latencies_ns)
-    say(
-        json.dumps(
-            {
-                "operations": sum(tally.operations for tally in tallies),
-                "failed": sum(tally.failed for tally in tallies),
-                "window_ns": window_ns,
-                "p50_ns": latencies_ns.quantile(0.5),
-                "p99_ns": latencies_ns.quantile(0.99),
-                "versions": {"pymongo": pymongo.version, "python": platform.python_version()},
-            }
-        )
+    answer(
+        {
+            "operations": sum(tally.operations for tally in tallies),
+            "failed": sum(tally.failed for tally in tallies),
+            "window_ns": window_ns,
+            "p50_ns": latencies_ns.quantile(0.5),
+            "p99_ns": latencies_ns.quantile(0.99),
+            "versions": {"pymongo": pymongo.version, "python": platform.python_version()},
+        }
     )
-    sys.stdin.read()

@@ -1,44 +1,29 @@
 """The peers' own programs: the same keys as brimline, the command lines of outside tools, what is missing."""
 
 import argparse
-import importlib.util
 import math
 import os
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from benchmarks.peers import catalogue
-from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, HERE, Missing, build_go_ycsb
+from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, Missing, build_go_ycsb
 from benchmarks.peers.catalogue import CATALOGUE, find_program
-from benchmarks.peers.measuring import Reading, others_share
+from benchmarks.peers.measuring import Reading, command_line, others_share
 from benchmarks.peers.options import read_arguments, settings_of
-from benchmarks.peers.settings import CELLS, Settings
+from benchmarks.peers.outside import tools
+from benchmarks.peers.protocol import options
+from benchmarks.peers.pymongo import work
+from benchmarks.peers.settings import CELLS, Cell, Settings
 from brimline import _native
 from brimline.errors import UsageError
 from brimline.plan import NullTarget, load_plan
 from brimline.spec import load_spec
 
-
-def module(file: str) -> ModuleType:
-    """A program's module, which no package holds."""
-    spec = importlib.util.spec_from_file_location(f"peer_{Path(file).stem}", HERE / file)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = loaded  # dataclasses look their module up
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-WORK = module("pymongo/work.py")
-TOOLS = module("outside/tools.py")
 GIVEN = argparse.Namespace(
     program="TOOL",
     uri="mongodb://HOST:1",
@@ -53,21 +38,30 @@ GIVEN = argparse.Namespace(
 )
 
 
-def histogram(*values: int) -> Any:
-    made = WORK.Histogram()
+def histogram(*values: int) -> work.Histogram:
+    made = work.Histogram()
     for value in values:
         made.record(value)
     return made
 
 
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+def test_what_clients_are_told_is_what_those_in_python_read(cell: Cell) -> None:
+    settings = Settings()
+    words = command_line(catalogue.peer_named("pymongo"), [], "mongodb://HOST:1", cell, settings)
+    given = options().parse_args(words)
+    assert (given.uri, given.workload, given.threads) == ("mongodb://HOST:1", cell.workload, settings.threads)
+    assert (given.batch, given.measured_s) == (settings.batch_of(cell), settings.measured_of(cell))
+
+
 def test_keys_are_those_that_brimline_loads() -> None:
     plan = load_plan(load_spec("ycsb-c", overrides={"data.records": 1000}).spec, target=NullTarget())
-    assert [WORK.key(number) for number in range(1000)] == _native.generate_keys(plan.canonical_json(), 0, 1000)
+    assert [work.key(number) for number in range(1000)] == _native.generate_keys(plan.canonical_json(), 0, 1000)
 
 
 def test_popularity_is_zipfian() -> None:
     count, draws, chance = 100, 100_000, Random(1)
-    records = WORK.Records(count)
+    records = work.Records(count)
     drawn = Counter(records.choose(chance) for _ in range(draws))
     assert len(drawn) == count
     total = math.fsum((rank + 1) ** -0.99 for rank in range(count))
@@ -97,26 +91,26 @@ def test_histograms_are_added() -> None:
 
 
 def test_outside_tools_are_asked_for_the_same_work() -> None:
-    words = TOOLS.ycsb_command(GIVEN)
+    words = tools.ycsb_command(GIVEN)
     assert words[:3] == ["TOOL", "run", "mongodb"]
     for property_ in (
         *("recordcount=1000", "readproportion=0.5", "updateproportion=0.5", "requestdistribution=zipfian"),
         *("mongodb.url=mongodb://HOST:1/peers", "table=usertable", "maxexecutiontime=13"),
     ):
         assert property_ in words
-    loading = TOOLS.go_ycsb_command(argparse.Namespace(**{**vars(GIVEN), "workload": "load"}))
+    loading = tools.go_ycsb_command(argparse.Namespace(**{**vars(GIVEN), "workload": "load"}))
     assert loading[1] == "load"
-    assert f"recordcount={TOOLS.ENDLESS}" in loading
-    assert f"table={TOOLS.GO_LOAD_TABLE}" in loading
+    assert f"recordcount={tools.ENDLESS}" in loading
+    assert f"table={tools.GO_LOAD_TABLE}" in loading
 
 
 def test_go_ycsb_loads_one_record_more_than_it_is_told_of_and_is_ended_from_outside() -> None:
-    first, work = TOOLS.go_ycsb_command(GIVEN, loads=True), TOOLS.go_ycsb_command(GIVEN)
-    assert (first[1], work[1]) == ("load", "run")
-    assert "recordcount=1001" in first
-    assert "recordcount=1000" in work
-    for words in (first, work):
-        assert f"table={TOOLS.GO_TABLE}" in words
+    loading, working = tools.go_ycsb_command(GIVEN, loads=True), tools.go_ycsb_command(GIVEN)
+    assert (loading[1], working[1]) == ("load", "run")
+    assert "recordcount=1001" in loading
+    assert "recordcount=1000" in working
+    for words in (loading, working):
+        assert f"table={tools.GO_TABLE}" in words
         assert "debug.pprof=127.0.0.1:0" in words
         assert not any("maxexecutiontime" in word for word in words)
 
@@ -124,8 +118,8 @@ def test_go_ycsb_loads_one_record_more_than_it_is_told_of_and_is_ended_from_outs
 def test_failures_of_go_ycsb_are_those_beyond_what_was_in_flight_when_it_was_ended() -> None:
     said = "READ_ERROR - Takes(s): 9, Count: 3, OPS: 1\nREAD - Takes(s): 9, Count: 70, OPS: 7"
     last = "READ_ERROR - Takes(s): 19, Count: 36, OPS: 1\nUPDATE_ERROR - Takes(s): 19, Count: 1, OPS: 1"
-    assert TOOLS.go_ycsb_failures(f"{said}\n{last}", 32) == 5
-    assert TOOLS.go_ycsb_failures(said, 32) == 0
+    assert tools.go_ycsb_failures(f"{said}\n{last}", 32) == 5
+    assert tools.go_ycsb_failures(said, 32) == 0
 
 
 @pytest.mark.parametrize(
@@ -139,7 +133,7 @@ def test_failures_of_go_ycsb_are_those_beyond_what_was_in_flight_when_it_was_end
     ],
 )
 def test_percentiles_are_read_where_one_kind_has_them(said: str, percentile: int, expected_ns: int | None) -> None:
-    assert TOOLS.percentile_ns(said, percentile) == expected_ns
+    assert tools.percentile_ns(said, percentile) == expected_ns
 
 
 def test_a_program_is_the_named_one_or_the_one_on_path(tmp_path: Path) -> None:
@@ -183,8 +177,8 @@ def test_the_version_of_go_ycsb_is_the_one_its_module_asks_for() -> None:
 def test_work_is_looked_at_where_it_is_done() -> None:
     assert catalogue.peer_named("ycsb").namespace(loads=True) == "peers_load.usertable"
     go_ycsb = catalogue.peer_named("go-ycsb")
-    assert go_ycsb.namespace(loads=False) == f"{TOOLS.GO_DATABASE}.{TOOLS.GO_TABLE}"
-    assert go_ycsb.namespace(loads=True) == f"{TOOLS.GO_DATABASE}.{TOOLS.GO_LOAD_TABLE}"
+    assert go_ycsb.namespace(loads=False) == f"{tools.GO_DATABASE}.{tools.GO_TABLE}"
+    assert go_ycsb.namespace(loads=True) == f"{tools.GO_DATABASE}.{tools.GO_LOAD_TABLE}"
 
 
 def test_the_catalogue_speaks_of_cells_that_are_there() -> None:
@@ -232,9 +226,7 @@ def test_batched_loads_have_windows_and_warmups_half_as_long() -> None:
 def test_how_long_a_load_by_count_takes_follows_its_documents() -> None:
     finds, _, unbatched, batched = CELLS
     settings = Settings()
-    once, twice = (
-        replace(settings, documents_per_s_ycsb=times * settings.documents_per_s_ycsb) for times in (1, 2)
-    )
+    once, twice = (replace(settings, documents_per_s_ycsb=times * settings.documents_per_s_ycsb) for times in (1, 2))
     assert once.length_of(unbatched, jvm=False, by_count=True) == settings.documents / 15_000
     for cell in (unbatched, batched):
         lengths = [each.length_of(cell, jvm=False, by_count=True) for each in (once, twice)]
