@@ -9,6 +9,7 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.bson.Document;
 import org.reactivestreams.Publisher;
@@ -30,6 +31,7 @@ public final class ReactivePeer {
     try (MongoClient client = MongoClients.create(arguments.uri())) {
       MongoCollection<Document> collection =
           client.getDatabase(arguments.database()).getCollection(arguments.collection());
+      connect(collection);
       for (int i = 0; i < arguments.threads(); i++) {
         Tally tally = new Tally(window);
         tallies.add(tally);
@@ -40,6 +42,35 @@ public final class ReactivePeer {
       ended.await();
       Tally.report(tallies, windowNs, Versions.driver("mongodb-driver-reactivestreams"));
     }
+  }
+
+  /** Waits for the answer to a find of nothing: the driver connects when it is first asked. */
+  private static void connect(MongoCollection<Document> collection) throws Exception {
+    CompletableFuture<Void> answered = new CompletableFuture<>();
+    collection
+        .find(Filters.eq("_id", ""))
+        .first()
+        .subscribe(
+            new Subscriber<Document>() {
+              @Override
+              public void onSubscribe(Subscription subscription) {
+                subscription.request(1);
+              }
+
+              @Override
+              public void onNext(Document found) {}
+
+              @Override
+              public void onError(Throwable error) {
+                answered.completeExceptionally(error);
+              }
+
+              @Override
+              public void onComplete() {
+                answered.complete(null);
+              }
+            });
+    answered.get();
   }
 
   /** One operation after another; its callbacks never overlap. */

@@ -55,6 +55,7 @@ public final class YcsbBinding extends DB {
     synchronized (YcsbBinding.class) {
       if (client == null) {
         client = MongoClients.create(properties.getProperty(URI));
+        client.getDatabase(database).runCommand(new Document("ping", 1)); // it connects when it is first asked
       }
     }
     ready.countDown();
