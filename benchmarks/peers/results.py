@@ -18,9 +18,11 @@ class Run:
     """One run of one client.
 
     `round` counts from 1; `number` is that of the pair: a peer and the brimline run beside it have the same.
-    `operations` ended within the window; of a load they are documents. `counted` is what the server counted between
-    both ends. `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU
-    time it took until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
+    `operations` ended within the window; of a load they are documents. So are `failed`, which found nothing or weren't
+    carried out: a batch that failed counts with all its documents, and a program from outside tells of its whole run.
+    `counted` is what the server counted between both ends.
+    `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU time it took
+    until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
     `peak_memory_bytes` is of the whole process when its result is out, so that what it does after the window counts; of
     a program from outside it is read at the end of the window.
     `others_share`: how much of all cores neither client nor server used, but somebody else. `rested`: whether the

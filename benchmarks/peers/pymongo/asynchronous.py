@@ -10,7 +10,7 @@ from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import PyMongoError
 
 from benchmarks.peers.protocol import options, say
-from benchmarks.peers.pymongo.work import MEASURE, STOP, Records, Tally, Window, report
+from benchmarks.peers.pymongo.work import MEASURE, STOP, Records, Tally, Window, fulfilled, next_command, report
 
 
 async def main() -> None:
@@ -43,21 +43,10 @@ async def loop(
 ) -> None:
     """One operation after another."""
     while tally.window.phase != STOP:
+        command = next_command(given, records, collection, chance)
         sent_ns = time.perf_counter_ns()
         try:
-            if given.workload == "load" and given.batch > 1:
-                documents = records.batch(chance, given.batch)
-                sent_ns = time.perf_counter_ns()
-                await collection.insert_many(documents, ordered=False)
-                ok = True
-            elif given.workload == "load":
-                await collection.insert_one(records.next(chance))
-                ok = True
-            elif given.workload == "c" or chance.random() < 0.5:
-                ok = await collection.find_one({"_id": records.choose(chance)}) is not None
-            else:
-                changed = await collection.update_one({"_id": records.choose(chance)}, records.change(chance))
-                ok = changed.matched_count == 1
+            ok = fulfilled(await command())
         except PyMongoError:
             ok = False
         tally.note(sent_ns, given.batch, ok=ok)

@@ -1,5 +1,6 @@
-"""Owns what both PyMongo peers share: records, the window, the result. See ../../README.md."""
+"""Owns what both PyMongo peers share: records, commands, the window, the result. See ../../README.md."""
 
+import argparse
 import array
 import bisect
 import itertools
@@ -7,10 +8,13 @@ import math
 import platform
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pymongo
+from pymongo.results import UpdateResult
 
 from benchmarks.peers.protocol import answer
 
@@ -54,6 +58,24 @@ class Records:
     def batch(self, chance: random.Random, count: int) -> list[Document]:
         """The next records of a load."""
         return [self.next(chance) for _ in range(count)]
+
+
+def next_command(
+    given: argparse.Namespace, records: Records, collection: Any, chance: random.Random
+) -> Callable[[], Any]:
+    """The next command, its key chosen and its documents built: what is left is what its latency is of."""
+    if given.workload == "load" and given.batch > 1:
+        return partial(collection.insert_many, records.batch(chance, given.batch), ordered=False)
+    if given.workload == "load":
+        return partial(collection.insert_one, records.next(chance))
+    if given.workload == "c" or chance.random() < 0.5:
+        return partial(collection.find_one, {"_id": records.choose(chance)})
+    return partial(collection.update_one, {"_id": records.choose(chance)}, records.change(chance))
+
+
+def fulfilled(reply: Any) -> bool:
+    """Whether a command that the server carried out has found or written what it was meant to."""
+    return reply.matched_count == 1 if isinstance(reply, UpdateResult) else reply is not None
 
 
 def key(number: int) -> str:
@@ -121,14 +143,14 @@ class Tally:
     failed: int = 0
 
     def note(self, sent_ns: int, documents: int, *, ok: bool) -> None:
-        """Counts one command if it ended within the window."""
+        """Counts one command if it ended within the window; one that failed with all its documents."""
         if self.window.phase != MEASURE:
             return
         if ok:
             self.latencies_ns.record(time.perf_counter_ns() - sent_ns)
             self.operations += documents
         else:
-            self.failed += 1
+            self.failed += documents
 
 
 def report(tallies: list[Tally], window_ns: int) -> None:

@@ -86,9 +86,10 @@ async fn work_loop(work: Rc<Work>, task: u64) -> Result<Tally, Box<dyn Error>> {
     while work.phase.get() != Phase::Stop {
         let (latency, answer) = work.operation(&mut random).await;
         if work.phase.get() == Phase::Measure {
+            let documents = work.arguments.batch as u64;
             match answer {
-                Ok(true) => tally.done(latency, work.arguments.batch as u64)?,
-                Ok(false) | Err(_) => tally.failed += 1,
+                Ok(true) => tally.done(latency, documents)?,
+                Ok(false) | Err(_) => tally.failed += documents,
             }
         }
     }
@@ -96,7 +97,8 @@ async fn work_loop(work: Rc<Work>, task: u64) -> Result<Tally, Box<dyn Error>> {
 }
 
 impl Work {
-    /// One command: how long it took, and whether it found or wrote what it was meant to.
+    /// One command: how long it took once its key was chosen and its documents built, and whether it found or wrote
+    /// what it was meant to.
     async fn operation(&self, random: &mut Rng) -> (Duration, mongodb::error::Result<bool>) {
         let batch = self.arguments.batch;
         match self.arguments.workload {
@@ -107,8 +109,9 @@ impl Work {
                 (sent.elapsed(), answer.map(|_| true))
             }
             Workload::Load => {
+                let document = self.records.next(random);
                 let sent = Instant::now();
-                let answer = self.collection.insert_one(self.records.next(random)).await;
+                let answer = self.collection.insert_one(document).await;
                 (sent.elapsed(), answer.map(|_| true))
             }
             Workload::ReadAndUpdate if random.bool() => self.update(random).await,
@@ -117,16 +120,17 @@ impl Work {
     }
 
     async fn read(&self, random: &mut Rng) -> (Duration, mongodb::error::Result<bool>) {
-        let sent = Instant::now();
         let filter = doc! {"_id": self.records.choose(random)};
+        let sent = Instant::now();
         let answer = self.collection.find_one(filter).await;
         (sent.elapsed(), answer.map(|found| found.is_some()))
     }
 
     async fn update(&self, random: &mut Rng) -> (Duration, mongodb::error::Result<bool>) {
-        let sent = Instant::now();
         let filter = doc! {"_id": self.records.choose(random)};
-        let answer = self.collection.update_one(filter, Records::change(random)).await;
+        let change = Records::change(random);
+        let sent = Instant::now();
+        let answer = self.collection.update_one(filter, change).await;
         (sent.elapsed(), answer.map(|answer| answer.matched_count == 1))
     }
 }

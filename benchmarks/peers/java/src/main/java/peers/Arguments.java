@@ -3,7 +3,7 @@ package peers;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Owns what every peer is told on its command line; see ../README.md for the meaning of each. */
+/** Owns what every peer is told on its command line; see benchmarks/README.md for the meaning of each. */
 record Arguments(
     String uri,
     String database,

@@ -9,6 +9,7 @@ import com.mongodb.client.model.InsertManyOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
@@ -51,25 +52,35 @@ public final class BlockingPeer {
       Window window,
       Tally tally) {
     while (window.open()) {
+      BooleanSupplier command = draw(arguments, records, collection, random);
       long sentNs = System.nanoTime();
-      boolean done = true;
+      boolean done;
       try {
-        if (arguments.isLoad() && arguments.batch() > 1) {
-          List<Document> documents = records.next(random, arguments.batch());
-          sentNs = System.nanoTime();
-          collection.insertMany(documents, UNORDERED);
-        } else if (arguments.isLoad()) {
-          collection.insertOne(records.next(random));
-        } else if (random.nextDouble() < arguments.readShare()) {
-          done = collection.find(Filters.eq("_id", records.choose(random))).first() != null;
-        } else {
-          Bson key = Filters.eq("_id", records.choose(random));
-          done = collection.updateOne(key, records.change(random)).getMatchedCount() == 1;
-        }
+        done = command.getAsBoolean();
       } catch (MongoException error) {
         done = false;
       }
       tally.note(sentNs, arguments.batch(), done);
     }
+  }
+
+  /** The next command, its key chosen and its documents built; says whether it found or wrote what it was meant to. */
+  private static BooleanSupplier draw(
+      Arguments arguments, Records records, MongoCollection<Document> collection, SplittableRandom random) {
+    if (arguments.isLoad() && arguments.batch() > 1) {
+      List<Document> documents = records.next(random, arguments.batch());
+      return () -> collection.insertMany(documents, UNORDERED).wasAcknowledged();
+    }
+    if (arguments.isLoad()) {
+      Document document = records.next(random);
+      return () -> collection.insertOne(document).wasAcknowledged();
+    }
+    boolean reads = random.nextDouble() < arguments.readShare();
+    Bson key = Filters.eq("_id", records.choose(random));
+    if (reads) {
+      return () -> collection.find(key).first() != null;
+    }
+    Document change = records.change(random);
+    return () -> collection.updateOne(key, change).getMatchedCount() == 1;
   }
 }

@@ -14,7 +14,10 @@ final class Tally {
     this.window = window;
   }
 
-  /** Counts one command if it ended within the window: as done, or as failed, which it is too when it found nothing. */
+  /**
+   * Counts one command if it ended within the window: as done, or as failed, which it is too when it found nothing; one
+   * that failed with all its documents.
+   */
   void note(long sentNs, int documents, boolean done) {
     if (!window.measuring()) {
       return;
@@ -23,7 +26,7 @@ final class Tally {
       latencies.recordValue(System.nanoTime() - sentNs);
       operations += documents;
     } else {
-      failed++;
+      failed += documents;
     }
   }
 
