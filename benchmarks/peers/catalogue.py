@@ -144,8 +144,9 @@ CATALOGUE = (
         cells=("batch",),
         by_count=True,
         outside=True,
-        note="Reads its documents from a file of extended JSON, four workers, batches of its own. Window, CPU and "
-        "memory are of the whole import; the time to start holds the writing of the file.",
+        note="Operations are the server's count. Reads its documents from a file of extended JSON, four workers, "
+        "batches of its own. Window, CPU and memory are of the whole import; the time to start holds the writing of "
+        "the file.",
     ),
 )
 

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,34 +74,58 @@ def measure(
         answer = _answer(running.line(deadline=time.monotonic() + _END_DEADLINE_S))
         memory = answer.get("peak_memory_bytes") or memory or _memory(running, peer)
         running.release()
+    start_ns = ready_ns - started_ns
+    return run_of(turn, begin, end, answer, peak_memory_bytes=memory, start_ns=start_ns, rested=rested)
+
+
+def run_of(
+    turn: Turn,
+    begin: Reading,
+    end: Reading,
+    answer: Mapping[str, Any],
+    *,
+    peak_memory_bytes: int,
+    start_ns: int,
+    rested: bool,
+) -> Run:
+    """What both readings and the client's own result amount to. Raises ClientFailed where nothing was done.
+
+    For a client that can't tell its operations the server's count is taken. One whose process is gone at the end of its
+    window tells its CPU time.
+    """
     counted = {kind: end.counters[kind] - begin.counters[kind] for kind in end.counters}
-    operations = answer["operations"]
+    told = answer["operations"]
+    operations = sum(counted.values()) if told is None else told
+    if operations == 0:
+        raise ClientFailed("did nothing within its window")
+    client_cpu_ns = answer.get("client_cpu_ns") or end.client_cpu_ns - begin.client_cpu_ns
     return Run(
-        client=peer.name,
-        cell=cell.name,
+        client=turn.client,
+        cell=turn.cell,
         round=turn.round,
         number=turn.number,
-        operations=sum(counted.values()) if operations is None else operations,
+        operations=operations,
+        operations_by="server" if told is None else "client",
         failed=answer["failed"],
         counted=counted,
         window_ns=answer["window_ns"],
-        client_cpu_ns=answer.get("client_cpu_ns") or end.client_cpu_ns - begin.client_cpu_ns,
+        client_cpu_ns=client_cpu_ns,
         engine_cpu_ns=answer.get("engine_cpu_ns"),
         server_cpu_ns=end.server_cpu_ns - begin.server_cpu_ns,
-        others_share=others_share(begin, end),
+        others_share=others_share(begin, end, client_cpu_ns=client_cpu_ns),
         rested=rested,
         p50_ns=answer["p50_ns"],
         p99_ns=answer["p99_ns"],
-        peak_memory_bytes=memory,
-        start_ns=ready_ns - started_ns,
+        peak_memory_bytes=peak_memory_bytes,
+        start_ns=start_ns,
         cpu_before_window_ns=begin.client_cpu_ns,
         versions=answer["versions"],
     )
 
 
-def others_share(begin: Reading, end: Reading) -> float:
+def others_share(begin: Reading, end: Reading, *, client_cpu_ns: int) -> float:
     """The part of all cores that was used between two readings, and not by client or server."""
-    own_ns = end.client_cpu_ns - begin.client_cpu_ns + end.server_cpu_ns - begin.server_cpu_ns
+    own_ns = client_cpu_ns + end.server_cpu_ns - begin.server_cpu_ns
     others_ns = end.host_busy_ns - begin.host_busy_ns - own_ns
     return max(others_ns / (os.cpu_count() or 1) / max(end.at_ns - begin.at_ns, 1), 0.0)
 

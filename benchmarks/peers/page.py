@@ -217,13 +217,6 @@ def _same_work(results: Results) -> str:
         for name, kinds_of in differences(results.commands, reference=BRIMLINE).items()
         if kinds_of
     ]
-    strange = [f"{run.client} ({run.cell}, round {run.round})" for run in results.doubtful]
-    counted = (
-        f"**The server counted more than {COUNT_TOLERANCE:.0%} other than the client in: {', '.join(strange)}. "
-        "They are left out of all medians and ratios.**"
-        if strange
-        else f"In every run the server's own counters are within {COUNT_TOLERANCE:.0%} of what the client counted."
-    )
     failing = [f"{run.client} ({run.cell}, round {run.round}): {run.failed}" for run in results.runs if run.failed]
     failures = (
         f"**Operations failed, or found nothing, in: {', '.join(failing)}.**" if failing else "No operation failed."
@@ -234,8 +227,32 @@ def _same_work(results: Results) -> str:
         "named; those of updates the profiler doesn't show. One document is inserted the same, ordered or not.",
         table(("client", *kinds), rows, figures=False),
     ]
-    words += ["\n".join(differing) or "All send the same commands.", counted, failures]
+    words += ["\n".join(differing) or "All send the same commands.", _counted(results), failures]
     return "\n\n".join(words)
+
+
+def _counted(results: Results) -> str:
+    """Whether server and clients counted the same, and whose operations only the server counted."""
+    strange = [f"{run.client} ({run.cell}, round {run.round})" for run in results.doubtful]
+    by_server = [
+        peer.title for peer in CATALOGUE if any(run.client == peer.name and _by_server(run) for run in results.runs)
+    ]
+    compared = (
+        f"**The server counted more than {COUNT_TOLERANCE:.0%} other than the client in: {', '.join(strange)}. "
+        "They are left out of all medians and ratios.**"
+        if strange
+        else f"In every run of a client that counts, the server's own counters are within {COUNT_TOLERANCE:.0%} of it."
+    )
+    if not by_server:
+        return compared
+    return f"{compared} The operations of {', '.join(by_server)} only the server counted: there is nothing to compare."
+
+
+def _by_server(run: Run) -> bool:
+    """Whether only the server counted its operations; of older results: no program from outside has ever told them."""
+    if run.operations_by is None:
+        return peer_named(run.client).outside
+    return run.operations_by == "server"
 
 
 def _circumstances(results: Results) -> str:

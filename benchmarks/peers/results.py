@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 FORMAT_VERSION = 1
 OTHERS_SHARE_MAX = 0.05
@@ -20,7 +20,8 @@ class Run:
     `round` counts from 1; `number` is that of the pair: a peer and the brimline run beside it have the same.
     `operations` ended within the window; of a load they are documents. So are `failed`, which found nothing or weren't
     carried out: a batch that failed counts with all its documents, and a program from outside tells of its whole run.
-    `counted` is what the server counted between both ends.
+    `counted` is what the server counted between both ends. `operations_by`: who told `operations`; a client that can't
+    is taken at the server's count, so that there is nothing to compare. None in results from before it was recorded.
     `start_ns` is from the start of the process until it was ready to send, `cpu_before_window_ns` all CPU time it took
     until the window began, warm-up included. `engine_cpu_ns`: of brimline, without Python.
     `peak_memory_bytes` is of the whole process when its result is out, so that what it does after the window counts; of
@@ -48,6 +49,7 @@ class Run:
     cpu_before_window_ns: int
     versions: Mapping[str, str]
     rested: bool = True
+    operations_by: Literal["client", "server"] | None = None
 
     @property
     def ops_per_s(self) -> float:
@@ -71,7 +73,7 @@ class Run:
 
     @property
     def server_agrees(self) -> bool:
-        """Whether the server counted what the client says it did."""
+        """Whether the server counted what the client says it did: always where the client says nothing."""
         return abs(sum(self.counted.values()) - self.operations) <= COUNT_TOLERANCE * self.operations
 
 

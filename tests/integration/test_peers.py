@@ -25,6 +25,16 @@ while not ended:
     table.find_one({"_id": 1})
 print("READ   - Takes(s): 9.9, Count: 1000, 50th(us): 12, 99th(us): 40")
 """
+FAKE_MONGOIMPORT = """#!/usr/bin/env python3
+import pathlib, sys, pymongo
+started = pathlib.Path(__file__).with_name("started")
+if not started.exists():
+    started.touch()
+    sys.exit(3)
+words = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+table = pymongo.MongoClient(words["--uri"])[words["--db"]][words["--collection"]]
+table.insert_many([{"_id": number} for number in range(1000)])
+"""
 
 
 def compare(tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -69,12 +79,14 @@ def test_an_outside_program_is_counted_by_the_server(tmp_path: Path) -> None:
     theirs = values["runs"][0]
     assert theirs["client"] == "go-ycsb"
     assert theirs["operations"] == sum(theirs["counted"].values()) > 10
+    assert [run["operations_by"] for run in values["runs"]] == ["server", "client"]
     assert (theirs["p50_ns"], theirs["p99_ns"]) == (12_000, 40_000)
     assert theirs["client_cpu_ns"] > 0
     assert theirs["peak_memory_bytes"] > 5_000_000
     assert "--program go-ycsb " in values["command_lines"]["go-ycsb, c"]
     text = (tmp_path / "BENCHMARKS.md").read_text()
     assert str(tmp_path) not in text + json.dumps(values)
+    assert "The operations of go-ycsb only the server counted" in text
 
 
 @pytest.mark.parametrize(
@@ -100,9 +112,10 @@ def test_bad_input_is_one_error_and_one_hint(
     assert hint.startswith("hint: ")
 
 
-def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("code", "reason"), [(3, "ended early"), (0, "did nothing within its window")])
+def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path, code: int, reason: str) -> None:
     tool = tmp_path / "mongoimport"
-    tool.write_text("#!/bin/sh\nexit 3\n")
+    tool.write_text(f"#!/bin/sh\nexit {code}\n")
     tool.chmod(0o755)
     done = compare(tmp_path, "--cells", "batch", "--peers", "mongoimport", PEERS_MONGOIMPORT=str(tool))
     assert done.returncode == 1
@@ -110,17 +123,20 @@ def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path) ->
     assert [run["client"] for run in values["runs"]] == ["brimline"]
     absent = [(each["client"], each["reason"]) for each in values["absent"]]
     assert absent == [
-        ("mongoimport", f"{which} failed: ended early") for which in ("the look at its commands", "its run of round 1")
+        ("mongoimport", f"{which} failed: {reason}") for which in ("the look at its commands", "its run of round 1")
     ]
 
 
 def test_a_client_that_fails_once_is_started_again_and_its_failure_is_told(tmp_path: Path) -> None:
-    tool, started = tmp_path / "mongoimport", tmp_path / "started"
-    tool.write_text(f"#!/bin/sh\n[ -e {started} ] || {{ touch {started}; exit 3; }}\nexec /bin/sleep 1\n")
+    tool = tmp_path / "mongoimport"
+    tool.write_text(FAKE_MONGOIMPORT.replace("/usr/bin/env python3", sys.executable))
     tool.chmod(0o755)
     done = compare(tmp_path, "--cells", "batch", "--peers", "mongoimport", PEERS_MONGOIMPORT=str(tool))
     assert done.returncode == 0, done.stderr
     values = json.loads((tmp_path / "benchmarks" / "results.json").read_text())
-    assert [run["client"] for run in values["runs"]] == ["mongoimport", "brimline"]
+    assert [(run["client"], run["operations_by"]) for run in values["runs"]] == [
+        *(("mongoimport", "server"), ("brimline", "client"))
+    ]
+    assert values["runs"][0]["operations"] == 1000
     assert [each["reason"] for each in values["absent"]] == ["the look at its commands failed: ended early"]
     assert "not in the tables: mongoimport, batch: the look at its commands failed: ended early" in done.stdout

@@ -59,6 +59,16 @@ def test_what_does_not_fit_together_is_said() -> None:
     assert "found nothing, in: ycsb (c, round 1): 3" in odd
 
 
+@pytest.mark.parametrize("by", ["server", None])
+def test_a_client_whose_operations_only_the_server_counted_is_named(by: str | None) -> None:
+    commands = {"brimline": {"find": "find by _id"}}
+    text = page(results(run("brimline", "c"), run("go-ycsb", "c", operations_by=by), commands=commands))
+    assert "In every run of a client that counts, the server's own counters are within 5% of it." in text
+    assert "The operations of go-ycsb only the server counted: there is nothing to compare." in text
+    told = [run(client, "c", operations_by="client") for client in ("brimline", "ycsb", "go-ycsb")]
+    assert "only the server counted" not in page(results(*told, commands=commands))
+
+
 def test_a_run_with_which_the_server_does_not_agree_is_in_no_median_and_no_ratio_and_is_named() -> None:
     good = run("ycsb", "c", number=1, round=1, client_cpu_ns=80_000_000)
     odd = run("ycsb", "c", number=2, round=2, client_cpu_ns=20_000_000, counted={"query": 900})

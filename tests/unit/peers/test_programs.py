@@ -13,7 +13,7 @@ import pytest
 from benchmarks.peers import catalogue
 from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, Missing, build_go_ycsb
 from benchmarks.peers.catalogue import CATALOGUE, find_program
-from benchmarks.peers.measuring import Reading, command_line, others_share
+from benchmarks.peers.measuring import command_line
 from benchmarks.peers.options import read_arguments, settings_of
 from benchmarks.peers.outside import tools
 from benchmarks.peers.protocol import options
@@ -232,12 +232,3 @@ def test_how_long_a_load_by_count_takes_follows_its_documents() -> None:
         lengths = [each.length_of(cell, jvm=False, by_count=True) for each in (once, twice)]
         assert lengths[1] == 2 * lengths[0] > 0
     assert settings.length_of(finds, jvm=False, by_count=True) == settings.length_of(finds, jvm=False, by_count=False)
-
-
-def test_what_neither_client_nor_server_used_was_used_by_others() -> None:
-    cores = os.cpu_count() or 1
-    begin = Reading(at_ns=0, host_busy_ns=0, client_cpu_ns=5, server_cpu_ns=7, counters={})
-    busy_ns = cores * 100 - 20
-    end = Reading(at_ns=100, host_busy_ns=busy_ns, client_cpu_ns=15, server_cpu_ns=27, counters={})
-    assert others_share(begin, end) == pytest.approx((busy_ns - 30) / cores / 100)
-    assert others_share(begin, replace(end, host_busy_ns=10)) == 0

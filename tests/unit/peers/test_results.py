@@ -39,8 +39,18 @@ def test_the_form_is_fixed(tmp_path: Path) -> None:
     assert set(values["runs"][0]) == {
         *("client", "cell", "round", "number", "operations", "failed", "counted", "window_ns", "client_cpu_ns"),
         *("engine_cpu_ns", "server_cpu_ns", "others_share", "p50_ns", "p99_ns", "peak_memory_bytes", "start_ns"),
-        *("cpu_before_window_ns", "versions", "rested"),
+        *("cpu_before_window_ns", "versions", "rested", "operations_by"),
     }
+
+
+def test_what_was_written_before_a_field_was_recorded_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    written(file)
+    values = json.loads(file.read_text(encoding="utf-8"))
+    for each in values["runs"]:
+        del each["rested"], each["operations_by"]
+    file.write_text(json.dumps(values), encoding="utf-8")
+    assert [each.operations_by for each in Results.read(file).runs] == [None, None]
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:
