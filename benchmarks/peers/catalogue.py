@@ -135,7 +135,7 @@ CATALOGUE = (
         cells=("c", "a", "load"),
         jvm=True,
         outside=True,
-        note="Operations are the server's count, latencies span its warm-up.",
+        note="Operations are the server's count, latencies and failures span its warm-up.",
     ),
     Peer(
         name="mongoimport",

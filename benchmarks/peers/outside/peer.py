@@ -23,8 +23,8 @@ from benchmarks.peers.outside.tools import (
     GO_DATABASE,
     GO_LOAD_TABLE,
     GO_TABLE,
+    failures,
     go_ycsb_command,
-    go_ycsb_failures,
     go_ycsb_records,
     mongoimport_command,
     percentile_ns,
@@ -81,7 +81,7 @@ def followed(given: argparse.Namespace, client: pymongo.MongoClient[dict[str, An
         said = output.read().decode(errors="replace")
     return {
         "operations": None,
-        "failed": go_ycsb_failures(said, in_flight=given.threads),
+        "failed": failures(given.tool, said, in_flight=given.threads),
         "window_ns": window_ns,
         "p50_ns": percentile_ns(said, 50),
         "p99_ns": percentile_ns(said, 99),

@@ -1,4 +1,4 @@
-"""Owns how each outside program is asked, and how its percentiles are read: pure."""
+"""Owns how each outside program is asked, and how its failures and percentiles are read: pure."""
 
 import argparse
 import math
@@ -15,6 +15,7 @@ _GO_BEYOND = 1
 _SPARE_S = 4
 """How long a tool that ends by itself goes on after the window."""
 _IMPORT_WORKERS = 4
+_YCSB_DONE = ("OK", "BATCHED_OK")
 
 
 def go_ycsb_command(given: argparse.Namespace, *, loads: bool = False) -> list[str]:
@@ -52,6 +53,21 @@ def mongoimport_command(given: argparse.Namespace, file: Path) -> list[str]:
     """The command line of mongoimport; its batches are its own."""
     where = ["--uri", given.uri, "--db", given.database, "--collection", given.collection]
     return [given.program, "--quiet", *where, "--numInsertionWorkers", str(_IMPORT_WORKERS), "--file", str(file)]
+
+
+def failures(tool: str, said: str, *, in_flight: int) -> int:
+    """How many operations a tool that runs for a time says have failed or found nothing, its warm-up included."""
+    return go_ycsb_failures(said, in_flight) if tool == "go-ycsb" else ycsb_failures(said)
+
+
+def ycsb_failures(said: str) -> int:
+    """How many operations YCSB returned something else for than that they were done.
+
+    >>> ycsb_failures("[READ], Return=NOT_FOUND, 498")
+    498
+    """
+    returned = re.findall(r"^\[(?:READ|UPDATE|INSERT)\], Return=(\w+), (\d+)", said, re.MULTILINE)
+    return sum(int(count) for status, count in returned if status not in _YCSB_DONE)
 
 
 def go_ycsb_failures(said: str, in_flight: int) -> int:

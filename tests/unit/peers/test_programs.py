@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from benchmarks.peers import catalogue
-from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, Missing, build_go_ycsb
+from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, ROOT, Missing, build_go_ycsb
 from benchmarks.peers.catalogue import CATALOGUE, find_program
 from benchmarks.peers.measuring import command_line
 from benchmarks.peers.options import read_arguments, settings_of
@@ -120,6 +120,24 @@ def test_failures_of_go_ycsb_are_those_beyond_what_was_in_flight_when_it_was_end
     last = "READ_ERROR - Takes(s): 19, Count: 36, OPS: 1\nUPDATE_ERROR - Takes(s): 19, Count: 1, OPS: 1"
     assert tools.go_ycsb_failures(f"{said}\n{last}", 32) == 5
     assert tools.go_ycsb_failures(said, 32) == 0
+
+
+@pytest.mark.parametrize(
+    ("case", "failed"),
+    [
+        *(("a-load.duplicate-keys", 1), ("a-run.no-server", 5), ("a-run.server-stopped", 17 + 9)),
+        *(("a-run.missing-table", 498 + 502), ("c-run.missing-table", 1000)),
+        *(("a-run.default", 0), ("a-run.maxexecutiontime", 0), ("c-run.hdr", 0), ("a-load.default", 0)),
+    ],
+)
+def test_failures_of_ycsb_are_those_that_it_has_printed(case: str, failed: int) -> None:
+    said = (ROOT / "tests" / "golden" / "ycsb" / f"{case}.stdout").read_text(encoding="utf-8")
+    assert tools.failures("ycsb", said, in_flight=32) == failed
+
+
+def test_failures_are_read_as_their_tool_writes_them() -> None:
+    said = "READ_ERROR - Takes(s): 9, Count: 40, OPS: 1\n[READ], Return=ERROR, 3"
+    assert (tools.failures("go-ycsb", said, in_flight=32), tools.failures("ycsb", said, in_flight=32)) == (8, 3)
 
 
 @pytest.mark.parametrize(
