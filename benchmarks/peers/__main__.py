@@ -23,7 +23,7 @@ from benchmarks.peers.commands import commands_seen
 from benchmarks.peers.machine import machine
 from benchmarks.peers.measuring import command_line, measure
 from benchmarks.peers.options import read_arguments, settings_of, short_windows
-from benchmarks.peers.page import counts_differ, figure, page
+from benchmarks.peers.page import FAILED_ONCE, NOT_IN_THE_TABLES, counts_differ, figure, page
 from benchmarks.peers.processes import ClientFailed
 from benchmarks.peers.results import Absence, Results, Run
 from benchmarks.peers.rounds import Turn, turns
@@ -113,10 +113,17 @@ class Comparison:
 
     def _run(self, turn: Turn, settings: Settings) -> Run | None:
         """One run, made once more where it fails: a median of fewer rounds is worth less. Every failure is told."""
-        tries = (self._try(turn, settings) for _ in range(_TRIES))
-        return next((run for run in tries if run is not None), None)
+        failed: list[Absence] = []
+        while len(failed) < _TRIES:
+            outcome = self._try(turn, settings)
+            if isinstance(outcome, Run):
+                self._results.note_made_again(failed)
+                return outcome
+            failed.append(outcome)
+            self._results.note_absent(outcome)
+        return None
 
-    def _try(self, turn: Turn, settings: Settings) -> Run | None:
+    def _try(self, turn: Turn, settings: Settings) -> Run | Absence:
         peer, cell, program = peer_named(turn.client), _cell_named(turn.cell), self._programs[turn.client]
         log = self._logs / f"{turn.client}.log"
         try:
@@ -124,20 +131,15 @@ class Comparison:
         except (ClientFailed, ProcessLookupError) as error:
             _say(f"{turn.client}, {turn.cell}: {error}")
             _say("".join(log.read_text(errors="replace").splitlines(keepends=True)[-10:]))
-            self._note(failed_run(turn, error))
-            return None
+            return failed_run(turn, error)
 
     def _command_line(self, turn: Turn) -> str:
         peer, cell, program = peer_named(turn.client), _cell_named(turn.cell), self._programs[turn.client]
         return _portable(command_line(peer, program, "mongodb://HOST:PORT", cell, self._settings))
 
-    def _note(self, absence: Absence) -> None:
-        if absence not in self._results.absent:
-            self._results.absent.append(absence)
-
 
 def failed_run(turn: Turn, error: Exception) -> Absence:
-    """Why a run is missing, and how to see it again. Of a peer without any run in a cell it is why it has no row.
+    """Why a run failed, and how to see it again. Of a peer without any run in a cell it is why it has no row.
 
     Elsewhere than in the page of this comparison, which a single run would replace.
     """
@@ -214,9 +216,10 @@ def _print(results: Results) -> None:
         measured = "not measured" if target.ratio is None else f"{figure(target.ratio.median)}: {target.outcome}"
         print(f"{target.text}: at least {figure(target.at_least)}; {measured}")
     for absence in results.absent:
-        print(f"not in the tables: {', '.join(filter(None, (absence.client, absence.cell)))}: {absence.reason}")
+        where = FAILED_ONCE if absence.made_again else NOT_IN_THE_TABLES
+        print(f"{where.lower()}: {', '.join(filter(None, (absence.client, absence.cell)))}: {absence.reason}")
     for run in results.doubtful:
-        print(f"not in the tables: {run.client}, {run.cell}, round {run.round}: {counts_differ(run)}")
+        print(f"{NOT_IN_THE_TABLES.lower()}: {run.client}, {run.cell}, round {run.round}: {counts_differ(run)}")
 
 
 def _line(run: Run) -> str:

@@ -6,12 +6,14 @@ from typing import Any
 from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, peer_named
 from benchmarks.peers.commands import differences
 from benchmarks.peers.figures import Measure, Spread, over, ratios
-from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Results, Run
+from benchmarks.peers.results import COUNT_TOLERANCE, OTHERS_SHARE_MAX, Absence, Results, Run
 from benchmarks.peers.settings import CELLS, Cell, Settings
 from benchmarks.peers.targets import NO_RATIOS, targets, where_peers_are_better
 
 Row = Sequence[str]
 _UNKNOWN = "–"
+NOT_IN_THE_TABLES = "Not in the tables"
+FAILED_ONCE = "Failed once, and made again"
 
 
 def page(results: Results, *, home: str | None = "") -> str:
@@ -21,7 +23,7 @@ def page(results: Results, *, home: str | None = "") -> str:
     """
     blocks = [_head(results, home), _targets(results), _other_targets(home)]
     blocks += [_cell(results, cell) for cell in CELLS if any(run.cell == cell.name for run in results.runs)]
-    blocks += [_better(results), _absent(results), _same_work(results), _circumstances(results)]
+    blocks += [_better(results), _absent(results), _failed_once(results), _same_work(results), _circumstances(results)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -186,12 +188,7 @@ def _better(results: Results) -> str:
 
 
 def _absent(results: Results) -> str:
-    if not results.absent and not results.doubtful:
-        return ""
-    rows = [
-        (peer_named(each.client).title, _title(each.cell) if each.cell else "all", each.reason, each.hint)
-        for each in results.absent
-    ]
+    rows = _absences(each for each in results.absent if not each.made_again)
     rows += [
         (
             peer_named(run.client).title,
@@ -201,7 +198,23 @@ def _absent(results: Results) -> str:
         )
         for run in results.doubtful
     ]
-    return "## Not in the tables\n\n" + table(("peer", "work", "why", "how to get it"), rows, figures=False)
+    return _told(NOT_IN_THE_TABLES, ("peer", "work", "why", "how to get it"), rows)
+
+
+def _failed_once(results: Results) -> str:
+    rows = _absences(each for each in results.absent if each.made_again)
+    return _told(FAILED_ONCE, ("peer", "work", "what failed", "how to try it"), rows)
+
+
+def _absences(absences: Iterable[Absence]) -> list[Row]:
+    return [
+        (peer_named(each.client).title, _title(each.cell) if each.cell else "all", each.reason, each.hint)
+        for each in absences
+    ]
+
+
+def _told(heading: str, head: Row, rows: Sequence[Row]) -> str:
+    return f"## {heading}\n\n{table(head, rows, figures=False)}" if rows else ""
 
 
 def _same_work(results: Results) -> str:

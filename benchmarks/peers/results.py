@@ -1,8 +1,8 @@
 """Owns results.json: its form, written and read. Times in ns, sizes in bytes, one entry per run."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -79,12 +79,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """A peer, or a run of it, that isn't in the tables: why, and how to get it."""
+    """A peer that isn't here, or a run of it that failed: why, and how to get it.
+
+    `made_again`: it failed once only, and its second try is in the tables.
+    """
 
     client: str
     reason: str
     hint: str = ""
     cell: str = ""
+    made_again: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -111,6 +115,15 @@ class Results:
     def doubtful(self) -> list[Run]:
         """The runs in no median and no ratio: the server counted something else."""
         return [run for run in self.runs if not run.server_agrees]
+
+    def note_absent(self, absence: Absence) -> None:
+        """Notes why something is missing, once."""
+        if absence not in self.absent:
+            self.absent.append(absence)
+
+    def note_made_again(self, failed: Sequence[Absence]) -> None:
+        """What had failed, and is noted so, has been made after all."""
+        self.absent = [replace(each, made_again=True) if each in failed else each for each in self.absent]
 
     def write(self, file: Path) -> None:
         """Writes results.json, whole or not at all."""

@@ -1,5 +1,7 @@
 """BENCHMARKS.md: every measured figure, every absence, nothing made up."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.peers.figures import Spread
@@ -48,6 +50,18 @@ def test_a_peer_that_is_better_is_said_to_be() -> None:
 def test_absent_peers_are_named_with_the_way_to_get_them() -> None:
     text = page(results(absent=[Absence(client="go-ycsb", reason="not here", hint="put go-ycsb on PATH")]))
     assert "| go-ycsb | all | not here | put go-ycsb on PATH |" in text
+
+
+def test_a_run_that_was_made_again_is_told_apart_from_what_is_missing() -> None:
+    failed = Absence(client="ycsb", cell="c", reason="its run of round 1 failed: ended early", hint="make peers")
+    text = page(results(run("ycsb", "c"), absent=[replace(failed, made_again=True)]))
+    assert "Not in the tables" not in text
+    head = "| peer | work | what failed | how to try it |\n| --- | --- | --- | --- |"
+    row = "| YCSB | Workload C | its run of round 1 failed: ended early | make peers |"
+    assert f"## Failed once, and made again\n\n{head}\n{row}\n" in text
+    missing = page(results(run("ycsb", "c"), absent=[failed]))
+    assert "## Not in the tables\n\n| peer | work | why | how to get it |" in missing
+    assert "made again" not in missing
 
 
 def test_what_does_not_fit_together_is_said() -> None:

@@ -1,6 +1,7 @@
 """results.json: what is written is what is read; another form is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,15 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     file.write_text(file.read_text(encoding="utf-8").replace('"format_version": 1', '"format_version": 2'))
     with pytest.raises(ValueError, match="format_version is 2"):
         Results.read(file)
+
+
+def test_a_failure_is_noted_once_and_told_apart_when_its_run_was_made_again() -> None:
+    made = results()
+    first, second = (Absence(client="ycsb", cell=cell, reason="ended early") for cell in ("c", "a"))
+    for absence in (first, second, second):
+        made.note_absent(absence)
+    made.note_made_again([first])
+    assert made.absent == [replace(first, made_again=True), second]
 
 
 def test_runs_with_which_the_server_does_not_agree_are_in_no_figure() -> None:
