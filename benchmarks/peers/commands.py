@@ -1,5 +1,6 @@
 """Owns what the profiler saw, in words: pure. Two clients do the same work where their words are equal."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 _OF_CLIENT = "clientSupplied"
 _ORDERED_BY_DEFAULT = True
 _CONCERN_KEYS = ("j", "level", "w")
+_ALSO = "; also "
+_ORDER_OF_ONE = re.compile(r"^(insert of 1), (?:ordered|unordered|order not noted)")
 
 
 def commands_seen(noted: Iterable[Mapping[str, Any]], *, batched: bool = False) -> dict[str, str]:
@@ -23,16 +26,24 @@ def commands_seen(noted: Iterable[Mapping[str, Any]], *, batched: bool = False) 
             if batched:
                 kind = f"{kind}, batched"
             shapes.setdefault(kind, Counter())[words] += 1
-    return {kind: "; also ".join(words for words, _ in counts.most_common()) for kind, counts in sorted(shapes.items())}
+    return {kind: _ALSO.join(words for words, _ in counts.most_common()) for kind, counts in sorted(shapes.items())}
 
 
 def differences(seen: Mapping[str, Mapping[str, str]], *, reference: str) -> dict[str, list[str]]:
-    """For each client the kinds of command whose shape is not that of `reference`."""
+    """For each client the kinds of command whose shape is not that of `reference`.
+
+    One document is inserted the same, ordered or not: its order is no difference.
+    """
     wanted = seen.get(reference, {})
     return {
-        client: [kind for kind, words in kinds.items() if kind in wanted and words != wanted[kind]]
+        client: [kind for kind, words in kinds.items() if kind in wanted and _work(words) != _work(wanted[kind])]
         for client, kinds in seen.items()
     }
+
+
+def _work(words: str) -> list[str]:
+    """The shapes without the order of inserts that have no second document."""
+    return list(dict.fromkeys(_ORDER_OF_ONE.sub(r"\1", shape) for shape in words.split(_ALSO)))
 
 
 def _shape(noted: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -64,6 +64,18 @@ def test_concerns_are_part_of_the_shape_where_the_client_asked_for_them() -> Non
     assert "readConcern level majority" in commands_seen([{**find(), "readConcern": majority}])["find"]
 
 
+def test_the_order_of_one_document_is_no_difference_and_that_of_several_is() -> None:
+    def differing(ours: str, theirs: str) -> bool:
+        seen = {"brimline": {"insert": ours}, "ycsb": {"insert": theirs}}
+        return differences(seen, reference="brimline")["ycsb"] == ["insert"]
+
+    assert not differing("insert of 1, unordered", "insert of 1, ordered")
+    assert not differing("insert of 1, unordered", "insert of 1, ordered; also insert of 1, order not noted")
+    assert differing("insert of 1, unordered", "insert of 1, ordered, writeConcern w 1")
+    assert differing("insert of 10, unordered", "insert of 10, ordered")
+    assert differing("insert of 1, unordered", "insert of 10, unordered")
+
+
 def test_differences_are_those_to_the_reference() -> None:
     seen = {"brimline": {"find": "x", "update": "y"}, "ycsb": {"find": "x", "update": "z"}, "go": {"scan": "s"}}
     assert differences(seen, reference="brimline") == {"brimline": [], "ycsb": ["update"], "go": []}
