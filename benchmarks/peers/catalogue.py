@@ -79,7 +79,17 @@ def find_program(names: tuple[str, ...], variable: str, environ: Mapping[str, st
 
 
 CATALOGUE = (
-    Peer(name=BRIMLINE, title="brimline", command=python_program("brimline.peer"), by_count=True),
+    Peer(
+        name=BRIMLINE,
+        title="brimline",
+        command=python_program("brimline.peer"),
+        by_count=True,
+        note="In batched loads only a command for each of the server's processors and one more are on the way, not one "
+        "on each connection: its latencies there are shorter above all because fewer commands wait. In C, A and "
+        "unbatched loads it looks for replies now and then, where that gains throughput, and a connection is idle "
+        "between its reply and the next look. Its latencies end when the reply arrives at the host, by the kernel's "
+        "stamp; those of the peers when the client has it.",
+    ),
     Peer(
         name="ycsb",
         title="YCSB",

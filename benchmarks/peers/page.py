@@ -59,11 +59,14 @@ def _head(results: Results, home: str | None) -> str:
         "# brimline beside its peers",
         "Written by `make peers`; how it is done, and how to add a peer, is in "
         f"{guide}. Every run is in [results.json](benchmarks/results.json).",
-        f"{settings['threads']} connections in a closed loop, {figure(settings['records'])} records of 10 × 100 B, "
-        f"zipfian 0.99, mongod {results.server_version}. {_cores(settings, home)} Every peer "
-        f"runs right beside a run of brimline, in {settings['rounds']} rounds whose order alternates. "
-        f"{_lengths(settings)} Figures are medians with (smallest–largest) over the rounds. "
+        f"Every client is asked for {settings['threads']} connections in a closed loop. "
+        f"{figure(settings['records'])} records of 10 × 100 B, zipfian 0.99, mongod {results.server_version}. "
+        f"{_cores(settings, home)} Every peer runs right beside a run of brimline, in {settings['rounds']} rounds "
+        f"whose order alternates. {_lengths(settings)} Figures are medians with (smallest–largest) over the rounds. "
         "Absolute ones drift with the machine; ratios within pairs, and client ÷ server CPU, drift much less.",
+        "In flight is how many commands were on the way at once, about: throughput in commands × p50 (Little's law). "
+        "Latencies compare only where it is alike: the more commands wait for the server, the longer each waits. Why a "
+        "client has fewer than connections, and when its latencies end, is in the notes under Circumstances.",
         "Peak MB (VmHWM, 10⁶ bytes) is of the whole process until its result is out: brimline's holds its analysis and "
         "its report. Of programs from outside it is read at the end of the window.",
     ]
@@ -80,17 +83,24 @@ def _head(results: Results, home: str | None) -> str:
 
 
 def _lengths(settings: Mapping[str, Any]) -> str:
+    """What is recorded of them: results from before the last two settings were say nothing of batched loads."""
     made = Settings(**settings)
     unbatched, batched = (
         [figure(made.measured_of(cell)), *(figure(made.warmup_of(cell, jvm=jvm)) for jvm in (False, True))]
         for cell in (CELLS[0], CELLS[-1])
     )
-    return (
-        "Windows last {} s, after a warm-up of {} s, on a JVM {} s; in batched loads {} s, {} s and {} s. "
-        "A client that loads by count, as brimline does, loads {} documents, batched or not, and its window is the "
-        "whole load: its collection is on average as large as YCSB's in the window of its unbatched load, at {} "
-        "documents/s."
-    ).format(*unbatched, *batched, figure(made.documents), figure(made.documents_per_s_ycsb))
+    lengths = "last {} s, after a warm-up of {} s, on a JVM {} s".format(*unbatched)
+    if "batched_part" in settings:
+        said = f"Windows {lengths}; in batched loads {{}} s, {{}} s and {{}} s.".format(*batched)
+    else:
+        said = f"Without batches, windows {lengths}."
+    if "documents_per_s_ycsb" in settings:
+        said += (
+            f" A client that loads by count, as brimline does, loads {figure(made.documents)} documents, batched or "
+            "not, and its window is the whole load: its collection is on average as large as YCSB's in the window of "
+            f"its unbatched load, at {figure(made.documents_per_s_ycsb)} documents/s."
+        )
+    return said
 
 
 def _guide(home: str | None) -> str:
@@ -132,12 +142,13 @@ def _other_targets(home: str | None) -> str:
 
 def _cell(results: Results, cell: Cell) -> str:
     clients = [peer.name for peer in CATALOGUE if results.of(peer.name, cell.name)]
-    rows = [_figures(results.of(name, cell.name), name) for name in clients]
+    batch = results.settings["batch"] if cell.batched else 1
+    rows = [_figures(results.of(name, cell.name), name, batch) for name in clients]
     title = cell.title + (f" of {results.settings['batch']}" if cell.batched else "")
     unit = f"per {cell.unit}"
     head = (
         *("client", f"{cell.unit}s/s", f"client µs {unit}", f"server µs {unit}", "client ÷ server"),
-        *("p50 ms", "p99 ms", "peak MB", "start s", "CPU s before the window"),
+        *("p50 ms", "p99 ms", "in flight", "peak MB", "start s", "CPU s before the window"),
     )
     blocks = [f"## {title}", table(head, rows)]
     beside = [_ratios(results, cell, name) for name in clients if name != BRIMLINE]
@@ -145,11 +156,11 @@ def _cell(results: Results, cell: Cell) -> str:
         ratio_head = ("against brimline in the same pair", "client CPU: peer ÷ brimline", "throughput: brimline ÷ peer")
         blocks.append(table(ratio_head, beside))
     if cell.loads:
-        blocks.append("Latencies are of commands, all else is per document.")
+        blocks.append("Latencies and what is in flight are of commands, all else is per document.")
     return "\n\n".join(blocks)
 
 
-def _figures(runs: Sequence[Run], name: str) -> Row:
+def _figures(runs: Sequence[Run], name: str, batch: int) -> Row:
     def measured(measure: Measure) -> str:
         return with_range(over(runs, measure))
 
@@ -163,6 +174,7 @@ def _figures(runs: Sequence[Run], name: str) -> Row:
         measured(lambda run: run.quotient),
         measured(lambda run: run.p50_ns and run.p50_ns / 1e6),
         measured(lambda run: run.p99_ns and run.p99_ns / 1e6),
+        measured(lambda run: run.in_flight(batch)),
         measured(lambda run: run.peak_memory_bytes / 1e6),
         measured(lambda run: run.start_ns / 1e9),
         measured(lambda run: run.cpu_before_window_ns / 1e9),

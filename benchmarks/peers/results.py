@@ -71,6 +71,10 @@ class Run:
         """CPU of the client over that of the server, which drifts less with the machine than either."""
         return self.client_cpu_ns / max(self.server_cpu_ns, 1)
 
+    def in_flight(self, batch: int) -> float | None:
+        """How many commands of `batch` documents were on the way at once, about: by Little's law, p50 for the mean."""
+        return None if self.p50_ns is None else self.ops_per_s / batch * self.p50_ns / 1e9
+
     @property
     def server_agrees(self) -> bool:
         """Whether the server counted what the client says it did: always where the client says nothing."""

@@ -30,7 +30,7 @@ def test_a_table_is_markdown() -> None:
 
 def test_figures_stand_in_the_row_of_their_client() -> None:
     text = page(results(run("brimline", "c"), run("ycsb", "c", operations=500, client_cpu_ns=40_000_000)))
-    assert "| YCSB | 500 | 80 | 100 | 0.8 | 1 | 5 | 80 | 1 | 0.5 |" in text
+    assert "| YCSB | 500 | 80 | 100 | 0.8 | 1 | 5 | 0.5 | 80 | 1 | 0.5 |" in text
     assert "| YCSB | 8 | 2 |" in text
     assert "client CPU per operation, C: ycsb ÷ brimline | ≥ 6 | 8 | met |" in text
     assert "Workload A" not in text
@@ -38,7 +38,23 @@ def test_figures_stand_in_the_row_of_their_client() -> None:
 
 def test_a_latency_that_a_client_does_not_have_is_a_dash() -> None:
     text = page(results(run("brimline", "batch"), run("ycsb", "batch", p50_ns=None, p99_ns=None)))
-    assert "| YCSB | 1 000 | 10 | 50 | 0.2 | – | – |" in text
+    assert "| YCSB | 1 000 | 10 | 50 | 0.2 | – | – | – | 80 |" in text
+
+
+def test_what_is_in_flight_is_the_rate_of_commands_times_their_p50() -> None:
+    figures = {"operations": 140_000, "p50_ns": 13_700_000, "p99_ns": 20_000_000}
+    text = page(results(run("brimline", "batch", **figures), run("brimline", "c", operations=20_800, p50_ns=1_270_000)))
+    assert "| 13.7 | 20 | 19.2 | 80 |" in text  # commands of 100 documents
+    assert "| 1.27 | 5 | 26.4 | 80 |" in text
+
+
+def test_that_latencies_are_not_of_the_same_queue_nor_end_alike_is_said() -> None:
+    text = page(results(run("brimline", "batch"), run("ycsb", "batch")))
+    assert "Every client is asked for 32 connections in a closed loop." in text
+    assert "Latencies compare only where it is alike" in text
+    note = next(line for line in text.splitlines() if line.startswith("- brimline: "))
+    assert "only a command for each of the server's processors" in note
+    assert "when the reply arrives at the host" in note
 
 
 def test_a_peer_that_is_better_is_said_to_be() -> None:
@@ -110,8 +126,9 @@ def test_every_figure_has_its_range() -> None:
         cpu_before_window_ns=700_000_000,
     )
     row = next(line for line in page(results(low, high)).splitlines() if line.startswith("| YCSB | 750"))
-    assert row.count("–") == 10
-    for part in ("engine alone 2 (1–3)", "150 (50–250)", "2 (1–3) | 6 (5–7) | 100 (80–120)", "0.6 (0.5–0.7)"):
+    assert row.count("–") == 11
+    latencies = "2 (1–3) | 6 (5–7) | 1.25 (1–1.5)"
+    for part in ("engine alone 2 (1–3)", "150 (50–250)", f"{latencies} | 100 (80–120)", "0.6 (0.5–0.7)"):
         assert part in row
 
 
@@ -145,9 +162,18 @@ def test_a_machine_that_was_not_quiet_is_named() -> None:
 
 
 def test_the_lengths_of_windows_and_loads_are_said_as_they_were() -> None:
-    said = page(results(run("brimline", "c")))
+    made = results(run("brimline", "c"))
+    made.settings = {**made.settings, "batched_part": 0.5, "documents_per_s_ycsb": 15_000}
+    said = page(made)
     assert "Windows last 6 s, after a warm-up of 2 s, on a JVM 12 s; in batched loads 3 s, 1 s and 6 s." in said
     assert "loads 450 000 documents, batched or not" in said
+
+
+def test_lengths_that_were_not_recorded_are_not_said() -> None:
+    said = page(results(run("brimline", "c")))
+    assert "Without batches, windows last 6 s, after a warm-up of 2 s, on a JVM 12 s. Figures are" in said
+    assert "; in batched loads" not in said
+    assert "loads by count" not in said
 
 
 def test_cores_are_said_to_be_shared_where_they_are() -> None:
