@@ -22,7 +22,12 @@ NO_RATIOS = (
         "make bench-ceiling",
     ),
     ("send lag at 20 000 operations/s, p99", "≤ 50 µs", "make bench-lag"),
-    ("peak memory of a load, with 1 000 connections and with 10⁸ operations", "< 80 MB", "make bench-memory"),
+    (
+        "peak memory of a run until its last reply is in, with 1 000 connections and with 10⁸ operations (the whole "
+        "command, with analysis and report, takes more and is not limited)",
+        "< 80 MB",
+        "make bench-memory",
+    ),
     ("memory through 30 minutes at 5 000 operations/s", "level", "make bench-soak"),
     ("size of the record of those 30 minutes", "< 20 MB", "make bench-soak"),
 )

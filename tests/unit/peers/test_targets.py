@@ -63,6 +63,12 @@ def test_targets_that_are_no_ratios_are_those_that_are_checked() -> None:
     assert f"≤ {lag.P99_US_MAX:g} µs" in text
 
 
+def test_what_the_limit_of_memory_is_not_of_is_said_beside_it() -> None:
+    (limited,) = [what for what, target, _ in NO_RATIOS if target == f"< {memory.LOAD_MB_MAX} MB"]
+    assert limited.startswith("peak memory of a run until its last reply is in")
+    assert "the whole command, with analysis and report, takes more" in limited
+
+
 def test_every_figure_in_which_a_peer_is_ahead_is_named() -> None:
     ahead = run(
         "rust-driver", "c", operations=2000, client_cpu_ns=20_000_000, server_cpu_ns=100_000_000, p99_ns=2_500_000
