@@ -115,7 +115,8 @@ def _cores(settings: Mapping[str, Any], home: str | None) -> str:
     shared = sorted(set(settings["client_cores"]) & set(settings["server_cores"]))
     if not shared:
         return (
-            "Client and server each have cores of their own; on shared cores, measured apart from this, they are in "
+            "Client and server each have cores of their own; on shared cores, measured apart from this and "
+            "with its own machine and commit named, they are in "
             f"{_link('shared cores', 'benchmarks/shared-cores/BENCHMARKS.md', home)}."
         )
     return (
