@@ -6,7 +6,9 @@ from pathlib import Path
 
 from brimline.doctor import disk, limits, memory, neighbours, processor, timing
 from brimline.doctor.check import Check, Status
-from brimline.servers import Deployment
+from brimline.errors import BrimlineError
+from brimline.servers import Deployment, find_mongod
+from brimline.servers.binary import version_number
 from brimline.servers.state import servers_directory
 
 CheckFunction = Callable[[], Check]
@@ -73,7 +75,6 @@ def _machine(planned: Planned | None) -> list[tuple[str, CheckFunction]]:
         ("arrival_times", timing.arrival_times),
         ("open_files", lambda: limits.open_files(connections=connections, sockets=sockets)),
         ("processes", lambda: limits.processes(connections=connections, sockets=sockets, threads=threads)),
-        ("transparent_huge_pages", memory.huge_pages),
         ("swap", memory.swap),
     ]
 
@@ -87,6 +88,7 @@ def _own_server(
         ("server_versions", disk.server_versions),
         ("shared_host", lambda: neighbours.shared_host(None)),
         ("session_scheduling", lambda: neighbours.session(None)),
+        ("transparent_huge_pages", lambda: memory.huge_pages(None, own_version=_own_version(mongod, server_version))),
         ("data_directory", lambda: disk.data_directory(place)),
         (
             "server_disk",
@@ -95,12 +97,23 @@ def _own_server(
     ]
 
 
+def _own_version(mongod: Path | None, server_version: str | None) -> str | None:
+    """The version of the server that brimline would start; None: there is none, as the check of its program says."""
+    if server_version is not None:
+        return server_version
+    try:
+        return version_number(find_mongod(flag=mongod))
+    except BrimlineError:
+        return None
+
+
 def _other(server: ServerInUse, planned: Planned | None) -> list[tuple[str, CheckFunction]]:
     where = f"at {server.deployment.address}"
     planned_bytes = None if planned is None else planned.data_bytes
     return [
         ("shared_host", lambda: neighbours.shared_host(server.deployment)),
         ("session_scheduling", lambda: neighbours.session(server.deployment)),
+        ("transparent_huge_pages", lambda: memory.huge_pages(server.deployment)),
         (
             "server_disk",
             lambda: disk.server_disk(

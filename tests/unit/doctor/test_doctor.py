@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ UNSEEN: list[Callable[[Path], Check]] = [
     processor.pressure,
     processor.load_average,
     processor.steal,
-    memory.huge_pages,
+    lambda root: memory.huge_pages(None, root, own_version="6.0.5"),
     memory.swap,
     lambda root: timing.clock_source(root, resolution_ns=1),
     lambda root: neighbours.session(None, root),
@@ -125,18 +126,6 @@ def test_steal(stolen: int, status: Status, tmp_path: Path) -> None:
 
 
 # Memory
-
-
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [
-        ("always madvise [never]", Status.PASS),
-        ("always [madvise] never", Status.PASS),
-        ("[always] madvise never", Status.WARN),
-    ],
-)
-def test_huge_pages(tmp_path: Path, text: str, status: Status) -> None:
-    _expect(memory.huge_pages(_files(tmp_path, sys__kernel__mm__transparent_hugepage__enabled=text)), status)
 
 
 @pytest.mark.parametrize(
@@ -339,6 +328,71 @@ def test_session_scheduling(tmp_path: Path) -> None:
     _expect(neighbours.session(FAR, tmp_path), Status.PASS, "not a process in sight")
     _files(tmp_path, proc__sys__kernel__sched_autogroup_enabled="0")
     _expect(neighbours.session(HERE, tmp_path), Status.PASS, "not grouped")
+
+
+# The memory of the server
+
+
+def _with_huge_pages(root: Path, chosen: str) -> Path:
+    words = " ".join(f"[{word}]" if word == chosen else word for word in ("always", "madvise", "never"))
+    return _files(root, sys__kernel__mm__transparent_hugepage__enabled=f"{words}\n")
+
+
+@pytest.mark.parametrize(
+    ("version", "chosen", "status"),
+    [
+        ("4.4.2", "never", Status.PASS),
+        ("6.0.5", "madvise", Status.PASS),
+        ("7.0.14", "always", Status.WARN),
+        ("8.0.4", "always", Status.PASS),
+        ("8.0.4", "never", Status.WARN),
+        ("10.1.0-rc0", "madvise", Status.WARN),
+    ],
+)
+def test_huge_pages_suit_the_version_of_the_server(tmp_path: Path, version: str, chosen: str, status: Status) -> None:
+    """MongoDB's manual: off up to 7.0, on from 8.0."""
+    root = _with_huge_pages(tmp_path, chosen)
+    here = memory.huge_pages(replace(HERE, version=version), root)
+    assert here == memory.huge_pages(None, root, own_version=version)
+    _expect(here, status, chosen, version)
+    assert here.hint is None or f"echo {'madvise' if version.startswith('7') else 'always'} > /sys/" in here.hint
+
+
+def test_huge_pages_of_which_nothing_can_be_said(tmp_path: Path) -> None:
+    """Those of another host, and what suits a server that is no MongoDB, or whose version isn't known."""
+    root = _with_huge_pages(tmp_path, "always")
+    for server in (FAR, TUNNEL):
+        check = memory.huge_pages(server, root)
+        _expect(check, Status.UNKNOWN, server.address)
+        assert check.figures == {}
+    _expect(memory.huge_pages(replace(HERE, engine="FerretDB", version="7.0.42"), root), Status.UNKNOWN, "always")
+    _expect(memory.huge_pages(replace(HERE, version="unknown"), root), Status.UNKNOWN, "always")
+    _expect(memory.huge_pages(None, root, own_version=None), Status.UNKNOWN, "always")
+
+
+def test_a_checkup_asks_what_suits_the_server_that_will_be_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tmp_path / "mongod"
+    program.write_text("#!/bin/sh\necho db version v8.0.4\n")
+    program.chmod(0o755)
+    asked: list[object] = []
+
+    def huge_pages(deployment: Deployment | None, *, own_version: str | None = None) -> Check:
+        asked.append(own_version if deployment is None else deployment)
+        return Check(name="transparent_huge_pages", status=Status.PASS, evidence="")
+
+    monkeypatch.setattr(memory, "huge_pages", huge_pages)
+    monkeypatch.setattr(processor, "STEAL_WINDOW_S", 0.0)
+    cases: list[dict[str, Any]] = [
+        {"mongod": program},
+        {"mongod": tmp_path / "none"},
+        {"server_version": "99.1"},
+        {"server": ServerInUse(deployment=FAR, free_bytes=None)},
+    ]
+    for given in cases:
+        assert "transparent_huge_pages" in [check.name for check in examine(runs_directory=tmp_path, **given)]
+    assert asked == ["8.0.4", None, "99.1", FAR]
 
 
 # The generator itself
