@@ -89,6 +89,7 @@ def _own_server(
         ("shared_host", lambda: neighbours.shared_host(None)),
         ("session_scheduling", lambda: neighbours.session(None)),
         ("transparent_huge_pages", lambda: memory.huge_pages(None, own_version=_own_version(mongod, server_version))),
+        ("free_page_reporting", lambda: memory.free_page_reporting(None)),
         ("data_directory", lambda: disk.data_directory(place)),
         (
             "server_disk",
@@ -114,6 +115,7 @@ def _other(server: ServerInUse, planned: Planned | None) -> list[tuple[str, Chec
         ("shared_host", lambda: neighbours.shared_host(server.deployment)),
         ("session_scheduling", lambda: neighbours.session(server.deployment)),
         ("transparent_huge_pages", lambda: memory.huge_pages(server.deployment)),
+        ("free_page_reporting", lambda: memory.free_page_reporting(server.deployment)),
         (
             "server_disk",
             lambda: disk.server_disk(

@@ -32,3 +32,9 @@ def session_of(root: Path, pid: int | str) -> int | None:
     """The session of a process, field 6 of `/proc/<pid>/stat` (proc(5))."""
     fields = (text(root / "proc" / str(pid) / "stat") or "").rpartition(")")[2].split()
     return int(fields[3]) if len(fields) > 3 and fields[3].isdigit() else None
+
+
+def is_virtual(root: Path) -> bool | None:
+    """Whether this is a virtual machine; None where the processors' flags can't be read."""
+    flags = text(root / "proc/cpuinfo")
+    return None if flags is None else "hypervisor" in flags.split()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from brimline.doctor.check import Check, graded, unknown
-from brimline.doctor.kernel_files import ROOT, text
+from brimline.doctor.kernel_files import ROOT, is_virtual, text
 
 CORES_MIN = 2
 PRESSURE_PERCENT_MAX = 10.0
@@ -98,7 +98,7 @@ def steal(root: Path = ROOT, *, pause: Callable[[float], None] = time.sleep) -> 
         warn=worse > STEAL_SHARE_WARN,
         fail=now > STEAL_SHARE_FAIL,
         hint="use a machine whose processors are not shared, or one of one's own",
-        figures={"steal_share": now, "steal_share_since_boot": since_boot, "virtual_machine": _is_virtual(root)},
+        figures={"steal_share": now, "steal_share_since_boot": since_boot, "virtual_machine": is_virtual(root)},
     )
 
 
@@ -116,13 +116,8 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole > 0 else 0.0
 
 
-def _is_virtual(root: Path) -> bool | None:
-    flags = text(root / "proc/cpuinfo")
-    return None if flags is None else "hypervisor" in flags.split()
-
-
 def _machine(root: Path) -> str:
-    match _is_virtual(root):
+    match is_virtual(root):
         case True:
             product = text(root / "sys/class/dmi/id/product_name")
             return f"virtual machine ({product})" if product else "virtual machine"

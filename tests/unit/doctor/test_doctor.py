@@ -61,6 +61,7 @@ UNSEEN: list[Callable[[Path], Check]] = [
     processor.load_average,
     processor.steal,
     lambda root: memory.huge_pages(None, root, own_version="6.0.5"),
+    lambda root: memory.free_page_reporting(None, root),
     memory.swap,
     lambda root: timing.clock_source(root, resolution_ns=1),
     lambda root: neighbours.session(None, root),
@@ -393,6 +394,43 @@ def test_a_checkup_asks_what_suits_the_server_that_will_be_used(
     for given in cases:
         assert "transparent_huge_pages" in [check.name for check in examine(runs_directory=tmp_path, **given)]
     assert asked == ["8.0.4", None, "99.1", FAR]
+
+
+BLOCK_DEVICE = ("0x0002", "0010001001100100")
+
+
+def _with_virtio(root: Path, *devices: tuple[str, str], driver: bool = True) -> Path:
+    """A virtual machine with these devices, each with its kind and what it agreed on with its driver."""
+    _files(root, proc__cpuinfo="flags\t: fpu hypervisor lahf_lm\n")
+    for number, (kind, features) in enumerate(devices):
+        place = f"sys__bus__virtio__devices__virtio{number}__"
+        _files(root, **{f"{place}device": f"{kind}\n", f"{place}features": f"{features}\n"})
+        if driver:
+            _files(root, **{f"{place}driver": ""})
+    return root
+
+
+@pytest.mark.parametrize(("features", "status"), [("0110010100000000", Status.WARN), ("0111101111111111", Status.PASS)])
+def test_a_balloon_that_reports_free_pages_is_told(tmp_path: Path, features: str, status: Status) -> None:
+    """Bit 5 of the features says it."""
+    root = _with_virtio(tmp_path, BLOCK_DEVICE, ("0x0005", features))
+    for server in (None, HERE):
+        check = memory.free_page_reporting(server, root)
+        _expect(check, status)
+        assert check.figures == {"reporting": status is Status.WARN}
+    _expect(memory.free_page_reporting(FAR, root), Status.UNKNOWN, FAR.address)
+
+
+def test_a_balloon_without_a_driver_reports_nothing(tmp_path: Path) -> None:
+    root = _with_virtio(tmp_path, ("0x0005", "0110010100000000"), driver=False)
+    _expect(memory.free_page_reporting(None, root), Status.PASS)
+
+
+def test_a_virtual_machine_without_a_balloon_may_give_memory_back_in_other_ways(tmp_path: Path) -> None:
+    root = _with_virtio(tmp_path, BLOCK_DEVICE, ("0x0019", "0000010000000000"))
+    _expect(memory.free_page_reporting(None, root), Status.UNKNOWN, "no virtio balloon")
+    _files(root, proc__cpuinfo="flags\t: fpu lahf_lm\n")
+    _expect(memory.free_page_reporting(None, root), Status.PASS, "no virtual machine")
 
 
 # The generator itself
