@@ -2,6 +2,7 @@
 
 from brimline import units
 from brimline.plan import model
+from brimline.spec.load_models import offered_before
 from brimline.wording import message
 
 
@@ -85,7 +86,8 @@ def offered_mean(plan: model.Plan, *, start_ns: int, end_ns: int) -> float | Non
         case model.ConstantPacer() | model.PoissonPacer():
             return plan.pacer.rate_ops_per_s
         case model.StagesPacer() if end_ns > start_ns:
-            operations = _offered_before(plan.pacer.stages, end_ns) - _offered_before(plan.pacer.stages, start_ns)
+            stages = [(each.from_ops_per_s, each.to_ops_per_s, each.duration_ns) for each in plan.pacer.stages]
+            operations = offered_before(stages, end_ns) - offered_before(stages, start_ns)
             return operations * units.NS_PER_S / (end_ns - start_ns)
         case _:
             return None
@@ -130,16 +132,6 @@ def _stage_corners(stages: tuple[model.Stage, ...], end_ns: float) -> list[tuple
         corners += [(start_ns, stage.from_ops_per_s), (start_ns + inside_ns, rate_at_end)]
         start_ns += stage.duration_ns
     return [*corners, (end_ns, stages[-1].to_ops_per_s)] if end_ns > start_ns else corners
-
-
-def _offered_before(stages: tuple[model.Stage, ...], at_ns: int) -> float:
-    operations, start_ns = 0.0, 0
-    for stage in stages:
-        inside_ns = min(max(at_ns - start_ns, 0), stage.duration_ns)
-        end = stage.from_ops_per_s + inside_ns / stage.duration_ns * (stage.to_ops_per_s - stage.from_ops_per_s)
-        operations += (stage.from_ops_per_s + end) / 2 * inside_ns / units.NS_PER_S
-        start_ns += stage.duration_ns
-    return operations + stages[-1].to_ops_per_s * max(at_ns - start_ns, 0) / units.NS_PER_S
 
 
 def connections_text(count: int) -> str:

@@ -1,6 +1,6 @@
 """Owns the step from spec to plan. Pure: the same spec and target give the same plan."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from brimline.plan import model
 from brimline.plan.data import document_plan, length_plan
@@ -239,35 +239,18 @@ def _pacer(load: loads.Load) -> model.PacerPlan:
             return model.ConstantPacer(rate_ops_per_s=load.rate_ops_per_s)
         case loads.PoissonLoad():
             return model.PoissonPacer(rate_ops_per_s=load.rate_ops_per_s)
-        case loads.RampLoad():
-            stage = _stage(load.from_ops_per_s, load.to_ops_per_s, load.over_ns)
-            return model.StagesPacer(arrivals=load.arrivals, stages=(stage,))
-        case loads.StagesLoad():
-            return model.StagesPacer(arrivals=load.arrivals, stages=tuple(_stages(load.stages)))
-        case loads.StepsLoad():
-            steps = tuple(_stage(rate, rate, load.every_ns) for rate in load.rates_ops_per_s)
-            return model.StagesPacer(arrivals=load.arrivals, stages=steps)
+        case loads.RampLoad() | loads.StagesLoad() | loads.StepsLoad():
+            stages = tuple(
+                model.Stage(from_ops_per_s=begin, to_ops_per_s=end, duration_ns=duration_ns)
+                for begin, end, duration_ns in loads.rate_stages(load)
+            )
+            return model.StagesPacer(arrivals=load.arrivals, stages=stages)
 
 
 def _think_time(load: loads.ClosedLoad) -> model.ThinkTime | None:
     if not load.think_time_ns:
         return None
     return model.ThinkTime(mean_ns=load.think_time_ns, law=load.think_time_law)
-
-
-def _stages(stages: Iterable[loads.StageSpec]) -> Iterator[model.Stage]:
-    """A stage that says only where it goes begins where the one before ended."""
-    held = 0.0
-    for stage in stages:
-        begin = stage.rate_ops_per_s if stage.rate_ops_per_s is not None else stage.from_ops_per_s
-        end = stage.rate_ops_per_s if stage.rate_ops_per_s is not None else stage.to_ops_per_s
-        begin, end = held if begin is None else begin, end or 0.0
-        yield _stage(begin, end, stage.duration_ns)
-        held = end
-
-
-def _stage(begin: float, end: float, duration_ns: int) -> model.Stage:
-    return model.Stage(from_ops_per_s=begin, to_ops_per_s=end, duration_ns=duration_ns)
 
 
 def _keys(keys: spec_data.Keys) -> model.KeysPlan:

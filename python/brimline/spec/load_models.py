@@ -1,7 +1,7 @@
 """Owns the load models: when the operations of a workload are due."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -151,51 +151,62 @@ def is_closed(load: Load) -> bool:
     return isinstance(load, ClosedLoad | UnlimitedLoad | TlrLoad)
 
 
-def profile_length_ns(load: Load) -> int | None:
-    """How long the rate of `load` changes; None when it doesn't."""
+RateStage = tuple[float, float, int]
+"""A stage's rate at its begin and at its end, between which it changes evenly, and its length in nanoseconds."""
+
+
+def rate_stages(load: Load) -> list[RateStage]:
+    """The stages of a load whose rate changes; none where it doesn't."""
     match load:
         case RampLoad():
-            return load.over_ns
+            return [(load.from_ops_per_s, load.to_ops_per_s, load.over_ns)]
         case StagesLoad():
-            return sum(stage.duration_ns for stage in load.stages)
+            return list(_one_after_the_other(load.stages))
         case StepsLoad():
-            return len(load.rates_ops_per_s) * load.every_ns
+            return [(rate, rate, load.every_ns) for rate in load.rates_ops_per_s]
         case _:
-            return None
+            return []
+
+
+def offered_before(stages: Sequence[RateStage], at_ns: int) -> float:
+    """How many operations stages have offered until `at_ns`, in the engine's own arithmetic; the last rate is held."""
+    offered, start_ns = 0.0, 0
+    for begin, end, length_ns in stages:
+        inside_ns = min(max(at_ns - start_ns, 0), length_ns)
+        slope = 0.0 if begin == end else (end - begin) / length_ns
+        offered += (begin + slope * inside_ns / 2) * inside_ns / NS_PER_S
+        start_ns += length_ns
+    return offered + stages[-1][1] * max(at_ns - start_ns, 0) / NS_PER_S
+
+
+def profile_length_ns(load: Load) -> int | None:
+    """How long the rate of `load` changes; None when it doesn't."""
+    return sum(length_ns for _, _, length_ns in rate_stages(load)) or None
 
 
 def operations_offered(load: Load) -> int | None:
     """How many operations `load` is certain to offer in all; None when its last rate is held, which has no end.
 
-    Even arrivals offer operation i where more than i have been offered, in the engine's own arithmetic. Poisson
-    arrivals offer fewer than 8 standard deviations below the mean once in 10^13 runs (Chernoff: exp(-32)).
+    Even arrivals offer operation i where more than i have been offered. Poisson arrivals offer fewer than 8 standard
+    deviations below the mean once in 10^13 runs (Chernoff: exp(-32)).
     """
-    match load:
-        case RampLoad():
-            stages = [(load.from_ops_per_s, load.to_ops_per_s, load.over_ns)]
-        case StagesLoad():
-            stages = list(_level_or_changing(load.stages))
-        case _:
-            return None
-    if stages[-1][1] > 0:
+    stages, length_ns = rate_stages(load), profile_length_ns(load)
+    if length_ns is None or stages[-1][1] > 0:
         return None
-    offered = 0.0
-    for begin, end, length_ns in stages:
-        slope = 0.0 if begin == end else (end - begin) / length_ns
-        offered += (begin + slope * length_ns / 2) * length_ns / NS_PER_S
-    if load.arrivals == "poisson":
+    offered = offered_before(stages, length_ns)
+    if getattr(load, "arrivals", "even") == "poisson":
         offered = max(0.0, math.floor(offered - 8 * math.sqrt(offered)))
     return math.ceil(offered)
 
 
-def _level_or_changing(stages: Iterable[StageSpec]) -> Iterator[tuple[float, float, int]]:
-    """Each stage's first rate, last rate and length."""
-    before = 0.0
+def _one_after_the_other(stages: Iterable[StageSpec]) -> Iterator[RateStage]:
+    """A stage that says only where it goes begins where the one before ended."""
+    held = 0.0
     for stage in stages:
         if stage.rate_ops_per_s is not None:
             begin = end = stage.rate_ops_per_s
         else:
-            begin = before if stage.from_ops_per_s is None else stage.from_ops_per_s
+            begin = held if stage.from_ops_per_s is None else stage.from_ops_per_s
             end = stage.to_ops_per_s or 0.0
         yield begin, end, stage.duration_ns
-        before = end
+        held = end

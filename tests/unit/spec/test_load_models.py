@@ -41,14 +41,15 @@ def test_a_load_with_a_shape_ends_with_it_and_has_no_warm_up() -> None:
 def test_a_stage_begins_where_the_one_before_ended() -> None:
     given = [
         {"to": 50, "for": "2s"},
+        {"to": 60, "for": "1s"},
         {"rate": 80, "for": "3s"},
         {"to": 0, "for": "1s"},
         {"from": 7, "to": 9, "for": "4s"},
     ]
     plan = plan_of({"kind": "stages", "stages": given, "arrivals": "poisson"})
-    expected = stages((0, 50, 2), (80, 80, 3), (80, 0, 1), (7, 9, 4))
+    expected = stages((0, 50, 2), (50, 60, 1), (80, 80, 3), (80, 0, 1), (7, 9, 4))
     assert plan.pacer == StagesPacer(arrivals="poisson", stages=expected)
-    assert plan.duration_ns == 10 * S
+    assert plan.duration_ns == 11 * S
 
 
 @pytest.mark.parametrize(
