@@ -13,11 +13,10 @@ import bson
 
 from brimline import _native
 from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.chunks import chunks
 from brimline.dataset.manifest import Manifest
 from brimline.errors import UsageError
 
-CHUNK_RECORDS = 10_000
-"""Records asked for at once: 240 KB of keys, a few milliseconds of the server's time."""
 GAPS_MAX = 100_000
 """Gaps that one plan names. An interruption leaves a few per connection; more say that somebody deleted documents."""
 
@@ -47,7 +46,7 @@ def find_gaps(database: DataDatabase, manifest: Manifest, *, plan_json: str, loo
     """
     gaps: list[range] = []
     present_count = 0
-    for chunk in _chunks(manifest.records):
+    for chunk in chunks(manifest.records.start, manifest.records.stop):
         look_up()
         there = _which_are_there(database, manifest.collection, plan_json, chunk)
         present = [index for index, is_there in zip(chunk, there, strict=True) if is_there]
@@ -65,11 +64,6 @@ def find_gaps(database: DataDatabase, manifest: Manifest, *, plan_json: str, loo
                 hint="load anew without --resume, with --drop where the documents may go",
             )
     return Gaps(missing=tuple(gaps), present_count=present_count)
-
-
-def _chunks(records: range) -> Iterator[range]:
-    for first in range(records.start, records.stop, CHUNK_RECORDS):
-        yield range(first, min(first + CHUNK_RECORDS, records.stop))
 
 
 def _which_are_there(database: DataDatabase, name: str, plan_json: str, chunk: range) -> Sequence[bool]:

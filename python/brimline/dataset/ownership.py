@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from brimline import _native
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
-from brimline.dataset.gaps import CHUNK_RECORDS
+from brimline.dataset.chunks import chunks
 from brimline.dataset.manifest import Manifest
 from brimline.plan import Plan
 
@@ -51,20 +51,18 @@ def _has_as_many(database: DataDatabase, manifest: Manifest, wanted: int) -> boo
     loading = manifest.state == "loading"
     first = manifest.records.start if loading else manifest.records.stop
     plan_json = None
-    while wanted > 0:
-        number = min(CHUNK_RECORDS, manifest.records.stop - first) if loading else CHUNK_RECORDS
-        if number <= 0:
-            return False
+    for chunk in chunks(first, manifest.records.stop if loading else None):
+        if wanted <= 0:
+            break
         try:
             plan_json = plan_json or keys_plan(manifest)
-            keys = _native.generate_keys(plan_json, first, number)
+            keys = _native.generate_keys(plan_json, chunk.start, len(chunk))
         except (TypeError, ValueError, OverflowError):  # a manifest of data that this brimline can't make
             return False
         there = database[manifest.collection].count_documents({"_id": {"$in": keys}})
         if there == 0 and not loading:  # runs insert one after another, so that nothing follows
             return False
         wanted -= there
-        first += number
     return wanted == 0
 
 
