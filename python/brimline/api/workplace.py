@@ -35,7 +35,6 @@ from brimline.servers import (
     server_documents,
 )
 from brimline.servers.deployment import WITH_SESSIONS
-from brimline.servers.lab.lookup import lab_facts
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
@@ -179,7 +178,7 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         # A router's processors say nothing about those of the shards behind it.
         cpu_count=None if deployment.kind == "mongos" else deployment.cpu_count,
         # A lab may have put a line between.
-        beside_server=deployment.local and "network" not in (lab_facts(deployment.address) or {}),
+        beside_server=deployment.local and "network" not in (deployment.lab or {}),
     )
     if spec.target.kind == "wire":
         return target
@@ -293,7 +292,6 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
     uri = None
     if deployment is not None:
         uri = deployment.uri_redacted
-        lab = lab_facts(deployment.address)
         with control_client(deployment.address, access=deployment.access) as client:
             documents = server_documents(client)
         server = {
@@ -305,7 +303,7 @@ def environment_of(deployment: Deployment | None, options: Options) -> dict[str,
             "same_host": deployment.local,
             **({} if deployment.compressor is None else {"compressor": deployment.compressor}),
             "started_by_brimline": deployment.binary is not None,
-            **({} if lab is None else {"lab": lab}),
+            **({} if deployment.lab is None else {"lab": deployment.lab}),
             **documents,
         }
         if deployment.binary is not None and deployment.binary.licence is not None:

@@ -18,7 +18,8 @@ from brimline.servers.answers import Unkeepable, at, plain, refusal_name, refusa
 from brimline.servers.binary import ServerBinary
 from brimline.servers.discovery import Topology
 from brimline.servers.distrust import ControlClient
-from brimline.servers.lab.lookup import lab_server
+from brimline.servers.lab.lookup import lab_facts, lab_server
+from brimline.servers.lab.state import LabServer
 from brimline.servers.listening import listens
 from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, USER_NOT_FOUND
 
@@ -63,6 +64,7 @@ class Deployment:
     `routers` are further routers of the same cluster, `reads` says which servers take reads where those are others than
     `address`, `read_concern` what they may see. `found` is what was found behind the connection string. `shards` are
     further servers among which the client itself shares out the records. `compressor` is what the server agreed to.
+    `lab` says of which lab on this machine it is a part; see `lab_facts`.
     """
 
     address: str
@@ -81,6 +83,7 @@ class Deployment:
     routers: tuple[str, ...] = ()
     shards: tuple[str, ...] = ()
     found: Topology | None = field(default=None, repr=False, compare=False)
+    lab: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     reads: Reads | None = None
     read_concern: str | None = None
     replica_set: ReplicaSet | None = None
@@ -158,7 +161,8 @@ def inspect_deployment(
     _require_set(hello, set_name, uri_redacted)
     _require_writable(hello, uri_redacted)
     engine = engine_of(build, status)
-    pid = _local_pid(address, status)
+    lab, of_lab = lab_server(address) or (None, None)
+    pid = _local_pid(address, status, of_lab)
     return Deployment(
         address=address,
         uri_redacted=uri_redacted,
@@ -171,6 +175,7 @@ def inspect_deployment(
         cpu_count=_cpu_count(client),
         binary=binary,
         access=access,
+        lab=None if lab is None else lab_facts(lab),
     )
 
 
@@ -316,8 +321,8 @@ def _can_bind(family: int, target: Any) -> bool:
     return True
 
 
-def _local_pid(address: str, status: Mapping[str, Any]) -> int | None:
-    """The server's pid, if that process is here.
+def _local_pid(address: str, status: Mapping[str, Any], of_lab: LabServer | None) -> int | None:
+    """The server's pid, if that process is here; `of_lab`: what it is in a lab of this machine.
 
     The address alone proves nothing: a tunnel or a container's port looks local too.
     """
@@ -327,8 +332,7 @@ def _local_pid(address: str, status: Mapping[str, Any]) -> int | None:
         return None
     if listens(int(pid), port):
         return int(pid)
-    of_lab = lab_server(address)
-    behind = None if of_lab is None else of_lab[1].behind
+    behind = None if of_lab is None else of_lab.behind
     return int(pid) if behind is not None and listens(int(pid), split_address(behind)[1]) else None
 
 

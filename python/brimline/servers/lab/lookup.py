@@ -20,15 +20,8 @@ def lab_server(address: str) -> tuple[Lab, LabServer] | None:
     return None
 
 
-def lab_facts(address: str) -> dict[str, Any] | None:
-    """What the server's lab is, for a record; None where it belongs to none.
-
-    `network` is absent where connections reach the servers themselves.
-    """
-    found = lab_server(address)
-    if found is None:
-        return None
-    lab, _ = found
+def lab_facts(lab: Lab) -> dict[str, Any]:
+    """What a lab is, for a record. `network` is absent where connections reach the servers themselves."""
     sets = Counter(server.set_name for server in lab.servers if server.set_name is not None)
     facts = {
         "topology": lab.topology,
