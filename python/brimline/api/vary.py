@@ -172,6 +172,7 @@ def _conduct(
 ) -> VaryResult:
     """Makes the runs that are not there yet. Raises BrimlineError; what was measured is kept."""
     first = variants[settings.combinations[0]].loaded.spec
+    unchanged = {name: load({}) for name, load in workloads.items()}  # which are stored, so have to be right as well
     if not options.null:
         require_descriptors(variants.values())
     plan_hash = _plan_hash(settings, variants)
@@ -185,7 +186,7 @@ def _conduct(
     stored = {**settings_document(settings), "seed": first.seed, "workloads": list(workloads)}
     if resume is None:
         directory = create_run_directory(options.runs_directory, name=first.name, plan_hash=plan_hash, kind=VARY_KIND)
-        writer = _new_writer(directory, stored, workloads, options, plan_hash=plan_hash, name=first.name)
+        writer = _new_writer(directory, stored, unchanged, options, plan_hash=plan_hash, name=first.name)
     else:
         directory, writer = resume.directory, ExperimentWriter.reopen(resume.directory, settings=stored)
     with writer, interruptible() as stop:
@@ -272,20 +273,25 @@ def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:
 
 
 def _new_writer(
-    directory: Path, stored: Mapping[str, Any], workloads: Workloads, options: Options, *, plan_hash: str, name: str
+    directory: Path,
+    stored: Mapping[str, Any],
+    unchanged: Mapping[str, LoadedSpec],
+    options: Options,
+    *,
+    plan_hash: str,
+    name: str,
 ) -> ExperimentWriter:
-    loaded = {name: load({}) for name, load in workloads.items()}
     writer = ExperimentWriter(
         directory,
         kind=VARY_KIND,
         name=name,
         settings=stored,
-        spec_text=next(iter(loaded.values())).text,
+        spec_text=next(iter(unchanged.values())).text,
         environment=environment_of(None, options),
         plan_hash=plan_hash,
     )
     make_directory(directory / WORKLOADS_DIRECTORY)
-    for named, each in loaded.items():
+    for named, each in unchanged.items():
         replace_text(_stored_path(directory, named), redact_text(dump_document(each.spec.to_document())))
     return writer
 
