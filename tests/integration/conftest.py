@@ -12,9 +12,10 @@ from brimline.record.data_import import is_import
 from brimline.record.layout import RECORD_FILE
 from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
-from brimline.servers import bundled
+from brimline.servers import Deployment, bundled
 from tests.support.importing import Here
 from tests.support.server import required_mongod
+from tests.support.ycsb_command import Database, database_without_collections, url_property
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +23,20 @@ def uri() -> Iterator[str]:
     """A server for a whole file of tests."""
     with bundled(binary=required_mongod(), cache_gb=0.25) as deployment:
         yield f"mongodb://{deployment.address}"
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest, mongod: Deployment) -> Iterator[Database]:
+    """An empty database for tests of `brimline ycsb`, under the name that their file has as `DATABASE`."""
+    with database_without_collections(mongod, request.module.DATABASE) as database:
+        yield database
+        database.command("profile", 0)
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, mongod: Deployment) -> str:
+    """The address of that database, as YCSB has it."""
+    return url_property(mongod, request.module.DATABASE)
 
 
 @pytest.fixture

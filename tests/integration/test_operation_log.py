@@ -3,7 +3,6 @@
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,12 @@ from brimline.record.operation_log import count_rows, csv_text
 from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.small_disk import small_disk
-from tests.support.ycsb_command import Database, database_without_collections, record_of, url_property, ycsb_with
+from tests.support.ycsb_command import Database, record_of, ycsb_with
 from tests.support.ycsb_golden import GOLDEN, form, raw_form, recorded
 
 pytestmark = pytest.mark.mongod
 
-
-@pytest.fixture
-def database(mongod: Deployment) -> Iterator[Database]:
-    with database_without_collections(mongod, "ycsblog") as database:
-        yield database
-
-
-@pytest.fixture
-def url(mongod: Deployment) -> str:
-    return url_property(mongod, "ycsblog")
+DATABASE = "ycsblog"
 
 
 def check_balanced(directory: Path) -> None:

@@ -3,22 +3,18 @@
 import json
 import re
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from brimline.record import read_record
-from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.scripted_server import scripted_server
 from tests.support.secrets import ADDRESSES, SECRET
 from tests.support.ycsb_command import (
     Database,
     check_measured,
-    database_without_collections,
     record_of,
-    url_property,
     value,
     workload,
     ycsb,
@@ -27,16 +23,7 @@ from tests.support.ycsb_golden import GOLDEN, form, recorded, status_form
 
 pytestmark = pytest.mark.mongod
 
-
-@pytest.fixture
-def database(mongod: Deployment) -> Iterator[Database]:
-    with database_without_collections(mongod, "ycsbfront") as database:
-        yield database
-
-
-@pytest.fixture
-def url(mongod: Deployment) -> str:
-    return url_property(mongod, "ycsbfront")
+DATABASE = "ycsbfront"
 
 
 def test_a_run_after_a_load_simply_works(brimline_cli: CommandLine, url: str, database: Database) -> None:
@@ -76,7 +63,7 @@ def test_the_other_verbs_know_what_was_loaded(brimline_cli: CommandLine, url: st
 def test_loading_twice_fails_as_ycsb_fails(brimline_cli: CommandLine, url: str, database: Database) -> None:
     assert ycsb(brimline_cli, url, "load", "a").exit_code == 0
     again = ycsb(brimline_cli, url, "load", "a")
-    again.check_error(4, "0 of 1000 documents were inserted into ycsbfront.usertable", "E11000", "insertstart")
+    again.check_error(4, f"0 of 1000 documents were inserted into {DATABASE}.usertable", "E11000", "insertstart")
     assert form(again.stdout) == form(recorded("a-load.duplicate-keys.stdout"))
     assert value(again.stdout, "INSERT", "Return=ERROR") == "1000"
     assert value(again.stdout, "OVERALL", "Throughput(ops/sec)") == "0.0"
@@ -226,7 +213,7 @@ def test_no_secret_of_a_command_line_is_stored(brimline_cli: CommandLine, url: s
     check_measured(run)
     for outcome in (load, run):
         assert SECRET not in outcome.stdout + outcome.stderr
-    assert len(brimline_cli.files_with("ycsbfront")) > 1
+    assert len(brimline_cli.files_with(DATABASE)) > 1
     assert brimline_cli.files_with(SECRET) == []
 
 

@@ -1,19 +1,14 @@
 """Inserts of YCSB that are attempted again, and those that go out together, with a real mongod."""
 
-from collections.abc import Iterator
-
 import pymongo
 import pytest
 
 from brimline.record import read_record
-from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.ycsb_command import (
     Database,
     check_measured,
-    database_without_collections,
     record_of,
-    url_property,
     value,
     workload,
     ycsb,
@@ -23,19 +18,8 @@ from tests.support.ycsb_golden import form, recorded
 
 pytestmark = pytest.mark.mongod
 
-NAME = "ycsbinserts"
+DATABASE = "ycsbinserts"
 RETRIES = ("core_workload_insertion_retry_limit=2", "core_workload_insertion_retry_interval=1")
-
-
-@pytest.fixture
-def database(mongod: Deployment) -> Iterator[Database]:
-    with database_without_collections(mongod, NAME) as database:
-        yield database
-
-
-@pytest.fixture
-def url(mongod: Deployment) -> str:
-    return url_property(mongod, NAME)
 
 
 def test_a_key_that_is_there_fails_at_each_attempt(brimline_cli: CommandLine, url: str, database: Database) -> None:
@@ -76,7 +60,7 @@ def test_a_load_outlives_what_is_cured_meanwhile(brimline_cli: CommandLine, url:
 def test_inserts_of_a_run_go_out_together(brimline_cli: CommandLine, url: str, database: Database, law: str) -> None:
     assert ycsb_with(brimline_cli, url, "load", "c", "recordcount=100").exit_code == 0
     asked = ["recordcount=100", "readproportion=0.5", "insertproportion=0.5", f"requestdistribution={law}"]
-    database.command("profile", 2, filter={"op": "insert", "ns": f"{NAME}.usertable"})
+    database.command("profile", 2, filter={"op": "insert", "ns": f"{DATABASE}.usertable"})
     run = ycsb(
         brimline_cli, url, "run", "c", "-s",
         *(word for each in (*asked, "operationcount=4000", "batchsize=20") for word in ("-p", each)),

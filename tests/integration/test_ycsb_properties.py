@@ -1,19 +1,15 @@
 """Properties of YCSB that change what is sent, as a real mongod's own profiler sees it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from brimline.record import read_record
-from brimline.servers import Deployment
 from tests.support.command_line import CommandLine
 from tests.support.ycsb_command import (
     Database,
     check_measured,
-    database_without_collections,
     record_of,
-    url_property,
     value,
     ycsb_with,
 )
@@ -21,24 +17,14 @@ from tests.support.ycsb_golden import form, recorded
 
 pytestmark = pytest.mark.mongod
 
-NAME = "ycsbproperties"
-
-
-@pytest.fixture
-def database(mongod: Deployment) -> Iterator[Database]:
-    with database_without_collections(mongod, NAME) as database:
-        yield database
-        database.command("profile", 0)
-
-
-@pytest.fixture
-def url(mongod: Deployment) -> str:
-    return url_property(mongod, NAME)
+DATABASE = "ycsbproperties"
 
 
 def profiled(database: Database, operation: str) -> list[dict[str, Any]]:
     """The commands of this kind that the profiler saw."""
-    return [each["command"] for each in database["system.profile"].find({"op": operation, "ns": f"{NAME}.usertable"})]
+    return [
+        each["command"] for each in database["system.profile"].find({"op": operation, "ns": f"{DATABASE}.usertable"})
+    ]
 
 
 def test_reads_name_all_fields_and_those_of_a_read_modify_write_none(
@@ -50,7 +36,7 @@ def test_reads_name_all_fields_and_those_of_a_read_modify_write_none(
     database.command("profile", 0)
     projections = [each.get("projection") for each in profiled(database, "query")]
     assert {tuple(each) for each in projections if each} == {tuple(f"field{number}" for number in range(10))}
-    updates = database["system.profile"].count_documents({"op": "update", "ns": f"{NAME}.usertable"})
+    updates = database["system.profile"].count_documents({"op": "update", "ns": f"{DATABASE}.usertable"})
     assert projections.count(None) == updates > 0, "one read of each read-modify-write"
     assert len(projections) == 60
 

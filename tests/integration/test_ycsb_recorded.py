@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -15,7 +15,6 @@ from tests.support.server import required_mongod
 from tests.support.ycsb_command import (
     Database,
     check_measured,
-    database_without_collections,
     record_of,
     url_property,
     value,
@@ -25,18 +24,7 @@ from tests.support.ycsb_golden import GOLDEN, error_form, output_form, recorded,
 
 pytestmark = pytest.mark.mongod
 
-NAME = "ycsb"
-
-
-@pytest.fixture
-def database(mongod: Deployment) -> Iterator[Database]:
-    with database_without_collections(mongod, NAME) as database:
-        yield database
-
-
-@pytest.fixture
-def url(mongod: Deployment) -> str:
-    return url_property(mongod, NAME)
+DATABASE = "ycsb"
 
 
 def replay(cli: CommandLine, address: str, case: str, more: Sequence[str] = ()) -> Running:
@@ -102,7 +90,7 @@ def test_a_server_that_goes_away_during_a_run(brimline_cli: CommandLine) -> None
     """
     more = ("-threads", "32", "-target", "0", "-p", "operationcount=100000000", "-p", "maxexecutiontime=4")
     with bundled(binary=required_mongod(), cache_gb=0.25) as server:
-        address = url_property(server, NAME)
+        address = url_property(server, DATABASE)
         assert ycsb(brimline_cli, address, "load", "a").exit_code == 0
         running = replay(brimline_cli, server.address, "a-run.server-stopped", more)
         brimline_cli.wait_for_samples("workloada")
