@@ -192,6 +192,7 @@ impl Run {
     }
 
     /// Waits up to `timeout` for the end of an interval or of the run, and returns the latest state.
+    #[expect(clippy::disallowed_methods, reason = "who looks on from outside needs no grain")]
     pub fn poll(&self, timeout: Duration) -> Progress {
         let status = lock(&self.shared.status);
         let is_waiting = |status: &mut Status| status.stage != Stage::Finished && status.intervals.is_empty();

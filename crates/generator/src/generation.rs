@@ -87,6 +87,7 @@ impl Generation {
     }
 
     /// Waits up to `timeout` for the end and says how far it is.
+    #[expect(clippy::disallowed_methods, reason = "who looks on from outside needs no grain")]
     pub fn poll(&self, timeout: Duration) -> Progress {
         let outcome = self.shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         let (outcome, _) = self

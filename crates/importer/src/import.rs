@@ -107,6 +107,7 @@ impl Import {
     }
 
     /// Waits for the end, at most `timeout`, and says how far it is.
+    #[expect(clippy::disallowed_methods, reason = "who looks on from outside needs no grain")]
     pub fn poll(&self, timeout: Duration) -> Progress {
         let ending = self.over.ending.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.over.changed.wait_timeout_while(ending, timeout, |ending| ending.is_none());

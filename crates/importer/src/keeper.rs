@@ -30,6 +30,7 @@ impl Watch {
     }
 
     /// Waits a little. Returns whether the workers have ended.
+    #[expect(clippy::disallowed_methods, reason = "what is looked after ten times a second needs no grain")]
     fn wait(&self) -> bool {
         let is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_over {
