@@ -12,6 +12,8 @@ _PART_OF_WAIT_MIN = 0.5
 
 def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:
     """The reason in words. Of what never went out nothing says what it waited for, but the samples of that time do."""
+    if record.closed_loop and record.ended_by == "target_lost":
+        return "because no connection to the server was left"
     if record.closed_loop:
         return "because the run ended before its workers had performed their loops"
     bound = record.plan.in_flight_max or record.plan.connections
@@ -19,9 +21,15 @@ def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> s
     if gone_ns := server_gone_ns(record):
         reason = message("no connection to the server was up for {time}", time=format_duration(gone_ns))
     elif held_back_share > HELD_BACK_SHARE_MAX or _were_places_taken(record, summary, bound):
-        reason = message("all {count} places for operations in flight were taken", count=format_count(bound))
+        reason = _places_taken(bound)
     age = format_duration(summary["oldest_overdue_ns"])
     return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
+
+
+def _places_taken(bound: int) -> str:
+    if bound == 1:
+        return message("the one place for an operation in flight was taken")
+    return message("all {count} places for operations in flight were taken", count=format_count(bound))
 
 
 def server_gone_ns(record: RunRecord) -> int:

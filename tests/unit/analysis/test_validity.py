@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -256,6 +257,14 @@ def test_what_never_went_out_is_told_with_its_reason(held_back: int, reason: str
     assert unsent.evidence.endswith(reason)
 
 
+def test_one_place_is_told_as_one() -> None:
+    totals = summary(due=200_000, sent=179_960, overdue=20_040, ok=179_960, oldest_overdue_ns=S)
+    operations = [operation_row(second, sent=1000, held_back=500) for second in range(1, 11)]
+    record = run_record(summary=totals, operations=operations)
+    narrow = replace(record, plan=record.plan.model_copy(update={"in_flight_max": 1}))
+    assert finding(narrow, "sent").evidence.endswith("; the one place for an operation in flight was taken")
+
+
 @pytest.mark.parametrize(
     ("samples", "reason"),
     [
@@ -278,15 +287,22 @@ def test_a_server_that_was_gone_for_less_than_half_of_the_wait_is_not_the_reason
     assert finding(run_record(summary=totals, intervals=intervals), "sent").evidence.endswith("the generator was late")
 
 
-def test_loops_that_no_worker_came_to_are_told() -> None:
+@pytest.mark.parametrize(
+    ("ended_by", "reason"),
+    [
+        ("completed", "before its workers had performed their loops"),
+        ("target_lost", "no connection to the server was left"),
+    ],
+)
+def test_loops_that_no_worker_came_to_are_told(ended_by: str, reason: str) -> None:
     load: Mapping[str, object] = {"kind": "tlr", "threads": 5000, "loops": 40, "ramp_up": "10s"}
     spec = load_spec("ycsb-c", overrides={"load": load}).spec
     plan = resolve(spec, target=WireTarget(address="h:1", write_concern=None))
     totals = summary(due=200_000, sent=179_960, overdue=20_040, ok=179_960)
-    unsent = finding(run_record(rate=None, summary=totals, plan=plan), "sent")
+    unsent = finding(run_record(rate=None, summary=totals, plan=plan, ended_by=ended_by), "sent")
     assert unsent.verdict is Standing.WARN
     assert unsent.evidence.startswith("planned 200 000, sent 179 960: 20 040 (10 %) never went out")
-    assert unsent.evidence.endswith("before its workers had performed their loops")
+    assert unsent.evidence.endswith(reason)
 
 
 def test_a_closed_loop_has_nothing_left_to_send() -> None:
