@@ -112,7 +112,9 @@ def _from_properties(given: Mapping[str, Property], name: str, overrides: Mappin
             return Place(given[property_name].origin, None, shown)
         return Place("YCSB properties", None, path)
 
-    spec = _check(ycsb.spec_values(given, name=name), overrides, place_of)
+    asked = overrides.get("connections")
+    values = ycsb.spec_values(given, name=name, asked_connections=asked if isinstance(asked, int) else None)
+    spec = _check(values, overrides, place_of)
     return LoadedSpec(spec, dump_document(spec.to_document()), "YCSB properties")
 
 

@@ -68,7 +68,7 @@ PROPERTY_AT: Mapping[str, str] = {
 }
 
 
-def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
+def spec_values(given: Mapping[str, Property], *, name: str, asked_connections: int | None = None) -> dict[str, Any]:
     """The plain values of a spec, as YAML would give them. Raises SpecError, which names the property."""
     properties = YcsbProperties(given)
     _check_classes(properties)
@@ -91,7 +91,7 @@ def spec_values(given: Mapping[str, Property], *, name: str) -> dict[str, Any]:
         "insert_retries": _insert_retries(properties, batch_size),
         "load": _load(properties, per_operation),
         "connections": connections,
-        "in_flight": _in_flight(properties, connections),
+        "in_flight": _in_flight(properties, asked_connections or connections),
         "warmup": "0s",
         "target": _target(properties),
         **_end(properties, per_operation),

@@ -6,7 +6,7 @@ a warning.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -48,6 +48,21 @@ _RUN_ONLY: Final[Mapping[str, str]] = {
     "minscanlength": "1", "maxscanlength": "1000", "scanlengthdistribution": "uniform",
     "mongodb.readPreference": "primary",
 }  # fmt: skip
+_WRITE_CONCERN_OPTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "acknowledged": (("w", "1"),),
+    "journaled": (("journal", "true"), ("j", "true")),
+    "replica_acknowledged": (("w", "2"),),
+    "majority": (("w", "majority"),),
+}
+# In the order in which YCSB's `OptionsSupport` adds them.
+_ADDRESS_OPTIONS: Final[Mapping[str, Callable[[str], tuple[tuple[str, str], ...]]]] = {
+    "mongodb.maxconnections": lambda size: (("maxPoolSize", size),),
+    "mongodb.threadsAllowedToBlockForConnectionMultiplier": lambda times: (("waitQueueMultiple", times),),
+    "mongodb.writeConcern": lambda word: _WRITE_CONCERN_OPTIONS.get(word, ()),
+    "mongodb.readPreference": lambda word: (
+        (("readPreference", _READ_PREFERENCES[word]),) if word in _READ_PREFERENCES else ()
+    ),
+}
 _TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "timeseries", "raw")
 _HIGHEST_BUCKETS: Final = 10_000_000
 # A sample interval of brimline is 10 ms to 1 h.
@@ -108,10 +123,11 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
     kind = _measurement_type(properties)
     verbose = properties.flag("measurement.histogram.verbose", default=False)
     url = given.get("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
+    address = _printed_address(properties, url.value)
     url = replace(url, value=_with_read_preference(properties, url.value))
     output = YcsbOutput(
         phase=phase,
-        address=redact_uri(url.value.strip()),
+        address=address,
         measurement_type=kind,
         measurement_interval=_interval(properties),
         percentiles=_percentiles(properties, kind),
@@ -136,6 +152,17 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
     )
     rest = {name: value for name, value in given.items() if name not in FRONT_ONLY}
     return output, {**rest, "mongodb.url": url}
+
+
+def _printed_address(properties: YcsbProperties, url: str) -> str:
+    """The address as YCSB's binding prints it: with what properties ask of the driver and it doesn't say itself."""
+    address = url.strip()
+    for name, options in _ADDRESS_OPTIONS.items():
+        word = properties.text(name, "").lower()
+        for option, value in options(word) if word else ():
+            if f"{option}=" not in address:
+                address += f"{'&' if '?' in address else '?'}{option}={value}"
+    return redact_uri(address)
 
 
 def _with_read_preference(properties: YcsbProperties, url: str) -> str:

@@ -202,6 +202,17 @@ def test_each_property_has_its_effect(assignments: str, path: str, expected: obj
     assert value == expected
 
 
+@pytest.mark.parametrize(("connections", "in_flight"), [(32, 10), (10, None), (4, None)])
+@pytest.mark.parametrize("pool", ["mongodb.maxconnections=10", "mongodb.url=mongodb://h:1/shop?maxPoolSize=10"])
+@pytest.mark.parametrize("threads", [1, 20])
+def test_a_pool_bounds_the_connections_that_are_asked_for(
+    connections: int, in_flight: int | None, pool: str, threads: int
+) -> None:
+    words = [CORE, "recordcount=1000", f"threadcount={threads}", pool]
+    spec = load_spec(properties=words, overrides={"connections": connections}).spec
+    assert (spec.connections, spec.in_flight) == (connections, in_flight)
+
+
 @pytest.mark.parametrize(
     ("options", "kept"),
     [

@@ -59,6 +59,13 @@ EFFECTS = [
     ("latencytrackederrors=ERROR,", "tracked_errors", frozenset({"ERROR"})),
     ("", "address", "mongodb://localhost:27017/ycsb?w=1"),
     ("mongodb.url=mongodb://u:p@h/?maxPoolSize=8", "address", "mongodb://***@h/?maxPoolSize=8"),
+    ("threadcount=9 mongodb.maxconnections=4", "address", "mongodb://localhost:27017/ycsb?w=1&maxPoolSize=4"),
+    ("mongodb.url=mongodb://h/s mongodb.writeConcern=journaled", "address", "mongodb://h/s?journal=true&j=true"),
+    (
+        "mongodb.url=mongodb://h/s mongodb.readPreference=nearest mongodb.writeConcern=majority",
+        "address",
+        "mongodb://h/s?w=majority&readPreference=nearest",
+    ),
     ("mongodb.readPreference=nearest", "address", "mongodb://localhost:27017/ycsb?w=1&readPreference=nearest"),
     ("maxexecutiontime=7", "max_execution_time_s", 7),
     ("target=50", "target_ops_per_s", 50),
