@@ -14,6 +14,7 @@ pub struct Arrivals {
     compared_at: Nanos,
     trusted: bool,
     unstamped: u64,
+    last_was_unstamped: bool,
 }
 
 impl Arrivals {
@@ -34,17 +35,21 @@ impl Arrivals {
     /// what came while the look was followed, or of a wall clock that has been set since.
     #[inline]
     pub fn instant(&mut self, arrived_unix_ns: Option<u64>, now: impl FnOnce() -> Nanos) -> Nanos {
+        self.last_was_unstamped = arrived_unix_ns.is_none();
+        self.unstamped += u64::from(self.last_was_unstamped);
         match arrived_unix_ns.map(|arrived| arrived.saturating_sub(self.wall_ahead_ns)) {
             Some(arrived) if self.trusted && arrived <= self.compared_at => arrived,
-            Some(_) => now(),
-            None => {
-                self.unstamped += 1;
-                now()
-            }
+            _ => now(),
         }
     }
 
-    /// How many replies the kernel gave no stamp. After the first, replies may not be left lying: they would seem slower.
+    /// Whether replies may be left lying: without stamps they would seem slower. The kernel begins to stamp a moment after the
+    /// first socket on the machine has asked for it, so that the last reply tells, not the first.
+    pub fn are_stamped(&self) -> bool {
+        !self.last_was_unstamped
+    }
+
+    /// How many replies the kernel gave no stamp.
     pub fn unstamped(&self) -> u64 {
         self.unstamped
     }
@@ -76,7 +81,9 @@ mod tests {
         assert_eq!(arrivals.instant(Some(AHEAD_NS + 5_000), || 9_000), 5_000);
         assert_eq!(arrivals.unstamped(), 0);
         assert_eq!(arrivals.instant(None, || 9_000), 9_000);
-        assert_eq!(arrivals.unstamped(), 1);
+        assert_eq!((arrivals.unstamped(), arrivals.are_stamped()), (1, false));
+        assert_eq!(arrivals.instant(Some(AHEAD_NS + 5_000), || 9_000), 5_000);
+        assert_eq!((arrivals.unstamped(), arrivals.are_stamped()), (1, true));
     }
 
     #[test]

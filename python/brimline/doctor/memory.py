@@ -67,7 +67,7 @@ def free_page_reporting(deployment: Deployment | None, root: Path = ROOT) -> Che
     reporting = any(map(_reports, balloons))
     return graded(
         name,
-        "the host takes back free memory: the first use of a page costs 10 µs then (measured)"
+        "the host takes back free memory: the first use of a page then costs more, 10 µs where it was measured"
         if reporting
         else "the host is not told what is free",
         warn=reporting,

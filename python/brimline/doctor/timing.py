@@ -81,7 +81,7 @@ def arrival_times(stamps: Callable[[], bool] | None = None) -> Check:
 
 
 def _kernel_stamps() -> bool:
-    """Sends itself a byte, and sees whether it comes with a time."""
+    """Sends itself bytes until one has a time: the first socket that asks makes the kernel switch stamping on."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as receiver:
         try:
             receiver.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
@@ -89,11 +89,16 @@ def _kernel_stamps() -> bool:
             return False
         sender, _ = server.accept()
         with sender:
-            sender.sendall(b".")
-            _, beside, *_ = receiver.recvmsg(1, socket.CMSG_SPACE(16))
-    return any((level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS) for level, kind, _ in beside)
+            for _ in range(_STAMP_TRIES):
+                sender.sendall(b".")
+                _, beside, *_ = receiver.recvmsg(1, socket.CMSG_SPACE(16))
+                if any((level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS) for level, kind, _ in beside):
+                    return True
+                time.sleep(_BETWEEN_STAMP_TRIES_S)
+    return False
 
 
+_STAMP_TRIES, _BETWEEN_STAMP_TRIES_S = 50, 0.01
 _SO_TIMESTAMPNS = 35
 """asm-generic/socket.h; Python's `socket` doesn't name it."""
 _BROKEN_HINT = "no latency from this machine can be trusted: choose another clock source, or another machine"

@@ -344,7 +344,7 @@ impl Target for WireTarget {
     /// only while the kernel says when replies arrived: else they would be timed by the look.
     fn rest(&mut self, until: Nanos) -> io::Result<()> {
         let rest_ns = until.saturating_sub(self.clock.now());
-        let may_rest = self.are_all_here && self.events.is_empty() && self.arrivals.unstamped() == 0;
+        let may_rest = self.are_all_here && self.events.is_empty() && self.arrivals.are_stamped();
         if rest_ns == 0 || !may_rest {
             return Ok(());
         }
@@ -472,5 +472,9 @@ mod tests {
         target.rest(until).unwrap();
         assert!(target.now() < until);
         assert_eq!(target.looks(), Looks { unstamped: 1, ..looks });
+
+        target.arrivals.instant(Some(0), || 0);
+        target.rest(target.now() + NANOS_PER_S / 1_000).unwrap();
+        assert_eq!(target.looks().rests, 2);
     }
 }

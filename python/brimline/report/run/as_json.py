@@ -52,7 +52,7 @@ def run_document(
         "objective": None if slo is None else slo_document(slo),
         "objectives": objectives_document(judgement),
         **observation_document(observation),
-        # What "ops_per_s" counts: of a load insert commands, whose documents have a rate of their own.
+        # What "throughput_ops_per_s" counts: of a load insert commands, whose documents have a rate of their own.
         "operation_unit": statistics[0].unit,
         "throughput_documents_per_s": statistics[0].documents_per_s,
         "load": load_document(record),

@@ -109,7 +109,7 @@ def _looks(record: RunRecord) -> Facts:
             Fact(
                 label="Share of the time",
                 value=format_percentage(share),
-                note="replies are timed by when they arrived, not by the look",
+                note="of the engine threads' time, warm-up included; replies are timed by when they arrived",
             ),
         ]
     return Facts(title="Rests between looks for replies", facts=facts)
