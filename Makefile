@@ -108,11 +108,11 @@ lies: $(NATIVE) ## Tell 300 lies to run, import, scan and stat, about 10 minutes
 	$(BIN)/python -m benchmarks.lies $(ARGUMENTS)
 
 .PHONY: peers
-peers: $(NATIVE) ## Measure brimline beside its peers, about 26 minutes; writes BENCHMARKS.md
+peers: $(NATIVE) ## Measure brimline beside its peers, about 28 minutes; writes BENCHMARKS.md
 	$(BIN)/python -m benchmarks.peers $(ARGUMENTS)
 
 .PHONY: peers-together
-peers-together: $(NATIVE) ## The same with client and server on the same cores, about 10 minutes
+peers-together: $(NATIVE) ## The same with client and server on the same cores, about 15 minutes
 	$(BIN)/python -m benchmarks.peers --together --peers ycsb,rust-driver,pymongo --output benchmarks/shared-cores $(ARGUMENTS)
 
 .PHONY: peers-smoke

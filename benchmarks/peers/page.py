@@ -259,14 +259,13 @@ def _same_work(results: Results) -> str:
 
 def _counted(results: Results) -> str:
     """Whether server and clients counted the same, and whose operations only the server counted."""
-    strange = [f"{run.client} ({run.cell}, round {run.round})" for run in results.doubtful]
     by_server = [
         peer.title for peer in CATALOGUE if any(run.client == peer.name and _by_server(run) for run in results.runs)
     ]
     compared = (
-        f"**The server counted more than {COUNT_TOLERANCE:.0%} other than the client in: {', '.join(strange)}. "
+        f"**The server counted more than {COUNT_TOLERANCE:.0%} other than the client in: {_named(results.doubtful)}. "
         "They are left out of all medians and ratios.**"
-        if strange
+        if results.doubtful
         else f"In every run of a client that counts, the server's own counters are within {COUNT_TOLERANCE:.0%} of it."
     )
     if not by_server:
@@ -286,8 +285,10 @@ def _circumstances(results: Results) -> str:
     versions = {name: dict(next(run.versions for run in results.runs if run.client == name)) for name in clients}
     others = over(results.runs, lambda run: 100 * run.others_share)
     machine = {**results.machine, "other processes during the windows": f"{with_range(others)} % of all cores"}
-    if unrested := [f"{run.client} ({run.cell}, round {run.round})" for run in results.runs if not run.rested]:
-        machine["the server had not come to rest before"] = ", ".join(unrested)
+    if busy := [run for run in results.runs if run.others_share > OTHERS_SHARE_MAX]:
+        machine[f"other processes took more than {OTHERS_SHARE_MAX:.0%} in"] = _named(busy)
+    if unrested := [run for run in results.runs if not run.rested]:
+        machine["the server had not come to rest before"] = _named(unrested)
     blocks = ["## Circumstances", "\n".join(f"- {name}: {value}" for name, value in machine.items())]
     notes = [f"- {peer_named(name).title}: {peer_named(name).note}" for name in clients if peer_named(name).note]
     blocks.append("\n".join(notes))
@@ -304,6 +305,10 @@ def _circumstances(results: Results) -> str:
 def _client_and_work(key: str) -> str:
     name, _, cell = key.partition(", ")
     return ": ".join([peer_named(name).title, *([_title(cell)] if cell else [])])
+
+
+def _named(runs: Iterable[Run]) -> str:
+    return ", ".join(f"{run.client} ({run.cell}, round {run.round})" for run in runs)
 
 
 def counts_differ(run: Run) -> str:

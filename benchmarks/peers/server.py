@@ -83,7 +83,7 @@ class Server:
             time.sleep(_LOOK_S)
             before_ns, used_ns = used_ns, cpu_ns(self.pid)
             quiet = quiet + 1 if used_ns - before_ns < _BUSY_PART * _LOOK_S * 1e9 else 0
-        return False
+        return quiet >= _QUIET_LOOKS
 
     @contextmanager
     def profiled(self, namespace: str) -> Iterator[list[dict[str, Any]]]:

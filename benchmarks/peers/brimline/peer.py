@@ -36,11 +36,12 @@ def run(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
         ),
     )
     seen = result.observation
-    answered = seen.throughput_ops_per_s * seen.measured_s
-    missed = seen.miss_rate * answered
+    # Throughput is of what was answered, found or not; both rates are shares of what failed as well.
+    ended = seen.throughput_ops_per_s * seen.measured_s / max(1 - seen.error_rate, 1e-9)
+    failed = (seen.error_rate + seen.miss_rate) * ended
     return {
-        "operations": round(answered - missed),
-        "failed": round(seen.error_rate * answered + missed),
+        "operations": round(ended - failed),
+        "failed": round(failed),
         "window_ns": round(seen.measured_s * 1e9),
         "p50_ns": seen.service and seen.service.p50_ns,
         "p99_ns": seen.service and seen.service.p99_ns,

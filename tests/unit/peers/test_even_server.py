@@ -45,10 +45,22 @@ def test_a_client_begins_when_the_server_has_done_what_the_last_one_left(busy_fo
     assert cpu_ns(busy_for_a_while) >= WORK_NS
 
 
-def test_a_server_that_never_rests_is_told_of(busy_for_a_while: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.peers.server._REST_LOOKS_MAX", 1)
+@pytest.fixture
+def idle() -> Iterator[int]:
+    """A process that waits."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process.pid
+        process.kill()
+
+
+def test_a_server_that_never_rests_is_told_of(
+    busy_for_a_while: int, idle: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.peers.server._QUIET_LOOKS", 2)
+    monkeypatch.setattr("benchmarks.peers.server._REST_LOOKS_MAX", 2)
     client = cast("Any", SimpleNamespace(admin=SimpleNamespace(command=lambda _: None)))
-    assert not Server(address="h:1", pid=busy_for_a_while, version="", client=client).rest()
+    rested = [Server(address="h:1", pid=pid, version="", client=client).rest() for pid in (busy_for_a_while, idle)]
+    assert rested == [False, True]
     told = page(results(run("brimline", "c"), run("ycsb", "c", round=2, rested=False)))
     assert "- the server had not come to rest before: ycsb (c, round 2)" in told
     assert "come to rest" not in page(results(run("brimline", "c")))

@@ -155,7 +155,10 @@ def test_a_run_that_was_cut_short_says_so() -> None:
 
 
 def test_a_machine_that_was_not_quiet_is_named() -> None:
-    assert "not quiet: other processes took 20% (20%–20%)" in page(results(run("brimline", "c", others_share=0.2)))
+    busy = page(results(run("brimline", "c", others_share=0.2)))
+    assert "not quiet: other processes took 20% (20%–20%)" in busy
+    assert "- other processes took more than 5% in: brimline (c, round 1)" in busy
+    assert "more than 5% in" not in page(results(run("brimline", "c")))
     quiet = page(results(run("brimline", "c")))
     assert "not quiet" not in quiet
     assert "other processes during the windows: 1 % of all cores" in quiet
