@@ -4,7 +4,7 @@
     make peers ARGUMENTS='--quick --peers ycsb'   # a look
 
 Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is here failed; 2 usage; 5 the
-server went away; 130 interrupted.
+server went away; 130 interrupted; 143 terminated.
 """
 
 import shlex
@@ -55,6 +55,7 @@ def main(words: Sequence[str]) -> int:
     _say(f"{len(all_turns)} runs, about {_estimate_s(all_turns, settings) / 60:.0f} min")
     results = Results(machine=machine(settings), settings=asdict(settings), server_version="unknown", absent=absent)
     failures = 0
+    _make_room(given.output)
     try:
         with server(settings, given.mongod) as running, tempfile.TemporaryDirectory(prefix="peers-log-") as logs:
             results.server_version = running.version
@@ -62,6 +63,10 @@ def main(words: Sequence[str]) -> int:
             failures += comparison.check_commands(set(given.cells))
             failures += comparison.make(all_turns)
         results.complete = True
+    except KeyboardInterrupt as interruption:
+        written = "what was measured is written" if results.runs else "nothing was measured yet"
+        _say(f"error: interrupted; {written}")
+        return _exit_code(interruption)
     finally:
         if results.runs:  # else an earlier page is worth more
             _write(results, given.output)
@@ -198,10 +203,17 @@ def _read(directory: Path) -> Results:
         raise UsageError(f"{RESULTS_FILE} in {directory} is not one that can be read here", hint=hint) from None
 
 
+def _make_room(directory: Path) -> None:
+    """The place of the results, before anything is measured for it. Raises UsageError."""
+    try:
+        (directory / RESULTS_FILE).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "name another one with --output"
+        raise UsageError(f"{directory} can't be made a directory: {error.strerror}", hint=hint) from None
+
+
 def _write(results: Results, directory: Path) -> None:
-    file = directory / RESULTS_FILE
-    file.parent.mkdir(parents=True, exist_ok=True)
-    results.write(file)
+    results.write(directory / RESULTS_FILE)
     _write_page(results, directory)
 
 
@@ -233,8 +245,17 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def _terminate(number: int, _: object) -> None:
+    raise KeyboardInterrupt(number)
+
+
+def _exit_code(interruption: KeyboardInterrupt) -> int:
+    """That of a shell: 128 and the signal, which `_terminate` names and Python's own handler doesn't."""
+    return 128 + (interruption.args[0] if interruption.args else signal.SIGINT)
+
+
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         sys.exit(main(sys.argv[1:]))
     except BrimlineError as error:
@@ -243,6 +264,6 @@ if __name__ == "__main__":
     except PyMongoError as error:
         _say(f"error: the server went away: {type(error).__name__}\nhint: what was measured is written; try again")
         sys.exit(TargetError.exit_code)
-    except KeyboardInterrupt:
-        _say("error: interrupted; what was measured is written")
-        sys.exit(130)
+    except KeyboardInterrupt as interruption:
+        _say("error: interrupted; nothing was measured yet")
+        sys.exit(_exit_code(interruption))

@@ -70,6 +70,8 @@ def short_windows(settings: Settings) -> Settings:
 def _list_of(what: str, known: Sequence[str]) -> Callable[[str], list[str]]:
     def read(text: str) -> list[str]:
         wanted = [word for word in text.split(",") if word]
+        if not wanted:
+            raise argparse.ArgumentTypeError(f"no {what} is named; known are {', '.join(known)}")
         if unknown := [word for word in wanted if word not in known]:
             raise argparse.ArgumentTypeError(f"there is no {what} {unknown[0]}; known are {', '.join(known)}")
         return wanted

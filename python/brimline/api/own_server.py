@@ -43,6 +43,7 @@ def refuse_own(options: Options) -> None:
     """The same for all that says what server to start. Raises UsageError."""
     refuse_version(options.server_version)
     given = {
+        "--mongod": options.mongod,
         "--topology": options.topology,
         "--mongos": options.mongos,
         "--network": options.network,

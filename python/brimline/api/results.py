@@ -8,7 +8,7 @@ from typing import Any
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
-from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, TargetError
+from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, RecordError, TargetError
 from brimline.execution import RESUME_HINT
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierSettings
@@ -55,8 +55,12 @@ class Result:
 
         `language` is that of the report, None: BRIMLINE_LANG, else English.
         """
-        write_json(self.report, self.directory / ANALYSIS_FILE)
-        write_html(in_language(self.report, wanted_language(language)), self.directory / REPORT_FILE)
+        try:
+            write_json(self.report, self.directory / ANALYSIS_FILE)
+            write_html(in_language(self.report, wanted_language(language)), self.directory / REPORT_FILE)
+        except RecordError as error:
+            again = f"what was measured is kept: once it can be written, brimline report {self.directory}"
+            raise RecordError(error.message, hint=again) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,8 @@ _MASK: Final = "***"
 _SECRET_FLAG: Final = re.compile(r"-+[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|key)", re.IGNORECASE)
 _URI_OPTION: Final = re.compile(r"(?<=[?&;])(?P<name>[^?&;=]+)(?P<value>=[^&;]*)?")
 _PROPERTY_NAMES: Final = frozenset(KNOWN_NAMES)
+_OF_YCSB: Final = frozenset({"maxpoolsize"})
+"""Options of an address that are taken from YCSB's words only."""
 
 
 def redact_words(words: Sequence[str]) -> tuple[str, ...]:
@@ -42,7 +44,7 @@ def _address(text: str) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    if found["name"].lower() in OPTION_NAMES:
+    if found["name"].lower() in OPTION_NAMES | _OF_YCSB:
         return found[0]
     return _MASK if found["value"] is None else f"{found['name']}={_MASK}"
 

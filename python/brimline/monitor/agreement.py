@@ -9,6 +9,8 @@ For each kind the server's increase must lie within [acknowledged, acknowledged 
   max(10, 0.1 % of the acknowledged). The `getmore`s of a replica set's member have no upper bound: the others read
   its oplog with them. Nor have the queries of a set whose writes have sessions: a primary looks up each session that
   it does not know, several times, and so does the next one.
+- Every five minutes a server deletes the sessions that have ended, and counts each as a `delete`; where it has done so
+  between both readings, deletes have no upper bound.
 - A primary mirrors one in a hundred reads and updates to its secondaries as finds (the manual: mirrored reads). Where
   secondaries are counted as well, twice as many queries are let pass for each: the share is a chance.
 """
@@ -25,6 +27,7 @@ _EXCESS_TOLERATED = 10
 _EXCESS_SHARE_TOLERATED = 0.001
 _OPLOG_READS = "getmore"
 _QUERIES = "query"
+_DELETES = "delete"
 _MIRRORED = (_QUERIES, "update")
 _MIRRORED_SHARE_TOLERATED = 0.02
 
@@ -91,13 +94,18 @@ def check_agreement(
     counted = after.since(before)
     mirrorable = sum(acknowledged.get(kind, 0) for kind in _MIRRORED)
     mirrored = ceil(_MIRRORED_SHARE_TOLERATED * secondaries * mirrorable)
+    unbounded = {
+        *([_OPLOG_READS] if in_replica_set else ()),
+        *([_QUERIES] if has_sessions else ()),
+        *([_DELETES] if after.put_sessions_in_order_since(before) else ()),
+    }
     checks = tuple(
         CounterCheck(
             kind=kind,
             acknowledged=acknowledged.get(kind, 0),
             uncertain=uncertain.get(kind, 0),
             counted=counted[kind],
-            unbounded=(in_replica_set and kind == _OPLOG_READS) or (has_sessions and kind == _QUERIES),
+            unbounded=kind in unbounded,
             mirrored=mirrored if kind == _QUERIES else 0,
         )
         for kind in (*KINDS, COMMIT)

@@ -22,7 +22,8 @@ COMMIT = "commit"
 class Opcounters:
     """Operations since the server's start, by kind, and how long it has been running, in ms.
 
-    `commit`: transactions of several statements that were committed; None where the server doesn't tell.
+    `commit`: transactions of several statements that were committed. `session_jobs`: how often the server has put its
+    sessions in order, at which it deletes those that have ended. Both are None where it doesn't tell.
     """
 
     insert: int
@@ -33,6 +34,7 @@ class Opcounters:
     command: int
     uptime_ms: int
     commit: int | None = None
+    session_jobs: int | None = None
 
     @classmethod
     def from_status(cls, status: Mapping[str, Any]) -> Self | None:
@@ -45,7 +47,8 @@ class Opcounters:
                 **{kind: int(counters[kind]) for kind in KINDS},
                 command=int(counters.get("command", 0)),
                 uptime_ms=int(status.get("uptimeMillis", 0)),
-                commit=_committed(status),
+                commit=_count_in(status, "transactions", "totalCommitted"),
+                session_jobs=_count_in(status, "logicalSessionRecordCache", "sessionsCollectionJobCount"),
             )
         except (TypeError, ValueError, OverflowError):
             return None  # what is no number counts nothing
@@ -63,6 +66,10 @@ class Opcounters:
         """Whether the server was started again after `earlier` was read."""
         return self.uptime_ms < earlier.uptime_ms
 
+    def put_sessions_in_order_since(self, earlier: "Opcounters") -> bool:
+        """Whether the server has deleted ended sessions after `earlier` was read, as far as it tells."""
+        return None not in (self.session_jobs, earlier.session_jobs) and self.session_jobs != earlier.session_jobs
+
     def to_dict(self) -> dict[str, int]:
         """For the run record, without what isn't known."""
         return {name: count for name, count in asdict(self).items() if count is not None}
@@ -78,9 +85,9 @@ def added(counters: Sequence[Opcounters | None]) -> Opcounters | None:
     return Opcounters(**{name: sum(each[name] for each in told) for name in names})
 
 
-def _committed(status: Mapping[str, Any]) -> int | None:
-    transactions = status.get("transactions")
-    count = transactions.get("totalCommitted") if isinstance(transactions, Mapping) else None
+def _count_in(status: Mapping[str, Any], section: str, name: str) -> int | None:
+    found = status.get(section)
+    count = found.get(name) if isinstance(found, Mapping) else None
     return None if count is None else int(count)
 
 

@@ -109,7 +109,7 @@ def write_concern_of_uri(uri: str) -> WriteConcernSpec | None:
     Raises ValueError when they ask for one that can't be measured; it quotes them, so that only what may be shown of
     the string is read.
     """
-    options = {key.lower(): value for key, value in parse_qsl(redact_uri(uri).partition("?")[2])}
+    options = {key.lower(): value for key, value in parse_qsl(redact_uri(uri).partition("?")[2].replace(";", "&"))}
     w, journal = options.get("w"), options.get("journal", options.get("j"))
     timeout = options.get("wtimeoutms", options.get("wtimeout"))
     if w is None and journal is None and timeout is None:

@@ -367,7 +367,7 @@ def _split_pool_size(properties: YcsbProperties) -> tuple[str, int | None]:
     if len(sizes) > 1:
         properties.refuse("mongodb.url", "sets maxPoolSize twice", "give it once")
     (text,) = sizes
-    if not re.fullmatch("[0-9]{1,9}", text):
+    if not re.fullmatch("[0-9]+", text):
         properties.refuse("mongodb.url", "has a maxPoolSize that is no whole number", "write it like maxPoolSize=100")
     kept = _POOL_SIZE.sub("", options).lstrip("&;")
     return f"{base}?{kept}" if kept else base, int(text)

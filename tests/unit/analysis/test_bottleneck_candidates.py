@@ -327,9 +327,14 @@ def test_a_journal_on_a_full_disk_is_named_and_the_disk_kept_as_evidence() -> No
 # Whether anything had to be full
 
 
-def test_a_closed_loop_is_at_its_limit_while_its_connections_are_busy() -> None:
-    assert at_its_limit(observe(at_work()))
-    assert not at_its_limit(observe(at_work(operations=[operation_row(each) for each in range(1, 11)])))
+def test_a_closed_loop_without_think_time_always_asked_for_more_another_while_its_connections_were_busy() -> None:
+    busy, idle = observe(at_work()), observe(at_work(operations=[operation_row(each) for each in range(1, 11)]))
+    assert at_its_limit(busy) and at_its_limit(idle)
+    assert at_its_limit(replace(busy, back_to_back=False))
+    assert not at_its_limit(replace(idle, back_to_back=False))
+    half = replace(busy, mean_in_flight=busy.in_flight_max / 2, back_to_back=False)
+    assert not at_its_limit(half)
+    assert at_its_limit(replace(half, in_flight_max=busy.in_flight_max // 2)), "no more may be in flight"
 
 
 def test_an_open_loop_is_at_its_limit_when_it_got_less_than_it_asked_for() -> None:

@@ -1,5 +1,6 @@
 """Server counters against brimline's counts: the exact bounds of what passes."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -48,6 +49,26 @@ def test_an_excess_names_another_client_and_a_deficit_does_not() -> None:
     assert more.evidence == ("delete: the server counted 50, 50 more than brimline sent: another client was at work")
     less = check_agreement(before=_counters(), after=_counters(), acknowledged={"insert": 3}, uncertain={})
     assert less.evidence == "insert: the server counted 0, 3 fewer than the 3 it acknowledged"
+
+
+@pytest.mark.parametrize(
+    ("jobs", "verdict"), [((3, 4), "pass"), ((3, 3), "fail"), ((None, 4), "fail"), ((None, None), "fail")]
+)
+def test_a_server_that_puts_its_sessions_in_order_counts_deletes_of_its_own(
+    jobs: tuple[int | None, int | None], verdict: str
+) -> None:
+    before, after = (
+        replace(_counters(delete=count), session_jobs=job) for count, job in zip((0, 127), jobs, strict=True)
+    )
+    assert check_agreement(before=before, after=after, acknowledged={}, uncertain={}).verdict == verdict
+
+
+def test_the_servers_own_jobs_are_read() -> None:
+    counts = dict.fromkeys(("insert", "query", "update", "delete", "getmore"), 1)
+    status = {"opcounters": counts, "logicalSessionRecordCache": {"sessionsCollectionJobCount": 7}}
+    read = Opcounters.from_status(status)
+    assert read is not None and read.session_jobs == 7
+    assert Opcounters(**read.to_dict()) == read
 
 
 def test_commands_are_not_compared() -> None:

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from benchmarks.peers import catalogue
+from benchmarks.peers.__main__ import main
 from benchmarks.peers.builds import GO_YCSB, GO_YCSB_VERSION, ROOT, Missing, build_go_ycsb
 from benchmarks.peers.catalogue import CATALOGUE, find_program
 from benchmarks.peers.measuring import command_line
@@ -217,6 +218,19 @@ def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
         read_arguments(words)
     assert words[1].split(",")[-1] in refused.value.message
     assert refused.value.hint
+
+
+@pytest.mark.parametrize("words", [["--peers", ""], ["--cells", ","]])
+def test_a_list_that_names_nothing_is_refused(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="is named; known are"):
+        read_arguments(words)
+
+
+def test_a_place_that_cant_be_made_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    taken = tmp_path / "file"
+    taken.touch()
+    with pytest.raises(UsageError, match="can't be made a directory"):
+        main(["--peers", "pymongo", "--cells", "c", "--output", str(taken)])
 
 
 def test_options_go_before_the_short_windows_of_a_look() -> None:

@@ -60,6 +60,8 @@ target: {uri: "mongodb://h/?journal=true&w=majority"}
     assert (spec.warmup_ns, spec.duration_ns) == (0, 90 * S)
     assert (spec.slo.response_p99_ns, spec.slo.error_share) == (10_000_000, 0.001)
     assert spec.target.effective_write_concern == WriteConcernSpec(w="majority", journal=True)
+    spec = load(tmp_path, text.replace("journal=true&w", "journal=true;w")).spec
+    assert spec.target.effective_write_concern == WriteConcernSpec(w="majority", journal=True)
 
 
 def test_write_concern_may_be_short(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def _closed_loop(observation: Observation, waits: Collection[Evidence]) -> Evide
     Without think time none of them is ever idle: what is missing to their number in flight is the time that replies
     wait for the generator.
     """
-    in_use = min(observation.mean_in_flight / max(observation.connections, 1), 1.0)
+    in_use = min(observation.mean_in_flight / max(observation.in_flight_max, 1), 1.0)
     standing = Fullness.NOT
     if observation.back_to_back or in_use >= IN_USE_SHARE_FULL:
         standing = Fullness.FULL if _server_has_room(observation, waits) else Fullness.NEAR
@@ -80,7 +80,7 @@ def _closed_loop(observation: Observation, waits: Collection[Evidence]) -> Evide
         text=_in_flight(observation),
         verdict=message(
             "connections ({count}, busy {share} of the time, while the server had room)",
-            count=format_count(observation.connections),
+            count=format_count(observation.in_flight_max),
             share=format_percentage(in_use),
         ),
     )
