@@ -399,3 +399,13 @@ def test_long_runs_are_thinned_by_merging_not_by_dropping(reports: Reports) -> N
 def test_sweep_sample_is_reproducible(tmp_path: Path) -> None:
     first, second = (sweep(tmp_path / name)[2].text for name in ("a", "b"))
     assert first == second
+
+
+def test_a_bound_in_flight_stands_beside_the_connections(tmp_path: Path) -> None:
+    said: dict[int | None, str] = {}
+    for bound in (None, 8):
+        plan = simulated_plan(rate_ops_per_s=None, warmup_s=0, duration_s=1.0, in_flight_max=bound)
+        record = write_run(tmp_path / str(bound), plan)
+        said[bound] = str(run_report(record, observe(record)).subtitle)
+    assert "64 connections, at most 8 in flight" in said[8]
+    assert "64 connections" in said[None] and "at most" not in said[None]

@@ -118,6 +118,9 @@ def _looks(record: RunRecord) -> Facts:
 def _subtitle(record: RunRecord) -> str:
     namespace = f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
     connections = connections_text(record.plan.connections)
+    if record.plan.in_flight_max is not None:
+        bound = format_count(record.plan.in_flight_max)
+        connections = message("{connections}, at most {count} in flight", connections=connections, count=bound)
     return blocks.subtitle([short_load(record.plan), connections, namespace], record.environment)
 
 
