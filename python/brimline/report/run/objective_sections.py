@@ -18,7 +18,7 @@ def objectives(judgement: Judgement | None) -> Section:
     results = () if judgement is None else judgement.objectives
     table = Table(
         columns=[
-            Column(label="Limit", numeric=False, leading=True),
+            Column(label="Limits", numeric=False, leading=True),
             Column(label="Result", numeric=False, tag=True),
             Column(label="Evidence", numeric=False),
         ],
