@@ -16,6 +16,10 @@ READ_COST_NS_MAX = 500.0
 """A read through the vDSO takes 15 to 60 ns; more is a system call or a device."""
 JUMP_NS_MAX = 10_000_000
 
+_STAMP_TRIES, _BETWEEN_STAMP_TRIES_S = 50, 0.01
+_SO_TIMESTAMPNS = 35
+"""asm-generic/socket.h; Python's `socket` doesn't name it."""
+
 _SLOW_SOURCES = frozenset({"hpet", "acpi_pm", "jiffies", "refined-jiffies"})
 
 Probe = Callable[[int], "_native.ClockProbe"]
@@ -66,20 +70,6 @@ def clock_error(probe: Probe = _native.probe_clock) -> Check:
     )
 
 
-def arrival_times(stamps: Callable[[], bool] | None = None) -> Check:
-    """A reply is done when it arrived, by the kernel's stamp, so that a late look makes none slower."""
-    stamped = (stamps or _kernel_stamps)()
-    return graded(
-        "arrival_times",
-        "the kernel says when bytes arrived"
-        if stamped
-        else "the kernel doesn't say when bytes arrived: replies are timed by when the generator reads them",
-        warn=not stamped,
-        hint="measure on Linux itself, not in a sandbox that stands in for its kernel (SO_TIMESTAMPNS)",
-        figures={"stamped": stamped},
-    )
-
-
 def _kernel_stamps() -> bool:
     """Sends itself bytes until one has a time: the first socket that asks makes the kernel switch stamping on."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as receiver:
@@ -98,7 +88,18 @@ def _kernel_stamps() -> bool:
     return False
 
 
-_STAMP_TRIES, _BETWEEN_STAMP_TRIES_S = 50, 0.01
-_SO_TIMESTAMPNS = 35
-"""asm-generic/socket.h; Python's `socket` doesn't name it."""
+def arrival_times(stamps: Callable[[], bool] = _kernel_stamps) -> Check:
+    """A reply is done when it arrived, by the kernel's stamp, so that a late look makes none slower."""
+    stamped = stamps()
+    return graded(
+        "arrival_times",
+        "the kernel says when bytes arrived"
+        if stamped
+        else "the kernel doesn't say when bytes arrived: replies are timed by when the generator reads them",
+        warn=not stamped,
+        hint="measure on Linux itself, not in a sandbox that stands in for its kernel (SO_TIMESTAMPNS)",
+        figures={"stamped": stamped},
+    )
+
+
 _BROKEN_HINT = "no latency from this machine can be trusted: choose another clock source, or another machine"

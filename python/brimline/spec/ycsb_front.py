@@ -6,7 +6,7 @@ a warning.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -53,15 +53,6 @@ _WRITE_CONCERN_OPTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "journaled": (("journal", "true"), ("j", "true")),
     "replica_acknowledged": (("w", "2"),),
     "majority": (("w", "majority"),),
-}
-# In the order in which YCSB's `OptionsSupport` adds them.
-_ADDRESS_OPTIONS: Final[Mapping[str, Callable[[str], tuple[tuple[str, str], ...]]]] = {
-    "mongodb.maxconnections": lambda size: (("maxPoolSize", size),),
-    "mongodb.threadsAllowedToBlockForConnectionMultiplier": lambda times: (("waitQueueMultiple", times),),
-    "mongodb.writeConcern": lambda word: _WRITE_CONCERN_OPTIONS.get(word, ()),
-    "mongodb.readPreference": lambda word: (
-        (("readPreference", _READ_PREFERENCES[word]),) if word in _READ_PREFERENCES else ()
-    ),
 }
 _TYPES: Final = ("hdrhistogram", "histogram", "hdrhistogram+histogram", "hdrhistogram+raw", "timeseries", "raw")
 _HIGHEST_BUCKETS: Final = 10_000_000
@@ -157,12 +148,21 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
 def _printed_address(properties: YcsbProperties, url: str) -> str:
     """The address as YCSB's binding prints it: with what properties ask of the driver and it doesn't say itself."""
     address = url.strip()
-    for name, options in _ADDRESS_OPTIONS.items():
-        word = properties.text(name, "").lower()
-        for option, value in options(word) if word else ():
-            if f"{option}=" not in address:
-                address += f"{'&' if '?' in address else '?'}{option}={value}"
+    for option, value in _driver_options(properties):
+        if f"{option}=" not in address:
+            address += f"{'&' if '?' in address else '?'}{option}={value}"
     return redact_uri(address)
+
+
+def _driver_options(properties: YcsbProperties) -> Iterator[tuple[str, str]]:
+    """What properties ask of the driver, in the order in which YCSB's `OptionsSupport` adds it."""
+    if size := properties.text("mongodb.maxconnections", ""):
+        yield "maxPoolSize", size
+    if times := properties.text("mongodb.threadsAllowedToBlockForConnectionMultiplier", ""):
+        yield "waitQueueMultiple", times
+    yield from _WRITE_CONCERN_OPTIONS.get(properties.text("mongodb.writeConcern", "").lower(), ())
+    if mode := _READ_PREFERENCES.get(properties.text("mongodb.readPreference", "").lower()):
+        yield "readPreference", mode
 
 
 def _with_read_preference(properties: YcsbProperties, url: str) -> str:
