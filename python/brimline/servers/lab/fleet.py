@@ -7,15 +7,16 @@ from pathlib import Path
 
 from brimline.errors import TargetError
 from brimline.servers.binary import ServerBinary
-from brimline.servers.bundled import free_port, server_command
+from brimline.servers.bundled import server_command
 from brimline.servers.deployment import split_address
 from brimline.servers.failure import StartFailure, start_error, start_failure
 from brimline.servers.lab import cpu_share
 from brimline.servers.lab.access import server_options
 from brimline.servers.lab.forwarding import forward
 from brimline.servers.lab.network import Network
+from brimline.servers.lab.ports import claim_port
 from brimline.servers.lab.spec import LabSpec, MemberSpec
-from brimline.servers.lab.state import Lab, LabServer, Role, server_process
+from brimline.servers.lab.state import Lab, LabServer, Role, directory_name, server_process
 from brimline.servers.launch import Guardian, launch
 from brimline.servers.listening import listens
 
@@ -93,18 +94,16 @@ class Fleet:
         )
 
     def _launch(self, wish: Wish) -> tuple[LabServer, Guardian]:
-        port = free_port()
+        port, directory = claim_port(self.lab.servers_directory, lambda port: directory_name(_address(port)))
         member = wish.member
         server = LabServer(
-            address=f"127.0.0.1:{port}",
+            address=_address(port),
             role=wish.role,
             set_name=wish.set_name,
             priority=None if member is None else member.priority,
             hidden=member is not None and member.hidden,
             delay_s=0 if member is None else member.delay_s,
         )
-        directory = self.lab.directory_of(server)
-        directory.mkdir(mode=0o700)
         (directory / "data").mkdir(mode=0o700)
         guardian = launch(
             self._command(wish, directory, port),
@@ -151,6 +150,10 @@ class Fleet:
                     hint="the machine may be busy: give a longer --deadline",
                 )
             time.sleep(_LOOK_S)
+
+
+def _address(port: int) -> str:
+    return f"127.0.0.1:{port}"
 
 
 def _is_on_the_line(wish: Wish, network: Network) -> bool:

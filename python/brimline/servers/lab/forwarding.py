@@ -9,9 +9,9 @@ from errno import EADDRINUSE
 from pathlib import Path
 
 from brimline.errors import TargetError
-from brimline.servers.bundled import free_port
 from brimline.servers.deployment import split_address
 from brimline.servers.lab.network import Network
+from brimline.servers.lab.ports import claim_port
 from brimline.servers.lab.state import FORWARDER_PREFIX, Lab, LabServer
 from brimline.servers.launch import Guardian, launch
 from brimline.servers.listening import listens
@@ -37,11 +37,9 @@ def forward(
     `guardians` gets whatever is started for it. The address is what members and clients are told, so that nobody finds
     a way around. Raises TargetError, OSError.
     """
-    servers = lab.directory / "servers"
+    servers = lab.servers_directory
     for _ in range(_ATTEMPTS):
-        port = free_port()
-        directory = servers / f"{FORWARDER_PREFIX}{port}"
-        directory.mkdir(mode=0o700)
+        port, directory = claim_port(servers, lambda port: f"{FORWARDER_PREFIX}{port}")
         target = split_address(server.own_address)[1]
         command = forwarder_command(port=port, target=target, server_pid=pid, network=network, servers=servers)
         guardians.append(launch(command, directory=directory))

@@ -60,7 +60,7 @@ class LabServer:
     @property
     def directory_name(self) -> str:
         """The name of its directory."""
-        return self.own_address.replace(":", "-")
+        return directory_name(self.own_address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,13 +111,23 @@ class Lab:
         """A client's certificate with its key; None without TLS."""
         return self.secret / "client.pem" if self.tls else None
 
+    @property
+    def servers_directory(self) -> Path:
+        """Where the directories of its servers and forwarders are."""
+        return self.directory / "servers"
+
     def directory_of(self, server: LabServer) -> Path:
         """Where the server's data, log and state are."""
-        return self.directory / "servers" / server.directory_name
+        return self.servers_directory / server.directory_name
 
 
 _READ = TypeAdapter(Lab)
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
+
+
+def directory_name(address: str) -> str:
+    """The name of the directory of a server that listens at `address`."""
+    return address.replace(":", "-")
 
 
 def labs_directory(environ: Mapping[str, str] = os.environ) -> Path:
