@@ -9,7 +9,7 @@ from brimline.api.results import Result, RunResult
 from brimline.errors import UsageError
 from brimline.record.layout import ANALYSIS_FILE, REPORT_FILE
 from brimline.record.operation_log import csv_text
-from brimline.report import in_language, render_html, render_json
+from brimline.report import html_pieces, in_language, render_json
 from brimline.report.csv_export import probes_csv, scans_csv, statistics_csv
 from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
@@ -32,7 +32,7 @@ def exported(result: Result, format: Format, *, language: str = "en") -> Iterato
     """The text of `result` in pieces. HTML and Markdown are in `language`. Raises UsageError where there is none."""
     match format:
         case "html":
-            yield render_html(in_language(result.report, language))
+            yield from html_pieces(in_language(result.report, language))
         case "md":
             yield render_markdown(in_language(result.report, language))
         case "json":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brimline.report.document import render_json, write_json
-    from brimline.report.html import render_html, write_html
+    from brimline.report.html import html_pieces, render_html, write_html
     from brimline.report.language import in_language, said_in
     from brimline.report.run.view import run_report
     from brimline.report.search.view import capacity_report, detail_trial, sweep_report
@@ -20,6 +20,7 @@ __all__ = [
     "Report",
     "capacity_report",
     "detail_trial",
+    "html_pieces",
     "in_language",
     "print_report",
     "render_html",
@@ -34,6 +35,7 @@ _HOMES = {
     "Report": "view",
     "capacity_report": "search.view",
     "detail_trial": "search.view",
+    "html_pieces": "html",
     "in_language": "language",
     "print_report": "terminal",
     "render_html": "html",

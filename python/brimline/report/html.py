@@ -8,13 +8,13 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from plotly.offline import get_plotlyjs
+import plotly
 
 from brimline.record.files import replace_pieces
 from brimline.report.language import said_in
@@ -26,30 +26,34 @@ _NO_BREAK_SPACE = "\u00a0"
 _GROUPED_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?: \d{3})+(?!\d)")
 # Which Han forms a browser chooses depends on the region.
 _HTML_LANGUAGES = {"zh": "zh-CN"}
+_OWN_FILES = Path(__file__).parent / "templates"
+# Plotly's library is the bulk of the file.
+_SCRIPTS = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js", _OWN_FILES / "charts.js")
+_PIECE_CHARACTERS = 65_536
 _UNITS = r"(?:ops/s|ns|µs|ms|s|min|h|d|%|B|kB|MB|GB|TB|KB/s)\b|[万亿]|次/秒|%"
 
 
 def render_html(report: Report) -> str:
     """The whole file as text."""
-    return "".join(_pieces(report))
+    return "".join(html_pieces(report))
 
 
 def write_html(report: Report, path: Path) -> None:
     """Writes the file, replacing an older one whole. Raises RecordError."""
-    replace_pieces(path, _pieces(report))
+    replace_pieces(path, html_pieces(report))
 
 
-def _pieces(report: Report) -> Iterator[str]:
+def html_pieces(report: Report) -> Iterator[str]:
+    """The file's text, one part after the other: whole, the scripts alone would take 40 MB."""
     charts = list(_charts(report))
-    # Plotly's library is the bulk of the file: a report without charts does without it.
-    scripts = [get_plotlyjs(), _asset("charts.js")] if charts else []
+    scripts = _SCRIPTS if charts else ()
     return _template().generate(
         report=report,
         said=partial(said_in, report.language),
         html_language=_HTML_LANGUAGES.get(report.language, report.language),
-        style=_asset("style.css"),
+        style=(_OWN_FILES / "style.css").read_text(encoding="utf-8"),
         policy=_policy(scripts),
-        scripts=scripts,
+        scripts=map(_script_pieces, scripts),
         figures_json=_script_json({chart.id: chart.figure for chart in charts}),
     )
 
@@ -77,9 +81,11 @@ def _template() -> jinja2.Template:
     return environment.get_template("report.html.j2")
 
 
-@cache
-def _asset(name: str) -> str:
-    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+def _script_pieces(script: Path) -> Iterator[str]:
+    # The policy has the hash of its bytes: a line break stays the one that it is.
+    with script.open(encoding="utf-8", newline="") as text:
+        while piece := text.read(_PIECE_CHARACTERS):
+            yield piece
 
 
 def _script_json(value: Any) -> str:
@@ -88,16 +94,15 @@ def _script_json(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _policy(scripts: list[str]) -> str:
-    hashes = (
-        "'none'"
-        if not scripts
-        else " ".join(
-            f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts
-        )
-    )
+def _policy(scripts: Sequence[Path]) -> str:
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
     # Plotly sets style attributes; images are its own drawings, made in the page.
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _digest(script: Path) -> str:
+    with script.open("rb") as content:
+        return base64.b64encode(hashlib.file_digest(content, "sha256").digest()).decode()
