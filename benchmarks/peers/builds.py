@@ -10,8 +10,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 JAVA = HERE / "java"
-RUST = HERE / "rust-driver"
-RUST_TARGET = ROOT / "target" / "peers" / "rust-driver"
+RUST = HERE / "rust"
+RUST_TARGET = ROOT / "target" / "peers" / "rust"
 GO_YCSB = HERE / "go-ycsb"
 GO_YCSB_VERSION = "1.0.1"
 """Pinned, with all it needs, by the go.mod and go.sum there."""
@@ -35,9 +35,9 @@ def java_command(main_class: str) -> Callable[[], list[str]]:
     return lambda: ["java", "-cp", f"{build_java()}", main_class]
 
 
-def rust_command() -> list[str]:
-    """Starts the Rust driver's peer; builds it first."""
-    return [str(build_rust())]
+def rust_command(program: str) -> Callable[[], list[str]]:
+    """Starts a program of the Rust peers; builds them first."""
+    return lambda: [str(build_rust() / program)]
 
 
 @functools.cache
@@ -54,13 +54,13 @@ def build_java() -> str:
 
 @functools.cache
 def build_rust() -> Path:
-    """Compiles the Rust driver's peer; its program. Raises Missing."""
+    """Compiles the Rust peers; the directory of their programs. Raises Missing."""
     if shutil.which("cargo") is None:
         raise Missing("cargo is not here", hint="install stable Rust")
     manifest = str(RUST / "Cargo.toml")
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest]
-    _build("the Rust driver", [*command, "--target-dir", str(RUST_TARGET)], log=LOGS / "cargo.log")
-    return RUST_TARGET / "release" / "rust-driver-peer"
+    _build("the Rust peers", [*command, "--target-dir", str(RUST_TARGET)], log=LOGS / "cargo.log")
+    return RUST_TARGET / "release"
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from benchmarks.peers.builds import GO_YCSB_VERSION, Missing, build_go_ycsb, java_command, rust_command
 
 BRIMLINE = "brimline"
+BARE_LOOP = "bare-loop"
 ALL_CELLS = ("c", "a", "load", "batch")
 DATABASE = "peers"
 COLLECTION = "usertable"
@@ -23,6 +24,7 @@ class Peer:
     when their documents are in. `outside`: a program that knows nothing of this comparison; a small
     program of ours stands before it, whose own CPU and memory are left out. `own_records`: the namespaces of its
     records and of its loads where they are its own; it loads its records itself, before it works on them.
+    `reference`: no load generator, but what one is measured against.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Peer:
     by_count: bool = False
     outside: bool = False
     own_records: tuple[str, str] | None = None
+    reference: bool = False
     note: str = ""
 
     def namespace(self, *, loads: bool) -> str:
@@ -91,6 +94,16 @@ CATALOGUE = (
         "stamp; those of the peers when the client has it.",
     ),
     Peer(
+        name=BARE_LOOP,
+        title="bare loop",
+        command=rust_command(BARE_LOOP),
+        cells=("c", "a"),
+        reference=True,
+        note="No load generator, but about the least that one could cost here: an epoll loop over as many sockets that "
+        "sends messages made before, looks at a reply's length and at whether a record was found, times nothing, and "
+        "rests as long as brimline may at most. Nearly all of it is the kernel's.",
+    ),
+    Peer(
         name="ycsb",
         title="YCSB",
         command=java_command("peers.YcsbPeer"),
@@ -116,7 +129,7 @@ CATALOGUE = (
     Peer(
         name="rust-driver",
         title="Rust driver",
-        command=rust_command,
+        command=rust_command("rust-driver"),
         note="The official crate on one tokio thread, its best on one core.",
     ),
     Peer(name="pymongo", title="PyMongo, blocking", command=python_program("pymongo.blocking")),

@@ -14,6 +14,11 @@ Row = Sequence[str]
 _UNKNOWN = "–"
 NOT_IN_THE_TABLES = "Not in the tables"
 FAILED_ONCE = "Failed once, and made again"
+_BARE_LOOP = (
+    "A bare loop is no load generator: it sends messages made before, times nothing, and rests as brimline may at "
+    "most. Its column says what it reaches in brimline's place: where that is less than the target, hardly any client "
+    "could meet it on this machine."
+)
 
 
 def page(results: Results, *, home: str | None = "") -> str:
@@ -126,11 +131,17 @@ def _cores(settings: Mapping[str, Any], home: str | None) -> str:
 
 
 def _targets(results: Results) -> str:
+    found = targets(results)
+    has_bare = any(target.of_bare_loop is not None for target in found)
+    head = ("ratio", "target", "measured", "outcome", *(["a bare loop"] if has_bare else []))
     rows = [
-        (target.text, f"≥ {figure(target.at_least)}", with_range(target.ratio), target.outcome)
-        for target in targets(results)
+        (
+            *(target.text, f"≥ {figure(target.at_least)}", with_range(target.ratio), target.outcome),
+            *([figure(target.of_bare_loop)] if has_bare else []),
+        )
+        for target in found
     ]
-    return "## What it must show\n\n" + table(("ratio", "target", "measured", "outcome"), rows)
+    return "\n\n".join(["## What it must show", table(head, rows), *([_BARE_LOOP] if has_bare else [])])
 
 
 def _other_targets(home: str | None) -> str:

@@ -57,6 +57,17 @@ def test_that_latencies_are_not_of_the_same_queue_nor_end_alike_is_said() -> Non
     assert "when the reply arrives at the host" in note
 
 
+def test_a_bare_loop_stands_beside_the_targets_where_it_was_measured() -> None:
+    both = [run("ycsb", "c"), run("brimline", "c")]
+    bare = [run("bare-loop", "c", number=2, client_cpu_ns=8_000_000), run("brimline", "c", number=2)]
+    text = page(results(*both, *bare))
+    assert "| ratio | target | measured | outcome | a bare loop |" in text
+    assert "| client CPU per operation, C: ycsb ÷ brimline | ≥ 6 | 1 | missed | 1.25 |" in text
+    assert "| throughput, C: brimline ÷ ycsb | ≥ 1.3 | 1 | missed | – |" in text
+    assert "A bare loop is no load generator" in text
+    assert "bare loop" not in page(results(*both))
+
+
 def test_a_peer_that_is_better_is_said_to_be() -> None:
     text = page(results(run("brimline", "c"), run("rust-driver", "c", peak_memory_bytes=8_000_000)))
     assert "| Rust driver | Workload C | peak memory | 10 |" in text

@@ -29,6 +29,17 @@ def test_what_was_not_measured_is_not_met() -> None:
     assert not any("go-ycsb" in text for text in without)
 
 
+def test_what_a_bare_loop_reaches_in_its_place_is_by_the_ratio_beside_it() -> None:
+    peer = run("ycsb", "c", client_cpu_ns=55_000_000, number=1)
+    beside_it = run("brimline", "c", client_cpu_ns=11_000_000, number=1)
+    bare = [run("bare-loop", "c", client_cpu_ns=8_000_000, number=2), run("brimline", "c", number=2)]
+    found = {target.text: target for target in targets(results(peer, beside_it, *bare))}
+    target = found["client CPU per operation, C: ycsb ÷ brimline"]
+    assert (target.outcome, target.of_bare_loop) == ("missed", 5 * 1.25)
+    assert found["client CPU per operation, C: pymongo ÷ brimline"].of_bare_loop is None
+    assert found["throughput, C: brimline ÷ ycsb"].of_bare_loop is None
+
+
 @pytest.mark.parametrize("cell", ["c", "a"])
 def test_throughput_has_to_be_a_third_higher(cell: str) -> None:
     text = f"throughput, {cell.upper()}: brimline ÷ ycsb"
@@ -75,6 +86,11 @@ def test_every_figure_in_which_a_peer_is_ahead_is_named() -> None:
     )
     found = where_peers_are_better(results(run("brimline", "c"), ahead))
     assert [(each.figure, each.times.median) for each in found] == [("throughput", 2.0), ("p99", 2.0)]
+
+
+def test_a_bare_loop_is_no_peer_that_could_be_better() -> None:
+    bare = run("bare-loop", "c", client_cpu_ns=1_000_000, peak_memory_bytes=1_000_000)
+    assert where_peers_are_better(results(run("brimline", "c"), bare)) == []
 
 
 def test_equal_is_not_better() -> None:

@@ -19,6 +19,7 @@ pub struct Records {
 }
 
 impl Records {
+    #[must_use]
     pub fn new(count: usize) -> Self {
         let mut sum = 0.0;
         let cumulative = (1..=count)

@@ -26,6 +26,9 @@ pub struct Arguments {
 
 impl Arguments {
     /// Reads pairs of `--name value`.
+    ///
+    /// # Errors
+    /// One is missing, or is not what it has to be.
     pub fn parse(words: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
         let words: Vec<String> = words.collect();
         let given: HashMap<&str, &str> =

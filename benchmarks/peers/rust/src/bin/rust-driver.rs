@@ -2,12 +2,8 @@
 //!
 //! One tokio thread: on the one core a client has here, that was measured to be the driver's best.
 
-mod arguments;
-mod records;
-
 use std::cell::Cell;
 use std::error::Error;
-use std::io::{Read, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -17,8 +13,9 @@ use mongodb::bson::{Document, doc};
 use mongodb::{Client, Collection};
 use tokio::task::LocalSet;
 
-use arguments::{Arguments, Workload};
-use records::Records;
+use rust_peers::arguments::{Arguments, Workload};
+use rust_peers::records::Records;
+use rust_peers::{answer, locked_version, say};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
@@ -74,10 +71,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     for task in tasks {
         total.add(&task.await??)?;
     }
-    say(&total.report(window))?;
-    // The runner reads what it wants of this process before it closes the pipe.
-    std::io::stdin().read_to_end(&mut Vec::new())?;
-    Ok(())
+    Ok(answer(&total.report(window))?)
 }
 
 async fn work_loop(work: Rc<Work>, task: u64) -> Result<Tally, Box<dyn Error>> {
@@ -151,7 +145,7 @@ impl Tally {
         self.latencies.add(&other.latencies)
     }
 
-    fn report(&self, window: Duration) -> String {
+    fn report(&self, window: Duration) -> serde_json::Value {
         let quantile =
             |share: f64| (!self.latencies.is_empty()).then(|| self.latencies.value_at_quantile(share));
         serde_json::json!({
@@ -160,22 +154,7 @@ impl Tally {
             "window_ns": u64::try_from(window.as_nanos()).unwrap_or(u64::MAX),
             "p50_ns": quantile(0.5),
             "p99_ns": quantile(0.99),
-            "versions": {"mongodb": driver_version()},
+            "versions": {"mongodb": locked_version("mongodb")},
         })
-        .to_string()
     }
-}
-
-/// The driver's version as the lock file of this build has it.
-fn driver_version() -> &'static str {
-    let lock = include_str!("../Cargo.lock");
-    lock.split_once("name = \"mongodb\"\nversion = \"")
-        .and_then(|(_, rest)| rest.split_once('"'))
-        .map_or("unknown", |(version, _)| version)
-}
-
-fn say(word: &str) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{word}")?;
-    stdout.flush()
 }
