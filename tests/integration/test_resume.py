@@ -128,5 +128,5 @@ def test_two_processes_do_not_write_one_search(tmp_path: Path) -> None:
             ExperimentWriter.reopen(tmp_path / "x", settings={})
         writer.seal(ended_by="interrupt")
     with ExperimentWriter.reopen(tmp_path / "x", settings={"a": 1}) as writer:
-        assert read_experiment(tmp_path / "x").ended_by == "killed"
+        assert read_experiment(tmp_path / "x").ended_by == "running"
         assert read_experiment(tmp_path / "x").settings == {"a": 1}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.record.data_import import ImportRecord
+from brimline.record.layout import KILLED, RUNNING
 from brimline.units import format_count
 from brimline.wording import message
 
@@ -32,7 +33,9 @@ def expected_count(record: ImportRecord) -> int:
 def _ended(record: ImportRecord) -> Finding:
     if record.ended_by == "completed":
         return Finding("ended", Standing.PASS, "the inputs were read to their end")
-    if record.ended_by == "killed":
+    if record.ended_by == RUNNING:
+        return Finding("ended", Standing.UNKNOWN, "the import is still under way")
+    if record.ended_by == KILLED:
         return Finding(
             "ended", Standing.FAIL, "the import was never concluded: brimline or its machine stopped in the middle"
         )

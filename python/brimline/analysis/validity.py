@@ -15,6 +15,7 @@ from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement
 from brimline.plan import Plan, WireTarget
 from brimline.plan.model import MixWork
+from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
 from brimline.units import duration_text, format_count, format_duration, format_percentage, format_rate
@@ -92,6 +93,8 @@ def ended(record: RunRecord) -> Finding:
     """The run went to its planned end."""
     if record.ended_by == "completed":
         return Finding("ended", Standing.PASS, "the run went to its planned end")
+    if record.ended_by == RUNNING:
+        return Finding("ended", Standing.FAIL, "the run is still under way")
     verdict = Standing.WARN if record.ended_by in ("stopped", "interrupt") else Standing.FAIL
     how = record.ended_by.replace("_", " ")
     if not record.message:

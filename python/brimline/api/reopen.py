@@ -1,6 +1,7 @@
 """Owns opening a stored record again: any analysis can be repeated, with today's code, on last year's run."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from brimline.analysis.objective import Slo
@@ -34,10 +35,11 @@ from brimline.record import ExperimentRecord, RunRecord, list_records, read_expe
 from brimline.record.damage import damage_told
 from brimline.record.data_import import is_import
 from brimline.record.imported_files import is_imported
-from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
+from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
+from brimline.report.view import UNDER_WAY
 from brimline.spec import load_spec
 
 
@@ -96,7 +98,15 @@ def _open_experiment(directory: Path) -> Result:
     opened = _BY_KIND.get(experiment.kind)
     if opened is None:
         raise RecordError(f"{directory} holds an experiment of an unknown kind: {experiment.kind}")
-    return opened(experiment)
+    result = opened(experiment)
+    return _still_under_way(result) if experiment.ended_by == RUNNING else result
+
+
+def _still_under_way(result: Result) -> Result:
+    """The result of an experiment that is being conducted: its report says first that there is more to come."""
+    verdict = result.report.verdict
+    told = replace(verdict, badges=[UNDER_WAY, *verdict.badges])
+    return replace(result, report=replace(result.report, verdict=told))
 
 
 def _capacity(experiment: ExperimentRecord) -> Result:

@@ -8,11 +8,12 @@ import typer
 
 from brimline.api.export import FILE_NAMES, Format, default_path, exported, formats_of
 from brimline.api.options import default_runs_directory
-from brimline.api.reopen import open_result
+from brimline.api.reopen import find_record, open_result
 from brimline.api.results import Result
 from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
+from brimline.record.directory_lock import is_held
 from brimline.record.files import make_directory, replace_pieces
 from brimline.report import render_json
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
@@ -58,7 +59,11 @@ def report(
 ) -> int:
     """Analyse a stored record again and write its report; prints the report's path."""
     language = wanted_language(lang)
-    result = open_result(record, runs_directory=runs_dir or default_runs_directory(), apdex=_thresholds(apdex))
+    runs_directory, thresholds = runs_dir or default_runs_directory(), _thresholds(apdex)
+    directory = find_record(record, runs_directory=runs_directory)
+    if as_json or output is None:
+        _require_ended(directory)
+    result = open_result(directory, runs_directory=runs_directory, apdex=thresholds)
     if as_json or (format == "html" and output is None):
         result.write(language)
         with printing():
@@ -79,6 +84,15 @@ def _thresholds(text: str | None) -> ApdexThresholds:
         return parse_thresholds(text)
     except ValueError as error:
         raise UsageError(f"--apdex: {error}", hint="write two times, such as --apdex 10ms,40ms") from error
+
+
+def _require_ended(directory: Path) -> None:
+    """A record that is being written gets its report at its end: one from now, written late, would take its place."""
+    if is_held(directory):
+        raise UsageError(
+            f"{directory} is still being written",
+            hint=f"see what there is so far with brimline show {directory}, or write the report elsewhere with -o",
+        )
 
 
 def _print(result: Result, formats: tuple[Format, ...], language: str) -> None:

@@ -14,7 +14,7 @@ An import that goes on appends to the same record; its clock goes on where the p
 import csv
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,6 +40,7 @@ from brimline.record.layout import (
     EVENTS_FILE,
     FORMAT_VERSION,
     INTERVALS_FILE,
+    KILLED,
     LATENCY_FILE,
     RECORD_FILE,
     SERVER_FACTS_FILE,
@@ -148,8 +149,8 @@ class ImportRecord:
 
     @property
     def ended_by(self) -> str:
-        """How it ended; `killed` when it never said."""
-        return self.state.ended_by or "killed"
+        """How it ended; `running` or `killed` when it never said."""
+        return self.state.ended_by or KILLED
 
 
 class ImportWriter(Closing):
@@ -168,11 +169,11 @@ class ImportWriter(Closing):
 
     @classmethod
     def reopen(cls, directory: Path, state: ImportState) -> Self:
-        """Goes on with the record in `directory`."""
+        """Goes on with the record in `directory`, whatever ended it."""
         writer = cls.__new__(cls)
         writer._begin(directory, state, goes_on=True)
         writer.event("resumed")
-        writer.save(state)
+        writer.save(replace(state, ended_by=None))
         return writer
 
     def _begin(self, directory: Path, state: ImportState, *, goes_on: bool) -> None:

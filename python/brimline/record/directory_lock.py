@@ -1,22 +1,55 @@
-"""Owns that a record directory is written by one process at a time."""
+"""Owns that a record directory is written by one process at a time, and that others can tell whether it is."""
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 from brimline.errors import RecordError
 from brimline.record.layout import unreadable
 
+_ATTEMPTS, _PAUSE_S = 5, 0.02
+"""A reader that asks whether a directory is held holds it itself for some microseconds."""
+
 
 def lock_directory(directory: Path) -> int:
     """A descriptor that holds the directory for this process until it is closed. Raises RecordError."""
+    descriptor = _opened(directory)
+    for attempt in range(_ATTEMPTS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if isinstance(error, BlockingIOError) and attempt + 1 < _ATTEMPTS:
+                time.sleep(_PAUSE_S)
+                continue
+            os.close(descriptor)
+            raise RecordError(f"{directory} is being written by another process", hint="wait until it ends") from error
+        break
+    return descriptor
+
+
+def is_held(directory: Path) -> bool:
+    """Whether a process holds the directory now: the kernel lets go of it when that process ends, however it ends.
+
+    False also where it can't be known: without the right to read the directory, and on a file system without locks.
+    """
     try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = _opened(directory)
+    except RecordError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _opened(directory: Path) -> int:
+    try:
+        return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise unreadable(directory, error) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise RecordError(f"{directory} is being written by another process", hint="wait until it ends") from error
-    return descriptor

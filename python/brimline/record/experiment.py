@@ -55,7 +55,7 @@ class TrialEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentRecord:
-    """One experiment as it lies on disk. `ended_by` is that of a run, or `killed`."""
+    """One experiment as it lies on disk. `ended_by` is that of a run, also `running` and `killed`."""
 
     directory: Path
     kind: str
@@ -75,8 +75,8 @@ class ExperimentWriter(Closing):
 
     Each trial's run writes itself into the directory that `begin_trial` gives.
 
-    Raises RecordError when the disk is full or can't be written. Without a `seal` the experiment reads as
-    `killed`, and its trials are still there.
+    Raises RecordError when the disk is full or can't be written. Until a `seal` the experiment reads as
+    `running`; without one it reads as `killed` afterwards, and its trials are still there.
     """
 
     def __init__(
@@ -193,7 +193,6 @@ def read_experiment(directory: Path) -> ExperimentRecord:
 
 def _read_experiment(directory: Path) -> ExperimentRecord:
     state = read_state(directory, EXPERIMENT_FILE)
-    ended_by = state.get("ended_by")
     return ExperimentRecord(
         directory=directory,
         kind=str(state.get("kind", "")),
@@ -201,7 +200,7 @@ def _read_experiment(directory: Path) -> ExperimentRecord:
         settings=dict(state.get("settings", {})),
         spec_text=_read_text(directory / SPEC_FILE),
         environment=read_environment(directory / ENVIRONMENT_FILE),
-        ended_by=ended_by or "killed",
+        ended_by=state["ended_by"],
         message=str(state.get("message", "")),
         brimline_version=str(state.get("brimline_version", "unknown")),
         trials=[_read_trial(path) for path in _trial_directories(directory)],

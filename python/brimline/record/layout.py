@@ -30,6 +30,9 @@ EVENTS_FILE = "events.jsonl"
 ANALYSIS_FILE = "analysis.json"
 REPORT_FILE = "report.html"
 
+RUNNING, KILLED = "running", "killed"
+"""How a record ended that says nothing of it: it is still being written, or its writer is gone."""
+
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 

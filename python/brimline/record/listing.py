@@ -76,7 +76,7 @@ def _readable_entry(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
         kind=str(state.get("kind", "run")),
         name=str(state.get("name", "")),
         started_at=_started_at(directory, state),
-        ended_by=str(state.get("ended_by") or "killed"),
+        ended_by=str(state["ended_by"]),
         message=str(state.get("message", "")),
         problem="",
     )

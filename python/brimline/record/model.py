@@ -311,12 +311,12 @@ class Event:
 class RunRecord:
     """One run as it lies on disk.
 
-    `ended_by` is what the sealing wrote: a Summary's `ended_by`, `interrupt`, `error`, or `killed` when
-    nothing was sealed; a record without a summary is a prefix. `histograms` are merged over the phase
-    "measure", by (operation, clock), for each pair that has values there; `breakdown` likewise for what they consist
-    of. `server_facts` are what is known about the server beside its rows: `before` and `after` the run (`dbStats`,
-    `collStats`), and of the `monitor` what it watched (`host`), which columns of `server` it has no figures for and why
-    (`absent`), and its `cost`; empty in older records.
+    `ended_by` is what the sealing wrote: a Summary's `ended_by`, `interrupt`, `error`; when nothing was sealed,
+    `running` while it is still being written, else `killed`. A record without a summary is a prefix. `histograms`
+    are merged over the phase "measure", by (operation, clock), for each pair that has values there; `breakdown`
+    likewise for what they consist of. `server_facts` are what is known about the server beside its rows: `before` and
+    `after` the run (`dbStats`, `collStats`), and of the `monitor` what it watched (`host`), which columns of `server`
+    it has no figures for and why (`absent`), and its `cost`; empty in older records.
     """
 
     directory: Path

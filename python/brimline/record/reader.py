@@ -13,6 +13,7 @@ from brimline.plan import Plan
 from brimline.record import hlog
 from brimline.record.batches import condensed
 from brimline.record.damage import damage_told
+from brimline.record.directory_lock import is_held
 from brimline.record.events import read_events
 from brimline.record.files import digest, read_json, read_json_if_there, read_lines
 from brimline.record.histograms import native_codec
@@ -23,10 +24,12 @@ from brimline.record.layout import (
     EXPERIMENT_FILE,
     FORMAT_VERSION,
     INTERVALS_FILE,
+    KILLED,
     LATENCY_FILE,
     OPERATIONS_FILE,
     PLAN_FILE,
     RECORD_FILE,
+    RUNNING,
     SERVER_FACTS_FILE,
     SERVER_FILE,
     unreadable,
@@ -47,7 +50,6 @@ from brimline.record.model import (
 )
 
 _Row = TypeVar("_Row", OperationRow, IntervalRow)
-_KILLED = "killed"
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
 _LIST_HINT = "`brimline list` shows the records there are"
 _DAMAGED_HINT = "the file was changed or cut short after it was written: restore it from a copy, or measure again"
@@ -75,13 +77,13 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
         row for row in _read_rows(directory / OPERATIONS_FILE, OperationRow) if row["end_ns"] <= whole_until_ns
     ]
     measured, batches = condensed(load(None), operations, codec)
-    ended_by = state.get("ended_by")
+    ended_by = state["ended_by"]
     return RunRecord(
         directory=directory,
         name=str(state.get("name", "")),
         plan=plan,
-        ended_by=ended_by or _KILLED,
-        message=str(state.get("message", "")) if ended_by else _KILLED_MESSAGE,
+        ended_by=ended_by,
+        message=_KILLED_MESSAGE if ended_by == KILLED else str(state.get("message", "")),
         summary=_read_summary(state.get("summary")),
         environment=read_environment(directory / ENVIRONMENT_FILE),
         opcounters=cast("Opcounters | None", state.get("opcounters")),
@@ -101,10 +103,15 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
 
 
 def read_state(directory: Path, name: str) -> Mapping[str, Any]:
-    """`record.json` or `experiment.json` of a directory, its format version checked. Raises RecordError."""
+    """`record.json` or `experiment.json` of a directory, its format version checked. Raises RecordError.
+
+    `ended_by` is there in any case: where the record doesn't say, it is `running` while a process writes it, else
+    `killed`.
+    """
     path = directory / name
     if not path.exists():
         raise _no_record(directory, name)
+    held = is_held(directory)  # asked first: what is sealed in between says itself how it ended
     state = read_json(path)
     version = state.get("format_version")
     if not isinstance(version, int):
@@ -114,6 +121,7 @@ def read_state(directory: Path, name: str) -> Mapping[str, Any]:
             f"{directory} has format version {version}, this brimline reads up to {FORMAT_VERSION}",
             hint="it was written by a newer brimline: update this one",
         )
+    state["ended_by"] = state.get("ended_by") or (RUNNING if held else KILLED)
     return state
 
 

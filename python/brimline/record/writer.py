@@ -1,7 +1,9 @@
 """Writes a run directory while the run goes on, so that a killed run keeps what it had measured."""
 
+import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from brimline.record import hlog
 from brimline.record.closing import Closing
 from brimline.record.conservation import RowTotals, imbalances, log_imbalances, verified_imbalances
 from brimline.record.csv_file import CsvFile
+from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
 from brimline.record.files import AppendOnlyFile, digests, make_directory, replace_json, replace_text
@@ -63,9 +66,9 @@ class RecordWriter(Closing):
     """Writes one run directory; a context manager.
 
     The directory is made when missing and must not hold a record. `append` and friends reach the kernel
-    before they return; `seal` makes everything durable and says how the run ended. Leaving the context
-    without a `seal` leaves a record that reads as `killed`. Every method raises RecordError when the disk is
-    full or can't be written; what was written before stays readable.
+    before they return; `seal` makes everything durable and says how the run ended. Until then the record reads as
+    `running`; leaving the context without a `seal` leaves one that reads as `killed`. Every method raises
+    RecordError when the disk is full or can't be written; what was written before stays readable.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class RecordWriter(Closing):
         self._rows = RowTotals()
         self._measured_until_ns = 0
         _begin(directory)
+        self._lock = _held(directory)
         # Plan first: a directory with a record.json has everything that is needed to read it.
         replace_text(directory / PLAN_FILE, plan.canonical_json() + "\n")
         replace_text(directory / SPEC_FILE, redact_text(spec_text))
@@ -166,6 +170,9 @@ class RecordWriter(Closing):
         for file in (self._operations, self._intervals, self._latency, self._events, self._server):
             if file is not None:
                 file.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def _append_latency(self, rows: Iterable[SampleRow]) -> None:
         lines = [line for row in rows for line in self._latency_lines(row)]
@@ -230,3 +237,10 @@ def _begin(directory: Path) -> None:
         raise RecordError(
             f"{directory} already holds a run", hint="records are never written twice: choose a new directory"
         )
+
+
+def _held(directory: Path) -> int:
+    """The descriptor by which readers see that the run goes on; -1 on a file system without locks."""
+    with suppress(RecordError):  # the run matters more: it reads as killed until it is sealed
+        return lock_directory(directory)
+    return -1

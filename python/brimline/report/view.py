@@ -20,6 +20,10 @@ class Badge:
     tone: Tone = ""
 
 
+UNDER_WAY = Badge(text="still under way", tone="warn")
+"""Of a record that is still being written: what it shows is what there is so far."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """A labelled figure; `note` says what it means."""

@@ -233,6 +233,7 @@ def test_few_samples_make_the_p99_a_bound() -> None:
         ("interrupt", Standing.WARN),
         ("target_lost", Standing.FAIL),
         ("killed", Standing.FAIL),
+        ("running", Standing.FAIL),
     ],
 )
 def test_a_run_that_ended_early(ended_by: str, verdict: Standing) -> None:

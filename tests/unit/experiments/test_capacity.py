@@ -194,6 +194,14 @@ def test_a_search_that_was_killed_blames_no_server() -> None:
     assert "target" not in conclusion.headline
 
 
+def test_a_search_that_is_still_under_way_says_so() -> None:
+    law = Law(gate_ops_per_s=1000, dies_at_rate=900, dies_by="running")
+    trials, conclusion = search(law, 1, quick())
+    assert conclusion.kind is ConclusionKind.INCOMPLETE
+    rate = format_rate(trials[-1].probe.rate_ops_per_s or 0)
+    assert conclusion.reason == f"the bracket probe at {rate} is still under way"
+
+
 def test_faster_servers_get_higher_numbers() -> None:
     found = [search(Law(gate_ops_per_s=gate), 1, quick())[1].sustained for gate in (300, 600, 1200)]
     values = [each.value for each in found if each is not None]

@@ -56,6 +56,14 @@ def test_charts_are_drawn_from_the_rows_of_the_record() -> None:
     assert list(cpu["y"]) == [0.5, 0.5, 0.5]
 
 
+def test_one_that_is_still_under_way_is_not_said_to_have_ended() -> None:
+    report = import_report(an_import(ended_by="running"))
+    assert [badge.text for badge in report.verdict.badges] == ["still under way"]
+    assert report.verdict.tone == "warn" and report.verdict.sentence == "The import is still under way."
+    checks = {each["name"]: each["result"] for each in json.loads(render_json(report))["checks"]}
+    assert checks["ended"] == checks["count"] == "unknown"
+
+
 def in_a_terminal(report: Report) -> str:
     console = Console(file=io.StringIO(), record=True, width=400)
     print_report(report, console)

@@ -15,6 +15,7 @@ from brimline.experiments.capacity.stopped_by import stopped_by
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
 from brimline.experiments.sweep import SweepConclusion, SweepEnd
 from brimline.experiments.trial import TARGET_LOST, Trial, broken_off
+from brimline.record.layout import RUNNING
 from brimline.stats.estimate import Estimate
 from brimline.units import format_percentage
 from brimline.wording import joined, message
@@ -141,9 +142,7 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
         return _broken_off(broken)
     if not finished:
         ended = message(
-            "ended after {count} probe, before it was done"
-            if len(trials) == 1
-            else "ended after {count} probes, before it was done",
+            "not done after {count} probe" if len(trials) == 1 else "not done after {count} probes",
             count=len(trials),
         )
         return ConclusionKind.INCOMPLETE, ended
@@ -187,6 +186,8 @@ def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
     what = trial.probe.text
     if observation.ended_by in ("stopped", "interrupt"):
         return ConclusionKind.INCOMPLETE, message("interrupted during {what}", what=what)
+    if observation.ended_by == RUNNING:
+        return ConclusionKind.INCOMPLETE, message("{what} is still under way", what=what)
     ended = message("{what} did not end ({how})", what=what, how=observation.ended_by.replace("_", " "))
     if observation.message:
         ended = message("{ended}: {why}", ended=ended, why=observation.message)

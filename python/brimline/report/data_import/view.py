@@ -6,13 +6,27 @@ from brimline.analysis.data_import import expected_count, import_findings, text_
 from brimline.analysis.finding import Standing
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_in
+from brimline.record.layout import RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
 from brimline.report.data_import.charts import chart_list
 from brimline.report.data_import.rejects import reason_facts, reasons_document, reasons_section
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.lint_section import findings_document
-from brimline.report.view import Badge, Cell, Column, Fact, Facts, Report, Section, Table, Text, Tone, Verdict
+from brimline.report.view import (
+    UNDER_WAY,
+    Badge,
+    Cell,
+    Column,
+    Fact,
+    Facts,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+    Verdict,
+)
 from brimline.spec.import_settings import ImportSettings
 from brimline.stats.quantile_interval import quantile_interval
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
@@ -86,7 +100,8 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     rate = documents_per_s(record)
     failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
     completed = record.ended_by == "completed"
-    tone: Tone = "fail" if failed else "pass"
+    running = record.ended_by == RUNNING
+    tone: Tone = "fail" if failed else "warn" if running else "pass"
     facts = [
         Fact(label="Documents", value=format_count(documents_in(record.state.counts))),
         Fact(
@@ -106,6 +121,8 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         )
     elif completed:
         sentence = "The import went to its end, and its proof does not hold: see the checks."
+    elif running:
+        sentence = "The import is still under way."
     elif record.ended_by in ("input", "refused"):
         sentence = "The import stopped before the end of its input: see the checks."
     else:
@@ -117,9 +134,13 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         unit="documents/s",
         interval="",
         sentence=sentence,
-        badges=[] if completed else [Badge(text=record.ended_by.replace("_", " "), tone="fail")],
+        badges=[] if completed else [_ended_badge(record)],
         facts=facts,
     )
+
+
+def _ended_badge(record: ImportRecord) -> Badge:
+    return UNDER_WAY if record.ended_by == RUNNING else Badge(text=record.ended_by.replace("_", " "), tone="fail")
 
 
 def _text_fact(record: ImportRecord) -> list[Fact]:

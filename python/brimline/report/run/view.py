@@ -9,7 +9,7 @@ from brimline.analysis.steady import Steadiness, counted
 from brimline.analysis.unwatched import unwatched
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
 from brimline.plan.pacing import connections_text, short_load
-from brimline.record.layout import SPEC_FILE
+from brimline.record.layout import RUNNING, SPEC_FILE
 from brimline.record.model import RunRecord
 from brimline.report import blocks
 from brimline.report.limit import limit_section
@@ -20,7 +20,7 @@ from brimline.report.run import load_sections, objective_sections, run_sections
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.run.as_json import run_document
 from brimline.report.statistics import operation_statistics
-from brimline.report.view import Badge, Fact, Facts, Report, Tone
+from brimline.report.view import UNDER_WAY, Badge, Fact, Facts, Report, Tone
 from brimline.report.view import Verdict as VerdictView
 from brimline.units import (
     format_count,
@@ -211,7 +211,9 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
         badges.append(blocks.unsent_badge(observation.overdue))
     if observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY:
         badges.append(Badge(text="no steady state", tone="warn"))
-    if not record.complete:
+    if record.ended_by == RUNNING:
+        badges.append(UNDER_WAY)
+    elif not record.complete:
         badges.append(Badge(text=message("ended early: {how}", how=record.ended_by.replace("_", " ")), tone="warn"))
     if record.files_changed:
         badges.append(Badge(text="record changed since it was sealed", tone="fail"))
