@@ -62,6 +62,16 @@ def test_the_list_calls_it_running(unsealed_run: Path, capsys: pytest.CaptureFix
     assert "killed" in brimline("list", *at, capsys=capsys)[1]
 
 
+def test_the_list_tells_the_outcome(unsealed_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ("--runs-dir", unsealed_run.parent)
+    _, before, _ = brimline("list", "--json", *at, capsys=capsys)
+    assert brimline("report", unsealed_run, capsys=capsys)[0] == 0
+    _, table, _ = brimline("list", *at, capsys=capsys)
+    _, after, _ = brimline("list", "--json", *at, capsys=capsys)
+    assert "Outcome" in table and "invalid" in table
+    assert [each["outcome"] for text in (before, after) for each in json.loads(text)["records"]] == [None, "invalid"]
+
+
 def test_a_run_is_shown_as_far_as_it_got(unsealed_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with being_written(unsealed_run):
         text = shown(unsealed_run, capsys=capsys)

@@ -21,11 +21,12 @@ def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
             sys.stdout.write(json.dumps(_document(entries), indent=2, ensure_ascii=False) + "\n")
         return 0
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("Started (UTC)", "Kind", "Name", "Ended", "Directory"):
+    for column in ("Started (UTC)", "Kind", "Name", "Ended", "Outcome", "Directory"):
         table.add_column(column, overflow="fold")
     for entry in entries:
         started = entry.started_at.strftime("%Y-%m-%d %H:%M:%S") if entry.started_at else ""
-        table.add_row(started, entry.kind, entry.name, entry.problem or entry.ended_by, str(entry.directory))
+        ended, outcome = entry.problem or entry.ended_by, entry.outcome.replace("_", " ")
+        table.add_row(started, entry.kind, entry.name, ended, outcome, str(entry.directory))
     with printing():
         console().print(table if entries else "no runs yet")
     return 0
@@ -42,6 +43,7 @@ def _record(entry: RecordEntry) -> dict[str, str | None]:
         "name": entry.name,
         "started_at": entry.started_at.isoformat() if entry.started_at else None,
         "ended_by": entry.ended_by,
+        "outcome": entry.outcome or None,
         "message": entry.message,
         "problem": entry.problem,
     }

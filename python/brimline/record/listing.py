@@ -8,21 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, SPEC_FILE
+from brimline.record.files import read_json
+from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, KILLED, RECORD_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_state
 
 _TIME_FORMAT = "%Y%m%dt%H%M%Sz"
+_OUTCOMES = ("verdict", "conclusion", "sweep_ended_by", "vary_ended_by", "growth_ended_by")
+"""Where the stored analysis of the different kinds says what came out."""
+_ANALYSIS_BYTES_MAX = 4_000_000
+"""A larger analysis isn't read for one word of it: those of runs and searches have some tens of kilobytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordEntry:
-    """One line of the listing. `problem` is why the record can't be read, "" when it can."""
+    """One line of the listing. `problem` is why the record can't be read, "" when it can.
+
+    `outcome` is what the stored analysis says came out, as `pass`, `invalid`, `sustained` or `plateau`; "" where there
+    is no analysis, or it has no such word.
+    """
 
     directory: Path
     kind: str  # "run", "capacity", "sweep" …; "" when it can't be read
     name: str
     started_at: datetime | None  # UTC
     ended_by: str
+    outcome: str
     message: str
     problem: str
 
@@ -65,6 +75,7 @@ def _entry(directory: Path) -> RecordEntry | None:
             name="",
             started_at=_started_at(directory, {}),
             ended_by="",
+            outcome="",
             message="",
             problem=error.message,
         )
@@ -77,9 +88,27 @@ def _readable_entry(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
         name=str(state.get("name", "")),
         started_at=_started_at(directory, state),
         ended_by=str(state["ended_by"]),
+        outcome=_outcome(directory, str(state["ended_by"])),
         message=str(state.get("message", "")),
         problem="",
     )
+
+
+def _outcome(directory: Path, ended_by: str) -> str:
+    """What the stored analysis says; "" where it was made before the record ended as it did.
+
+    That of a comparison doesn't say how its record had ended: it is made where one ends, and not where one is killed.
+    """
+    path = directory / ANALYSIS_FILE
+    analysis: Mapping[str, Any] = {}
+    with suppress(OSError, RecordError):  # derived, so that a damaged one is no reason not to list the record
+        if ended_by != RUNNING and path.stat().st_size <= _ANALYSIS_BYTES_MAX:
+            analysis = read_json(path)
+    if analysis.get("ended_by", "" if ended_by == KILLED else ended_by) != ended_by:
+        return ""
+    found = next((analysis[name] for name in _OUTCOMES if name in analysis), None)
+    value = found.get("value") if isinstance(found, dict) else found
+    return value if isinstance(value, str) else ""
 
 
 def _started_at(directory: Path, state: Mapping[str, Any]) -> datetime | None:

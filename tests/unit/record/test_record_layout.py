@@ -73,6 +73,42 @@ def test_listing_shows_runs_experiments_and_what_cannot_be_read(tmp_path: Path) 
     assert list_records(tmp_path / "absent") == []
 
 
+@pytest.mark.parametrize(
+    ("analysis", "outcome"),
+    [
+        ('{"ended_by": "completed", "verdict": {"value": "invalid", "reasons": []}}', "invalid"),
+        ('{"ended_by": "completed", "verdict": {"value": null, "reasons": []}}', ""),
+        ('{"verdict": "improved"}', "improved"),
+        ('{"ended_by": "completed", "conclusion": "slo_unreachable", "sweep": {}}', "slo_unreachable"),
+        ('{"ended_by": "completed", "sweep_ended_by": "plateau"}', "plateau"),
+        ('{"ended_by": "interrupt", "sweep_ended_by": "incomplete"}', ""),  # of before it was resumed
+        ('{"ended_by": "completed", "kind": "scan"}', ""),
+        ('{"verdict": ["pass"]}', ""),
+        ('{"verdict": {"value": 7}}', ""),
+        ("[]", ""),
+        ('{"verdict": ', ""),
+        ('{"verdict": "pass", "filler": "' + "x" * 5_000_000 + '"}', ""),
+    ],
+)
+def test_listing_has_the_outcome_that_is_stored(analysis: str, outcome: str, tmp_path: Path) -> None:
+    with RecordWriter(tmp_path / "run", plan(), "", {}, codec=FAKE_CODEC) as writer:
+        writer.seal(summary(), None, ended_by="completed")
+    assert [entry.outcome for entry in list_records(tmp_path)] == [""]
+    (tmp_path / "run" / "analysis.json").write_text(analysis)
+    (entry,) = list_records(tmp_path)
+    assert (entry.outcome, entry.problem) == (outcome, "")
+
+
+def test_a_record_that_is_written_again_has_no_outcome_yet(tmp_path: Path) -> None:
+    with new_experiment(tmp_path / "e") as writer:
+        writer.seal(ended_by="interrupt")
+    (tmp_path / "e" / "analysis.json").write_text('{"verdict": "inconclusive"}')
+    assert [entry.outcome for entry in list_records(tmp_path)] == ["inconclusive"]
+    with ExperimentWriter.reopen(tmp_path / "e", settings={}):
+        assert [(entry.ended_by, entry.outcome) for entry in list_records(tmp_path)] == [("running", "")]
+    assert [(entry.ended_by, entry.outcome) for entry in list_records(tmp_path)] == [("killed", "")]
+
+
 def new_experiment(directory: Path) -> ExperimentWriter:
     return ExperimentWriter(
         directory,
