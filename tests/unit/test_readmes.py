@@ -1,6 +1,8 @@
 """The Chinese README says what the English one does: the same commands, output, exit codes, links and names."""
 
 import re
+import shlex
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +32,26 @@ def named(text: str) -> set[str]:
 def test_the_commands_are_the_same() -> None:
     assert len(commands(ENGLISH)) > 20
     assert commands(CHINESE) == commands(ENGLISH)
+
+
+def after(words: list[str], *flags: str) -> set[str]:
+    return {value for flag, value in pairwise(words) if flag in flags}
+
+
+def test_each_command_finds_what_it_names() -> None:
+    """In the order of the page: files and directories that an earlier command made, and the address of a server."""
+    known = set(re.findall(r"saved as `(\S+)`", ENGLISH))
+    for command in commands(ENGLISH):
+        words = shlex.split(command)
+        servers = [word for word in words if "mongodb://" in word or re.search(r"\$\{?URI", word)]
+        assert not any("mongodb://" in server for server in servers), command
+        assert "URI" in known or not servers, command
+        assert servers or words[:2] != ["brimline", "ycsb"], f"{command}: names no server"
+        made = after(words, "--runs-dir", "-o", "--junit", ">") | {word[:-1] for word in re.findall(r"^\w+=", command)}
+        named = {word for word in words if re.fullmatch(r"[\w./-]+(/|\.[a-z]+)", word)}
+        missing = {word for word in named - made - known if not (ROOT / word).exists()}
+        assert not missing, f"{command}: nothing made {missing}"
+        known |= made
 
 
 def test_output_and_examples_are_the_same() -> None:
