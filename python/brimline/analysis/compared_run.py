@@ -4,7 +4,7 @@ A figure is what one run says, however many operations it had; comparisons and t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,8 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation, observe
 from brimline.plan import Plan
 from brimline.record.model import Environment, RunRecord, Summary
-from brimline.stats.quantile_interval import TAIL_COUNT_MIN, Buckets, merge_buckets
+from brimline.stats.quantile_interval import TAIL_COUNT_MIN, Buckets, merge_buckets, quantile_interval
+from brimline.stats.quantile_shift import QUANTILES
 from brimline.wording import message
 
 LoadKind = Literal["closed loop", "open loop", "load", "null target"]
@@ -51,7 +52,8 @@ class ComparedRun:
     `broken`: the server was lost, or answered nothing as it should; such a run says something of its side, unlike one
     that was measured badly. `unsent`: what was planned and never went out, in words, "" where all did; the run counts,
     but its figures are of less than was asked for. `started_ns` is the wall clock's time at its start; it and `totals`
-    are None in a record that was never sealed.
+    are None in a record that was never sealed. `bounds`: by quantile of the `distribution`, what the run's own report
+    gives as a bound (≥) because too few operations lie above it; None where not even that is known.
     """
 
     name: str
@@ -63,6 +65,7 @@ class ComparedRun:
     figures: Mapping[str, float]
     distribution: Buckets
     problems: tuple[str, ...]
+    bounds: Mapping[float, int | None] = field(default_factory=dict)
     broken: bool = False
     totals: Totals | None = None
     unsent: str = ""
@@ -127,6 +130,8 @@ def compared_run(
     kind = _kind(record)
     clock = clock_of(kind)
     histograms = [each.buckets() for (_, of), each in record.histograms.items() if of == clock]
+    distribution = merge_buckets(histograms)
+    latency = observation.response if clock == "response" else observation.service
     summary = record.summary
     return ComparedRun(
         name=record.directory.name,
@@ -135,8 +140,9 @@ def compared_run(
         environment=record.environment,
         kind=kind,
         started_ns=summary.get("started_unix_ns") if summary else None,
-        figures=_figures(record, observation, kind),
-        distribution=merge_buckets(histograms),
+        figures=_figures(record, observation, latency, kind),
+        distribution=distribution,
+        bounds=_bounds(distribution, latency),
         problems=_problems(observation, not_asked),
         broken=_broken(observation),
         totals=None if summary is None else _totals(summary),
@@ -172,9 +178,8 @@ def _broken(observation: Observation) -> bool:
     return observation.ended_by == "target_lost" or not failed.isdisjoint(("errors", "samples"))
 
 
-def _figures(record: RunRecord, observation: Observation, kind: LoadKind) -> dict[str, float]:
+def _figures(record: RunRecord, observation: Observation, latency: Latency | None, kind: LoadKind) -> dict[str, float]:
     throughput = observation.throughput_ops_per_s
-    latency = observation.response if clock_of(kind) == "response" else observation.service
     known: dict[str, float | None] = {
         "throughput": _documents_per_s(record) if kind == "load" else throughput,
         **_quantiles(latency),
@@ -194,6 +199,20 @@ def _quantiles(latency: Latency | None) -> dict[str, float]:
         for name, quantile, value, _ in _QUANTILES
         if latency.count * (1 - quantile) >= TAIL_COUNT_MIN
     }
+
+
+def _bounds(distribution: Buckets, latency: Latency | None) -> dict[float, int | None]:
+    """By quantile above the median, the lower end of its interval where it is no figure; empty without operations.
+
+    The p99's is over time as well, as everywhere else. A median is a figure in every report.
+    """
+    if latency is None:
+        return {}
+    tail = [each for each in QUANTILES if each > 0.5]
+    intervals = [
+        latency.p99 if each == latency.p99.quantile else quantile_interval(distribution, each) for each in tail
+    ]
+    return {each.quantile: each.low_ns for each in intervals if not each.enough}
 
 
 def _server_cpu_ns_per_op(observation: Observation) -> float | None:

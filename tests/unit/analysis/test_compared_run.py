@@ -27,6 +27,7 @@ def test_quantiles_with_too_few_operations_beyond_them_are_no_figures() -> None:
     assert {"p50", "p95"} <= few.figures.keys() and not {"p99", "p99.9"} & few.figures.keys()
     many = compared_run(run_record(rate=None, latencies={"service": [(MS, 200_000)]}))
     assert many.figures["p99.9"] == MS
+    assert few.bounds.keys() == {0.99, 0.999} and many.bounds == {}
 
 
 def test_an_open_loop_is_told_by_its_response_times() -> None:

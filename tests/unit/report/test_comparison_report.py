@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +11,16 @@ import plotly.graph_objects as go
 import pytest
 from rich.console import Console
 
+from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.run_trend import run_series
 from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.comparison.trend_view import trend_report
 from brimline.report.language import in_language
+from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Table
-from tests.support.run_sets import abba, run_sets, simulated_run
+from tests.support.run_sets import MS, abba, run_sets, simulated_run
+from tests.unit.analysis.records import operation_row, run_record
 from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
 
 HOSTILE = "<script>alert(1)</script>"
@@ -105,6 +109,33 @@ def test_an_interval_without_an_end_is_null_and_drawn_to_the_edge() -> None:
     (change,) = json.loads(render_json(report))["changes"]
     assert change["interval_share"][1] is None and change["floor_share"] is None
     assert "by any amount" in render_html(report)
+
+
+def test_a_quantile_of_few_operations_is_a_bound_as_in_the_report_of_its_run() -> None:
+    few, many = [(MS, 1960), (2 * MS, 25), (3 * MS, 15)], [(MS, 19_600), (2 * MS, 400)]
+    report = report_of(compare_runs([_run_of(few)], [_run_of(many)]))
+    document = {each["quantile"]: each for each in json.loads(render_json(report))["shift"]}
+    assert document[0.99]["a_ns"] == 2 * MS, "twenty of the two thousand lie above it"
+    assert [document[q]["a_enough_samples"] for q in (0.5, 0.95, 0.99)] == [True, True, False]
+    assert [document[q]["b_enough_samples"] for q in (0.5, 0.95, 0.99)] == [True, True, True]
+    assert re.search(r"p99 +≥ 2\.000 ms +2\.000 ms", printed(report))
+    assert re.search(r"p99 \| ≥ 2\.000 ms \| 2\.000 ms", render_markdown(report))
+    assert "≥\N{NO-BREAK SPACE}2.000\N{NO-BREAK SPACE}ms" in render_html(report)
+    for text in (render_html(report), render_markdown(report)):
+        assert "too few operations lie above the quantile" in text
+
+
+def test_the_bound_of_a_side_is_the_typical_lower_end_of_its_runs() -> None:
+    low, high = [(MS, 700), (2 * MS, 300)], [(MS, 700), (8 * MS, 300)]
+    comparison = compare_runs([_run_of(low), _run_of(high)], [_run_of(low)])
+    assert [run.bounds[0.99] for run in comparison.a] == [2 * MS, 8 * MS]
+    assert re.search(r"p99 +≥ 4\.000 ms +≥ 2\.000 ms", printed(report_of(comparison)))
+
+
+def _run_of(service: list[tuple[int, int]]) -> ComparedRun:
+    count = sum(each for _, each in service)
+    rows = [operation_row(second, ok=count // 10) for second in range(1, 11)]
+    return compared_run(run_record(rate=None, latencies={"service": service}, operations=rows))
 
 
 def test_what_comes_from_outside_is_escaped() -> None:

@@ -9,7 +9,7 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
-from brimline.report.comparison.figures import unit_ending
+from brimline.report.comparison.figures import is_figure, unit_ending
 from brimline.report.document import FORMAT_VERSION
 from brimline.stats.change import Change
 from brimline.stats.quantile_shift import QuantileShift
@@ -28,7 +28,7 @@ def comparison_document(comparison: Comparison, cases: Sequence[GateCase]) -> di
             for each in comparison.differences
         ],
         "changes": [_change_document(each) for each in comparison.changes],
-        "shift": [_shift_document(each) for each in comparison.shift],
+        "shift": [_shift_document(each, comparison) for each in comparison.shift],
         "a": [_run_document(run) for run in comparison.a],
         "b": [_run_document(run) for run in comparison.b],
         "left_out": [_left_out_document(each) for each in comparison.left_out],
@@ -83,11 +83,14 @@ def _change_document(each: MetricChange) -> dict[str, Any]:
     }
 
 
-def _shift_document(each: QuantileShift) -> dict[str, Any]:
+def _shift_document(each: QuantileShift, comparison: Comparison) -> dict[str, Any]:
+    """`…_enough_samples`: see a run's own document; where false, reports print a bound."""
     return {
         "quantile": each.quantile,
         "a_ns": each.a_ns,
+        "a_enough_samples": is_figure(each.quantile, comparison.a),
         "b_ns": each.b_ns,
+        "b_enough_samples": is_figure(each.quantile, comparison.b),
         **_interval(each.change),
         "adjusted_p": each.adjusted_p,
     }

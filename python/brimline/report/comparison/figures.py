@@ -1,14 +1,15 @@
 """Owns how the figures of comparisons and trends are written: values by metric, changes with their sign, p values."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from brimline.analysis.compared_run import ComparedRun, Metric
 from brimline.analysis.comparison import ChangeVerdict, MetricChange
 from brimline.analysis.gate import GateVerdict, signed_percentage
 from brimline.report.blocks import unsent_badge
 from brimline.report.view import Badge, Tone
-from brimline.stats.change import Change
+from brimline.stats.change import Change, geometric_mean
+from brimline.stats.quantile_interval import quantile_of
 from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage, format_rate
 from brimline.wording import message
 
@@ -42,6 +43,22 @@ def metric_text(metric: Metric, value: float) -> str:
             return format_percentage(value)
         case unit:
             return format_rate(value, unit=unit, digits=4)
+
+
+def is_figure(quantile: float, runs: Iterable[ComparedRun]) -> bool:
+    """Whether enough operations lie above the quantile in every one of these runs; else it is a bound."""
+    return all(quantile not in run.bounds for run in runs)
+
+
+def quantile_text(quantile: float, value_ns: float, runs: Sequence[ComparedRun]) -> str:
+    """A quantile of a typical run of a side; a bound as in the runs' own reports, or a dash where none is known."""
+    if is_figure(quantile, runs):
+        return format_duration(value_ns, digits=4)
+    lows = [run.bounds.get(quantile, quantile_of(run.distribution, quantile)) for run in runs]
+    known = [max(low, 1) for low in lows if low is not None]
+    if len(known) < len(lows):
+        return UNKNOWN_TEXT
+    return message("≥ {value}", value=format_duration(geometric_mean(known), digits=4))
 
 
 def change_text(change: Change | None) -> str:

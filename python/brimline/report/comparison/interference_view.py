@@ -8,10 +8,10 @@ from brimline.analysis.comparison import Comparison, MetricChange, quantile_name
 from brimline.experiments.paired.interference import InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
-from brimline.report.comparison.figures import change_text, interval_text
+from brimline.report.comparison.figures import change_text, interval_text, quantile_text
 from brimline.report.comparison.view import comparison_report
 from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Table
-from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage, format_rate
+from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage, format_rate
 from brimline.wording import joined, message
 
 _NAMES: Mapping[str, str] = {
@@ -140,22 +140,22 @@ def latency_chart(comparison: Comparison, name: str) -> Chart | None:
         return None
     names = [quantile_name(each.quantile) for each in shift]
     sides = (
-        ("alone", [each.a_ns for each in shift], figures.THROUGHPUT),
-        (message("with {background}", background=name), [each.b_ns for each in shift], figures.FAIL),
+        ("alone", [each.a_ns for each in shift], comparison.a, figures.THROUGHPUT),
+        (message("with {background}", background=name), [each.b_ns for each in shift], comparison.b, figures.FAIL),
     )
     lines = [
         figures.line(side, [], values, color)
         | {
             "x": names,
             "mode": "lines+markers",
-            "text": [format_duration(value) for value in values],
+            "text": [quantile_text(each.quantile, value, runs) for each, value in zip(shift, values, strict=True)],
             "hovertemplate": "%{x}: %{text}<extra></extra>",
         }
-        for side, values, color in sides
+        for side, values, runs, color in sides
     ]
     layout = figures.layout(
         xaxis=figures.axis("quantile", type="category"),
-        yaxis=figures.latency_axis("latency", [value for _, values, _ in sides for value in values]),
+        yaxis=figures.latency_axis("latency", [value for _, values, _, _ in sides for value in values]),
     )
     return Chart(
         id="with-and-without",
@@ -163,15 +163,16 @@ def latency_chart(comparison: Comparison, name: str) -> Chart | None:
         caption="Quantiles of all runs of a side together, on a logarithmic axis.",
         summary=joined("; ", _summary(comparison)),
         figure={"data": lines, "layout": layout},
-        legend=[Key(name=side, color=color, mark="line") for side, _, color in sides],
+        legend=[Key(name=side, color=color, mark="line") for side, _, _, color in sides],
         height_px=340,
     )
 
 
 def _summary(comparison: Comparison) -> Iterator[str]:
     for each in comparison.shift:
-        yield message("{name}: {a} alone, {b} with it", name=quantile_name(each.quantile), a=format_duration(each.a_ns),
-                      b=format_duration(each.b_ns))  # fmt: skip
+        yield message("{name}: {a} alone, {b} with it", name=quantile_name(each.quantile),
+                      a=quantile_text(each.quantile, each.a_ns, comparison.a),
+                      b=quantile_text(each.quantile, each.b_ns, comparison.b))  # fmt: skip
 
 
 def _document(coverages: Mapping[str, Coverage], settings: InterferenceSettings) -> dict[str, object]:

@@ -18,14 +18,16 @@ from brimline.report.comparison.figures import (
     change_text,
     floor_text,
     interval_text,
+    is_figure,
     margin_text,
     metric_text,
     p_text,
+    quantile_text,
     unsent_badges,
 )
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
-from brimline.units import UNKNOWN_TEXT, format_count, format_duration
+from brimline.units import UNKNOWN_TEXT, format_count
 from brimline.wording import joined, message
 
 _CAPTIONS = {
@@ -40,6 +42,11 @@ _CHANGES_INTRO = (
     "Of a typical run: geometric means over runs. The interval is Welch's over the logarithms of the runs' figures, p "
     "is adjusted by Holm. Improved and regressed: p below 0.05. Equivalent: surely within the margin. p99.9 and CPU "
     "explain and have no say in the verdict."
+)
+_TYPICAL = "Typical runs: geometric means over the runs of a side; p adjusted by Holm over the quantiles"
+_BOUND = (
+    "≥: in a run of this side too few operations lie above the quantile for a figure; the lower end of its 95 % "
+    "interval. The shift is that of the quantiles themselves."
 )
 
 
@@ -214,6 +221,7 @@ def _distribution(comparison: Comparison, clock: str) -> Section:
     margin = max((each.margin for each in comparison.changes if not each.metric.absolute), default=0.0)
     chart = shift_chart(comparison.shift, clock=clock, margin=margin)
     told = shift_text(comparison.shift)
+    all_figures = all(is_figure(each.quantile, (*comparison.a, *comparison.b)) for each in comparison.shift)
     table = Table(
         columns=[
             Column(label="Quantile", numeric=False, leading=True),
@@ -226,15 +234,15 @@ def _distribution(comparison: Comparison, clock: str) -> Section:
         rows=[
             [
                 Cell(text=quantile_name(each.quantile)),
-                Cell(text=format_duration(each.a_ns, digits=4)),
-                Cell(text=format_duration(each.b_ns, digits=4)),
+                Cell(text=quantile_text(each.quantile, each.a_ns, comparison.a)),
+                Cell(text=quantile_text(each.quantile, each.b_ns, comparison.b)),
                 Cell(text=change_text(each.change)),
                 Cell(text=interval_text(each.change)),
                 Cell(text=p_text(each.adjusted_p)),
             ]
             for each in comparison.shift
         ],
-        caption="Typical runs: geometric means over the runs of a side; p adjusted by Holm over the quantiles",
+        caption=_TYPICAL if all_figures else message("{typical}. {bound}", typical=_TYPICAL, bound=_BOUND),
     )
     return Section(
         id="distribution",
