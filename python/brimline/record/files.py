@@ -16,6 +16,8 @@ from brimline.errors import RecordError
 from brimline.record.closing import Closing
 from brimline.record.layout import DIRECTORY_MODE, FILE_MODE, unreadable, unwritable
 
+DAMAGED_HINT = "the file was changed or cut short after it was written: restore it from a copy, or measure again"
+
 
 class AppendOnlyFile(Closing):
     """A file that only grows, a new one unless `goes_on`. Each `append` reaches the kernel before it returns.
@@ -140,9 +142,9 @@ def read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is damaged: it is not JSON") from error
+        raise RecordError(f"{path} is damaged: it is not JSON", hint=DAMAGED_HINT) from error
     if not isinstance(value, dict):
-        raise RecordError(f"{path} is damaged: it is not a JSON object")
+        raise RecordError(f"{path} is damaged: it is not a JSON object", hint=DAMAGED_HINT)
     return value
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import functools
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_origin
@@ -15,7 +16,7 @@ from brimline.record.batches import condensed
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import is_held
 from brimline.record.events import read_events
-from brimline.record.files import digest, read_json, read_json_if_there, read_lines
+from brimline.record.files import DAMAGED_HINT, digest, read_json, read_json_if_there, read_lines
 from brimline.record.histograms import native_codec
 from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.layout import (
@@ -52,7 +53,15 @@ from brimline.record.model import (
 _Row = TypeVar("_Row", OperationRow, IntervalRow)
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
 _LIST_HINT = "`brimline list` shows the records there are"
-_DAMAGED_HINT = "the file was changed or cut short after it was written: restore it from a copy, or measure again"
+_STATE_KINDS: Mapping[str, tuple[type, str]] = {
+    "ended_by": (str, "text"),
+    "summary": (dict, "an object"),
+    "opcounters": (dict, "an object"),
+    "imbalances": (list, "a list"),
+    "files": (dict, "an object"),
+}
+"""What the values of `record.json` are; all of them may be absent."""
+_NULL_UNTIL_KNOWN = ("ended_by", "summary", "opcounters")
 
 
 def read_record(directory: Path, *, codec: HistogramCodec | None = None) -> RunRecord:
@@ -68,6 +77,7 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
             f"{directory} is imported from {state.get('tool')}: it is no run of brimline's own",
             hint="brimline show and brimline report read it",
         )
+    _check_kinds(directory / RECORD_FILE, state)
     plan = _read_plan(directory / PLAN_FILE)
     intervals = _read_rows(directory / INTERVALS_FILE, IntervalRow)
     # Intervals are written last: what a killed run had written beyond the last one isn't whole.
@@ -134,27 +144,38 @@ def _no_record(directory: Path, name: str) -> RecordError:
     return RecordError(f"{directory} is not a run: it has no {name}", hint=hint)
 
 
+def _check_kinds(path: Path, state: Mapping[str, Any]) -> None:
+    """Raises RecordError, which names the key, where a value is of another kind than was written."""
+    for key, (kind, called) in _STATE_KINDS.items():
+        value = state.get(key)
+        absent = key not in state or (value is None and key in _NULL_UNTIL_KNOWN)
+        if not absent and not isinstance(value, kind):
+            shown = json.dumps(value)[:60]
+            raise RecordError(f"{path} is damaged: {key} must be {called}, but is {shown}", hint=DAMAGED_HINT)
+
+
 def _read_plan(path: Path) -> Plan:
     try:
-        return Plan.model_validate_json(path.read_text(encoding="utf-8"))
+        return Plan.model_validate_json(path.read_bytes())
     except OSError as error:
         raise unreadable(path, error) from error
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RecordError(f"{path} is damaged: {place}: {first['msg'].lower()}", hint=_DAMAGED_HINT) from error
+        place = "".join(f"{part}." for part in first["loc"])[:-1]
+        where = f"{path} is damaged: {place}" if place else f"{path} is damaged"
+        raise RecordError(f"{where}: {first['msg'].lower()}", hint=DAMAGED_HINT) from error
 
 
 def _read_summary(value: Any) -> Summary | None:
     if value is None:
         return None
     if missing := Summary.__required_keys__ - value.keys():
-        raise RecordError(f"the summary in {RECORD_FILE} lacks {', '.join(sorted(missing))}", hint=_DAMAGED_HINT)
+        raise RecordError(f"the summary in {RECORD_FILE} lacks {', '.join(sorted(missing))}", hint=DAMAGED_HINT)
     for key, declared in Summary.__annotations__.items():
         origin: Any = get_origin(declared)
         of = origin or declared
         if of in (bool, int, str, list, dict) and type(value[key]) is not of:
-            raise RecordError(f"the summary in {RECORD_FILE} is damaged: {key} is {value[key]!r}", hint=_DAMAGED_HINT)
+            raise RecordError(f"the summary in {RECORD_FILE} is damaged: {key} is {value[key]!r}", hint=DAMAGED_HINT)
     return cast(Summary, value)
 
 
@@ -172,7 +193,7 @@ def _typed_row(row: Mapping[str, str], row_type: type[_Row], path: Path) -> _Row
         return cast(_Row, {column: of(row[column]) for column, of in row_type.__annotations__.items()})
     except (KeyError, TypeError, ValueError) as error:
         near = ",".join(map(str, row.values()))[:60]
-        raise RecordError(f"{path} is damaged near {near!r}", hint=_DAMAGED_HINT) from error
+        raise RecordError(f"{path} is damaged near {near!r}", hint=DAMAGED_HINT) from error
 
 
 def _read_server(path: Path) -> list[ServerRow]:

@@ -103,14 +103,18 @@ def _path_in(values: Mapping[str, Any], details: ErrorDetails) -> Path:
     path: list[str | int] = []
     value: Any = values
     is_missing = details["type"] == "missing"
-    for number, part in enumerate(details["loc"], start=1):
+    loc = details["loc"]
+    for number, part in enumerate(loc, start=1):
         if isinstance(value, Sequence) and not isinstance(value, str) and isinstance(part, int):
             path.append(part)
             value = value[part]
         elif not isinstance(value, Mapping):
             # A short form: what is inside it was not written, unless it is a key that should have been.
-            if is_missing and number == len(details["loc"]):
+            if is_missing and number == len(loc):
                 path.append(part)
+        elif value.get("kind") == part and loc[number : number + 1] == (part,):
+            # The branch before a key of the same name: `stages` of `kind: stages`.
+            continue
         elif part in value:
             path.append(part)
             value = value[part]
@@ -130,6 +134,8 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
             return _split_advice(str(details["ctx"]["error"]))
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"must be a mapping, not {shown(given)}", f"known keys: {', '.join(_keys_at(path))}"
+        case "tuple_type" | "list_type":
+            return f"must be a list, not {shown(given)}", _EXAMPLES.get(dotted(path), "write it like [first, second]")
         case "bool_type":
             return f"must be true or false, not {shown(given)}", f"write {path[-1]}: true or {path[-1]}: false"
         case "union_tag_not_found":
@@ -150,12 +156,18 @@ def _split_advice(text: str) -> tuple[str, str | None]:
 def _describe_choice(details: ErrorDetails) -> tuple[str, str]:
     """A word that is none of a few."""
     if details["type"] == "union_tag_invalid":
-        given, what, choices = details["ctx"]["tag"], "kind", _tags(details)
+        # What pydantic hands over as the tag is text already, also of a list.
+        given, what, choices = _given_kind(details), "kind", _tags(details)
     else:
         given, what, choices = details["input"], "value", _quoted(details["ctx"]["expected"])
     nearest = difflib.get_close_matches(str(given).lower(), choices, n=1)
     hint = f"{what}s: {', '.join(choices)}"
     return f"{shown(given)} is no known {what}", f'did you mean "{nearest[0]}"; {hint}' if nearest else hint
+
+
+def _given_kind(details: ErrorDetails) -> Any:
+    given = details["input"]
+    return given.get("kind", details["ctx"]["tag"]) if isinstance(given, Mapping) else details["ctx"]["tag"]
 
 
 def _tags(details: ErrorDetails) -> list[str]:
@@ -177,6 +189,7 @@ _EXAMPLES = {
     "data.records": "say how many documents there are: records: 100k",
     "operations": "add operations: {read: 0.5, update: 0.5}",
     "load.rate": "add rate: 5000/s",
+    "load.stages": "give stages such as [{rate: 5000/s, for: 10s}]",
     "target.uri": "add uri: mongodb://localhost:27017",
 }
 

@@ -16,6 +16,8 @@ from brimline.errors import SpecError, redact_word
 
 FILE_BYTES_MAX = 256 * 1024
 _BY_NAME = "-p"
+_SAVE_AS = "save it as UTF-8 without a byte order mark"
+_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 _BLANKS = " \t\f"
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -49,11 +51,7 @@ def parse_properties(data: bytes, source: str) -> dict[str, Property]:
         raise SpecError(
             f"{source} is larger than {FILE_BYTES_MAX // 1024} KiB", hint="properties are a few lines of text"
         )
-    if data.startswith(codecs.BOM_UTF8):
-        # To Java it is part of the first key, which then names nothing.
-        raise SpecError(
-            f"{source}:1: begins with a byte order mark", line=1, hint="save it without one (UTF-8, no BOM)"
-        )
+    _check_encoding(data, source)
     properties: dict[str, Property] = {}
     for number, line in _logical_lines(data.decode("latin-1")):
         origin = f"{source}:{number}"
@@ -68,6 +66,21 @@ def parse_properties(data: bytes, source: str) -> dict[str, Property]:
             )
         properties[key] = Property(value, origin)
     return properties
+
+
+def _check_encoding(data: bytes, source: str) -> None:
+    """Refuses what Java would read as other keys than were meant. Raises SpecError."""
+    if data.startswith(codecs.BOM_UTF8):
+        # To Java it is part of the first key, which then names nothing.
+        raise SpecError(
+            f"{source}:1: begins with a byte order mark", line=1, hint="save it without one (UTF-8, no BOM)"
+        )
+    if data.startswith(_UTF_16_MARKS):
+        raise SpecError(f"{source}:1: is UTF-16 text, which no property file is", line=1, hint=_SAVE_AS)
+    if (place := data.find(b"\0")) >= 0:
+        # Every other byte of UTF-16 without its mark; no property has one.
+        line = data.count(b"\n", 0, place) + 1
+        raise SpecError(f"{source}:{line}: holds a zero byte, as UTF-16 text does", line=line, hint=_SAVE_AS)
 
 
 class Assignment(str):

@@ -55,11 +55,12 @@ def shown(value: object) -> str:
 def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[[object], int]:
     """Reads "10s" as nanoseconds. A number without a unit is refused, but for 0. `advice`: see `whole`."""
     bounds = f"{units.duration_text(minimum_ns)} to {units.duration_text(maximum_ns)}"
-    hint = f"; {advice or f'write a duration from {bounds}'}"
+    within = f"write a duration from {bounds}"
+    hint = f"; {advice or within}"
 
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise ValueError(f'must be a duration such as "10s", not {shown(value)}')
+            raise ValueError(f'must be a duration such as "10s", not {shown(value)}; {within}')
         if not isinstance(value, str) and value != 0:
             raise ValueError(f'{shown(value)} has no unit; write "{value}s" or "{value}ms"')
         if isinstance(value, str) and value.lstrip().startswith("-"):

@@ -58,6 +58,13 @@ def written(file: str, text: str) -> Callable[[Path], None]:
     return change
 
 
+def raw(file: str, content: bytes) -> Callable[[Path], None]:
+    def change(directory: Path) -> None:
+        (directory / file).write_bytes(content)
+
+    return change
+
+
 DAMAGE = {
     "record: deep": written("record.json", DEEP),
     "record: a list": written("record.json", "[]"),
@@ -97,6 +104,38 @@ def test_damage_is_one_error_in_every_verb(
         assert err == "" and "changed since it was sealed" in out
     else:
         assert code in (1, 4) and err.count("error: ") == 1
+
+
+NAMED = {
+    "record: cut": (written("record.json", '{"format_ver'), "record.json is damaged: it is not JSON"),
+    "record: a list": (DAMAGE["record: a list"], "record.json is damaged: it is not a JSON object"),
+    "record: the end": (changed("record.json", ("ended_by",), 3), "record.json is damaged: ended_by must be text"),
+    "record: no summary": (
+        DAMAGE["summary: a text"],
+        'record.json is damaged: summary must be an object, but is "lost"',
+    ),
+    "record: no files": (changed("record.json", ("files",), None), "record.json is damaged: files must be an object"),
+    "record: no balance": (changed("record.json", ("imbalances",), 1), "record.json is damaged: imbalances must be"),
+    "plan: cut": (written("plan.json", '{"na'), "plan.json is damaged: invalid json"),
+    "plan: a list": (written("plan.json", "[]"), "plan.json is damaged: input should be an object"),
+    "plan: no text": (raw("plan.json", b"\xff\xfe{\0"), "plan.json is damaged: invalid json"),
+    "plan: the target": (changed("plan.json", ("target",), 3), "plan.json is damaged: target: "),
+}
+
+
+@pytest.mark.parametrize("verb", ["show", "report", "compare"])
+@pytest.mark.parametrize("name", NAMED)
+def test_damage_names_the_file_and_what_to_do(
+    name: str, verb: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "20260302t091505z-damaged-00000000"
+    shutil.copytree(sound, damaged)
+    change, told = NAMED[name]
+    change(damaged)
+    code, _, err = outcome([verb, *([str(sound)] if verb == "compare" else []), str(damaged)], capsys)
+    assert code == 1
+    assert err.startswith(f"error: {damaged}/{told}")
+    assert err.count("error: ") == err.count("hint: ") == 1 and "restore it from a copy" in err
 
 
 def test_what_is_whole_is_read(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:

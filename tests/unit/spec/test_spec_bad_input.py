@@ -35,6 +35,24 @@ SLIPS = [
         "load.stages[0].duration: unknown key",
         "duration belongs at the top; known keys: rate, from, to, for",
     ),
+    *(
+        (
+            f"load: {{kind: stages, stages: {given}}}",
+            f"load.stages: must be a list, not {told}",
+            "give stages such as [{rate: 5000/s, for: 10s}]",
+        )
+        for given, told in (("3", "3"), ("true", "true"), ("null", "nothing"), ("{rate: 5/s, for: 1s}", "a mapping"))
+    ),
+    (
+        "load: {kind: tlr, threads: 1, loops: 1, ramp_up: [1s]}",
+        'load.ramp_up: must be a duration such as "10s", not a list',
+        "write a duration from 1ns to 1d",
+    ),
+    (
+        "load: {kind: [closed]}",
+        "load: a list is no known kind",
+        'did you mean "closed"; kinds: closed, unlimited, tlr, constant, poisson, ramp, stages, steps',
+    ),
     ("load: {kind: closed, rate: 4}", "load.rate: unknown key", "rate belongs to kind: constant or poisson"),
     (
         "scan_length: {kind: normal, min: 1}",

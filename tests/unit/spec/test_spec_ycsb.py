@@ -85,6 +85,20 @@ def test_a_byte_order_mark_is_named_and_not_taken_for_a_key() -> None:
         parse_properties(b"\xef\xbb\xbfrecordcount=100", "w")
 
 
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [
+        ("utf-16", r"w:1: is UTF-16 text"),
+        ("utf-16-le", r"w:1: holds a zero byte, as UTF-16 text does"),
+        ("utf-16-be", r"w:1: holds a zero byte, as UTF-16 text does"),
+    ],
+)
+def test_utf_16_is_named_and_not_read_as_keys(encoding: str, told: str) -> None:
+    with pytest.raises(SpecError, match=told) as error:
+        parse_properties("recordcount=100\nworkload=x\n".encode(encoding), "w")
+    assert error.value.hint == "save it as UTF-8 without a byte order mark" and error.value.exit_code == 2
+
+
 def test_defaults_are_ycsbs() -> None:
     spec = from_properties()
     assert spec.operations.shares == {
