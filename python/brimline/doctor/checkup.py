@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from brimline.doctor import disk, limits, memory, neighbours, processor, timing
 from brimline.doctor.check import Check, Status
-from brimline.errors import BrimlineError
-from brimline.servers import Deployment, find_mongod
-from brimline.servers.binary import version_number
+from brimline.servers import Deployment
+from brimline.servers.binary import version_in
 from brimline.servers.state import servers_directory
 
 CheckFunction = Callable[[], Check]
@@ -83,12 +83,18 @@ def _own_server(
     mongod: Path | None, server_version: str | None, place: Path, planned: Planned | None
 ) -> list[tuple[str, CheckFunction]]:
     planned_bytes = None if planned is None else planned.data_bytes
+
+    @cache
+    def program() -> Check:
+        """Asked once: one that hangs would be waited for again."""
+        return disk.mongod(flag=mongod, server_version=server_version)
+
     return [
-        ("mongod", lambda: disk.mongod(flag=mongod, server_version=server_version)),
+        ("mongod", program),
         ("server_versions", disk.server_versions),
         ("shared_host", lambda: neighbours.shared_host(None)),
         ("session_scheduling", lambda: neighbours.session(None)),
-        ("transparent_huge_pages", lambda: memory.huge_pages(None, own_version=_own_version(mongod, server_version))),
+        ("transparent_huge_pages", lambda: memory.huge_pages(None, own_version=server_version or _version(program()))),
         ("free_page_reporting", lambda: memory.free_page_reporting(None)),
         ("data_directory", lambda: disk.data_directory(place)),
         (
@@ -98,14 +104,9 @@ def _own_server(
     ]
 
 
-def _own_version(mongod: Path | None, server_version: str | None) -> str | None:
-    """The version of the server that brimline would start; None: there is none, as the check of its program says."""
-    if server_version is not None:
-        return server_version
-    try:
-        return version_number(find_mongod(flag=mongod))
-    except BrimlineError:
-        return None
+def _version(program: Check) -> str | None:
+    """The version of the server that brimline would start; None: none can be started, as the check of it says."""
+    return version_in(str(program.figures.get("version", "")))
 
 
 def _other(server: ServerInUse, planned: Planned | None) -> list[tuple[str, CheckFunction]]:

@@ -27,7 +27,8 @@ Python.
 """
 
 _BUNDLED_FILE = "fiftyone/db/bin/mongod"
-_VERSION_DEADLINE_S = 20.0
+VERSION_DEADLINE_S = 10.0
+"""A program that is read from a slow disk for the first time takes seconds to say its version."""
 _VERSION_WORD = re.compile(r"\d{1,3}\.\d{1,3}(\.\d{1,3})?")
 _IN_TEXT = re.compile(r"\bv?(\d+\.\d+\.\d+)")
 
@@ -160,8 +161,13 @@ def version_number(binary: ServerBinary) -> str:
 
 
 def _version_of(path: Path, *, libraries: Path | None = None) -> str:
-    match = _IN_TEXT.search(version_text(path, libraries=libraries))
-    return "of an unknown version" if match is None else match.group(1)
+    return version_in(version_text(path, libraries=libraries)) or "of an unknown version"
+
+
+def version_in(text: str) -> str | None:
+    """The version in what `mongod --version` says; None: it says none."""
+    match = _IN_TEXT.search(text)
+    return None if match is None else match.group(1)
 
 
 def bundled_wheel_version() -> str | None:
@@ -198,9 +204,14 @@ def version_text(binary: Path, *, libraries: Path | None = None) -> str:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=_VERSION_DEADLINE_S,
+            timeout=VERSION_DEADLINE_S,
             env=None if libraries is None else {**os.environ, "LD_LIBRARY_PATH": str(libraries)},
         )
+    except subprocess.TimeoutExpired as error:
+        raise TargetError(
+            f"{binary} --version gave no answer within {VERSION_DEADLINE_S:g} s",
+            hint="run it yourself: it hangs, or its disk is too slow; another one is named with --mongod",
+        ) from error
     except (OSError, subprocess.SubprocessError) as error:
         raise TargetError(f"{binary} can't be run: {error}", hint="give a mongod built for this machine") from error
     if done.returncode != 0:

@@ -25,7 +25,7 @@ from brimline.doctor import (
     worst,
 )
 from brimline.errors import UsageError
-from brimline.servers import Deployment
+from brimline.servers import Deployment, binary
 
 GIB = 1 << 30
 NO_LIMIT = -1
@@ -394,6 +394,22 @@ def test_a_checkup_asks_what_suits_the_server_that_will_be_used(
     for given in cases:
         assert "transparent_huge_pages" in [check.name for check in examine(runs_directory=tmp_path, **given)]
     assert asked == ["8.0.4", None, "99.1", FAR]
+
+
+def test_a_mongod_that_hangs_is_asked_once_and_said_to_give_no_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program, asked = tmp_path / "mongod", tmp_path / "asked"
+    program.write_text(f"#!/bin/sh\necho $1 >> {asked}\nexec sleep 600\n")
+    program.chmod(0o755)
+    assert binary.VERSION_DEADLINE_S <= 10, "nobody waits longer for a checkup"
+    monkeypatch.setattr(binary, "VERSION_DEADLINE_S", 2.0)
+    monkeypatch.setattr(processor, "STEAL_WINDOW_S", 0.0)
+    by_name = {check.name: check for check in examine(mongod=program, runs_directory=tmp_path)}
+    _expect(by_name["mongod"], Status.FAIL, f"{program} --version gave no answer within 2 s")
+    assert by_name["mongod"].hint
+    assert by_name["transparent_huge_pages"].status is Status.UNKNOWN
+    assert asked.read_text() == "--version\n"
 
 
 BLOCK_DEVICE = ("0x0002", "0010001001100100")
