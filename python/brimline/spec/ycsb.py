@@ -75,7 +75,7 @@ def spec_values(given: Mapping[str, Property], *, name: str, asked_connections: 
     shares = _shares(properties)
     batch_size = _batch_size(properties)
     per_operation = _commands_per_operation(shares, batch_size)
-    connections = properties.whole("threadcount", 1, minimum=1)
+    connections = properties.whole("threadcount", minimum=1)
     values: dict[str, Any] = {
         "name": name,
         "data": _data(properties, batch_size=batch_size, has_inserts=shares["insert"] > 0),
@@ -85,7 +85,7 @@ def spec_values(given: Mapping[str, Property], *, name: str, asked_connections: 
         "read_all_fields": _reads_all_fields(properties),
         "name_read_fields": _names_read_fields(properties, has_reads=shares["read"] > 0),
         "verify_reads": _verifies(properties) and shares["read"] + shares["read_modify_write"] > 0,
-        "upsert": properties.flag("mongodb.upsert", default=False),
+        "upsert": properties.flag("mongodb.upsert"),
         "write_all_fields": _writes_all_fields(properties),
         "insert_batch_size": batch_size if shares["insert"] else 1,
         "insert_retries": _insert_retries(properties, batch_size),
@@ -116,7 +116,7 @@ def _check_classes(properties: YcsbProperties) -> None:
 
 
 def _shares(properties: YcsbProperties) -> dict[str, float]:
-    shares = {operation: properties.number(*source) for operation, source in PROPORTIONS.items()}
+    shares = {operation: properties.number(name) for operation, name in PROPORTIONS.items()}
     total = math.fsum(shares.values())
     if total == 0:
         properties.refuse("readproportion", "the proportions add up to 0", "give at least one operation a proportion")
@@ -137,9 +137,9 @@ def _commands_per_operation(shares: Mapping[str, float], batch_size: int) -> flo
 
 def _insert_retries(properties: YcsbProperties, batch_size: int) -> dict[str, Any] | None:
     names = ("core_workload_insertion_retry_limit", "core_workload_insertion_retry_interval")
-    limit = properties.whole(names[0], 0)
-    properties.only_when(limit > 0, {names[1]: "3"}, f"with {names[0]}=0")
-    interval_s = properties.whole(names[1], 3)
+    limit = properties.whole(names[0])
+    properties.only_when(limit > 0, [names[1]], f"with {names[0]}=0")
+    interval_s = properties.whole(names[1])
     if limit and batch_size > 1:
         properties.refuse(names[0], f"is for single inserts, but batchsize is {batch_size}", f"remove {names[0]}")
     return {"limit": limit, "interval": f"{interval_s}s"} if limit else None
@@ -147,7 +147,7 @@ def _insert_retries(properties: YcsbProperties, batch_size: int) -> dict[str, An
 
 def _data(properties: YcsbProperties, *, batch_size: int, has_inserts: bool) -> dict[str, Any]:
     record_count = _record_count(properties)
-    insert_start = properties.whole("insertstart", 0)
+    insert_start = properties.whole("insertstart")
     if insert_start >= record_count:
         properties.refuse(
             "insertstart",
@@ -161,14 +161,14 @@ def _data(properties: YcsbProperties, *, batch_size: int, has_inserts: bool) -> 
     return {
         "records": insert_count,
         "insert_start": insert_start,
-        "fields": properties.whole("fieldcount", 10, minimum=1),
+        "fields": properties.whole("fieldcount", minimum=1),
         "field_length": _field_length(properties),
-        "field_name_prefix": properties.text("fieldnameprefix", "field"),
-        "insert_order": properties.choice("insertorder", "hashed", ("hashed", "ordered")),
-        "zero_padding": properties.whole("zeropadding", 1),
+        "field_name_prefix": properties.text("fieldnameprefix"),
+        "insert_order": properties.choice("insertorder", ("hashed", "ordered")),
+        "zero_padding": properties.whole("zeropadding"),
         "values": "derived" if _verifies(properties) else "random",
         "database": "ycsb" if database in (None, "admin") else database,
-        "collection": properties.text("table", "usertable"),
+        "collection": properties.text("table"),
         "batch_size": batch_size,
     }
 
@@ -176,7 +176,7 @@ def _data(properties: YcsbProperties, *, batch_size: int, has_inserts: bool) -> 
 def _record_count(properties: YcsbProperties) -> int:
     if not properties.is_given("recordcount"):
         properties.refuse("recordcount", "is missing", "say how many records there are, such as -p recordcount=100000")
-    return properties.whole("recordcount", 0, minimum=1)
+    return properties.whole("recordcount", minimum=1)
 
 
 def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_inserts: bool) -> None:
@@ -187,7 +187,7 @@ def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_
             f"insertstart + insertcount is {end}, more than recordcount {record_count}",
             "lower one of them, or raise recordcount",
         )
-    reaches_out = properties.text("requestdistribution", "uniform") in ("latest", "exponential")
+    reaches_out = properties.text("requestdistribution") in ("latest", "exponential")
     if end < record_count and (has_inserts or reaches_out):
         properties.refuse(
             "insertcount",
@@ -197,7 +197,7 @@ def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_
 
 
 def _batch_size(properties: YcsbProperties) -> int:
-    blocking = properties.whole("batchsize", 1, minimum=1)
+    blocking = properties.whole("batchsize", minimum=1)
     reactive = properties.whole("mongodb.batchsize", blocking, minimum=1)
     if properties.is_given("batchsize") and blocking != reactive:
         properties.refuse("mongodb.batchsize", f"is {reactive} while batchsize is {blocking}", "give one of the two")
@@ -205,17 +205,17 @@ def _batch_size(properties: YcsbProperties) -> int:
 
 
 def _field_length(properties: YcsbProperties) -> dict[str, Any]:
-    kind = properties.choice("fieldlengthdistribution", "constant", _LENGTH_LAWS)
+    kind = properties.choice("fieldlengthdistribution", _LENGTH_LAWS)
     when = f"with fieldlengthdistribution={kind}"
-    properties.only_when(kind in ("uniform", "zipfian"), {"minfieldlength": "1"}, when)
-    properties.only_when(kind == "histogram", {"fieldlengthhistogram": "hist.txt"}, when)
-    properties.only_when(kind != "histogram", {"fieldlength": "100"}, when)
+    properties.only_when(kind in ("uniform", "zipfian"), ["minfieldlength"], when)
+    properties.only_when(kind == "histogram", ["fieldlengthhistogram"], when)
+    properties.only_when(kind != "histogram", ["fieldlength"], when)
     if kind == "histogram":
         return {"kind": kind, "weights": _length_weights(properties)}
-    length = properties.whole("fieldlength", 100)
+    length = properties.whole("fieldlength")
     if kind == "constant":
         return {"kind": kind, "length": length}
-    minimum = properties.whole("minfieldlength", 1)
+    minimum = properties.whole("minfieldlength")
     if minimum > length:
         properties.refuse("minfieldlength", f"is {minimum}, more than fieldlength {length}", "swap them")
     return {"kind": kind, "min": minimum, "max": length}
@@ -224,7 +224,7 @@ def _field_length(properties: YcsbProperties) -> dict[str, Any]:
 def _length_weights(properties: YcsbProperties) -> dict[int, float]:
     """Reads YCSB's histogram file: "BlockSize<TAB>n", then "bucket<TAB>count" from bucket 0 on."""
     name = "fieldlengthhistogram"
-    path = Path(properties.text(name, "hist.txt"))
+    path = Path(properties.text(name))
     try:
         with path.open("rb") as file:
             data = file.read(_HISTOGRAM_BYTES_MAX + 1)
@@ -252,33 +252,32 @@ def _length_weights(properties: YcsbProperties) -> dict[int, float]:
 
 def _keys(properties: YcsbProperties) -> dict[str, Any]:
     kinds = ("uniform", "zipfian", "latest", "hotspot", "exponential", "sequential")
-    kind = properties.choice("requestdistribution", "uniform", kinds)
+    kind = properties.choice("requestdistribution", kinds)
     when = f"with requestdistribution={kind}"
-    properties.only_when(kind == "hotspot", {"hotspotdatafraction": "0.2", "hotspotopnfraction": "0.8"}, when)
-    exponential = {"exponential.percentile": "95", "exponential.frac": "0.8571428571"}
-    properties.only_when(kind == "exponential", exponential, when)
+    properties.only_when(kind == "hotspot", ["hotspotdatafraction", "hotspotopnfraction"], when)
+    properties.only_when(kind == "exponential", ["exponential.percentile", "exponential.frac"], when)
     match kind:
         case "zipfian" | "latest":
             return {"kind": kind, "theta": 0.99}
         case "hotspot":
             return {
                 "kind": kind,
-                "data_fraction": properties.number("hotspotdatafraction", 0.2),
-                "operation_fraction": properties.number("hotspotopnfraction", 0.8),
+                "data_fraction": properties.number("hotspotdatafraction"),
+                "operation_fraction": properties.number("hotspotopnfraction"),
             }
         case "exponential":
             return {
                 "kind": kind,
-                "percentile": properties.number("exponential.percentile", 95.0),
-                "fraction": properties.number("exponential.frac", 0.8571428571),
+                "percentile": properties.number("exponential.percentile"),
+                "fraction": properties.number("exponential.frac"),
             }
     return {"kind": kind}
 
 
 def _verifies(properties: YcsbProperties) -> bool:
     """YCSB writes values that follow from key and field then, and compares what it reads with them."""
-    wanted = properties.flag("dataintegrity", default=False)
-    if wanted and properties.choice("fieldlengthdistribution", "constant", _LENGTH_LAWS) != "constant":
+    wanted = properties.flag("dataintegrity")
+    if wanted and properties.choice("fieldlengthdistribution", _LENGTH_LAWS) != "constant":
         properties.refuse(
             "dataintegrity", "needs fields of one length", "write fieldlengthdistribution=constant, YCSB's default"
         )
@@ -286,7 +285,7 @@ def _verifies(properties: YcsbProperties) -> bool:
 
 
 def _reads_all_fields(properties: YcsbProperties) -> bool:
-    all_fields = properties.flag("readallfields", default=True)
+    all_fields = properties.flag("readallfields")
     if not all_fields:
         properties.needs("readallfields", *READS)
     return all_fields
@@ -294,7 +293,7 @@ def _reads_all_fields(properties: YcsbProperties) -> bool:
 
 def _writes_all_fields(properties: YcsbProperties) -> bool:
     """An insert always writes all of them."""
-    all_fields = properties.flag("writeallfields", default=False)
+    all_fields = properties.flag("writeallfields")
     if all_fields:
         properties.needs("writeallfields", "update", "read_modify_write")
     return all_fields
@@ -302,29 +301,29 @@ def _writes_all_fields(properties: YcsbProperties) -> bool:
 
 def _names_read_fields(properties: YcsbProperties, *, has_reads: bool) -> bool:
     """Only reads by key name their fields in YCSB: the read of a read-modify-write and a scan ask for all of them."""
-    named = properties.flag("readallfieldsbyname", default=False)
-    if named and not properties.flag("readallfields", default=True):
+    named = properties.flag("readallfieldsbyname")
+    if named and not properties.flag("readallfields"):
         properties.refuse(
             "readallfieldsbyname", "would have no effect with readallfields=false", "remove readallfieldsbyname"
         )
     if named:
         properties.needs("readallfieldsbyname", "read")
-    return named or (_verifies(properties) and has_reads and properties.flag("readallfields", default=True))
+    return named or (_verifies(properties) and has_reads and properties.flag("readallfields"))
 
 
 def _scan_length(properties: YcsbProperties, *, has_scans: bool) -> dict[str, Any]:
-    defaults = {"minscanlength": "1", "maxscanlength": "1000", "scanlengthdistribution": "uniform"}
-    properties.only_when(has_scans, defaults, "with scanproportion=0")
-    kind = properties.choice("scanlengthdistribution", "uniform", ("uniform", "zipfian"))
-    minimum = properties.whole("minscanlength", 1, minimum=1)
-    maximum = properties.whole("maxscanlength", 1000, minimum=1)
+    lengths = ["minscanlength", "maxscanlength", "scanlengthdistribution"]
+    properties.only_when(has_scans, lengths, "with scanproportion=0")
+    kind = properties.choice("scanlengthdistribution", ("uniform", "zipfian"))
+    minimum = properties.whole("minscanlength", minimum=1)
+    maximum = properties.whole("maxscanlength", minimum=1)
     if minimum > maximum:
         properties.refuse("minscanlength", f"is {minimum}, more than maxscanlength {maximum}", "swap them")
     return {"kind": kind, "min": minimum, "max": maximum}
 
 
 def _load(properties: YcsbProperties, per_operation: float) -> dict[str, Any]:
-    target = properties.whole("target", 0)
+    target = properties.whole("target")
     if target > RATE_OPS_PER_S_MAX:
         properties.refuse(
             "target", f"must be at most {RATE_OPS_PER_S_MAX:.0f} a second, but is {target}", "write it like target=5000"
@@ -333,8 +332,8 @@ def _load(properties: YcsbProperties, per_operation: float) -> dict[str, Any]:
 
 
 def _end(properties: YcsbProperties, per_operation: float) -> dict[str, Any]:
-    operation_count = properties.whole("operationcount", 0)
-    duration_s = properties.whole("maxexecutiontime", 0)
+    operation_count = properties.whole("operationcount")
+    duration_s = properties.whole("maxexecutiontime")
     end: dict[str, Any] = {}
     if operation_count:
         end["operation_count"] = max(1, round(operation_count * per_operation))
@@ -378,6 +377,6 @@ def _target(properties: YcsbProperties) -> dict[str, Any]:
     if properties.is_given("mongodb.url"):
         target["uri"], _ = _split_pool_size(properties)
     if properties.is_given("mongodb.writeConcern"):
-        word = properties.choice("mongodb.writeConcern", "acknowledged", tuple(_MONGODB_WRITE_CONCERNS))
+        word = properties.choice("mongodb.writeConcern", tuple(_MONGODB_WRITE_CONCERNS))
         target["write_concern"] = _MONGODB_WRITE_CONCERNS[word]
     return target

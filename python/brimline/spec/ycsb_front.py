@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from brimline.errors import redact_uri
 from brimline.spec.properties import Property
-from brimline.spec.ycsb_properties import FRONT_ONLY, PROPORTIONS, READS, WRITES, YcsbProperties
+from brimline.spec.ycsb_properties import DEFAULTS, FRONT_ONLY, PROPORTIONS, READS, WRITES, YcsbProperties
 
 Phase = Literal["load", "run"]
 MeasurementType = Literal[
@@ -39,15 +39,15 @@ _READ_PREFERENCES: Final[Mapping[str, str]] = {
     "secondary_preferred": "secondaryPreferred",
     "nearest": "nearest",
 }
-# What no load does, and YCSB's defaults. Not `operationcount`: who has one list of words for both phases counts in it.
-_RUN_ONLY: Final[Mapping[str, str]] = {
-    **{name: str(share) for name, share in PROPORTIONS.values()},
-    "readallfields": "true", "readallfieldsbyname": "false", "writeallfields": "false",
-    "requestdistribution": "uniform", "hotspotdatafraction": "0.2", "hotspotopnfraction": "0.8",
-    "exponential.percentile": "95", "exponential.frac": "0.8571428571",
-    "minscanlength": "1", "maxscanlength": "1000", "scanlengthdistribution": "uniform",
-    "mongodb.readPreference": "primary",
-}  # fmt: skip
+# What no load does. Not `operationcount`: who has one list of words for both phases counts in it.
+_RUN_ONLY: Final = (
+    *PROPORTIONS.values(),
+    "readallfields", "readallfieldsbyname", "writeallfields",
+    "requestdistribution", "hotspotdatafraction", "hotspotopnfraction",
+    "exponential.percentile", "exponential.frac",
+    "minscanlength", "maxscanlength", "scanlengthdistribution",
+    "mongodb.readPreference",
+)  # fmt: skip
 _WRITE_CONCERN_OPTIONS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "acknowledged": (("w", "1"),),
     "journaled": (("journal", "true"), ("j", "true")),
@@ -112,7 +112,7 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
     properties = YcsbProperties(given)
     _check_phase(properties, phase)
     kind = _measurement_type(properties)
-    verbose = properties.flag("measurement.histogram.verbose", default=False)
+    verbose = properties.flag("measurement.histogram.verbose")
     url = given.get("mongodb.url", Property(URL_DEFAULT, "YCSB's default"))
     address = _printed_address(properties, url.value)
     url = replace(url, value=_with_read_preference(properties, url.value))
@@ -131,15 +131,15 @@ def split_front(given: Mapping[str, Property], *, phase: Phase) -> tuple[YcsbOut
         exporter=_exporter(properties),
         export_file=_export_file(properties),
         tracked_errors=_tracked_errors(properties),
-        max_execution_time_s=properties.whole("maxexecutiontime", 0),
-        target_ops_per_s=properties.whole("target", 0),
-        operation_count=properties.whole("operationcount", 0),
-        status=properties.flag("status", default=False),
+        max_execution_time_s=properties.whole("maxexecutiontime"),
+        target_ops_per_s=properties.whole("target"),
+        operation_count=properties.whole("operationcount"),
+        status=properties.flag("status"),
         status_interval_s=_status_interval_s(properties),
-        label=properties.text("label", ""),
+        label=properties.text("label"),
     )
     properties.only_when(
-        kind not in ("timeseries", "raw"), {"measurement.histogram.verbose": "false"}, f"with measurementtype={kind}"
+        kind not in ("timeseries", "raw"), ["measurement.histogram.verbose"], f"with measurementtype={kind}"
     )
     rest = {name: value for name, value in given.items() if name not in FRONT_ONLY}
     return output, {**rest, "mongodb.url": url}
@@ -170,7 +170,7 @@ def _with_read_preference(properties: YcsbProperties, url: str) -> str:
     name = "mongodb.readPreference"
     if not properties.is_given(name):
         return url
-    mode = _READ_PREFERENCES[properties.choice(name, "primary", tuple(_READ_PREFERENCES))]
+    mode = _READ_PREFERENCES[properties.choice(name, tuple(_READ_PREFERENCES))]
     if mode != "primary":
         properties.needs(name, *READS)
     if "readpreference=" in url.lower():
@@ -196,31 +196,31 @@ def _check_load_only(properties: YcsbProperties) -> None:
 
     A file describes both phases and may say it all the same.
     """
-    asked = ["mongodb.upsert"] if properties.flag("mongodb.upsert", default=False) else []
-    asked += [name for name in ("batchsize", "mongodb.batchsize") if properties.whole(name, 1, minimum=1) > 1]
+    asked = ["mongodb.upsert"] if properties.flag("mongodb.upsert") else []
+    asked += [name for name in ("batchsize", "mongodb.batchsize") if properties.whole(name, minimum=1) > 1]
     for name in asked:
         if properties.given[name].by_word:
             properties.needs(name, "insert", verb="ycsb run")
     name = "mongodb.writeConcern"
-    if not properties.is_default(name, "acknowledged") and properties.given[name].by_word:
+    if not properties.is_default(name) and properties.given[name].by_word:
         properties.needs(name, *WRITES, verb="ycsb run")
-    for name, default in (("core_workload_insertion_retry_limit", 0), ("core_workload_insertion_retry_interval", 3)):
-        if properties.whole(name, default) != default and properties.given[name].by_word:
+    for name in ("core_workload_insertion_retry_limit", "core_workload_insertion_retry_interval"):
+        if properties.whole(name) != int(DEFAULTS[name]) and properties.given[name].by_word:
             why = "would have no effect on `ycsb run`: only inserts of a load are attempted again"
             properties.refuse(name, why, f"remove {name}, or give it to `ycsb load`")
 
 
 def _check_run_only(properties: YcsbProperties) -> None:
     """What only runs of a workload do is refused when a load is asked for it by name; a file may say it."""
-    for name, default in _RUN_ONLY.items():
-        if not properties.is_default(name, default) and properties.given[name].by_word:
+    for name in _RUN_ONLY:
+        if not properties.is_default(name) and properties.given[name].by_word:
             why = "would have no effect on `ycsb load`, which only inserts"
             properties.refuse(name, why, f"remove {name}, or give it to `ycsb run`")
 
 
 def _measurement_type(properties: YcsbProperties) -> MeasurementType:
-    kind = properties.choice("measurementtype", "hdrhistogram", _TYPES)
-    if "raw" in kind and properties.flag("dataintegrity", default=False):
+    kind = properties.choice("measurementtype", _TYPES)
+    if "raw" in kind and properties.flag("dataintegrity"):
         properties.refuse(
             "dataintegrity",
             f"measurementtype={kind} keeps no single times of VERIFY",
@@ -230,13 +230,13 @@ def _measurement_type(properties: YcsbProperties) -> MeasurementType:
 
 
 def _interval(properties: YcsbProperties) -> MeasurementInterval:
-    return properties.choice("measurement.interval", "op", ("op", "intended", "both"))  # type: ignore[return-value]
+    return properties.choice("measurement.interval", ("op", "intended", "both"))  # type: ignore[return-value]
 
 
 def _percentiles(properties: YcsbProperties, kind: MeasurementType) -> tuple[float, ...]:
     name = "hdrhistogram.percentiles"
-    properties.only_when("hdrhistogram" in kind, {name: "50,95,99"}, f"with measurementtype={kind}")
-    text = properties.text(name, "50,95,99")
+    properties.only_when("hdrhistogram" in kind, [name], f"with measurementtype={kind}")
+    text = properties.text(name)
     try:
         percentiles = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -249,8 +249,8 @@ def _percentiles(properties: YcsbProperties, kind: MeasurementType) -> tuple[flo
 def _bucket_count(properties: YcsbProperties, kind: MeasurementType) -> int:
     name = "histogram.buckets"
     has_buckets = kind in ("histogram", "hdrhistogram+histogram")
-    properties.only_when(has_buckets, {name: "1000"}, f"with measurementtype={kind}")
-    count = properties.whole(name, 1000, minimum=1)
+    properties.only_when(has_buckets, [name], f"with measurementtype={kind}")
+    count = properties.whole(name, minimum=1)
     if count > _HIGHEST_BUCKETS:
         properties.refuse(name, f"must be at most {_HIGHEST_BUCKETS}, but is {count}", "a bucket is 1 ms wide")
     return count
@@ -258,8 +258,8 @@ def _bucket_count(properties: YcsbProperties, kind: MeasurementType) -> int:
 
 def _granularity_ms(properties: YcsbProperties, kind: MeasurementType) -> int:
     name = "timeseries.granularity"
-    properties.only_when(kind == "timeseries", {name: "1000"}, f"with measurementtype={kind}")
-    granularity_ms = properties.whole(name, 1000)
+    properties.only_when(kind == "timeseries", [name], f"with measurementtype={kind}")
+    granularity_ms = properties.whole(name)
     if not _GRANULARITY_MS_MIN <= granularity_ms <= _GRANULARITY_MS_MAX:
         properties.refuse(
             name,
@@ -270,15 +270,15 @@ def _granularity_ms(properties: YcsbProperties, kind: MeasurementType) -> int:
 
 
 def _hdr_path(properties: YcsbProperties, kind: MeasurementType) -> str | None:
-    wanted = properties.flag("hdrhistogram.fileoutput", default=False)
+    wanted = properties.flag("hdrhistogram.fileoutput")
     if wanted and "hdrhistogram" not in kind:
         properties.refuse(
             "hdrhistogram.fileoutput",
             f"would have no effect with measurementtype={kind}",
             "write measurementtype=hdrhistogram",
         )
-    properties.only_when(wanted, {"hdrhistogram.output.path": ""}, "without hdrhistogram.fileoutput=true")
-    path = properties.text("hdrhistogram.output.path", "")
+    properties.only_when(wanted, ["hdrhistogram.output.path"], "without hdrhistogram.fileoutput=true")
+    path = properties.text("hdrhistogram.output.path")
     if wanted:
         _check_directory(properties, "hdrhistogram.output.path", Path(f"{path}X.hdr"))
     return path if wanted else None
@@ -287,7 +287,7 @@ def _hdr_path(properties: YcsbProperties, kind: MeasurementType) -> str | None:
 def _raw_file(properties: YcsbProperties, kind: MeasurementType) -> str | None:
     """A name as it was given, because it is printed; YCSB appends to the file."""
     name = "measurement.raw.output_file"
-    properties.only_when("raw" in kind, {name: ""}, f"with measurementtype={kind}")
+    properties.only_when("raw" in kind, [name], f"with measurementtype={kind}")
     text = properties.text(name, "")
     if not text:
         return None
@@ -300,8 +300,8 @@ def _raw_file(properties: YcsbProperties, kind: MeasurementType) -> str | None:
 
 def _raw_flag(properties: YcsbProperties, kind: MeasurementType) -> bool:
     name = "measurement.raw.no_summary"
-    properties.only_when("raw" in kind, {name: "false"}, f"with measurementtype={kind}")
-    return properties.flag(name, default=False)
+    properties.only_when("raw" in kind, [name], f"with measurementtype={kind}")
+    return properties.flag(name)
 
 
 def _exporter(properties: YcsbProperties) -> Exporter:
@@ -330,7 +330,7 @@ def _check_directory(properties: YcsbProperties, name: str, path: Path) -> None:
 
 
 def _tracked_errors(properties: YcsbProperties) -> frozenset[str] | None:
-    each = properties.flag("reportlatencyforeacherror", default=False)
+    each = properties.flag("reportlatencyforeacherror")
     name = "latencytrackederrors"
     statuses = frozenset(filter(None, map(str.strip, properties.text(name, "").split(","))))
     if each and statuses:
@@ -343,10 +343,8 @@ def _tracked_errors(properties: YcsbProperties) -> frozenset[str] | None:
 
 
 def _status_interval_s(properties: YcsbProperties) -> int:
-    properties.only_when(
-        properties.flag("status", default=False), {"status.interval": "10", "label": ""}, "without status lines (-s)"
-    )
-    interval_s = properties.whole("status.interval", 10, minimum=1)
+    properties.only_when(properties.flag("status"), ["status.interval", "label"], "without status lines (-s)")
+    interval_s = properties.whole("status.interval", minimum=1)
     if interval_s > _STATUS_INTERVAL_S_MAX:
         properties.refuse(
             "status.interval",

@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
@@ -10,33 +10,56 @@ from brimline import units
 from brimline.errors import SpecError
 from brimline.spec.properties import Property
 
-# Properties that change nothing here: the values that are accepted, which are YCSB's default, and why no
-# other is.
-WITHOUT_EFFECT: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
-    "basicdb.verbose": ((), "it belongs to another binding"),
-    "dotransactions": (("true",), "`brimline load` loads and `brimline run` runs"),
-    "exporter": ((), "results have their own formats"),
-    "exportfile": ((), "use --json"),
-    "hdrhistogram.fileoutput": (("false",), "every run directory has a latency.hlog"),
-    "hdrhistogram.output.path": (("",), "every run directory has a latency.hlog"),
-    "hdrhistogram.percentiles": (("50,95,99", "95,99"), "histograms keep every percentile"),
-    "histogram.buckets": (("1000",), "latencies are kept in HdrHistograms"),
-    "label": ((), "name the workload instead"),
-    "latencytrackederrors": ((), "failures are counted by code"),
-    "measurement.histogram.verbose": (("false",), "histograms are kept in latency.hlog"),
-    "measurement.interval": (("op",), "response and service times are both always recorded"),
-    "measurement.raw.no_summary": (("false",), "latencies are kept in HdrHistograms, or with operation_log one by one"),
-    "measurement.raw.output_file": (("",), "latencies are kept in HdrHistograms, or with operation_log one by one"),
-    "measurement.trackjvm": (("false",), "there is no JVM"),
-    "measurementtype": (("hdrhistogram",), "latencies are kept in HdrHistograms"),
-    "mongodb.readPreference": (("primary",), "the connection string says where reads go"),
-    "mongodb.threadsAllowedToBlockForConnectionMultiplier": (("5",), "however many operations wait, none fails for it"),
-    "reportlatencyforeacherror": (("false",), "failures are counted by code"),
-    "spin.sleep": (("false",), "brimline has its own timing"),
-    "status": (("false",), "progress is always shown"),
-    "status.interval": (("10",), "progress is always shown"),
-    "timeseries.granularity": (("1000",), "samples have their own interval"),
+# YCSB's default of each property that has one, as it is written there.
+DEFAULTS: Final[Mapping[str, str]] = {
+    "batchsize": "1", "core_workload_insertion_retry_interval": "3", "core_workload_insertion_retry_limit": "0",
+    "dataintegrity": "false", "dotransactions": "true", "exponential.frac": "0.8571428571",
+    "exponential.percentile": "95", "fieldcount": "10", "fieldlength": "100",
+    "fieldlengthdistribution": "constant", "fieldlengthhistogram": "hist.txt", "fieldnameprefix": "field",
+    "hdrhistogram.fileoutput": "false", "hdrhistogram.output.path": "", "hdrhistogram.percentiles": "50,95,99",
+    "histogram.buckets": "1000", "hotspotdatafraction": "0.2", "hotspotopnfraction": "0.8",
+    "insertorder": "hashed", "insertproportion": "0", "insertstart": "0", "label": "",
+    "latencytrackederrors": "", "maxexecutiontime": "0", "maxscanlength": "1000",
+    "measurement.histogram.verbose": "false", "measurement.interval": "op",
+    "measurement.raw.no_summary": "false", "measurement.raw.output_file": "", "measurement.trackjvm": "false",
+    "measurementtype": "hdrhistogram", "minfieldlength": "1", "minscanlength": "1", "mongodb.batchsize": "1",
+    "mongodb.readPreference": "primary", "mongodb.threadsAllowedToBlockForConnectionMultiplier": "5",
+    "mongodb.upsert": "false", "mongodb.writeConcern": "acknowledged", "operationcount": "0",
+    "readallfields": "true", "readallfieldsbyname": "false", "readmodifywriteproportion": "0",
+    "readproportion": "0.95", "recordcount": "0", "reportlatencyforeacherror": "false",
+    "requestdistribution": "uniform", "scanlengthdistribution": "uniform", "scanproportion": "0",
+    "spin.sleep": "false", "status": "false", "status.interval": "10", "table": "usertable", "target": "0",
+    "threadcount": "1", "timeseries.granularity": "1000", "updateproportion": "0.05", "writeallfields": "false",
+    "zeropadding": "1",
+}  # fmt: skip
+# Properties that change nothing here, and why; their default is accepted.
+WITHOUT_EFFECT: Final[Mapping[str, str]] = {
+    "basicdb.verbose": "it belongs to another binding",
+    "dotransactions": "`brimline load` loads and `brimline run` runs",
+    "exporter": "results have their own formats",
+    "exportfile": "use --json",
+    "hdrhistogram.fileoutput": "every run directory has a latency.hlog",
+    "hdrhistogram.output.path": "every run directory has a latency.hlog",
+    "hdrhistogram.percentiles": "histograms keep every percentile",
+    "histogram.buckets": "latencies are kept in HdrHistograms",
+    "label": "name the workload instead",
+    "latencytrackederrors": "failures are counted by code",
+    "measurement.histogram.verbose": "histograms are kept in latency.hlog",
+    "measurement.interval": "response and service times are both always recorded",
+    "measurement.raw.no_summary": "latencies are kept in HdrHistograms, or with operation_log one by one",
+    "measurement.raw.output_file": "latencies are kept in HdrHistograms, or with operation_log one by one",
+    "measurement.trackjvm": "there is no JVM",
+    "measurementtype": "latencies are kept in HdrHistograms",
+    "mongodb.readPreference": "the connection string says where reads go",
+    "mongodb.threadsAllowedToBlockForConnectionMultiplier": "however many operations wait, none fails for it",
+    "reportlatencyforeacherror": "failures are counted by code",
+    "spin.sleep": "brimline has its own timing",
+    "status": "progress is always shown",
+    "status.interval": "progress is always shown",
+    "timeseries.granularity": "samples have their own interval",
 }
+# Earlier releases of YCSB had this default.
+_DEFAULTS_BEFORE: Final[Mapping[str, str]] = {"hdrhistogram.percentiles": "95,99"}
 
 # Properties that `spec.ycsb` honours.
 HONOURED: Final = (
@@ -60,13 +83,13 @@ FRONT_ONLY: Final = (
     "measurement.raw.output_file", "measurementtype", "mongodb.readPreference", "reportlatencyforeacherror", "status",
     "status.interval", "timeseries.granularity",
 )  # fmt: skip
-# The share that an operation has of a run, and YCSB's default.
-PROPORTIONS: Final[Mapping[str, tuple[str, float]]] = {
-    "read": ("readproportion", 0.95),
-    "update": ("updateproportion", 0.05),
-    "insert": ("insertproportion", 0.0),
-    "scan": ("scanproportion", 0.0),
-    "read_modify_write": ("readmodifywriteproportion", 0.0),
+# The share that an operation has of a run.
+PROPORTIONS: Final[Mapping[str, str]] = {
+    "read": "readproportion",
+    "update": "updateproportion",
+    "insert": "insertproportion",
+    "scan": "scanproportion",
+    "read_modify_write": "readmodifywriteproportion",
 }
 READS: Final = ("read", "scan", "read_modify_write")
 WRITES: Final = ("update", "insert", "read_modify_write")
@@ -81,27 +104,37 @@ _WHOLE_EXAMPLES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 
 
+def harmless_values(name: str) -> tuple[str, ...]:
+    """The values of a property of `WITHOUT_EFFECT` that ask for nothing: its default, now or before; none without."""
+    return tuple(known[name] for known in (DEFAULTS, _DEFAULTS_BEFORE) if name in known)
+
+
 @dataclass(slots=True)
 class YcsbProperties:
-    """The given properties, and which of them were used."""
+    """The given properties, and which of them were used.
+
+    What isn't given has YCSB's default, of `DEFAULTS`, unless a method is told another one.
+    """
 
     given: Mapping[str, Property]
     used: set[str] = field(default_factory=set)
 
-    def text(self, name: str, default: str) -> str:
+    def text(self, name: str, default: str | None = None) -> str:
         """The value without blanks around it. Java keeps those at the end, and YCSB trips over them."""
         self.used.add(name)
-        return self.given[name].value.strip() if name in self.given else default
+        if name in self.given:
+            return self.given[name].value.strip()
+        return DEFAULTS[name] if default is None else default
 
     def is_given(self, name: str) -> bool:
         """Whether a file or -p says anything about `name`."""
         return name in self.given
 
-    def whole(self, name: str, default: int, *, minimum: int = 0) -> int:
+    def whole(self, name: str, default: int | None = None, *, minimum: int = 0) -> int:
         """A whole number from `minimum` on; also as 100k or 1_000_000, which YCSB doesn't read."""
         if name not in self.given:
-            return default
-        text = self.text(name, "")
+            return int(DEFAULTS[name]) if default is None else default
+        text = self.text(name)
         try:
             value = units.parse_count(text)
         except ValueError:
@@ -114,11 +147,9 @@ class YcsbProperties:
             )
         return value
 
-    def number(self, name: str, default: float) -> float:
+    def number(self, name: str) -> float:
         """A finite number from 0 on."""
-        if name not in self.given:
-            return default
-        text = self.text(name, "")
+        text = self.text(name)
         try:
             value = float(text)
         except ValueError:
@@ -127,45 +158,45 @@ class YcsbProperties:
             self.refuse(name, f'must be a number from 0 on, but is "{text}"', f"write it like {name}=0.5")
         return value
 
-    def flag(self, name: str, *, default: bool) -> bool:
+    def flag(self, name: str, *, default: bool | None = None) -> bool:
         """True or false, and no other word."""
-        text = self.text(name, str(default)).lower()
+        text = self.text(name, None if default is None else str(default)).lower()
         if text not in ("true", "false"):
             self.refuse(name, f'must be true or false, but is "{text}"', "YCSB reads any other word as false")
         return text == "true"
 
-    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """One of a few words."""
-        text = self.text(name, default)
+        text = self.text(name)
         if text not in choices:
             near = difflib.get_close_matches(text.lower(), choices, n=1)
             self.refuse(
                 name,
                 f'"{text}" is not one of {", ".join(choices)}',
-                f'did you mean "{near[0]}"' if near else f"write it like {name}={default}",
+                f'did you mean "{near[0]}"' if near else f"write it like {name}={DEFAULTS[name]}",
             )
         return text
 
-    def is_default(self, name: str, default: str) -> bool:
-        """Whether `name` asks for nothing but `default`, in whatever way that is written."""
-        text = self.text(name, default)
+    def is_default(self, name: str) -> bool:
+        """Whether `name` asks for nothing but YCSB's default, in whatever way that is written."""
+        text, default = self.text(name), DEFAULTS[name]
         try:
             return float(text) == float(default)
         except ValueError:
             return text.lower() == default.lower()
 
-    def only_when(self, condition: bool, names: Mapping[str, str], when: str) -> None:
-        """Without `condition` the properties `names` (with their defaults) would have no effect."""
-        for name, default in names.items():
-            if not condition and name in self.given and not self.is_default(name, default):
+    def only_when(self, condition: bool, names: Sequence[str], when: str) -> None:
+        """Without `condition` the properties `names` would have no effect."""
+        for name in names:
+            if not condition and name in self.given and not self.is_default(name):
                 self.refuse(name, f"would have no effect {when}", f"remove {name}")
 
     def needs(self, name: str, *operations: str, verb: str = "") -> None:
         """Refuses `name` where a run has none of `operations`; `verb` is said where it decides."""
         shares = [PROPORTIONS[operation] for operation in operations]
-        if any(self.number(*share) > 0 for share in shares):
+        if any(self.number(share) > 0 for share in shares):
             return
-        *others, last = (f"{share}=0" for share, _ in shares)
+        *others, last = (f"{share}=0" for share in shares)
         listed = f"{', '.join(others)} and {last}" if others else last
         said = f" on `{verb}`" if verb else ""
         self.refuse(name, f"would have no effect{said} with {listed}", f"remove {name}")
@@ -175,8 +206,8 @@ class YcsbProperties:
         for name, given in self.given.items():
             if name in self.used:
                 continue
-            harmless, reason = WITHOUT_EFFECT.get(name, ((), ""))
-            if given.value.strip() in harmless:
+            reason = WITHOUT_EFFECT.get(name)
+            if reason and given.value.strip() in harmless_values(name):
                 continue
             if reason:
                 elsewhere = ", or use brimline ycsb" if name in FRONT_ONLY else ""

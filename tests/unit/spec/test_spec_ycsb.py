@@ -18,10 +18,12 @@ from brimline.spec.data import (
 )
 from brimline.spec.inserting import InsertRetriesSpec
 from brimline.spec.lengths import ConstantLength, HistogramLength, UniformLength, ZipfianLength
+from brimline.spec.load import load_ycsb
 from brimline.spec.load_models import ClosedLoad, ConstantLoad
 from brimline.spec.properties import parse_properties
 from brimline.spec.target import WriteConcernSpec
-from brimline.spec.ycsb_properties import FRONT_ONLY, HONOURED, WITHOUT_EFFECT
+from brimline.spec.ycsb_front import Phase
+from brimline.spec.ycsb_properties import DEFAULTS, FRONT_ONLY, HONOURED, WITHOUT_EFFECT, harmless_values
 
 UNKNOWN = "would have no effect: YCSB's core workload and MongoDB binding have no such property"
 CORE = "workload=site.ycsb.workloads.CoreWorkload"
@@ -261,13 +263,39 @@ def test_every_honoured_property_is_in_the_table_above() -> None:
     assert set(HONOURED) - shown - own_tests == set()
 
 
+def test_defaults_of_the_laws_are_ycsbs() -> None:
+    hotspot = from_properties("requestdistribution=hotspot").keys
+    assert isinstance(hotspot, HotspotKeys)
+    assert (hotspot.data_fraction, hotspot.operation_fraction) == (0.2, 0.8)
+    exponential = from_properties("requestdistribution=exponential").keys
+    assert isinstance(exponential, ExponentialKeys)
+    assert (exponential.percentile, exponential.fraction) == (95.0, 0.8571428571)
+
+
+# YCSB's default is no record, which nothing can be done with.
+@pytest.mark.parametrize("name", sorted(set(DEFAULTS) - {"recordcount"}))
+def test_a_default_that_is_said_changes_nothing(name: str) -> None:
+    """Here and in `ycsb run` and `ycsb load`, which refuse what has no effect there."""
+    said = f"{name}={DEFAULTS[name]}"
+    phases: tuple[Phase, ...] = ("run",) if name == "dotransactions" else ("run", "load")
+    words = [CORE, "recordcount=1000"]
+    found = [from_properties(said), *(load_ycsb(properties=[*words, said], phase=phase) for phase in phases)]
+    # What is said to the driver is said to the server, and printed, also where it is the default.
+    if name not in (
+        "mongodb.readPreference",
+        "mongodb.writeConcern",
+        "mongodb.threadsAllowedToBlockForConnectionMultiplier",
+    ):
+        assert found == [from_properties(), *(load_ycsb(properties=words, phase=phase) for phase in phases)]
+
+
 @pytest.mark.parametrize("name", sorted(WITHOUT_EFFECT))
 def test_what_would_have_no_effect_is_refused(name: str) -> None:
     error = refusal(f"{name}=something-else")
     assert error.message.startswith(f"-p: {name}: would have no effect: ")
     elsewhere = ", or use brimline ycsb" if name in FRONT_ONLY else ""
     assert error.hint == f"remove {name}{elsewhere}"
-    for harmless in WITHOUT_EFFECT[name][0]:
+    for harmless in harmless_values(name):
         from_properties(f"{name}={harmless}")
 
 
