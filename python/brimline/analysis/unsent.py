@@ -1,4 +1,4 @@
-"""Owns why operations that were due never went out."""
+"""Owns what was asked for and never went out, and why."""
 
 from brimline.record.model import IntervalRow, RunRecord, Summary
 from brimline.units import format_count, format_duration
@@ -8,6 +8,18 @@ HELD_BACK_SHARE_MAX = 0.01
 """Share of operations that waited for a connection, above which lag is no longer the generator's own."""
 _PART_OF_WAIT_MIN = 0.5
 """Part of the time from when the oldest was due to the end from which what was seen in it is the reason."""
+
+
+def not_begun(record: RunRecord) -> int:
+    """How many of the operations that a closed loop was asked for it had not come to when it ended.
+
+    They were never due, so that they are no part of due = sent + overdue: planned = sent + overdue + not begun. 0 where
+    no number was asked for, or all were begun. What was attempted again is counted as sent, and not in that number.
+    """
+    summary, asked = record.summary, record.plan.operation_count
+    if summary is None or asked is None or record.plan.pacer.kind != "closed":
+        return 0
+    return max(0, asked + summary.get("attempted_again", 0) - summary["due"])
 
 
 def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:

@@ -6,8 +6,10 @@ What isn't known is empty. Columns are added at the end, never renamed or remove
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from brimline.analysis.unsent import not_begun
 from brimline.record.model import RunRecord
 from brimline.report.statistics import OperationStatistics, operation_statistics, report_clock
 from brimline.stats.quantile_interval import QuantileInterval
@@ -37,6 +39,7 @@ RUN_COLUMNS = (
     "unit",
     "documents",
     "documents_per_s",
+    "not_begun_whole_run",
 )
 PROBE_COLUMNS = (
     "probe",
@@ -79,18 +82,34 @@ SCAN_COLUMNS = (
 def statistics_csv(record: RunRecord) -> str:
     """One row per operation kind, all of them first; percentiles that too few operations reach are empty.
 
-    What was planned and what never went out is known of all kinds together, warm-up included. `unit` says what samples
+    What was planned and what never went out is known of all kinds together, warm-up included: operations aren't planned
+    kind by kind, each is drawn when it is sent. `unit` says what samples
     and throughput count: of a batched load commands, whose documents have columns of their own.
     """
     clock = report_clock(record)
     total, *kinds = operation_statistics(record)
-    rows = [_statistics_row(total, clock, planned=_planned(record)), *(_statistics_row(each, clock) for each in kinds)]
+    rows = [
+        _statistics_row(total, clock, whole_run=_whole_run(record)),
+        *(_statistics_row(each, clock) for each in kinds),
+    ]
     return _text(RUN_COLUMNS, rows)
 
 
-def _planned(record: RunRecord) -> tuple[int | None, int | None]:
-    """Planned and overdue; the totals of a record that was never sealed are missing."""
-    return (None, None) if record.summary is None else (record.summary["due"], record.summary["overdue"])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WholeRun:
+    """What was planned and what of it never went out; None where it isn't known."""
+
+    planned: int | None = None
+    overdue: int | None = None
+    not_begun: int | None = None
+
+
+def _whole_run(record: RunRecord) -> _WholeRun:
+    """The totals of a record that was never sealed are missing."""
+    if record.summary is None:
+        return _WholeRun()
+    left = not_begun(record)
+    return _WholeRun(planned=record.summary["due"] + left, overdue=record.summary["overdue"], not_begun=left)
 
 
 def probes_csv(data: Mapping[str, Any]) -> str:
@@ -109,9 +128,8 @@ def scans_csv(data: Mapping[str, Any]) -> str:
     return _text(SCAN_COLUMNS, (_scan_row(each) for each in data["scenarios"]))
 
 
-def _statistics_row(
-    row: OperationStatistics, clock: str, *, planned: tuple[int | None, int | None] = (None, None)
-) -> list[Any]:
+def _statistics_row(row: OperationStatistics, clock: str, *, whole_run: _WholeRun | None = None) -> list[Any]:
+    whole = whole_run or _WholeRun()
     return [
         row.label,
         clock,
@@ -126,10 +144,12 @@ def _statistics_row(
         round(row.throughput_ops_per_s, 3),
         round(row.received_bytes_per_s / 1e3, 3),
         round(row.sent_bytes_per_s / 1e3, 3),
-        *planned,
+        whole.planned,
+        whole.overdue,
         row.unit,
         row.documents,
         _rounded(row.documents_per_s),
+        whole.not_begun,
     ]
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,35 @@ def test_chinese_says_it_too(on_time: RunRecord, late: RunRecord, render: Callab
     trend = plain(render(in_language(followed(late), "zh")))
     assert f"late（B）：{CHINESE}" in comparison and CHINESE_BADGE in comparison
     assert f"late：{CHINESE}" in trend and CHINESE_BADGE in trend
+
+
+@pytest.mark.parametrize("ended_by", ["completed", "interrupt"])
+def test_of_a_closed_loop_by_count_what_was_not_begun_is_planned_all_the_same(tmp_path: Path, ended_by: str) -> None:
+    plan = simulated_plan(rate_ops_per_s=None, warmup_s=0, duration_s=1.0, operation_count=50_000)
+    record = replace(write_run(tmp_path / "run", plan), ended_by=ended_by)
+    assert record.summary is not None and record.imbalances == () and record.summary["overdue"] == 0
+    sent = record.summary["sent"]
+    assert 5_000 < sent < 20_000
+    report = run_report(record, observe(record))
+    table = {
+        row["Operations"].text: int(row["Count"].text.replace(" ", "")) for row in table_cells(report, "accounting")
+    }
+    assert (table["Planned"], table["Sent"], table["Not begun"]) == (50_000, sent, 50_000 - sent)
+    assert table["Planned"] == table["Sent"] + table["Overdue"] + table["Not begun"]
+    assert "Planned = sent + overdue + not begun" in render_markdown(report)
+    assert "未开始" in render_markdown(in_language(report, "zh"))
+    counts = json.loads(render_json(report))["counts_whole_run"]
+    assert (counts["planned"], counts["due"], counts["not_begun"]) == (50_000, sent, 50_000 - sent)
+    total, *kinds = csv.DictReader(io.StringIO(statistics_csv(record)))
+    columns = ("planned_whole_run", "overdue_whole_run", "not_begun_whole_run")
+    assert [total[each] for each in columns] == ["50000", "0", str(50_000 - sent)]
+    assert {kind[each] for kind in kinds for each in columns} == {""}, "no split by kind was planned"
+
+
+def test_of_a_closed_loop_by_count_that_came_to_its_end_all_were_begun(tmp_path: Path) -> None:
+    record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=None, warmup_s=0, operation_count=5_000))
+    report = run_report(record, observe(record))
+    table = {row["Operations"].text: row["Count"].text for row in table_cells(report, "accounting")}
+    assert table["Planned"] == table["Sent"] == "5 000" and "Not begun" not in table
+    total = next(csv.DictReader(io.StringIO(statistics_csv(record))))
+    assert (total["planned_whole_run"], total["not_begun_whole_run"]) == ("5000", "0")

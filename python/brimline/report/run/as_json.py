@@ -12,6 +12,7 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.outages import outages_of
 from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.steady import SteadyState
+from brimline.analysis.unsent import not_begun
 from brimline.analysis.verdict import Judgement, proves_nothing
 from brimline.record.model import Histogram, OperationRow, RunRecord
 from brimline.report.document import FORMAT_VERSION
@@ -230,7 +231,10 @@ def _counts_whole_run(record: RunRecord) -> Mapping[str, Any] | None:
     summary = record.summary
     if summary is None:
         return None
+    left = not_begun(record)
     return {
+        "planned": summary["due"] + left,
+        "not_begun": left,
         "due": summary["due"],
         "sent": summary["sent"],
         "overdue": summary["overdue"],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from brimline.analysis.objective import LatencyObjective
 from brimline.analysis.outages import outage_ns, outages_of
 from brimline.analysis.quantile_text import quantile_text
+from brimline.analysis.unsent import not_begun
 from brimline.plan.model import MixWork
 from brimline.record.model import Outage, RunRecord, Summary
 from brimline.report import jmeter_table
@@ -22,6 +23,14 @@ from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_p
 from brimline.wording import message
 
 _OUTAGES_SHOWN = 50
+_ACCOUNTING = (
+    "Whole run, warm-up included, and the drain after it. Planned = sent + overdue; "
+    "sent = answered + found nothing + failed + unfinished."
+)
+_ACCOUNTING_OF_LESS = (
+    "Whole run, warm-up included, and the drain after it. Planned = sent + overdue + not begun; "
+    "sent = answered + found nothing + failed + unfinished."
+)
 _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
 
@@ -91,8 +100,10 @@ def accounting(record: RunRecord) -> Section:
             short="Planned, sent",
             blocks=[text],
         )
+    left = not_begun(record)
+    planned = summary["due"] + left
     rows: list[tuple[str, str, int, Tone]] = [
-        ("Planned", _planned_note(record), summary["due"], ""),
+        ("Planned", _planned_note(record, left), planned, ""),
         ("Sent", "", summary["sent"], ""),
         (
             "Overdue",
@@ -110,13 +121,14 @@ def accounting(record: RunRecord) -> Section:
             "warn",
         ),
     ]
+    if left:
+        rows.insert(3, ("Not begun", "the run ended before it came to them", left, "warn"))
     attempted_again = summary.get("attempted_again", 0)
     if attempted_again:
         rows.insert(2, ("Attempted again", "of those sent: inserts that had failed", attempted_again, "warn"))
     retried = sum(of.get("retried", 0) for of in summary["operations"].values())
     if retried:
         rows.append(("Sent once more", "attempts besides those sent, after an error that allows it", retried, "warn"))
-    due = max(summary["due"], 1)
     table = Table(
         columns=[
             Column(label="Commands" if is_load(record) else "Operations", numeric=False, leading=True),
@@ -128,13 +140,12 @@ def accounting(record: RunRecord) -> Section:
             [
                 Cell(text=label),
                 Cell(text=format_count(count), tone=_tone_if(tone, count)),
-                Cell(text=format_percentage(count / due)),
+                Cell(text=format_percentage(count / max(planned, 1))),
                 Cell(text=note, tone="muted"),
             ]
             for label, note, count, tone in rows
         ],
-        caption="Whole run, warm-up included, and the drain after it. Planned = sent + overdue; "
-        "sent = answered + found nothing + failed + unfinished.",
+        caption=_ACCOUNTING_OF_LESS if left else _ACCOUNTING,
     )
     return Section(
         id="accounting",
@@ -159,7 +170,9 @@ def _documents_of_inserts(record: RunRecord, summary: Summary) -> list[Text]:
     return [Text(text=words)]
 
 
-def _planned_note(record: RunRecord) -> str:
+def _planned_note(record: RunRecord, left: int) -> str:
+    if left:
+        return "as many as were asked for"
     return "workers times loops" if record.plan.pacer.kind == "tlr" else "due by the end of the run"
 
 
