@@ -27,7 +27,7 @@ Python.
 """
 
 _BUNDLED_FILE = "fiftyone/db/bin/mongod"
-VERSION_DEADLINE_S = 10.0
+VERSION_DEADLINE_S = 20.0
 """A program that is read from a slow disk for the first time takes seconds to say its version."""
 _VERSION_WORD = re.compile(r"\d{1,3}\.\d{1,3}(\.\d{1,3})?")
 _IN_TEXT = re.compile(r"\bv?(\d+\.\d+\.\d+)")
