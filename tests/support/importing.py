@@ -8,7 +8,7 @@ from brimline.cli.app import main
 from tests.support.command_line import CommandLine, Outcome, Running
 from tests.support.waiting import eventually
 
-SLOWLY = ("--batchSize", "25", "-j", "2")
+SLOWLY = ("--batchSize", "5", "-j", "2")
 """So that an import is not over before something happens to it."""
 
 
