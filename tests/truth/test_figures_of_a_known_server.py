@@ -9,6 +9,7 @@ import brimline
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Verdict, judge
+from brimline.api.run_result import run_result
 from brimline.execution import DataPolicy
 from brimline.record import RunRecord
 from tests.support.scripted_server import ScriptedServer, scripted_server
@@ -118,6 +119,36 @@ def test_an_overloaded_server_is_credited_with_all_that_it_does(tmp_path: Path) 
     # Of 8000 due in the window: 2 s x 2000/s less the 2000 that the warm-up left behind.
     assert observation.completed_share == pytest.approx(2000 / 8000, abs=0.01)
     assert observation.overdue == pytest.approx(6000, abs=20)
+
+
+FAR_TOO_MUCH = {"load": {"kind": "constant", "rate": 1_000_000}, "connections": 8, "warmup": "1s", "duration": "2s"}
+
+
+def test_a_server_that_never_comes_to_what_is_due_in_the_window_has_failed(tmp_path: Path) -> None:
+    """8000/s at 1 000 000/s: all that is answered in the window was due in the warm-up, the server's fault."""
+    record = simulate({"service": {"kind": "fixed", "ns": MS}}, tmp_path / "run", **FAR_TOO_MUCH)
+    result = run_result(record, Slo.of_p99(10 * MS))
+    assert result.observation.throughput_ops_per_s == pytest.approx(8000, rel=0.01)
+    assert result.judgement is not None and result.judgement.verdict is Verdict.FAIL
+    assert result.error is not None and result.exit_code == 3
+    assert result.error.message.startswith(
+        "the objective was missed: planned 3 000 000, sent 24 001: 2 975 999 (99.2 %) never went out"
+    )
+    assert result.error.message.endswith(
+        "all 8 places for operations in flight were taken; "
+        "none of the operations offered in the measured window completed"
+    )
+
+
+def test_a_generator_that_never_comes_to_what_is_due_in_the_window_proves_nothing(tmp_path: Path) -> None:
+    """The same with 5000/s that the generator does at most, and a server that takes a quarter of its time."""
+    record = simulate(
+        {"service": {"kind": "fixed", "ns": MS // 20}}, tmp_path / "run", generator_ns=MS // 5, **FAR_TOO_MUCH
+    )
+    result = run_result(record, Slo.of_p99(10 * MS))
+    assert result.judgement is not None and result.judgement.verdict is Verdict.INVALID
+    assert result.error is not None and result.exit_code == 4
+    assert result.error.message.startswith("the run proves nothing: planned 3 000 000, sent 15 000: 2 985 000 (99.5 %)")
 
 
 def test_a_window_bounded_by_count_holds_all_that_was_offered(tmp_path: Path) -> None:

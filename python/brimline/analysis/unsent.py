@@ -1,5 +1,6 @@
 """Owns what was asked for and never went out, and why."""
 
+from brimline.analysis.window import done_in_window
 from brimline.record.model import IntervalRow, RunRecord, Summary
 from brimline.units import format_count, format_duration
 from brimline.wording import message
@@ -28,14 +29,29 @@ def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> s
         return "because no connection to the server was left"
     if record.closed_loop:
         return "because the run ended before its workers had performed their loops"
-    bound = record.plan.in_flight_max or record.plan.connections
     reason: str = "the generator was late"
     if gone_ns := server_gone_ns(record):
         reason = message("no connection to the server was up for {time}", time=format_duration(gone_ns))
-    elif held_back_share > HELD_BACK_SHARE_MAX or _were_places_taken(record, summary, bound):
-        reason = _places_taken(bound)
+    elif waited_for_places(record, summary, held_back_share):
+        reason = _places_taken(_bound(record))
     age = format_duration(summary["oldest_overdue_ns"])
     return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
+
+
+def waited_for_places(record: RunRecord, summary: Summary, held_back_share: float) -> bool:
+    """Whether the server kept operations from going out: all places were taken by those that it had not answered.
+
+    The null target answers at once: what takes its places is the generator's own time.
+    """
+    if record.closed_loop or record.plan.target.kind == "null" or not summary["overdue"]:
+        return False
+    return (
+        held_back_share > HELD_BACK_SHARE_MAX or _were_places_taken(record, summary) or _was_backlog_held_back(record)
+    )
+
+
+def _bound(record: RunRecord) -> int:
+    return record.plan.in_flight_max or record.plan.connections
 
 
 def _places_taken(bound: int) -> str:
@@ -53,10 +69,17 @@ def server_gone_ns(record: RunRecord) -> int:
     return gone_ns if gone_ns >= _PART_OF_WAIT_MIN * age_ns else 0
 
 
-def _were_places_taken(record: RunRecord, summary: Summary, bound: int) -> bool:
+def _were_places_taken(record: RunRecord, summary: Summary) -> bool:
     age_ns = summary["oldest_overdue_ns"]
-    full_ns = sum(overlap for row, overlap in _waited(record, age_ns) if row["in_flight"] >= bound)
+    full_ns = sum(overlap for row, overlap in _waited(record, age_ns) if row["in_flight"] >= _bound(record))
     return age_ns > 0 and full_ns >= _PART_OF_WAIT_MIN * age_ns
+
+
+def _was_backlog_held_back(record: RunRecord) -> bool:
+    """Whether most of what was sent in the window had waited for a place, also where all of it was due before."""
+    done = done_in_window(record)
+    sent = sum(row["sent"] for row in done)
+    return sent > 0 and sum(row["held_back"] for row in done) >= _PART_OF_WAIT_MIN * sent
 
 
 def _waited(record: RunRecord, age_ns: int) -> list[tuple[IntervalRow, int]]:

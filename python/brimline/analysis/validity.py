@@ -10,7 +10,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
 from brimline.analysis.steady import SteadyState
-from brimline.analysis.unsent import HELD_BACK_SHARE_MAX, why_unsent
+from brimline.analysis.unsent import HELD_BACK_SHARE_MAX, server_gone_ns, waited_for_places, why_unsent
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement
 from brimline.plan import Plan, WireTarget
@@ -83,7 +83,9 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += following_findings(record.server)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
     findings += contents(record)
-    findings.append(samples(figures.service if record.closed_loop else figures.response))
+    findings.append(
+        _only_older(record, figures) or samples(figures.service if record.closed_loop else figures.response)
+    )
     if figures.steady is not None:
         findings.append(figures.steady.finding)
     return tuple(findings)
@@ -341,6 +343,22 @@ def contents(record: RunRecord) -> list[Finding]:
     )
     standing = Standing.FAIL if different else Standing.WARN if absent else Standing.PASS
     return [Finding("contents", standing, evidence)]
+
+
+def _only_older(record: RunRecord, figures: RunFigures) -> Finding | None:
+    """What an open loop shows whose backlog took the whole window: nothing due in it was answered, but older ones were.
+
+    Where they waited for the server, that it doesn't keep up is what the run proves, and an objective is missed; where
+    the generator was late, nothing is known of the server. None where it isn't so.
+    """
+    if record.closed_loop or record.summary is None or figures.response is not None or not figures.throughput_ops_per_s:
+        return None
+    evidence = message(
+        "nothing that was due in the measured window was answered: the {rate} answered in it were due before",
+        rate=format_rate(figures.throughput_ops_per_s),
+    )
+    by_server = waited_for_places(record, record.summary, figures.held_back_share) and not server_gone_ns(record)
+    return Finding("samples", Standing.WARN if by_server else Standing.FAIL, evidence)
 
 
 def samples(latency: Latency | None) -> Finding:

@@ -124,15 +124,18 @@ def _shortfalls(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]
         yield ObjectiveResult(
             message("completed ≥ {share}", share=format_percentage(slo.completed_share_min)),
             Verdict.FAIL,
-            message(
-                "only {share} of the offered operations completed",
-                share=format_percentage(observation.completed_share or 0),
-            ),
+            _completed_text(observation.completed_share or 0),
         )
     growth = observation.backlog_growth
     if growth is not None and growth.low > 0 and growth.value > GROWTH_SHARE_MIN * (observation.offered_ops_per_s or 0):
         evidence = message("the backlog grows by {rate}", rate=format_rate(growth.value))
         yield ObjectiveResult("the backlog doesn't grow", Verdict.FAIL, evidence)
+
+
+def _completed_text(share: float) -> str:
+    if not share:
+        return "none of the operations offered in the measured window completed"
+    return message("only {share} of the offered operations completed", share=format_percentage(share))
 
 
 def _incomplete(observation: Observation, slo: Slo) -> bool:

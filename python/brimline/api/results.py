@@ -91,16 +91,20 @@ class RunResult(Result):
         if not proves_nothing(self.observation, self.judgement):
             return None
         reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
-        return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look)
+        return InvalidRun(f"the run proves nothing: {self._with_unsent(reasons)}", hint=self.where_to_look)
 
     @property
     def _objective_missed(self) -> GateFailed | InvalidRun | None:
         if self.judgement is None or self.judgement.verdict is Verdict.PASS:
             return None
-        reasons = "; ".join(self.judgement.reasons)
+        reasons = self._with_unsent(self.judgement.reasons)
         if self.judgement.verdict is Verdict.FAIL:
             return GateFailed(f"the objective was missed: {reasons}", hint=self.where_to_look)
         return InvalidRun(f"inconclusive: {reasons}", hint=self.where_to_look)
+
+    def _with_unsent(self, reasons: Sequence[str]) -> str:
+        """The reasons after what was planned and never sent: of an open loop it says how far the rate was missed."""
+        return "; ".join((*filter(None, (self.observation.unsent,)), *reasons))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

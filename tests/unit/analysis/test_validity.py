@@ -259,6 +259,39 @@ def test_what_never_went_out_is_told_with_its_reason(held_back: int, reason: str
     assert unsent.evidence.endswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("target", "held_back", "standing", "reason"),
+    [
+        ("wire", 1000, Standing.WARN, "all 8 places for operations in flight were taken"),
+        ("wire", 400, Standing.FAIL, "the generator was late"),
+        ("null", 1000, Standing.FAIL, "the generator was late"),
+    ],
+)
+def test_a_backlog_that_takes_the_whole_window_is_the_servers_or_the_generators(
+    target: str, held_back: int, standing: Standing, reason: str
+) -> None:
+    """What is sent in the window was due before it; whether it had waited for a place tells who was behind."""
+    totals = summary(due=200_000, sent=10_000, overdue=190_000, oldest_overdue_ns=10 * S)
+    operations = [operation_row(second, phase="warmup", held_back=held_back) for second in range(1, 11)]
+    record = run_record(target=target, summary=totals, operations=operations, latencies={})
+    samples = finding(record, "samples")
+    assert samples.verdict is standing
+    assert samples.evidence == (
+        "nothing that was due in the measured window was answered: the 1 000 ops/s answered in it were due before"
+    )
+    assert finding(record, "sent").evidence.endswith(reason)
+
+
+@pytest.mark.parametrize("gone", [{"connections_up": 0}, {"in_flight": 8}])
+def test_a_window_in_which_nothing_was_answered_proves_nothing(gone: dict[str, int]) -> None:
+    totals = summary(due=200_000, sent=10_000, overdue=190_000, oldest_overdue_ns=10 * S)
+    intervals = [interval_row(second, **gone) for second in range(1, 11)]
+    operations = [operation_row(0, phase="warmup")]
+    record = run_record(summary=totals, intervals=intervals, operations=operations, latencies={})
+    samples = finding(record, "samples")
+    assert (samples.verdict, samples.evidence) == (Standing.FAIL, "no operation finished in the measured window")
+
+
 def test_one_place_is_told_as_one() -> None:
     totals = summary(due=200_000, sent=179_960, overdue=20_040, ok=179_960, oldest_overdue_ns=S)
     operations = [operation_row(second, sent=1000, held_back=500) for second in range(1, 11)]
