@@ -162,6 +162,24 @@ def test_a_target_that_was_not_kept_is_said(brimline_cli: CommandLine) -> None:
     assert "warning" not in kept.stderr
 
 
+def test_a_target_that_was_not_reached_is_said_where_all_went_out(brimline_cli: CommandLine) -> None:
+    """By its count a run ends late instead of leaving anything unsent; 400 a second are done at most."""
+    limits = ("-threads", "2", "-p", "operationcount=200")
+    with scripted_server({"service": {"kind": "fixed", "ns": 5_000_000}}) as server:
+        address = f"mongodb.url={server.uri}/ycsb"
+        too_high = ycsb(brimline_cli, address, "run", "c", *limits, "-target", "10000000")
+        kept = ycsb(brimline_cli, address, "run", "c", *limits, "-target", "100")
+    (said,) = re.findall(
+        r"^warning: a target of 10 000 000 ops/s was asked for, (\d+) ops/s \((.*) %\) were reached$",
+        too_high.stderr,
+        re.MULTILINE,
+    )
+    assert 100 <= int(said[0]) <= 410, "what the measurements say too, but for the last replies"
+    assert "target" not in too_high.stdout
+    assert form(too_high.stdout) == form(kept.stdout)
+    assert "warning" not in kept.stderr
+
+
 def test_a_time_limit_ends_loads_and_runs(brimline_cli: CommandLine, url: str, database: Database) -> None:
     load = ycsb(brimline_cli, url, "load", "c", "-target", "100", "-p", "maxexecutiontime=1")
     assert load.exit_code == 0, load.stderr

@@ -15,6 +15,8 @@ LatencyKey: TypeAlias = tuple[str | None, ObjectiveClock, float]
 P99 = 0.99
 TAIL_OPERATIONS_P99 = 0.01
 """Share of the operations above a p99: what the presets' windows are made for."""
+COMPLETED_SHARE_MIN = 0.99
+"""Share of what was offered below which a rate was not reached."""
 
 _QUANTILE_NAME = re.compile(r"p(\d{1,2}(?:\.\d{1,4})?)")
 
@@ -112,7 +114,7 @@ class Slo:
 
     latencies: tuple[LatencyObjective, ...] = (LatencyObjective(),)
     errors: tuple[ErrorObjective, ...] = (ErrorObjective(),)
-    completed_share_min: float = 0.99
+    completed_share_min: float = COMPLETED_SHARE_MIN
 
     def __post_init__(self) -> None:
         if not self.latencies:

@@ -20,7 +20,7 @@ from brimline.plan.log import operations_at_most
 from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
 from brimline.record import brimline_version
 from brimline.record.model import RunRecord, Samples
-from brimline.report.ycsb import StatusLines, measurement_rows, render, write_hdr_files, write_raw
+from brimline.report.ycsb import StatusLines, measurement_rows, missed_target, render, write_hdr_files, write_raw
 from brimline.spec import LoadedSpec, YcsbOutput, load_ycsb
 from brimline.spec.ycsb_front import Phase
 from brimline.units import NS_PER_S
@@ -130,10 +130,12 @@ class _Front:
         for row in result.record.errors:
             words = (row["operation"], row["outcome"], str(row["code"] or ""), row["label"])
             self.talk(f"{row['count']} x {' '.join(filter(None, words))}: {row['example']}")
-        # YCSB's lines have no place for what -target asked for and never went out, nor for latencies that are lost.
+        # YCSB's lines have no place for what -target asked for and didn't get, nor for latencies that are lost.
         for finding in result.observation.findings:
             if finding.name in ("sent", "operation_log") and finding.verdict is not Standing.PASS:
                 self.talk(f"warning: {finding.evidence}")
+        if not result.observation.unsent and (missed := missed_target(result.record, self.output)):
+            self.talk(f"warning: {missed}")
         self.talk(f"record: {result.directory}")
 
     def _check_limits(self, plan: Plan) -> None:
