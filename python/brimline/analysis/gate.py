@@ -4,13 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from brimline.analysis.compared_run import METRIC_KEYS
+from brimline.analysis.compared_run import METRIC_KEYS, ComparedRun
 from brimline.analysis.comparison import ALPHA, LeftOut, MetricChange
-from brimline.units import Quantity, format_percentage, parse_percentage
-from brimline.wording import message
+from brimline.units import Quantity, format_count, format_percentage, parse_percentage
+from brimline.wording import Verbatim, message
 
 GATED_BY_DEFAULT = ("throughput", "p99")
 """What a limit without a name is for. Errors have a limit of their own, in points: a share of almost nothing."""
+
+LOWER_RATE = "offer a rate that every run can send"
+"""What helps where operations never went out: more such runs would not."""
 
 
 class GateVerdict(StrEnum):
@@ -23,11 +26,15 @@ class GateVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateCase:
-    """One gated metric and what came of it."""
+    """One gated metric, or what keeps all of them from passing, and what came of it.
+
+    `advice`: what would help where it is inconclusive.
+    """
 
     name: str
     verdict: GateVerdict
     text: str
+    advice: str = "more runs a side narrow the interval"
 
 
 def parse_limits(texts: Iterable[str]) -> dict[str, float]:
@@ -43,17 +50,26 @@ def parse_limits(texts: Iterable[str]) -> dict[str, float]:
 
 
 def gate(
-    changes: Sequence[MetricChange], limits: Mapping[str, float], *, left_out: Sequence[LeftOut] = ()
+    changes: Sequence[MetricChange],
+    limits: Mapping[str, float],
+    *,
+    left_out: Sequence[LeftOut] = (),
+    a: Sequence[ComparedRun] = (),
+    b: Sequence[ComparedRun] = (),
 ) -> tuple[GateCase, ...]:
     """Each limit against its metric. A metric that the runs don't have is inconclusive, never passed over.
 
     `left_out`: runs without a part in the comparison. Where a server broke in one, the others can't pass for it.
+    `a`, `b`: the runs that the changes are of. Where one didn't send what was planned, its figures lack what would have
+    been slowest, and what they show against a limit is not of the load that was asked for.
     """
+    if not limits:
+        return ()
     by_key = {each.metric.key: each for each in changes}
-    broken = [each for each in left_out if each.broken] if limits else []
     return (
         *(_case(key, by_key.get(key), limit) for key, limit in limits.items()),
-        *(_broken_case(each) for each in broken),
+        *(_broken_case(each) for each in left_out if each.broken),
+        *(_unsent_case(run, side) for side, runs in (("A", a), ("B", b)) for run in runs if run.unsent),
     )
 
 
@@ -62,6 +78,20 @@ def _broken_case(run: LeftOut) -> GateCase:
         name=run.name,
         verdict=GateVerdict.INCONCLUSIVE,
         text=message("{name} ({side}) is left out: {reason}", name=run.name, side=run.side, reason=run.reason),
+    )
+
+
+def _unsent_case(run: ComparedRun, side: str) -> GateCase:
+    text = message("{name} ({side}) {sent}", name=Verbatim(run.name), side=side, sent=sent_text(run))
+    return GateCase(name=run.name, verdict=GateVerdict.INCONCLUSIVE, text=text, advice=LOWER_RATE)
+
+
+def sent_text(run: ComparedRun) -> str:
+    """How much of its plan a run sent that left some unsent, and what that means for its figures."""
+    return message(
+        "sent {sent} of the {planned} planned: its figures are of less than was asked for",
+        sent=format_count(run.totals.sent if run.totals else 0),
+        planned=format_count(run.totals.due if run.totals else 0),
     )
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from brimline.analysis.compared_run import ComparedRun, Metric, metrics
 from brimline.analysis.comparison import LeftOut
-from brimline.analysis.gate import GateCase, GateVerdict, signed_percentage
+from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text, signed_percentage
 from brimline.stats.change_points import MAGNITUDE_FLOOR, SERIES_MIN, ChangePoint, change_points
 from brimline.units import format_percentage
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 TREND_METRICS = ("throughput", "p50", "p99", "client_cpu", "server_cpu")
 """What is followed unless said otherwise."""
@@ -69,7 +69,8 @@ def run_series(
 def gate_trends(series: Sequence[RunSeries], *, limit: float, newest: int) -> tuple[GateCase, ...]:
     """Whether a metric became worse by more than `limit` among the `newest` runs; too few runs are inconclusive.
 
-    So is a newest run that doesn't count, or lacks the figure: nothing is known of what it would have shown.
+    So is a newest run that doesn't count, lacks the figure, or didn't send what was planned: nothing is known of what
+    it would have shown.
     """
     return tuple(
         case
@@ -88,6 +89,10 @@ def _unknown_cases(series: RunSeries) -> list[GateCase]:
     if newest is not None:
         text = message("the newest run, {name}, proves nothing: {reason}", name=newest.name, reason=newest.reason)
         return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)]
+    if series.runs and series.runs[-1].unsent:
+        last = series.runs[-1]
+        text = message("the newest run, {name}, {sent}", name=Verbatim(last.name), sent=sent_text(last))
+        return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text, advice=LOWER_RATE)]
     if not series.trends:
         text = message("{name}: no run has the figures that are followed", name=series.name)
         return [GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)]

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.compared_run import ComparedRun, Totals
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.gate import GateCase, GateVerdict, gate, overall, parse_limits
 from tests.support.run_sets import simulated_run
@@ -65,6 +65,23 @@ def test_the_runs_that_are_left_pass_for_no_run_in_which_the_server_broke() -> N
     assert throughput.verdict is GateVerdict.PASS
     assert (told.verdict, told.text) == (GateVerdict.INCONCLUSIVE, "broken (B) is left out: the target went away")
     assert gate(comparison.changes, {}, left_out=comparison.left_out) == ()
+
+
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_a_run_that_did_not_send_what_was_planned_passes_no_gate(side: str) -> None:
+    """Not even one of latency, whose figures are the same: what never went out would have been the slowest."""
+    totals = Totals(due=200_000, sent=179_960, overdue=20_040)
+    a, b = runs(1000.0), runs(1000.0)
+    late = {"A": a, "B": b}[side]
+    late[4] = replace(late[4], name="late", totals=totals, unsent="planned 200 000, sent 179 960: …")
+    comparison = compare_runs(a, b)
+    throughput, told = gate(comparison.changes, {"throughput": 0.05}, a=comparison.a, b=comparison.b)
+    assert throughput.verdict is GateVerdict.PASS
+    assert told.verdict is GateVerdict.INCONCLUSIVE
+    assert told.text == (
+        f"late ({side}) sent 179 960 of the 200 000 planned: its figures are of less than was asked for"
+    )
+    assert gate(comparison.changes, {}, a=comparison.a, b=comparison.b) == ()
 
 
 def test_runs_that_have_a_figure_pass_for_none_that_lacks_it() -> None:

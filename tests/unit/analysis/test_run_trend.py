@@ -1,8 +1,9 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.compared_run import ComparedRun, Totals
 from brimline.analysis.gate import GateVerdict, overall
 from brimline.analysis.run_trend import change_text, gate_trends, run_series
 from brimline.plan import Plan
@@ -76,6 +77,21 @@ def test_a_newest_run_that_proves_nothing_passes_no_gate() -> None:
         assert first.text == "the newest run, spoilt, proves nothing: ended early"
     older = simulated_run("older", figures={"throughput": 1.0}, started_ns=-1, problems=("ended early",))
     assert overall(gate_trends(run_series([older, *night([1000.0] * 12)]), limit=0.05, newest=10)) is GateVerdict.PASS
+
+
+def test_a_newest_run_that_did_not_send_what_was_planned_passes_no_gate() -> None:
+    totals = Totals(due=200_000, sent=179_960, overdue=20_040)
+    *older, newest = night([1000.0] * 12)
+    late = replace(newest, totals=totals, unsent="planned 200 000, sent 179 960: …")
+    cases = gate_trends(run_series([*older, late]), limit=0.05, newest=10)
+    told, *others = cases
+    assert overall(others) is GateVerdict.PASS
+    assert told.verdict is GateVerdict.INCONCLUSIVE
+    assert told.text == (
+        "the newest run, night-11, sent 179 960 of the 200 000 planned: its figures are of less than was asked for"
+    )
+    since = gate_trends(run_series([*older[:-1], replace(older[-1], unsent="…"), newest]), limit=0.05, newest=10)
+    assert overall(since) is GateVerdict.PASS, "the newest one tells"
 
 
 def test_a_figure_that_the_newest_run_lacks_passes_no_gate() -> None:

@@ -12,8 +12,10 @@ from rich.console import Console
 
 from brimline.analysis.compared_run import compared_run
 from brimline.analysis.comparison import compare_runs
+from brimline.analysis.gate import GateVerdict
 from brimline.analysis.observation import observe
 from brimline.analysis.run_trend import run_series
+from brimline.api.comparison import compare
 from brimline.record import RunRecord
 from brimline.report import Report, in_language, print_report, render_html, render_json, run_report
 from brimline.report.comparison.trend_view import trend_report
@@ -132,6 +134,18 @@ def test_runs_that_sent_what_was_planned_are_compared_as_ever(on_time: RunRecord
     assert "never went out" not in plain(printed(report) + render_html(report))
     assert all("Planned" not in row for row in table_cells(report, "runs"))
     assert [badge.text for badge in report.verdict.badges] == ["no claim"]
+
+
+def test_no_gate_passes_for_what_was_never_sent(tmp_path: Path) -> None:
+    """Both sides are the same, and so is their p99: of what went out."""
+    a, b = ([record_at(tmp_path / f"{side}{number}", 20_000.0).directory for number in (1, 2)] for side in "ab")
+    result = compare(a, b, limits={"p99": 0.05})
+    assert [case.verdict for case in result.cases] == [GateVerdict.PASS, *[GateVerdict.INCONCLUSIVE] * 4]
+    assert result.error is not None and result.error.exit_code == 4
+    assert "a1 (A) sent 179 960 of the 200 000 planned" in result.error.message
+    assert "b2 (B) sent 179 960 of the 200 000 planned" in result.error.message
+    assert result.error.hint == "offer a rate that every run can send"
+    assert "计划 20 万，只发送 17.996 万" in plain(printed(in_language(result.report, "zh")))
 
 
 @pytest.mark.parametrize("render", [printed, render_html, render_markdown])
