@@ -248,7 +248,7 @@ def test_a_majority_of_one_waits_for_its_journal(tmp_path: Path, run: Callable[.
 
 
 def test_writes_that_wait_for_another_member(tmp_path: Path, run: Callable[..., brimline.RunResult]) -> None:
-    with replica_set(required_mongod(), tmp_path / "set", members=2) as (member, _):
+    with replica_set(required_mongod(), tmp_path / "set", members=2, delays_s={1: 1}) as (member, _):
         overrides: Overrides = {"operations": UPDATES, "target__write_concern": {"w": 2}}
         check_limit(lambda: run(address=member.address, connections=8, **overrides), BottleneckKind.REPLICATION)
 
