@@ -10,7 +10,7 @@ from pymongo.errors import PyMongoError
 
 from brimline.doctor.check import Check, Status, graded, unknown
 from brimline.errors import BrimlineError
-from brimline.servers.binary import find_mongod, version_text
+from brimline.servers.binary import find_mongod, version_in, version_text
 from brimline.servers.catalogue import offered
 from brimline.servers.deployment import Client
 from brimline.servers.versions import binaries_directory, cached_versions
@@ -34,6 +34,13 @@ def mongod(
         version = version_text(binary.path, libraries=binary.libraries)
     except BrimlineError as error:
         return Check(name="mongod", status=Status.FAIL, evidence=error.message, hint=error.hint)
+    if version_in(version) is None:
+        return Check(
+            name="mongod",
+            status=Status.FAIL,
+            evidence=f"{binary.path} --version names no version, found by {binary.source}",
+            hint="name a mongod with --mongod, or leave it to brimline's own",
+        )
     licence = f", licence {binary.licence}" if binary.licence else ""
     evidence = f"{version}, found by {binary.source}: {binary.path}{licence}"
     return graded("mongod", evidence, hint="", figures={"version": version, "path": str(binary.path)})

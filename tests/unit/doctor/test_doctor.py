@@ -282,9 +282,9 @@ def test_data_directory(tmp_path: Path) -> None:
 
 def test_mongod(tmp_path: Path) -> None:
     program = tmp_path / "mongod"
-    program.write_text("#!/bin/sh\necho db version v9.9\n")
+    program.write_text("#!/bin/sh\necho db version v9.9.0\n")
     program.chmod(0o755)
-    _expect(disk.mongod(flag=program, environ={}), Status.PASS, "v9.9", "found by flag")
+    _expect(disk.mongod(flag=program, environ={}), Status.PASS, "v9.9.0", "found by flag")
     _expect(disk.mongod(flag=tmp_path / "none", environ={}), Status.FAIL)
 
 
@@ -394,6 +394,16 @@ def test_a_checkup_asks_what_suits_the_server_that_will_be_used(
     for given in cases:
         assert "transparent_huge_pages" in [check.name for check in examine(runs_directory=tmp_path, **given)]
     assert asked == ["8.0.4", None, "99.1", FAR]
+
+
+@pytest.mark.parametrize("script", ["exit 0", "printf 'no \\033[31mversion'"])
+def test_a_program_that_names_no_version_is_no_mongod(tmp_path: Path, script: str) -> None:
+    program = tmp_path / "mongod"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    check = disk.mongod(flag=program)
+    _expect(check, Status.FAIL, f"{program} --version names no version")
+    assert check.hint and "\x1b" not in check.evidence
 
 
 def test_a_mongod_that_hangs_is_asked_once_and_said_to_give_no_answer(
