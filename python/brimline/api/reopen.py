@@ -34,6 +34,7 @@ from brimline.experiments.vary.order import VARY_KIND
 from brimline.record import ExperimentRecord, RunRecord, list_records, read_experiment, read_record
 from brimline.record.damage import damage_told
 from brimline.record.data_import import is_import
+from brimline.record.files import is_there
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_state
@@ -58,7 +59,7 @@ def open_result(
 
 
 def _open(directory: Path, apdex: ApdexThresholds) -> Result:
-    if (directory / EXPERIMENT_FILE).exists():
+    if is_there(directory / EXPERIMENT_FILE):
         return _open_experiment(directory)
     if is_imported(directory):
         return open_imported(directory)
@@ -81,7 +82,7 @@ def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
         return entries[-1].directory
     given = Path(name_or_path)
     for directory in (given, runs_directory / given):
-        if (directory / RECORD_FILE).exists() or (directory / EXPERIMENT_FILE).exists():
+        if is_there(directory / RECORD_FILE) or is_there(directory / EXPERIMENT_FILE):
             return directory
     matches = [entry.directory for entry in list_records(runs_directory) if str(given) in entry.directory.name]
     if len(matches) == 1:

@@ -10,7 +10,8 @@ from pydantic import SecretStr
 from brimline.errors import UsageError
 from brimline.record import ExperimentRecord, read_experiment
 from brimline.record.damage import damage_told
-from brimline.record.layout import EXPERIMENT_FILE, SPEC_FILE
+from brimline.record.directory_lock import being_written
+from brimline.record.layout import EXPERIMENT_FILE, RUNNING, SPEC_FILE
 from brimline.record.redaction import REDACTED
 from brimline.spec import LoadedSpec, Spec, load_spec
 
@@ -54,6 +55,9 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
             f"{directory} holds {_named(experiment.kind)}, not {' or '.join(map(_named, kinds))}",
             hint=f"brimline {_VERBS.get(experiment.kind, experiment.kind)} --resume {directory}",
         )
+    if experiment.ended_by == RUNNING:
+        # Asked for once more where it is written; told here before a server is started or given data for nothing.
+        raise being_written(directory)
     loaded = load_spec(directory / SPEC_FILE)
     with damage_told(directory):
         spec = _on_its_server(loaded.spec, experiment.environment)

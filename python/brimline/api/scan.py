@@ -23,6 +23,7 @@ from brimline.experiments.scan.setting import check_scenarios, collection_size, 
 from brimline.experiments.scan.stored import stored_probes, stored_scan_trials, stored_scans
 from brimline.plan import resolve
 from brimline.record import ExperimentRecord, read_experiment
+from brimline.record.layout import KILLED
 from brimline.report.scan.view import scan_report
 from brimline.servers import Deployment, control_client
 from brimline.spec import LoadedSpec
@@ -129,7 +130,7 @@ def _conduct(
     if resume is not None:
         before = read_experiment(resume)
         require_same(before, plan_hash=plan.hash8(), environment=place.context.environment)
-        left = before.settings.get("indexes_built", ()) if before.ended_by == "killed" else ()
+        left = before.settings.get("indexes_built", ()) if before.ended_by == KILLED else ()
     place.ensure_data(plan)
     place.stop.raise_if_requested()
     data = place.spec.data

@@ -1,12 +1,13 @@
 """Owns what a damaged record is to who reads it: one error that names its directory, whatever is wrong in it."""
 
+import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from brimline.errors import RecordError
 
-_SIGNS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_SIGNS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, csv.Error)
 """What reading or analysing a file ends in when a value is missing, of another type, or out of all bounds."""
 _REASON_LENGTH_MAX = 200
 

@@ -23,9 +23,23 @@ def lock_directory(directory: Path) -> int:
                 time.sleep(_PAUSE_S)
                 continue
             os.close(descriptor)
-            raise RecordError(f"{directory} is being written by another process", hint="wait until it ends") from error
+            raise _not_held(directory, error) from error
         break
     return descriptor
+
+
+def being_written(directory: Path) -> RecordError:
+    """The error for a record that another process holds."""
+    return RecordError(f"{directory} is being written by another process", hint="wait until it ends")
+
+
+def _not_held(directory: Path, error: OSError) -> RecordError:
+    if isinstance(error, BlockingIOError):
+        return being_written(directory)
+    return RecordError(
+        f"{directory} can't be kept from other writers: {(error.strerror or str(error)).lower()}",
+        hint="its file system has no locks: choose another place with --runs-dir",
+    )
 
 
 def is_held(directory: Path) -> bool:

@@ -121,12 +121,20 @@ def replace_json(path: Path, value: Mapping[str, Any]) -> None:
     replace_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is such a file. Raises RecordError where its directory can't be entered."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def read_lines(path: Path) -> list[str]:
     """The whole lines of a file, none when it isn't there.
 
     A last one without its line break was torn by a crash and is left out. Raises RecordError.
     """
-    if not path.exists():
+    if not is_there(path):
         return []
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
@@ -150,7 +158,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def read_json_if_there(path: Path) -> dict[str, Any] | None:
     """As `read_json`; None where there is no such file."""
-    return read_json(path) if path.exists() else None
+    return read_json(path) if is_there(path) else None
 
 
 def digest(path: Path) -> str:

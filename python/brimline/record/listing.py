@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.record.files import read_json
+from brimline.record.files import is_there, read_json
 from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, KILLED, RECORD_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_state
 
@@ -63,10 +63,10 @@ def _order(entry: RecordEntry) -> tuple[datetime, int, str]:
 
 def _entry(directory: Path) -> RecordEntry | None:
     """The record in `directory`, None when there is none."""
-    name = next((name for name in (EXPERIMENT_FILE, RECORD_FILE) if (directory / name).exists()), None)
-    if name is None:
-        return None
     try:
+        name = next((name for name in (EXPERIMENT_FILE, RECORD_FILE) if is_there(directory / name)), None)
+        if name is None:
+            return None
         return _readable_entry(directory, read_state(directory, name))
     except RecordError as error:
         return RecordEntry(

@@ -16,7 +16,7 @@ from brimline.record.batches import condensed
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import is_held
 from brimline.record.events import read_events
-from brimline.record.files import DAMAGED_HINT, digest, read_json, read_json_if_there, read_lines
+from brimline.record.files import DAMAGED_HINT, digest, is_there, read_json, read_json_if_there, read_lines
 from brimline.record.histograms import native_codec
 from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.layout import (
@@ -119,7 +119,7 @@ def read_state(directory: Path, name: str) -> Mapping[str, Any]:
     `killed`.
     """
     path = directory / name
-    if not path.exists():
+    if not is_there(path):
         raise _no_record(directory, name)
     held = is_held(directory)  # asked first: what is sealed in between says itself how it ended
     state = read_json(path)
@@ -139,7 +139,7 @@ def _no_record(directory: Path, name: str) -> RecordError:
     if not directory.is_dir():
         return RecordError(f"there is no directory {directory}", hint=_LIST_HINT)
     hint = _LIST_HINT
-    if name == RECORD_FILE and (directory / EXPERIMENT_FILE).exists():
+    if name == RECORD_FILE and is_there(directory / EXPERIMENT_FILE):
         hint = "it is an experiment; its runs are in the directory trials below it"
     return RecordError(f"{directory} is not a run: it has no {name}", hint=hint)
 

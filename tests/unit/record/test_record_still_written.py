@@ -1,5 +1,6 @@
 """A record that is being written is not taken for one whose writer is gone, and the other way round."""
 
+import errno
 import fcntl
 import json
 import os
@@ -12,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from brimline.api.reopen import find_record
+from brimline.api.resume import resumption
+from brimline.errors import RecordError
 from brimline.record import ExperimentWriter, RecordWriter, list_records, read_experiment, read_record
 from brimline.record.data_import import ImportState, ImportWriter, read_import
 from brimline.record.directory_lock import is_held, lock_directory
@@ -119,6 +123,41 @@ def test_a_file_system_without_locks_keeps_no_run_from_being_written(
         assert read_record(tmp_path / "run", codec=FAKE_CODEC).ended_by == "killed"
         writer.seal(summary(), None, ended_by="completed")
     assert read_record(tmp_path / "run", codec=FAKE_CODEC).ended_by == "completed"
+
+
+def test_an_experiment_that_cannot_be_kept_from_others_is_not_said_to_be_written_by_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(RecordError, match="can't be kept from other writers: no locks available") as told:
+        experiment(tmp_path / "e")
+    assert told.value.hint is not None and "--runs-dir" in told.value.hint
+
+
+def test_what_is_being_written_is_not_gone_on_with(tmp_path: Path) -> None:
+    with experiment(tmp_path / "e"), pytest.raises(RecordError, match="is being written by another process"):
+        resumption(tmp_path / "e", kinds=("sweep",))
+
+
+def test_a_directory_that_cannot_be_entered_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RecordWriter(tmp_path / "mine", plan(), "", {}, codec=FAKE_CODEC).close()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    stat = Path.stat
+
+    def guarded(self: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if self.parent == theirs:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return stat(self, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", guarded)
+    problems = {entry.directory.name: entry.problem for entry in list_records(tmp_path)}
+    assert problems == {"mine": "", "theirs": f"can't read {theirs / 'experiment.json'}: permission denied"}
+    with pytest.raises(RecordError, match="permission denied"):
+        find_record(theirs, runs_directory=tmp_path)
 
 
 def test_what_cannot_be_opened_is_not_held(tmp_path: Path) -> None:
