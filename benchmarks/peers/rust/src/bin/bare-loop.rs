@@ -185,8 +185,9 @@ fn update(arguments: &Arguments, records: &Records, random: &mut Rng) -> Result<
     };
     let bytes = message(&command)?;
     let value = value.ok_or("an update without a value")?;
-    let value_at = bytes.windows(value.len()).position(|part| part == value);
-    Ok(Message { bytes, value_at })
+    let value_at =
+        bytes.windows(value.len()).position(|part| part == value).ok_or("an update without its value")?;
+    Ok(Message { bytes, value_at: Some(value_at) })
 }
 
 /// The command as an `OP_MSG` of one section.
