@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.compared_run import METRIC_KEYS, ComparedRun
-from brimline.analysis.comparison import ALPHA, LeftOut, MetricChange
+from brimline.analysis.comparison import ALPHA, Comparison, LeftOut, MetricChange
 from brimline.units import Quantity, format_count, format_percentage, parse_percentage
 from brimline.wording import Verbatim, message
 
@@ -49,27 +49,25 @@ def parse_limits(texts: Iterable[str]) -> dict[str, float]:
     return limits
 
 
-def gate(
-    changes: Sequence[MetricChange],
-    limits: Mapping[str, float],
-    *,
-    left_out: Sequence[LeftOut] = (),
-    a: Sequence[ComparedRun] = (),
-    b: Sequence[ComparedRun] = (),
-) -> tuple[GateCase, ...]:
+def gate(comparison: Comparison, limits: Mapping[str, float]) -> tuple[GateCase, ...]:
     """Each limit against its metric. A metric that the runs don't have is inconclusive, never passed over.
 
-    `left_out`: runs without a part in the comparison. Where a server broke in one, the others can't pass for it.
-    `a`, `b`: the runs that the changes are of. Where one didn't send what was planned, its figures lack what would have
-    been slowest, and what they show against a limit is not of the load that was asked for.
+    Where a server broke in a run that is left out, the others can't pass for it. Where a run didn't send what was
+    planned, its figures lack what would have been slowest, and what they show against a limit is not of the load that
+    was asked for.
     """
     if not limits:
         return ()
-    by_key = {each.metric.key: each for each in changes}
+    by_key = {each.metric.key: each for each in comparison.changes}
     return (
         *(_case(key, by_key.get(key), limit) for key, limit in limits.items()),
-        *(_broken_case(each) for each in left_out if each.broken),
-        *(_unsent_case(run, side) for side, runs in (("A", a), ("B", b)) for run in runs if run.unsent),
+        *(_broken_case(each) for each in comparison.left_out if each.broken),
+        *(
+            _unsent_case(run, side)
+            for side, runs in (("A", comparison.a), ("B", comparison.b))
+            for run in runs
+            if run.unsent
+        ),
     )
 
 

@@ -153,7 +153,7 @@ def observe(
     return Observation(
         target=record.plan.target.kind,
         connections=record.plan.connections,
-        in_flight_max=record.plan.in_flight_max or record.plan.connections,
+        in_flight_max=record.plan.in_flight_bound,
         load=describe_load(record.plan),
         closed_loop=record.closed_loop,
         ended_by=record.ended_by,

@@ -33,7 +33,7 @@ def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> s
     if gone_ns := server_gone_ns(record):
         reason = message("no connection to the server was up for {time}", time=format_duration(gone_ns))
     elif waited_for_places(record, summary, held_back_share):
-        reason = _places_taken(_bound(record))
+        reason = _places_taken(record.plan.in_flight_bound)
     age = format_duration(summary["oldest_overdue_ns"])
     return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
 
@@ -48,10 +48,6 @@ def waited_for_places(record: RunRecord, summary: Summary, held_back_share: floa
     return (
         held_back_share > HELD_BACK_SHARE_MAX or _were_places_taken(record, summary) or _was_backlog_held_back(record)
     )
-
-
-def _bound(record: RunRecord) -> int:
-    return record.plan.in_flight_max or record.plan.connections
 
 
 def _places_taken(bound: int) -> str:
@@ -71,7 +67,9 @@ def server_gone_ns(record: RunRecord) -> int:
 
 def _were_places_taken(record: RunRecord, summary: Summary) -> bool:
     age_ns = summary["oldest_overdue_ns"]
-    full_ns = sum(overlap for row, overlap in _waited(record, age_ns) if row["in_flight"] >= _bound(record))
+    full_ns = sum(
+        overlap for row, overlap in _waited(record, age_ns) if row["in_flight"] >= record.plan.in_flight_bound
+    )
     return age_ns > 0 and full_ns >= _PART_OF_WAIT_MIN * age_ns
 
 

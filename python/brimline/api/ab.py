@@ -147,7 +147,7 @@ def ab_result(
     floors = noise_floor(runs["A"], again) if again else None
     margin = float(experiment.settings.get("margin", ABSettings().margin))
     comparison = compare_runs(runs["A"], runs["B"], margin=margin, floors=floors)
-    cases = gate(comparison.changes, limits or {}, left_out=comparison.left_out, a=comparison.a, b=comparison.b)
+    cases = gate(comparison, limits or {})
     return ABResult(
         report=comparison_report(comparison, cases, experiment=experiment),
         directory=experiment.directory,

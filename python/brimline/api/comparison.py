@@ -58,7 +58,7 @@ def compare(
     sides = [[run for name in names for run in named_runs(name, runs_directory=where)] for names in (a, b)]
     _check_apart(*sides)
     comparison = compare_runs(*sides, margin=margin)
-    cases = gate(comparison.changes, limits or {}, left_out=comparison.left_out, a=comparison.a, b=comparison.b)
+    cases = gate(comparison, limits or {})
     return ComparisonResult(report=comparison_report(comparison, cases), comparison=comparison, cases=cases)
 
 

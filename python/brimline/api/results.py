@@ -104,7 +104,7 @@ class RunResult(Result):
 
     def _with_unsent(self, reasons: Sequence[str]) -> str:
         """The reasons after what was planned and never sent: of an open loop it says how far the rate was missed."""
-        return "; ".join((*filter(None, (self.observation.unsent,)), *reasons))
+        return "; ".join(filter(None, (self.observation.unsent, *reasons)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -435,6 +435,11 @@ class Plan(_Part):
         """Plans without a log of operations keep their hash."""
         return _without(dump(self), "operation_log")
 
+    @property
+    def in_flight_bound(self) -> int:
+        """Most operations in flight: one per connection where nothing else is said."""
+        return self.in_flight_max or self.connections
+
     def canonical_json(self) -> str:
         """The plan as JSON with sorted keys and no blanks: equal plans have equal texts."""
         return _canonical(self.model_dump())

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from brimline.errors import RecordError
@@ -15,17 +16,20 @@ _ATTEMPTS, _PAUSE_S = 5, 0.02
 def lock_directory(directory: Path) -> int:
     """A descriptor that holds the directory for this process until it is closed. Raises RecordError."""
     descriptor = _opened(directory)
-    for attempt in range(_ATTEMPTS):
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if isinstance(error, BlockingIOError) and attempt + 1 < _ATTEMPTS:
-                time.sleep(_PAUSE_S)
-                continue
-            os.close(descriptor)
-            raise _not_held(directory, error) from error
-        break
+    try:
+        _lock(descriptor)
+    except OSError as error:
+        os.close(descriptor)
+        raise _not_held(directory, error) from error
     return descriptor
+
+
+def _lock(descriptor: int) -> None:
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(BlockingIOError):
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        time.sleep(_PAUSE_S)
+    return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def being_written(directory: Path) -> RecordError:

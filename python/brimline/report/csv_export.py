@@ -83,8 +83,8 @@ def statistics_csv(record: RunRecord) -> str:
     """One row per operation kind, all of them first; percentiles that too few operations reach are empty.
 
     What was planned and what never went out is known of all kinds together, warm-up included: operations aren't planned
-    kind by kind, each is drawn when it is sent. `unit` says what samples
-    and throughput count: of a batched load commands, whose documents have columns of their own.
+    kind by kind, each is drawn when it is sent. `unit` says what samples and throughput count: of a batched load
+    commands, whose documents have columns of their own.
     """
     clock = report_clock(record)
     total, *kinds = operation_statistics(record)

@@ -18,7 +18,7 @@ def runs(throughput: float, *, count: int = 5, noise: float = 1.0) -> list[Compa
 
 
 def gated(b: list[ComparedRun], limit: float) -> GateCase:
-    (case,) = gate(compare_runs(runs(1000.0), b).changes, {"throughput": limit})
+    (case,) = gate(compare_runs(runs(1000.0), b), {"throughput": limit})
     return case
 
 
@@ -37,8 +37,8 @@ def test_a_metric_against_its_limit(throughput: float, limit: float, expected: G
 
 
 def test_what_a_shows_against_itself_fails_no_gate() -> None:
-    changes = compare_runs(runs(1000.0), runs(900.0), floors={"throughput": 0.12}).changes
-    (case,) = gate(changes, {"throughput": 0.05})
+    comparison = compare_runs(runs(1000.0), runs(900.0), floors={"throughput": 0.12})
+    (case,) = gate(comparison, {"throughput": 0.05})
     assert case.verdict is GateVerdict.INCONCLUSIVE
 
 
@@ -50,7 +50,7 @@ def test_noise_neither_passes_nor_fails() -> None:
 
 def test_one_run_is_inconclusive_and_so_is_a_metric_that_is_not_there() -> None:
     assert gated(runs(500.0, count=1), 0.05).verdict is GateVerdict.INCONCLUSIVE
-    (case,) = gate(compare_runs(runs(1000.0), runs(1000.0)).changes, {"p99": 0.05})
+    (case,) = gate(compare_runs(runs(1000.0), runs(1000.0)), {"p99": 0.05})
     assert case.verdict is GateVerdict.INCONCLUSIVE and "was not measured" in case.text
 
 
@@ -58,13 +58,13 @@ def test_the_runs_that_are_left_pass_for_no_run_in_which_the_server_broke() -> N
     limits = {"throughput": 0.05}
     late = simulated_run("late", problems=("the generator sent late",))
     comparison = compare_runs(runs(1000.0), [*runs(1000.0), late])
-    assert overall(gate(comparison.changes, limits, left_out=comparison.left_out)) is GateVerdict.PASS
+    assert overall(gate(comparison, limits)) is GateVerdict.PASS
     broken = replace(late, name="broken", problems=("the target went away",), broken=True)
     comparison = compare_runs(runs(1000.0), [*runs(1000.0), late, broken])
-    (throughput, told) = gate(comparison.changes, limits, left_out=comparison.left_out)
+    (throughput, told) = gate(comparison, limits)
     assert throughput.verdict is GateVerdict.PASS
     assert (told.verdict, told.text) == (GateVerdict.INCONCLUSIVE, "broken (B) is left out: the target went away")
-    assert gate(comparison.changes, {}, left_out=comparison.left_out) == ()
+    assert gate(comparison, {}) == ()
 
 
 @pytest.mark.parametrize("side", ["A", "B"])
@@ -75,13 +75,13 @@ def test_a_run_that_did_not_send_what_was_planned_passes_no_gate(side: str) -> N
     late = {"A": a, "B": b}[side]
     late[4] = replace(late[4], name="late", totals=totals, unsent="planned 200 000, sent 179 960: …")
     comparison = compare_runs(a, b)
-    throughput, told = gate(comparison.changes, {"throughput": 0.05}, a=comparison.a, b=comparison.b)
+    throughput, told = gate(comparison, {"throughput": 0.05})
     assert throughput.verdict is GateVerdict.PASS
     assert told.verdict is GateVerdict.INCONCLUSIVE
     assert told.text == (
         f"late ({side}) sent 179 960 of the 200 000 planned: its figures are of less than was asked for"
     )
-    assert gate(comparison.changes, {}, a=comparison.a, b=comparison.b) == ()
+    assert gate(comparison, {}) == ()
 
 
 def test_runs_that_have_a_figure_pass_for_none_that_lacks_it() -> None:

@@ -24,6 +24,12 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.fixture
+def damaged(sound: Path, tmp_path: Path) -> Path:
+    """A copy to do damage to."""
+    return shutil.copytree(sound, tmp_path / "20260302t091505z-damaged-00000000")
+
+
 def outcome(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as ended:
         main(words)
@@ -92,10 +98,8 @@ DAMAGE = {
 @pytest.mark.parametrize("verb", ["show", "compare", "trend"])
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damage_is_one_error_in_every_verb(
-    name: str, verb: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, verb: str, sound: Path, damaged: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    damaged = tmp_path / "20260302t091505z-damaged-00000000"
-    shutil.copytree(sound, damaged)
     DAMAGE[name](damaged)
     words = {"show": [str(damaged)], "compare": [str(sound), str(damaged)], "trend": [str(sound), str(damaged)]}
     code, out, err = outcome([verb, *words[verb]], capsys)
@@ -127,10 +131,8 @@ NAMED = {
 @pytest.mark.parametrize("verb", ["show", "report", "compare"])
 @pytest.mark.parametrize("name", NAMED)
 def test_damage_names_the_file_and_what_to_do(
-    name: str, verb: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, verb: str, sound: Path, damaged: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    damaged = tmp_path / "20260302t091505z-damaged-00000000"
-    shutil.copytree(sound, damaged)
     change, told = NAMED[name]
     change(damaged)
     code, _, err = outcome([verb, *([str(sound)] if verb == "compare" else []), str(damaged)], capsys)

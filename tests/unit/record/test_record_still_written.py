@@ -36,6 +36,14 @@ with RecordWriter(Path(sys.argv[1]), plan(), "", {}, codec=FAKE_CODEC):
 """
 
 
+@pytest.fixture
+def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+
+
 def experiment(directory: Path) -> ExperimentWriter:
     return ExperimentWriter(directory, kind="sweep", name="x", settings={}, spec_text="", environment={})
 
@@ -111,13 +119,8 @@ def test_a_reader_that_looks_at_that_instant_does_not_turn_a_writer_away(
     os.close(lock_directory(tmp_path))
 
 
-def test_a_file_system_without_locks_keeps_no_run_from_being_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> None:
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
+@pytest.mark.usefixtures("without_locks")
+def test_a_file_system_without_locks_keeps_no_run_from_being_written(tmp_path: Path) -> None:
     with RecordWriter(tmp_path / "run", plan(), "", {}, codec=FAKE_CODEC) as writer:
         assert not is_held(tmp_path / "run")
         assert read_record(tmp_path / "run", codec=FAKE_CODEC).ended_by == "killed"
@@ -125,13 +128,8 @@ def test_a_file_system_without_locks_keeps_no_run_from_being_written(
     assert read_record(tmp_path / "run", codec=FAKE_CODEC).ended_by == "completed"
 
 
-def test_an_experiment_that_cannot_be_kept_from_others_is_not_said_to_be_written_by_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> None:
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
+@pytest.mark.usefixtures("without_locks")
+def test_an_experiment_that_cannot_be_kept_from_others_is_not_said_to_be_written_by_them(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="can't be kept from other writers: no locks available") as told:
         experiment(tmp_path / "e")
     assert told.value.hint is not None and "--runs-dir" in told.value.hint

@@ -56,7 +56,7 @@ def interfered() -> Report:
 
 def report_of(comparison: Comparison) -> Report:
     """With a gate that allows 5 %."""
-    return comparison_report(comparison, gate(comparison.changes, {"throughput": 0.05, "p99": 0.05}))
+    return comparison_report(comparison, gate(comparison, {"throughput": 0.05, "p99": 0.05}))
 
 
 def dropped() -> tuple[RunSeries, ...]:

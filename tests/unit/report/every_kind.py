@@ -67,5 +67,5 @@ def ab_report(directory: Path) -> Report:
     a, b = run_sets(rng, order="ABBAABBAAB")
     again, _ = run_sets(rng, order="AAAAAB")
     comparison = compare_runs(a, b, floors=noise_floor(a, again))
-    cases = gate(comparison.changes, {"throughput": 0.05})
+    cases = gate(comparison, {"throughput": 0.05})
     return comparison_report(comparison, cases, experiment=read_experiment(directory))

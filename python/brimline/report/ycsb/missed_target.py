@@ -18,8 +18,7 @@ def missed_target(record: RunRecord, output: YcsbOutput) -> str:
     if record.summary is None or not isinstance(pacer, ConstantPacer) or not sending_s:
         return ""
     sent, asked = record.summary["sent"], pacer.rate_ops_per_s * sending_s
-    in_flight_max = record.plan.in_flight_max or record.plan.connections
-    if sent >= COMPLETED_SHARE_MIN * asked or min(sent, asked - sent) <= in_flight_max:
+    if sent >= COMPLETED_SHARE_MIN * asked or min(sent, asked - sent) <= record.plan.in_flight_bound:
         return ""
     # In YCSB's operations: commands of a load, which the plan counts, may be of several documents.
     reached_ops_per_s = output.target_ops_per_s * sent / asked

@@ -10,7 +10,8 @@ def claim_port(servers: Path, name_of: Callable[[int], str]) -> tuple[int, Path]
     """A port that nothing listens on, and its new directory in `servers`.
 
     Until a server listens its port counts as free, so that another of the same lab can be offered it (seen about once
-    in 4 000 sets of three): the directory is what holds it. Raises OSError.
+    in 4 000 sets of three): the directory is what holds it, among those of a kind. A server and a forwarder that are
+    offered one port find it taken and start with another. Raises OSError.
     """
     while True:
         port = free_port()
