@@ -103,6 +103,20 @@ def test_nothing_is_written_beside_it(
     assert {path.name: path.read_bytes() for path in unsealed_run.iterdir()} == before
 
 
+def test_nor_when_its_directory_is_named_as_the_place(
+    unsealed_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(unsealed_run)
+    before = {path.name for path in unsealed_run.iterdir()}
+    places = (unsealed_run, unsealed_run.name, "link", unsealed_run / "mine.html")
+    with being_written(unsealed_run):
+        for place in places:
+            code, _, err = brimline("report", unsealed_run, "--format", "md", "-o", place, capsys=capsys)
+            assert code == 2 and "still being written" in err, place
+    assert {path.name for path in unsealed_run.iterdir()} == before
+
+
 def test_its_report_is_written_elsewhere(
     unsealed_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

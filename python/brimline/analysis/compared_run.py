@@ -11,6 +11,7 @@ from typing import Literal
 from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation, observe
+from brimline.analysis.unsent import not_begun
 from brimline.plan import Plan
 from brimline.record.model import Environment, RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN, Buckets, merge_buckets, quantile_interval
@@ -43,6 +44,12 @@ class Totals:
     due: int
     sent: int
     overdue: int
+    not_begun: int = 0
+
+    @property
+    def planned(self) -> int:
+        """What was due, and what a closed loop that was asked for a number had not come to."""
+        return self.due + self.not_begun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +152,7 @@ def compared_run(
         bounds=_bounds(distribution, latency),
         problems=_problems(observation, not_asked),
         broken=_broken(observation),
-        totals=None if summary is None else _totals(summary),
+        totals=None if summary is None else _totals(summary, not_begun(record)),
         unsent=observation.unsent,
     )
 
@@ -158,8 +165,8 @@ def _kind(record: RunRecord) -> LoadKind:
     return "closed loop" if record.closed_loop else "open loop"
 
 
-def _totals(summary: Summary) -> Totals:
-    return Totals(due=summary["due"], sent=summary["sent"], overdue=summary["overdue"])
+def _totals(summary: Summary, left: int) -> Totals:
+    return Totals(due=summary["due"], sent=summary["sent"], overdue=summary["overdue"], not_begun=left)
 
 
 def _problems(observation: Observation, not_asked: frozenset[str]) -> tuple[str, ...]:

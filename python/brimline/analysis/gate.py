@@ -89,7 +89,7 @@ def sent_text(run: ComparedRun) -> str:
     return message(
         "sent {sent} of the {planned} planned: its figures are of less than was asked for",
         sent=format_count(run.totals.sent if run.totals else 0),
-        planned=format_count(run.totals.due if run.totals else 0),
+        planned=format_count(run.totals.planned if run.totals else 0),
     )
 
 

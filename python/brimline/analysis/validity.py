@@ -10,7 +10,7 @@ from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
 from brimline.analysis.steady import SteadyState
-from brimline.analysis.unsent import HELD_BACK_SHARE_MAX, server_gone_ns, waited_for_places, why_unsent
+from brimline.analysis.unsent import HELD_BACK_SHARE_MAX, not_begun, server_gone_ns, waited_for_places, why_unsent
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement
 from brimline.plan import Plan, WireTarget
@@ -287,15 +287,13 @@ def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
 
 def _time_was_over(record: RunRecord, summary: Summary) -> list[Finding]:
     """Of a closed loop with two bounds: that it ended by its time. Nothing is wrong with that, so it is told only."""
-    planned = record.plan.operation_count
-    if planned is None or record.plan.duration_ns is None or record.ended_by != "completed":
-        return []
-    if summary["sent"] >= planned:
+    left, time_ns = not_begun(record), record.plan.duration_ns
+    if not left or time_ns is None or record.ended_by != "completed":
         return []
     evidence = message(
         "planned {planned} operations or {time} of measuring, whichever comes first: the time was over after {sent}",
-        planned=format_count(planned),
-        time=duration_text(record.plan.duration_ns),
+        planned=format_count(summary["due"] + left),
+        time=duration_text(time_ns),
         sent=format_count(summary["sent"]),
     )
     return [Finding("sent", Standing.PASS, evidence)]

@@ -61,7 +61,7 @@ def report(
     language = wanted_language(lang)
     runs_directory, thresholds = runs_dir or default_runs_directory(), _thresholds(apdex)
     directory = find_record(record, runs_directory=runs_directory)
-    if as_json or output is None:
+    if as_json or output is None or _lies_in(directory, output):
         _require_ended(directory)
     result = open_result(directory, runs_directory=runs_directory, apdex=thresholds)
     if as_json or (format == "html" and output is None):
@@ -84,6 +84,10 @@ def _thresholds(text: str | None) -> ApdexThresholds:
         return parse_thresholds(text)
     except ValueError as error:
         raise UsageError(f"--apdex: {error}", hint="write two times, such as --apdex 10ms,40ms") from error
+
+
+def _lies_in(directory: Path, output: str) -> bool:
+    return output != STDOUT and Path(output).resolve().is_relative_to(directory.resolve())
 
 
 def _require_ended(directory: Path) -> None:

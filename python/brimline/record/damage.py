@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from brimline.errors import RecordError
+from brimline.record.files import DAMAGED_HINT
 
 _SIGNS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, csv.Error)
 """What reading or analysing a file ends in when a value is missing, of another type, or out of all bounds."""
@@ -23,7 +24,7 @@ def damage_told(directory: Path) -> Iterator[None]:
     except _SIGNS as error:
         raise RecordError(
             f"the record in {directory} is damaged: {_reason(error)}",
-            hint="it was changed or cut short after it was written: restore it from a copy, or measure again",
+            hint=DAMAGED_HINT,
         ) from error
 
 

@@ -271,7 +271,7 @@ def read_import(directory: Path) -> ImportRecord:
     codec = native_codec()
     rows = _read_rows(directory / INTERVALS_FILE)
     service, p99_by_start = codec.empty(), {}
-    for entry in hlog.parse(read_lines(directory / LATENCY_FILE)):
+    for entry in hlog.read(directory / LATENCY_FILE):
         histogram = codec.decode(entry.text)
         service.merge(histogram)
         p99_by_start[entry.start_ns] = histogram.quantile(0.99)

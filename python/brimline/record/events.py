@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline.errors import RecordError
-from brimline.record.files import AppendOnlyFile, read_lines
+from brimline.record.files import DAMAGED_HINT, AppendOnlyFile, read_lines
 from brimline.record.model import Event
 from brimline.record.redaction import redact
 
@@ -41,4 +41,4 @@ def _event(line: str, path: Path) -> Event:
         entry = json.loads(line)
         return Event(unix_ns=entry["unix_ns"], kind=entry["kind"], fields=entry["fields"])
     except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{path} is damaged near {line[:60]!r}") from error
+        raise RecordError(f"{path} is damaged near {line[:60]!r}", hint=DAMAGED_HINT) from error

@@ -16,7 +16,7 @@ from brimline.errors import RecordError
 from brimline.record.closing import Closing
 from brimline.record.layout import DIRECTORY_MODE, FILE_MODE, unreadable, unwritable
 
-DAMAGED_HINT = "the file was changed or cut short after it was written: restore it from a copy, or measure again"
+DAMAGED_HINT = "it was changed or cut short after it was written: restore it from a copy, or measure again"
 
 
 class AppendOnlyFile(Closing):
@@ -129,6 +129,12 @@ def is_there(path: Path) -> bool:
         raise unreadable(path, error) from error
 
 
+def require_file(path: Path) -> None:
+    """Raises RecordError where something else has a file's name: opened, a named pipe would be waited for for ever."""
+    if is_there(path) and not path.is_file():
+        raise RecordError(f"{path} is damaged: it is not a file", hint=DAMAGED_HINT)
+
+
 def read_lines(path: Path) -> list[str]:
     """The whole lines of a file, none when it isn't there.
 
@@ -136,6 +142,7 @@ def read_lines(path: Path) -> list[str]:
     """
     if not is_there(path):
         return []
+    require_file(path)
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     except OSError as error:
@@ -145,6 +152,7 @@ def read_lines(path: Path) -> list[str]:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A file that holds one JSON object. Raises RecordError."""
+    require_file(path)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -163,6 +171,7 @@ def read_json_if_there(path: Path) -> dict[str, Any] | None:
 
 def digest(path: Path) -> str:
     """SHA-256 of a file's content, in hex. Raises RecordError."""
+    require_file(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

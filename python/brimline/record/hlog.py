@@ -9,15 +9,19 @@ Times have nine decimals, so that an interval is found again to the nanosecond; 
 number of them.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from brimline.errors import RecordError
+from brimline.record.files import DAMAGED_HINT, read_lines
 
 MAX_VALUE_DIVISOR = 1e6
 MEASURED_PHASE = "measure"
 VERSION = "#[Histogram log format version 1.3]\n"
+_BASE_TIME = re.compile(r"#\[BaseTime: (\d+)\.(\d{3}) ")
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
 
 
@@ -52,6 +56,12 @@ def start_time(started_unix_ns: int) -> str:
     return f"#[StartTime: {started_unix_ns / 1e9:.3f} (seconds since epoch), {started_at}]\n"
 
 
+def base_time_ms(path: Path) -> int | None:
+    """What the times of the log at `path` count from, in ms since 1970; None where it doesn't say."""
+    found = next(filter(None, map(_BASE_TIME.match, read_lines(path))), None)
+    return None if found is None else int(found[1]) * 1000 + int(found[2])
+
+
 def line(entry: LogLine, *, max_ns: int) -> str:
     """One interval as a line of the log."""
     tag = f"{entry.operation}.{entry.clock}"
@@ -68,6 +78,15 @@ def parse(lines: Iterable[str], *, clock: str | None = None) -> Iterator[LogLine
         content = text.rstrip("\r\n")
         if content and not content.startswith(("#", '"')) and (clock is None or _may_be_of(clock, content)):
             yield _parse_line(content, number)
+
+
+def read(path: Path, *, clock: str | None = None) -> Iterator[LogLine]:
+    """As `parse`, of the log at `path`; none where there is no such file."""
+    lines = read_lines(path)
+    try:
+        yield from parse(lines, clock=clock)
+    except RecordError as error:
+        raise RecordError(f"{path} is damaged: {error.message}", hint=DAMAGED_HINT) from error
 
 
 def _may_be_of(clock: str, content: str) -> bool:
@@ -91,7 +110,7 @@ def _parse_line(content: str, number: int) -> LogLine:
             text=payload,
         )
     except ValueError as error:
-        raise RecordError(f"line {number} of the histogram log is not an interval: {content[:60]!r}") from error
+        raise RecordError(f"line {number} is not an interval: {content[:60]!r}") from error
 
 
 def _seconds(time_ns: int) -> str:

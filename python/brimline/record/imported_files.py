@@ -164,7 +164,7 @@ def _times(path: Path, unit_ns: int) -> list[IntervalTimes]:
     return [
         IntervalTimes(operation=unquote(each.operation), clock=each.clock, start_ns=each.start_ns, end_ns=each.end_ns,
                       unit_ns=unit_ns, text=each.text)
-        for each in hlog.parse(read_lines(path))
+        for each in hlog.read(path)
     ]  # fmt: skip
 
 

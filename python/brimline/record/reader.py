@@ -16,7 +16,15 @@ from brimline.record.batches import condensed
 from brimline.record.damage import damage_told
 from brimline.record.directory_lock import is_held
 from brimline.record.events import read_events
-from brimline.record.files import DAMAGED_HINT, digest, is_there, read_json, read_json_if_there, read_lines
+from brimline.record.files import (
+    DAMAGED_HINT,
+    digest,
+    is_there,
+    read_json,
+    read_json_if_there,
+    read_lines,
+    require_file,
+)
 from brimline.record.histograms import native_codec
 from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.layout import (
@@ -155,6 +163,7 @@ def _check_kinds(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def _read_plan(path: Path) -> Plan:
+    require_file(path)
     try:
         return Plan.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -224,7 +233,7 @@ def _read_interval_histograms(
             clock=entry.clock,
             histogram=codec.decode(entry.text),
         )
-        for entry in hlog.parse(read_lines(path), clock=clock)
+        for entry in hlog.read(path, clock=clock)
         if entry.end_ns <= whole_until_ns and clock in (None, entry.clock)
     )
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from brimline.errors import UsageError
+from brimline.record import hlog
+from brimline.record.layout import LATENCY_FILE
 from brimline.record.model import ErrorRow, Histogram, IntervalRow, OperationRow, RunRecord
 from brimline.report.statistics import report_clock
 from brimline.stats.quantile_interval import Buckets
@@ -67,7 +69,7 @@ def jtl_lines(record: RunRecord, *, rows_max: int = ROWS_MAX) -> Iterator[str]:
     measured = [row for row in record.operations if row["phase"] == "measure"]
     count = sum(row["ok"] + row["miss"] + row["failed"] for row in measured)
     single = count <= rows_max
-    started_ms = _started_ms(record)
+    started_ms = _started_ms(record) if measured else 0
     failures = {operation: _failure(record, operation) for operation in {row["operation"] for row in measured}}
     yield _line(COLUMNS if single else (*COLUMNS, *COUNT_COLUMNS))
     for cut in _cuts(record, measured):
@@ -180,9 +182,13 @@ def _started_ms(record: RunRecord) -> int:
     """When the run's clock was 0, in ms since 1970."""
     if record.summary is not None:
         return record.summary["started_unix_ns"] // NS_PER_MS
-    if record.events:
-        return record.events[0].unix_ns // NS_PER_MS
-    raise UsageError("this record doesn't say when it was made, so it can't be written as JTL")
+    started_ms = hlog.base_time_ms(record.directory / LATENCY_FILE)
+    if started_ms is None:
+        raise UsageError(
+            "this record doesn't say when it was made, so it can't be written as JTL",
+            hint="html, md, csv and json work",
+        )
+    return started_ms
 
 
 class _Echo:

@@ -81,6 +81,13 @@ def test_what_never_went_out_is_carried_along_and_the_run_counts() -> None:
     assert compared_run(run_record(summary=None)).totals is None
 
 
+def test_what_a_closed_loop_had_not_come_to_was_planned_as_its_own_report_says() -> None:
+    spec = load_spec("ycsb-c", overrides={"load": "closed", "operation_count": 25_000, "duration": "10s"}).spec
+    plan = resolve(spec, target=WireTarget(address="h:1", write_concern=None))
+    totals = compared_run(run_record(rate=None, plan=plan)).totals
+    assert totals == Totals(due=10_000, sent=10_000, overdue=0, not_begun=15_000) and totals.planned == 25_000
+
+
 def test_every_kind_has_the_metrics_that_users_can_name() -> None:
     for kind in ("closed loop", "open loop", "load", "null target"):
         assert tuple(metric.key for metric in metrics(kind)) == METRIC_KEYS

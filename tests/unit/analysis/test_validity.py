@@ -357,6 +357,8 @@ def test_a_closed_loop_that_its_time_ended_before_its_count_says_so() -> None:
     assert told.evidence == (
         "planned 200 000 operations or 10s of measuring, whichever comes first: the time was over after 179 960"
     )
+    repeated = replace(cut_short, summary=summary(due=200_005, sent=200_005, ok=200_005, attempted_again=50))
+    assert finding(repeated, "sent").evidence.startswith("planned 200 050"), "45 of the 200 000 were not begun"
 
 
 @pytest.mark.parametrize(

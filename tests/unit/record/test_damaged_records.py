@@ -4,6 +4,7 @@ Nothing of it may look like a defect of brimline, and nothing may be read as if 
 """
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -71,6 +72,24 @@ def raw(file: str, content: bytes) -> Callable[[Path], None]:
     return change
 
 
+def piped(file: str) -> Callable[[Path], None]:
+    def change(directory: Path) -> None:
+        (directory / file).unlink()
+        os.mkfifo(directory / file)
+
+    return change
+
+
+def emptied(file: str) -> Callable[[Path], None]:
+    """A directory in its place."""
+
+    def change(directory: Path) -> None:
+        (directory / file).unlink()
+        (directory / file).mkdir()
+
+    return change
+
+
 DAMAGE = {
     "record: deep": written("record.json", DEEP),
     "record: a list": written("record.json", "[]"),
@@ -125,6 +144,11 @@ NAMED = {
     "plan: a list": (written("plan.json", "[]"), "plan.json is damaged: input should be an object"),
     "plan: no text": (raw("plan.json", b"\xff\xfe{\0"), "plan.json is damaged: invalid json"),
     "plan: the target": (changed("plan.json", ("target",), 3), "plan.json is damaged: target: "),
+    "histograms: no line": (replaced("latency.hlog", "\nTag=", "\nnoise\nTag="), "latency.hlog is damaged: line "),
+    "events: no event": (DAMAGE["events: no event"], "events.jsonl is damaged near "),
+    "plan: a named pipe": (piped("plan.json"), "plan.json is damaged: it is not a file"),
+    "intervals: a named pipe": (piped("intervals.csv"), "intervals.csv is damaged: it is not a file"),
+    "record: a directory": (emptied("record.json"), "record.json is damaged: it is not a file"),
 }
 
 

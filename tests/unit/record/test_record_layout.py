@@ -181,7 +181,7 @@ def test_histogram_log_keeps_times_to_the_nanosecond() -> None:
     )
     text = hlog.line(entry, max_ns=1)
     assert list(hlog.parse([text])) == [entry]
-    with pytest.raises(RecordError, match="line 1 of the histogram log"):
+    with pytest.raises(RecordError, match="line 1 is not an interval"):
         list(hlog.parse(["Tag=read.lag,0.0\n"]))
 
 

@@ -196,6 +196,27 @@ def test_jtl_times_of_day_lie_in_the_measured_window(result: RunResult) -> None:
     assert stamps[0] == min(stamps)
 
 
+def test_jtl_of_a_killed_run_has_the_same_times_of_day(tmp_path: Path) -> None:
+    plan = simulated_plan(rate_ops_per_s=500.0, warmup_s=0.5, duration_s=2.0)
+    sealed, killed = (
+        _rows("".join(jtl_lines(write_run(tmp_path / name, plan, sealed=name == "sealed"))))
+        for name in ("sealed", "killed")
+    )
+    assert len(killed) == len(sealed) > 900
+    apart = {int(one["timeStamp"]) - int(other["timeStamp"]) for one, other in zip(sealed, killed, strict=True)}
+    assert len(apart) == 1, "one clock"
+
+
+def test_jtl_of_a_run_that_measured_nothing_is_its_header(tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    write_run(directory, simulated_plan(rate_ops_per_s=500.0), sealed=False)
+    for name in ("operations.csv", "intervals.csv"):
+        header, *_ = (directory / name).read_text().splitlines(keepends=True)
+        (directory / name).write_text(header)
+    (directory / "latency.hlog").write_text("")
+    assert len(list(jtl_lines(read_record(directory)))) == 1
+
+
 def test_jtl_of_a_long_run_counts_in_jmeters_columns(result: RunResult) -> None:
     single, summed = _jtl(result), _jtl(result, rows_max=1_000)
     assert tuple(summed[0]) == (*COLUMNS, "SampleCount", "ErrorCount")

@@ -124,8 +124,10 @@ def test_the_table_of_runs_has_planned_and_sent(on_time: RunRecord, late: RunRec
 def test_the_json_of_a_comparison_has_both(on_time: RunRecord, late: RunRecord) -> None:
     document = json.loads(render_json(compared(on_time, late)))
     (a,), (b,) = document["a"], document["b"]
-    assert (a["unsent"], a["counts_whole_run"]) == (None, {"due": 20_000, "sent": 20_000, "overdue": 0})
-    assert (b["unsent"], b["counts_whole_run"]) == (EVIDENCE, {"due": 200_000, "sent": 179_960, "overdue": 20_040})
+    of_a = {"planned": 20_000, "due": 20_000, "sent": 20_000, "overdue": 0, "not_begun": 0}
+    of_b = {"planned": 200_000, "due": 200_000, "sent": 179_960, "overdue": 20_040, "not_begun": 0}
+    assert (a["unsent"], a["counts_whole_run"]) == (None, of_a)
+    assert (b["unsent"], b["counts_whole_run"]) == (EVIDENCE, of_b)
     assert document["warnings"][0] == f"late (B): {EVIDENCE}"
 
 
@@ -191,6 +193,17 @@ def test_of_a_closed_loop_by_count_what_was_not_begun_is_planned_all_the_same(tm
     columns = ("planned_whole_run", "overdue_whole_run", "not_begun_whole_run")
     assert [total[each] for each in columns] == ["50000", "0", str(50_000 - sent)]
     assert {kind[each] for kind in kinds for each in columns} == {""}, "no split by kind was planned"
+
+
+def test_inserts_attempted_again_are_planned_besides(tmp_path: Path) -> None:
+    plan = simulated_plan(rate_ops_per_s=None, warmup_s=0, duration_s=1.0, operation_count=50_000)
+    record = write_run(tmp_path / "run", plan)
+    assert record.summary is not None
+    again = replace(record, summary={**record.summary, "attempted_again": 7})
+    report = run_report(again, observe(again))
+    (planned,) = (row for row in table_cells(report, "accounting") if row["Operations"].text == "Planned")
+    assert planned["Count"].text == "50 007"
+    assert planned["Note"].text == "as many as were asked for, and inserts attempted again"
 
 
 def test_of_a_closed_loop_by_count_that_came_to_its_end_all_were_begun(tmp_path: Path) -> None:

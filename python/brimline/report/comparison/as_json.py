@@ -134,7 +134,7 @@ def _run_document(run: ComparedRun) -> dict[str, Any]:
         "name": run.name,
         "record": str(run.directory),
         "started_unix_ns": run.started_ns,
-        "counts_whole_run": None if run.totals is None else asdict(run.totals),
+        "counts_whole_run": None if run.totals is None else {"planned": run.totals.planned, **asdict(run.totals)},
         "unsent": run.unsent or None,
     }
 

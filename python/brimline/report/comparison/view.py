@@ -287,7 +287,7 @@ def _totals_cells(run: ComparedRun) -> tuple[Cell, Cell]:
     if run.totals is None:
         return Cell(text=UNKNOWN_TEXT), Cell(text=UNKNOWN_TEXT)
     sent = Cell(text=format_count(run.totals.sent), tone="fail" if run.unsent else "")
-    return Cell(text=format_count(run.totals.due)), sent
+    return Cell(text=format_count(run.totals.planned)), sent
 
 
 def _figure_cell(run: ComparedRun, metric: Metric) -> Cell:

@@ -100,10 +100,10 @@ def accounting(record: RunRecord) -> Section:
             short="Planned, sent",
             blocks=[text],
         )
-    left = not_begun(record)
+    left, attempted_again = not_begun(record), summary.get("attempted_again", 0)
     planned = summary["due"] + left
     rows: list[tuple[str, str, int, Tone]] = [
-        ("Planned", _planned_note(record, left), planned, ""),
+        ("Planned", _planned_note(record, left, attempted_again), planned, ""),
         ("Sent", "", summary["sent"], ""),
         (
             "Overdue",
@@ -123,7 +123,6 @@ def accounting(record: RunRecord) -> Section:
     ]
     if left:
         rows.insert(3, ("Not begun", "the run ended before it came to them", left, "warn"))
-    attempted_again = summary.get("attempted_again", 0)
     if attempted_again:
         rows.insert(2, ("Attempted again", "of those sent: inserts that had failed", attempted_again, "warn"))
     retried = sum(of.get("retried", 0) for of in summary["operations"].values())
@@ -170,7 +169,9 @@ def _documents_of_inserts(record: RunRecord, summary: Summary) -> list[Text]:
     return [Text(text=words)]
 
 
-def _planned_note(record: RunRecord, left: int) -> str:
+def _planned_note(record: RunRecord, left: int, attempted_again: int) -> str:
+    if left and attempted_again:
+        return "as many as were asked for, and inserts attempted again"
     if left:
         return "as many as were asked for"
     return "workers times loops" if record.plan.pacer.kind == "tlr" else "due by the end of the run"
