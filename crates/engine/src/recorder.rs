@@ -197,10 +197,18 @@ pub struct Tallies {
     tallies: [[Option<Box<Tally>>; OperationKind::COUNT]; Phase::OFFERING.len()],
 }
 
+/// Once per phase and kind: kept apart, so that finding one that is there is a few instructions.
+#[cold]
+#[inline(never)]
+fn new_tally() -> Box<Tally> {
+    Box::new(Tally::new())
+}
+
 impl Tallies {
+    #[inline]
     fn of(&mut self, phase: Phase, kind: OperationKind) -> &mut Tally {
         debug_assert!(phase != Phase::Drain, "no operation is due in the drain");
-        self.tallies[phase as usize][kind as usize].get_or_insert_with(|| Box::new(Tally::new()))
+        self.tallies[phase as usize][kind as usize].get_or_insert_with(new_tally)
     }
 
     /// The tallies that hold anything, with their phase and kind.

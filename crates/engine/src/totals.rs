@@ -111,6 +111,7 @@ impl WorkerSummary {
     }
 
     /// Counts what the server's counters must show for the command just answered, and what became of its documents.
+    #[inline]
     pub fn answered(&mut self, flight: &InFlight, reply: &ReplyFacts) {
         let opcounter = flight.command.opcounter() as usize;
         let statements = flight.statements();

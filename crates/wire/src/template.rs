@@ -6,8 +6,9 @@ use brimline_bson::{OpenDocument, Writer};
 use crate::frame::{HEADER_BYTES, Header, OP_MSG};
 use crate::op_msg::{CHECKSUM_PRESENT, KIND_BODY, KIND_SEQUENCE, SECTIONS_OFFSET};
 
-/// Most slots of one template. One slot takes any number of elements, so that commands need few.
-pub const SLOT_COUNT_MAX: usize = 16;
+/// Most slots of one template. One slot takes any number of elements, so that commands need few; one less than a power of two,
+/// so that a slot's number is an index that needs no check.
+pub const SLOT_COUNT_MAX: usize = 7;
 
 const REQUEST_ID_OFFSET: usize = 4;
 
@@ -180,21 +181,23 @@ impl Template {
         let start = out.len();
         // filled[i] is how many bytes the slots before slot i have taken.
         let mut filled = [0_u32; SLOT_COUNT_MAX + 1];
+        let filled_before = |filled: &[u32; SLOT_COUNT_MAX + 1], slot: usize| filled[slot & SLOT_COUNT_MAX];
         let mut copied = 0;
         for (slot, &offset) in self.slots.iter().enumerate() {
             out.extend_from_slice(&self.message[copied..offset]);
             copied = offset;
             let before = out.len();
             fill(slot, &mut Writer::new(out));
-            filled[slot + 1] = filled[slot] + (out.len() - before) as u32;
+            filled[(slot + 1) & SLOT_COUNT_MAX] = filled_before(&filled, slot) + (out.len() - before) as u32;
         }
         out.extend_from_slice(&self.message[copied..]);
 
         let message = &mut out[start..];
         set_u32(message, REQUEST_ID_OFFSET, request_id as u32);
         for patch in &self.patches {
-            let grown = filled[patch.slots_end] - filled[patch.slots_begin];
-            add_to_length(message, patch.offset + filled[patch.slots_begin] as usize, grown);
+            let before = filled_before(&filled, patch.slots_begin);
+            let grown = filled_before(&filled, patch.slots_end) - before;
+            add_to_length(message, patch.offset + before as usize, grown);
         }
     }
 }
