@@ -120,6 +120,7 @@ def run_of(
         start_ns=start_ns,
         cpu_before_window_ns=begin.client_cpu_ns,
         versions=answer["versions"],
+        read_ns=end.at_ns - begin.at_ns,
     )
 
 

@@ -40,7 +40,7 @@ def test_the_form_is_fixed(tmp_path: Path) -> None:
     assert set(values["runs"][0]) == {
         *("client", "cell", "round", "number", "operations", "failed", "counted", "window_ns", "client_cpu_ns"),
         *("engine_cpu_ns", "server_cpu_ns", "others_share", "p50_ns", "p99_ns", "peak_memory_bytes", "start_ns"),
-        *("cpu_before_window_ns", "versions", "rested", "operations_by"),
+        *("cpu_before_window_ns", "versions", "rested", "operations_by", "read_ns"),
     }
 
 
@@ -49,7 +49,7 @@ def test_what_was_written_before_a_field_was_recorded_is_read(tmp_path: Path) ->
     written(file)
     values = json.loads(file.read_text(encoding="utf-8"))
     for each in values["runs"]:
-        del each["rested"], each["operations_by"]
+        del each["rested"], each["operations_by"], each["read_ns"]
     file.write_text(json.dumps(values), encoding="utf-8")
     assert [each.operations_by for each in Results.read(file).runs] == [None, None]
 
@@ -81,3 +81,17 @@ def test_runs_with_which_the_server_does_not_agree_are_in_no_figure() -> None:
 @pytest.mark.parametrize(("counted", "agrees"), [(1000, True), (950, True), (1051, False), (0, False)])
 def test_the_server_counts_what_the_client_says_within_a_twentieth(counted: int, agrees: bool) -> None:
     assert run("ycsb", "a", counted={"query": counted // 2, "update": counted - counted // 2}).server_agrees is agrees
+
+
+def test_a_client_whose_window_is_not_that_of_the_readings_agrees_by_rate() -> None:
+    cut_itself = run("ycsb", "c", window_ns=1_100_000_000, operations=1100, counted={"query": 1000})
+    assert not cut_itself.server_agrees
+    assert replace(cut_itself, read_ns=1_000_000_000).server_agrees
+    assert not replace(cut_itself, read_ns=1_200_000_000).server_agrees
+
+
+def test_cpu_time_is_shared_out_over_what_was_executed_between_its_readings() -> None:
+    cut_itself = run("ycsb", "c", window_ns=1_100_000_000, operations=1100, counted={"query": 1000})
+    read = replace(cut_itself, read_ns=1_000_000_000)
+    assert (read.ops_per_s, read.client_us, read.server_us) == (1000, 10, 50)
+    assert cut_itself.client_us == pytest.approx(10 / 1.1), "results from before keep their figures"
