@@ -31,7 +31,7 @@ def main() -> None:
     server_core, client_core = cores()[:2]
     build()
     with scripted_server(script=SYNTHETIC, core=server_core) as address:
-        target = WireTarget(address=address, write_concern=None)
+        target = WireTarget(address=address, write_concern=None, sessions=True)
         spec = load_spec(
             "ycsb-c",
             overrides={

@@ -79,7 +79,7 @@ def counted(operation: str, count: int, *, logged: bool) -> int:
         },
     ).spec
     with scripted_server() as address, tempfile.TemporaryDirectory(prefix="brimline-bench-") as scratch:
-        target = WireTarget(address=address, write_concern=None)
+        target = WireTarget(address=address, write_concern=None, sessions=True)
         execute(load_plan(spec.model_copy(update={"operation_log": False}), target=target).canonical_json())
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/out"]
         log = Path(scratch, "operations.log")

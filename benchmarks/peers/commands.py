@@ -17,7 +17,8 @@ def commands_seen(noted: Iterable[Mapping[str, Any]], *, batched: bool = False) 
 
     Inserts of a load that is `batched` are a kind of their own. `noted` are documents of system.profile. Looking for a
     key that isn't there (a client's first contact) is left out. Concerns that a client asked for are part of the shape
-    of a find and an insert; mongod notes none for updates.
+    of a find and an insert; mongod notes none for updates. So is of a find whether it is in a session, which costs the
+    server some of its time; of updates and large inserts that isn't noted.
     """
     shapes: dict[str, Counter[str]] = {}
     for each in noted:
@@ -75,6 +76,7 @@ def _find(noted: Mapping[str, Any], command: Mapping[str, Any]) -> str:
     if command.get("projection"):
         parts.append(f"projection of {len(command['projection'])} fields")
     parts += _concern(noted, "readConcern")
+    parts.append("in a session" if "lsid" in command else "in no session")
     parts.append(f"{noted.get('nreturned', 0)} returned")
     parts.append(str(noted.get("planSummary", "no plan")))
     return ", ".join(parts)

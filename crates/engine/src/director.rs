@@ -202,7 +202,7 @@ fn supervise<T: Target>(
         verifies_reads: plan.verifies_reads(),
         retries,
         perseverance: plan.insert_retries().map(|retries| Perseverance::new(retries, plan.seed)),
-        has_sessions: retries.writes || plan.has_transactions(),
+        has_sessions: plan.has_sessions(),
         is_spread,
         has_routers,
         control: &shared.control,

@@ -39,7 +39,7 @@ pub struct Mission<'r> {
     pub perseverance: Option<Perseverance>,
     /// Whether what reads by key bring is compared with what it must be.
     pub verifies_reads: bool,
-    /// Whether connections have sessions: for writes that are sent once more, and for transactions.
+    /// Whether connections have sessions.
     pub has_sessions: bool,
     /// Whether operations go to several servers at once, so that what one of them says of itself is not true of all.
     pub is_spread: bool,

@@ -99,6 +99,10 @@ pub enum TargetPlan {
         /// Whether a write is sent once more after an error that allows it; the server must have sessions.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         retry_writes: bool,
+        /// Whether every command carries the session of its connection, as those of official drivers do where the server has
+        /// sessions.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sessions: bool,
     },
     /// The same by the official driver, one server, directly: in builds with the feature `driver`.
     Driver {
@@ -138,6 +142,7 @@ impl TargetPlan {
             replica_set: None,
             retry_reads: false,
             retry_writes: false,
+            sessions: false,
         }
     }
 }
@@ -171,6 +176,15 @@ impl Plan {
     /// Whether what reads by key bring is compared with what it must be.
     pub fn verifies_reads(&self) -> bool {
         matches!(self.work, Work::Mix { verify_reads: true, .. })
+    }
+
+    /// Whether connections have sessions: those of commands, of writes that are sent once more, or of transactions.
+    pub fn has_sessions(&self) -> bool {
+        let of_target = match self.target {
+            TargetPlan::Wire { retry_writes, sessions, .. } => retry_writes || sessions,
+            _ => false,
+        };
+        of_target || self.has_transactions()
     }
 
     /// Whether it has transactions, which need sessions.

@@ -1,5 +1,6 @@
-//! Owns sessions of retryable writes: the id of a session and the number of its last write, and where both are in a request.
-//! A server that has done a write under these does not do it again.
+//! Owns sessions: the id of a session and the number of its last write, and where they are in a request. Official drivers send
+//! the id with every command to a server that has sessions, and the number with writes that may be sent again: a server that has
+//! done a write under both does not do it again.
 //!
 //! Source: the drivers' retryable writes and sessions specifications.
 
@@ -49,15 +50,22 @@ impl Session {
 }
 
 /// Where the session is in the requests of one template.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionPlace {
     id: usize,
-    number: usize,
+    number: Option<usize>,
 }
 
 impl SessionPlace {
     /// Appends `lsid` and `txnNumber` to the body, before every slot, so that their place is always the same.
     pub fn append(builder: &mut TemplateBuilder) -> Self {
+        let place = Self::append_id(builder);
+        builder.fixed(|writer: &mut Writer<'_>| writer.int64("txnNumber", 0));
+        Self { number: Some(builder.fixed_position() - NUMBER_BYTES), ..place }
+    }
+
+    /// Appends `lsid` alone, for what has no number.
+    pub fn append_id(builder: &mut TemplateBuilder) -> Self {
         builder.begin_subdocument("lsid");
         builder.fixed(|writer| {
             let out = writer.buffer();
@@ -68,15 +76,16 @@ impl SessionPlace {
         });
         let id = builder.fixed_position() - ID_BYTES;
         builder.end();
-        builder.fixed(|writer: &mut Writer<'_>| writer.int64("txnNumber", 0));
-        Self { id, number: builder.fixed_position() - NUMBER_BYTES }
+        Self { id, number: None }
     }
 
     /// Writes `session` into `request`, a whole message of the template.
     #[inline]
     pub fn stamp(&self, session: &Session, request: &mut [u8]) {
         request[self.id..self.id + ID_BYTES].copy_from_slice(&session.id);
-        request[self.number..self.number + NUMBER_BYTES].copy_from_slice(&session.number.to_le_bytes());
+        if let Some(number) = self.number {
+            request[number..number + NUMBER_BYTES].copy_from_slice(&session.number.to_le_bytes());
+        }
     }
 }
 
@@ -112,5 +121,23 @@ mod tests {
         }
         assert_eq!(numbers, [1, 2]);
         assert_ne!(session.id, Session::start().unwrap().id);
+    }
+
+    #[test]
+    fn a_read_carries_its_session_alone() {
+        let mut builder = TemplateBuilder::new();
+        builder.fixed(|writer| writer.string("find", "c"));
+        let place = SessionPlace::append_id(&mut builder);
+        builder.begin_subdocument("filter").slot().end();
+        let template = builder.finish(0);
+        let session = Session::start().unwrap();
+        let mut request = Vec::new();
+        template.render(1, &mut request, |_, writer| writer.string("_id", "some key"));
+        place.stamp(&session, &mut request);
+        let body = op_msg::parse(&request).unwrap().body.to_vec();
+        let body = Document::from_reader(body.as_slice()).unwrap();
+        let Some(Bson::Binary(id)) = body.get_document("lsid").unwrap().get("id") else { panic!("{body}") };
+        assert_eq!(id.bytes.as_slice(), &session.id[..]);
+        assert!(!body.contains_key("txnNumber"), "{body}");
     }
 }

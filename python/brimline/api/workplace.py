@@ -175,6 +175,7 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
         replica_set=deployment.replica_set,
         retry_reads=deployment.retry_reads,
         retry_writes=deployment.retry_writes,
+        sessions=deployment.sessions,
         # A router's processors say nothing about those of the shards behind it.
         cpu_count=None if deployment.kind == "mongos" else deployment.cpu_count,
         # A lab may have put a line between.

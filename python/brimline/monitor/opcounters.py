@@ -14,6 +14,7 @@ KINDS = ("insert", "query", "update", "delete", "getmore")
 """What is compared. Each inserted document counts once, each update statement once, each find as one `query`.
 `command` is left out: it holds everything else, also what drivers and monitoring send by themselves.
 """
+_SESSIONS = "logicalSessionRecordCache"
 COMMIT = "commit"
 """Compared as well where the server tells it: `serverStatus.transactions.totalCommitted`."""
 
@@ -23,7 +24,8 @@ class Opcounters:
     """Operations since the server's start, by kind, and how long it has been running, in ms.
 
     `commit`: transactions of several statements that were committed. `session_jobs`: how often the server has put its
-    sessions in order, at which it deletes those that have ended. Both are None where it doesn't tell.
+    sessions in order, at which it deletes those that have ended and updates those that were used: `sessions_updated` of
+    them at the last time, and `sessions_used` wait for the next. All of these are None where it doesn't tell.
     """
 
     insert: int
@@ -35,6 +37,8 @@ class Opcounters:
     uptime_ms: int
     commit: int | None = None
     session_jobs: int | None = None
+    sessions_updated: int | None = None
+    sessions_used: int | None = None
 
     @classmethod
     def from_status(cls, status: Mapping[str, Any]) -> Self | None:
@@ -48,7 +52,9 @@ class Opcounters:
                 command=int(counters.get("command", 0)),
                 uptime_ms=int(status.get("uptimeMillis", 0)),
                 commit=_count_in(status, "transactions", "totalCommitted"),
-                session_jobs=_count_in(status, "logicalSessionRecordCache", "sessionsCollectionJobCount"),
+                session_jobs=_count_in(status, _SESSIONS, "sessionsCollectionJobCount"),
+                sessions_updated=_count_in(status, _SESSIONS, "lastSessionsCollectionJobEntriesRefreshed"),
+                sessions_used=_count_in(status, _SESSIONS, "activeSessionsCount"),
             )
         except (TypeError, ValueError, OverflowError):
             return None  # what is no number counts nothing
@@ -67,8 +73,21 @@ class Opcounters:
         return self.uptime_ms < earlier.uptime_ms
 
     def put_sessions_in_order_since(self, earlier: "Opcounters") -> bool:
-        """Whether the server has deleted ended sessions after `earlier` was read, as far as it tells."""
-        return None not in (self.session_jobs, earlier.session_jobs) and self.session_jobs != earlier.session_jobs
+        """Whether the server has put its sessions in order after `earlier` was read, as far as it tells."""
+        return self._session_jobs_since(earlier) != 0
+
+    def session_updates_since(self, earlier: "Opcounters") -> int:
+        """How many updates of sessions the server has counted at most since `earlier`, as far as it tells.
+
+        The first job also updates what was used before; each updates no more than are used at one time.
+        """
+        jobs = self._session_jobs_since(earlier)
+        return (earlier.sessions_used or 0) + jobs * (self.sessions_updated or 0) if jobs else 0
+
+    def _session_jobs_since(self, earlier: "Opcounters") -> int:
+        if self.session_jobs is None or earlier.session_jobs is None:
+            return 0
+        return self.session_jobs - earlier.session_jobs
 
     def to_dict(self) -> dict[str, int]:
         """For the run record, without what isn't known."""

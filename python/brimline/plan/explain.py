@@ -45,7 +45,8 @@ def _target(target: model.TargetPlan) -> str:
             servers = ", ".join((target.address, *target.routers, *target.shards))
             if target.shards:
                 servers = f"{1 + len(target.shards)} client-routed shards ({servers})"
-            return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}{_failover(target)}"
+            sessions = "; every command in a session" if target.sessions else ""
+            return f"{servers}, {_write_concern(target.write_concern)}{_reads(target)}{_failover(target)}{sessions}"
 
 
 def _driver(target: model.DriverTarget) -> str:

@@ -172,14 +172,27 @@ class ReplicaSet(_Part):
     selection_timeout_ns: Count
 
 
+_LEFT_OUT_OF_WIRE = (
+    "routers",
+    "shards",
+    "reads",
+    "read_concern",
+    "replica_set",
+    "retry_reads",
+    "retry_writes",
+    "sessions",
+)
+
+
 class WireTarget(_Part):
     """A server that speaks MongoDB's protocol at `host:port`.
 
     `routers` are further routers of the same cluster; connections are spread over all of them. `shards` are further
     servers among which the generator itself shares out the records: record i is at server i modulo their number,
     `address` being the first. `replica_set` is the set whose primary takes the writes, whoever that is. `retry_reads`,
-    `retry_writes`: whether a command is sent once more after an error that allows it. What is left at its default is
-    left out, so that plans for one server keep their hash.
+    `retry_writes`: whether a command is sent once more after an error that allows it. `sessions`: whether every command
+    carries the session of its connection, as those of official drivers do where the server has sessions. What is left
+    at its default is left out, so that plans from before keep their hash.
 
     `cpu_count`: how many processors each server has, where it is known. `beside_server`: whether it is on this machine,
     and no line between. A plan is made with both in mind and says itself what follows: they are no part of what is
@@ -196,14 +209,13 @@ class WireTarget(_Part):
     replica_set: ReplicaSet | None = None
     retry_reads: bool = False
     retry_writes: bool = False
+    sessions: bool = False
     cpu_count: int | None = Field(default=None, gt=0, exclude=True, repr=False)
     beside_server: bool = Field(default=False, exclude=True, repr=False)
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(
-            dump(self), "routers", "shards", "reads", "read_concern", "replica_set", "retry_reads", "retry_writes"
-        )
+        return _without(dump(self), *_LEFT_OUT_OF_WIRE)
 
     @property
     def sockets_per_connection(self) -> int:

@@ -144,6 +144,7 @@ def wire_target(
     replica_set: model.ReplicaSet | None = None,
     retry_reads: bool = False,
     retry_writes: bool = False,
+    sessions: bool = False,
     cpu_count: int | None = None,
     beside_server: bool = False,
 ) -> model.WireTarget:
@@ -162,6 +163,7 @@ def wire_target(
         replica_set=replica_set,
         retry_reads=retry_reads,
         retry_writes=retry_writes,
+        sessions=sessions,
         cpu_count=cpu_count,
         beside_server=beside_server,
     )

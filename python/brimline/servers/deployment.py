@@ -64,7 +64,8 @@ class Deployment:
     `routers` are further routers of the same cluster, `reads` says which servers take reads where those are others than
     `address`, `read_concern` what they may see. `found` is what was found behind the connection string. `shards` are
     further servers among which the client itself shares out the records. `compressor` is what the server agreed to.
-    `lab` says of which lab on this machine it is a part; see `lab_facts`.
+    `lab` says of which lab on this machine it is a part; see `lab_facts`. `sessions`: whether it has those that
+    official drivers put every command into.
     """
 
     address: str
@@ -89,6 +90,7 @@ class Deployment:
     replica_set: ReplicaSet | None = None
     retry_reads: bool = False
     retry_writes: bool = False
+    sessions: bool = False
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -176,6 +178,7 @@ def inspect_deployment(
         binary=binary,
         access=access,
         lab=None if lab is None else lab_facts(lab),
+        sessions=isinstance(hello.get("logicalSessionTimeoutMinutes"), (int, float)),
     )
 
 

@@ -63,11 +63,49 @@ def test_a_server_that_puts_its_sessions_in_order_counts_deletes_of_its_own(
     assert check_agreement(before=before, after=after, acknowledged={}, uncertain={}).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("jobs", "used", "updated", "counted", "verdict"),
+    [
+        ((3, 4), 5, 501, 1506, "pass"),
+        ((3, 4), 5, 501, 1517, "fail"),  # ten are let pass, and one is too many
+        ((3, 5), 0, 501, 2002, "pass"),
+        ((3, 3), 5, 501, 1506, "fail"),
+        ((None, None), 5, 501, 1506, "fail"),
+    ],
+)
+def test_a_server_that_puts_its_sessions_in_order_counts_updates_of_its_own(
+    jobs: tuple[int | None, int | None], used: int, updated: int, counted: int, verdict: str
+) -> None:
+    before = replace(_counters(), session_jobs=jobs[0], sessions_used=used, sessions_updated=9)
+    after = replace(_counters(update=counted), session_jobs=jobs[1], sessions_used=1, sessions_updated=updated)
+    agreement = check_agreement(before=before, after=after, acknowledged={"update": 1000}, uncertain={})
+    assert agreement.verdict == verdict
+    assert ("sessions that the server put in order" in agreement.evidence) == (verdict == "pass")
+
+
+def test_members_of_a_set_update_their_sessions_at_the_primary() -> None:
+    before, after = (
+        replace(_counters(update=count), session_jobs=job, sessions_used=0, sessions_updated=0)
+        for count, job in ((0, 1), (2000, 2))
+    )
+    verdicts = [
+        check_agreement(
+            before=before, after=after, acknowledged={"update": acknowledged}, uncertain={}, in_replica_set=True
+        ).verdict
+        for acknowledged in (1000, 2001)
+    ]
+    assert verdicts == ["pass", "fail"], "one of ours is missing"
+
+
 def test_the_servers_own_jobs_are_read() -> None:
     counts = dict.fromkeys(("insert", "query", "update", "delete", "getmore"), 1)
-    status = {"opcounters": counts, "logicalSessionRecordCache": {"sessionsCollectionJobCount": 7}}
-    read = Opcounters.from_status(status)
-    assert read is not None and read.session_jobs == 7
+    told = {
+        "sessionsCollectionJobCount": 7,
+        "lastSessionsCollectionJobEntriesRefreshed": 501,
+        "activeSessionsCount": 32,
+    }
+    read = Opcounters.from_status({"opcounters": counts, "logicalSessionRecordCache": told})
+    assert read is not None and (read.session_jobs, read.sessions_updated, read.sessions_used) == (7, 501, 32)
     assert Opcounters(**read.to_dict()) == read
 
 

@@ -21,13 +21,19 @@ INSERT = {"op": "insert", "command": {"insert": "usertable", "ordered": True}, "
 
 def test_each_kind_has_its_shape() -> None:
     assert commands_seen([find(), UPDATE, INSERT, {"op": "command", "command": {"ping": 1}}]) == {
-        "find": "find by _id, limit 1, 1 returned, IDHACK",
+        "find": "find by _id, limit 1, in a session, 1 returned, IDHACK",
         "insert": "insert of 1, ordered",
         "update": "update by _id, $set of 1 field, 1 matched, IDHACK",
     }
 
 
-def test_the_session_and_the_key_make_no_difference() -> None:
+def test_a_find_without_a_session_is_other_work() -> None:
+    bare = find()
+    del bare["command"]["lsid"]
+    assert "in no session" in commands_seen([bare])["find"]
+
+
+def test_which_session_and_key_makes_no_difference() -> None:
     assert commands_seen([find(), find(lsid={"id": 2}, filter={"_id": "user2"})])["find"].count("find by") == 1
 
 

@@ -9,8 +9,8 @@ use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::Template;
 
 use self::templates::{
-    ReadTerms, Returned, WriteTerms, find_template, get_more_template, insert_template, scan_template,
-    update_template,
+    CURSOR_BYTES, Membership, ReadTerms, Returned, WriteTerms, find_template, get_more_template,
+    insert_template, scan_template, update_template,
 };
 pub use self::transaction::Place;
 use self::transaction::Transaction;
@@ -148,8 +148,9 @@ pub struct Commands {
     get_more: Template,
     update: Template,
     insert: Template,
-    /// Where the session is in both writes, when they have one.
-    sessions: Option<Sessions>,
+    /// Where its cursor is in a `getMore`.
+    cursor_at: usize,
+    sessions: Sessions,
     /// Boxed: most plans have none.
     transaction: Option<Box<Transaction>>,
     read_all_fields: bool,
@@ -160,10 +161,15 @@ pub struct Commands {
     record_step: usize,
 }
 
+/// Where the session is in commands outside of transactions, in those that have one.
 #[derive(Clone, Copy)]
 struct Sessions {
-    update: SessionPlace,
-    insert: SessionPlace,
+    /// Also of finds that name their fields, which differ in what follows.
+    find: Option<SessionPlace>,
+    scan: Option<SessionPlace>,
+    get_more: Option<SessionPlace>,
+    update: Option<SessionPlace>,
+    insert: Option<SessionPlace>,
 }
 
 impl Commands {
@@ -183,13 +189,15 @@ impl Commands {
         let names_read_fields = matches!(plan.work, Work::Mix { name_read_fields: true, .. });
         let returned = Returned::of(read_all_fields);
         let (terms, write_terms) = match &plan.target {
-            TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, .. } => {
-                let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref() };
-                (terms, WriteTerms { concern: write_concern.as_ref(), has_session: *retry_writes })
+            TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, sessions, .. } => {
+                let session = if *sessions { Membership::Id } else { Membership::Nothing };
+                let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref(), session };
+                let session = if *retry_writes { Membership::Numbered } else { session };
+                (terms, WriteTerms { concern: write_concern.as_ref(), session })
             }
             TargetPlan::Driver { read_concern, write_concern, .. } => {
-                let terms = ReadTerms { reads: None, concern: read_concern.as_deref() };
-                (terms, WriteTerms { concern: write_concern.as_ref(), has_session: false })
+                let terms = ReadTerms { concern: read_concern.as_deref(), ..ReadTerms::default() };
+                (terms, WriteTerms { concern: write_concern.as_ref(), ..WriteTerms::default() })
             }
             TargetPlan::Null { .. } | TargetPlan::Simulated { .. } => {
                 (ReadTerms::default(), WriteTerms::default())
@@ -197,21 +205,31 @@ impl Commands {
         };
         let database = plan.namespace.database.as_str();
         let collection = plan.namespace.collection.as_str();
+        let (find, find_session) = find_template(database, collection, returned, terms);
+        let (scan, scan_session) = scan_template(database, collection, returned, terms);
+        let ((get_more, get_more_session), cursor_at) = get_more_template(database, collection, terms);
         let (update, update_session) = update_template(database, collection, write_terms);
         let upserts = plan.upserts();
         let (insert, insert_session) = insert_template(database, collection, upserts, ordered, write_terms);
         Ok(Self {
             id: documents.key_element("_id"),
             id_from: documents.key_element("$gte"),
-            find: find_template(database, collection, returned, terms),
+            find,
             find_by_name: names_read_fields
-                .then(|| Box::new(find_template(database, collection, Returned::Named(&documents), terms))),
+                .then(|| Box::new(find_template(database, collection, Returned::Named(&documents), terms).0)),
             documents,
-            scan: scan_template(database, collection, returned, terms),
-            get_more: get_more_template(database, collection),
+            scan,
+            get_more,
+            cursor_at,
             update,
             insert,
-            sessions: update_session.zip(insert_session).map(|(update, insert)| Sessions { update, insert }),
+            sessions: Sessions {
+                find: find_session,
+                scan: scan_session,
+                get_more: get_more_session,
+                update: update_session,
+                insert: insert_session,
+            },
             transaction: plan
                 .has_transactions()
                 .then(|| Box::new(Transaction::new(&plan.namespace, returned, terms, write_terms))),
@@ -266,7 +284,9 @@ impl Commands {
                 _ => self.project(operation, writer),
             }),
             Command::GetMore(cursor) => {
-                self.get_more.render(request_id, out, |_, writer| writer.int64("getMore", cursor));
+                let at = out.len() + self.cursor_at;
+                self.get_more.render(request_id, out, |_, _| ());
+                out[at..at + CURSOR_BYTES].copy_from_slice(&cursor.to_le_bytes());
             }
             Command::Update => self.update.render(request_id, out, |slot, writer| match slot {
                 0 => self.documents.append_key(&self.id, record, writer.buffer()),
@@ -343,15 +363,18 @@ impl Commands {
             .unwrap_or_else(|| unreachable!("only a plan with transactions has their commands"))
     }
 
-    /// Writes `session` into the request of a numbered command, where the plan's commands have room for it.
+    /// Writes `session` into a request, where the plan's commands have room for it.
+    #[inline]
     pub fn stamp(&self, command: Command, session: &Session, request: &mut [u8]) {
         let place = match command {
-            Command::Update => self.sessions.map(|places| places.update),
-            Command::Insert | Command::Upsert => self.sessions.map(|places| places.insert),
+            Command::Find => self.sessions.find,
+            Command::Update => self.sessions.update,
+            Command::Insert | Command::Upsert => self.sessions.insert,
+            Command::Scan => self.sessions.scan,
+            Command::GetMore(_) => self.sessions.get_more,
             Command::Statement(_) | Command::Commit | Command::CommitAgain => {
                 Some(self.transaction().session(command))
             }
-            Command::Find | Command::Scan | Command::GetMore(_) => None,
         };
         if let Some(place) = place {
             place.stamp(session, request);

@@ -7,12 +7,40 @@ use brimline_wire::template::{Template, TemplateBuilder};
 
 use crate::plan::{Acknowledgement, Reads, WriteConcern};
 
+/// A cursor's id: an int64.
+pub(super) const CURSOR_BYTES: usize = 8;
+
 /// What reads say about where they go and what they may see.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ReadTerms<'p> {
     pub reads: Option<&'p Reads>,
     pub concern: Option<&'p str>,
+    pub session: Membership,
 }
+
+/// What of its connection's session a command carries.
+#[derive(Clone, Copy, Default)]
+pub(super) enum Membership {
+    #[default]
+    Nothing,
+    /// As every command of an official driver.
+    Id,
+    /// And a number, for a write that may be sent again.
+    Numbered,
+}
+
+impl Membership {
+    fn append(self, builder: &mut TemplateBuilder) -> Option<SessionPlace> {
+        match self {
+            Self::Nothing => None,
+            Self::Id => Some(SessionPlace::append_id(builder)),
+            Self::Numbered => Some(SessionPlace::append(builder)),
+        }
+    }
+}
+
+/// A template, and where the session is in it when it has one.
+pub(super) type Placed = (Template, Option<SessionPlace>);
 
 /// What of a document a read returns.
 #[derive(Clone, Copy)]
@@ -35,7 +63,7 @@ impl Returned<'_> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct WriteTerms<'p> {
     pub concern: Option<&'p WriteConcern>,
-    pub has_session: bool,
+    pub session: Membership,
 }
 
 pub(super) fn find_template(
@@ -43,11 +71,12 @@ pub(super) fn find_template(
     collection: &str,
     returned: Returned<'_>,
     terms: ReadTerms<'_>,
-) -> Template {
+) -> Placed {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.string("find", collection));
+    let session = terms.session.append(&mut builder);
     append_find(&mut builder, returned, terms);
-    finish(builder, database)
+    (finish(builder, database), session)
 }
 
 /// What a find of one document says besides its collection.
@@ -68,9 +97,10 @@ pub(super) fn scan_template(
     collection: &str,
     returned: Returned<'_>,
     terms: ReadTerms<'_>,
-) -> Template {
+) -> Placed {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.string("find", collection));
+    let session = terms.session.append(&mut builder);
     builder.begin_subdocument("filter");
     builder.begin_subdocument("_id");
     builder.slot();
@@ -82,24 +112,23 @@ pub(super) fn scan_template(
     builder.slot();
     append_projection(&mut builder, returned);
     append_read_terms(&mut builder, terms);
-    finish(builder, database)
+    (finish(builder, database), session)
 }
 
-pub(super) fn get_more_template(database: &str, collection: &str) -> Template {
+/// The second is where its cursor is.
+pub(super) fn get_more_template(database: &str, collection: &str, terms: ReadTerms<'_>) -> (Placed, usize) {
     let mut builder = TemplateBuilder::new();
-    builder.slot();
+    builder.fixed(|writer| writer.int64("getMore", 0));
+    let cursor = builder.fixed_position() - CURSOR_BYTES;
     builder.fixed(|writer| writer.string("collection", collection));
-    finish(builder, database)
+    let session = terms.session.append(&mut builder);
+    ((finish(builder, database), session), cursor)
 }
 
-pub(super) fn update_template(
-    database: &str,
-    collection: &str,
-    terms: WriteTerms<'_>,
-) -> (Template, Option<SessionPlace>) {
+pub(super) fn update_template(database: &str, collection: &str, terms: WriteTerms<'_>) -> Placed {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| writer.string("update", collection));
-    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
+    let session = terms.session.append(&mut builder);
     append_update(&mut builder);
     append_write_concern(&mut builder, terms.concern);
     (finish(builder, database), session)
@@ -127,13 +156,13 @@ pub(super) fn insert_template(
     upserts: bool,
     ordered: bool,
     terms: WriteTerms<'_>,
-) -> (Template, Option<SessionPlace>) {
+) -> Placed {
     let mut builder = TemplateBuilder::new();
     builder.fixed(|writer| {
         writer.string(if upserts { "update" } else { "insert" }, collection);
         writer.boolean("ordered", ordered);
     });
-    let session = terms.has_session.then(|| SessionPlace::append(&mut builder));
+    let session = terms.session.append(&mut builder);
     append_write_concern(&mut builder, terms.concern);
     (finish(builder, database), session)
 }

@@ -299,10 +299,10 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.target.route(connection, command.is_read(), record);
         let request = self.target.request(connection);
         self.mission.commands.render(command, &operation, record, request_id, request);
-        if let Some(session) = self.sessions.get_mut(connection)
-            && command.is_numbered()
-        {
-            session.advance();
+        if let Some(session) = self.sessions.get_mut(connection) {
+            if command.is_numbered() {
+                session.advance();
+            }
             self.mission.commands.stamp(command, session, request);
         }
         let bytes_out = request.len() as u64;
@@ -352,10 +352,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.target.route(connection, command.is_read(), record);
         let request = self.target.request(connection);
         self.mission.commands.render(command, &operation, record, request_id, request);
-        if let Some(session) = self.sessions.get_mut(connection)
-            && command.is_numbered()
-        {
-            if !flight.is_retry && !command.continues() {
+        if let Some(session) = self.sessions.get_mut(connection) {
+            if command.is_numbered() && !flight.is_retry && !command.continues() {
                 session.advance();
             }
             self.mission.commands.stamp(command, session, request);

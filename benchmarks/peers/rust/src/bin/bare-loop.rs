@@ -10,7 +10,8 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use mongodb::bson::{Document, doc, to_vec};
+use mongodb::bson::spec::BinarySubtype;
+use mongodb::bson::{Binary, Document, doc, to_vec};
 use rustix::event::{Timespec, epoll};
 
 use rust_peers::arguments::{Arguments, Workload};
@@ -24,6 +25,7 @@ const HEADER_BYTES: usize = 16;
 const REPLY_BYTES_MAX: usize = 16_384;
 /// A found record is longer than any reply without one.
 const FOUND_BYTES_MIN: usize = 1_000;
+const SESSION_BYTES: usize = 16;
 /// `n: 1` as BSON has it: what an update that found its record answers.
 const ONE_MATCHED: &[u8] = b"\x10n\0\x01\0\0\0";
 /// As in brimline: a quarter of an operation's time, and never longer than this.
@@ -80,10 +82,12 @@ impl BareLoop {
     fn new(arguments: &Arguments) -> Result<Self, Box<dyn Error>> {
         let records = Records::new(arguments.records);
         let mut random = Rng::with_seed(arguments.seed);
+        let sessions = sessions(arguments.threads, &mut random);
         let messages = (0..MESSAGES)
-            .map(|_| match arguments.workload {
-                Workload::ReadAndUpdate if random.bool() => update(arguments, &records, &mut random),
-                Workload::Read | Workload::ReadAndUpdate => find(arguments, &records, &mut random),
+            .zip(sessions.iter().cycle())
+            .map(|(_, session)| match arguments.workload {
+                Workload::ReadAndUpdate if random.bool() => update(arguments, session, &records, &mut random),
+                Workload::Read | Workload::ReadAndUpdate => find(arguments, session, &records, &mut random),
                 Workload::Load => Err("loads are not for the bare loop".into()),
             })
             .collect::<Result<_, _>>()?;
@@ -161,18 +165,39 @@ impl BareLoop {
     }
 }
 
-fn find(arguments: &Arguments, records: &Records, random: &mut Rng) -> Result<Message, Box<dyn Error>> {
+/// As many as are in use at once, each as the value of `lsid`: official drivers put every command into one.
+fn sessions(count: u64, random: &mut Rng) -> Vec<Document> {
+    let mut session = || {
+        let mut bytes = vec![0; SESSION_BYTES];
+        random.fill(&mut bytes);
+        doc! {"id": Binary { subtype: BinarySubtype::Uuid, bytes }}
+    };
+    (0..count).map(|_| session()).collect()
+}
+
+fn find(
+    arguments: &Arguments,
+    session: &Document,
+    records: &Records,
+    random: &mut Rng,
+) -> Result<Message, Box<dyn Error>> {
     let command = doc! {
         "find": &arguments.collection,
         "filter": {"_id": records.choose(random)},
         "limit": 1,
         "singleBatch": true,
+        "lsid": session,
         "$db": &arguments.database,
     };
     Ok(Message { bytes: message(&command)?, value_at: None })
 }
 
-fn update(arguments: &Arguments, records: &Records, random: &mut Rng) -> Result<Message, Box<dyn Error>> {
+fn update(
+    arguments: &Arguments,
+    session: &Document,
+    records: &Records,
+    random: &mut Rng,
+) -> Result<Message, Box<dyn Error>> {
     let change = Records::change(random);
     let value = change.get_document("$set")?.values().next().and_then(|value| match value {
         mongodb::bson::Bson::Binary(binary) => Some(binary.bytes.clone()),
@@ -181,6 +206,7 @@ fn update(arguments: &Arguments, records: &Records, random: &mut Rng) -> Result<
     let command = doc! {
         "update": &arguments.collection,
         "updates": [{"q": {"_id": records.choose(random)}, "u": change}],
+        "lsid": session,
         "$db": &arguments.database,
     };
     let bytes = message(&command)?;
