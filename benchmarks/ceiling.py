@@ -1,4 +1,4 @@
-"""How many operations one engine thread drives, beside the most that the kernel and the scripted server allow.
+"""How many operations one engine thread drives, beside a client that only sends and receives.
 
     make bench-ceiling
 

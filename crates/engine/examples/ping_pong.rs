@@ -1,6 +1,6 @@
 //! The least a client can do: sends one ready-made find on each connection, and again as soon as anything has come back. It
 //! draws no keys, looks into no reply, reads no clock per operation and records nothing, so its rate is what the kernel and
-//! the server allow on this machine. Prints operations per second.
+//! the server allow a client that waits for each reply; one that rests between looks may reach more. Prints operations per second.
 //!
 //! `cargo run --release -p brimline-engine --example ping_pong -- ADDRESS CONNECTIONS SECONDS`
 

@@ -10,6 +10,7 @@ from brimline.experiments.vary.factors import KINDS, Scope, index_sets, parse_fa
     ("text", "name", "levels"),
     [
         ("connections=1,8,1k", "connections", ("1", "8", "1000")),
+        ("in_flight=1,8", "in-flight", ("1", "8")),
         ("w=1,majority", "write-concern", ("1", "majority")),
         ("j=true, false", "journal", ("true", "false")),
         ("cache=0.25,512MB,1", "cache-gb", ("0.25", "0.512", "1")),

@@ -244,6 +244,8 @@ _ALL = (
     FactorKind(
         name=CONNECTIONS, scope=Scope.RUN, what="numbers of connections", read=_connections, path="connections"
     ),
+    FactorKind(name="in-flight", scope=Scope.RUN, what="how many of the connections are at work at once",
+               read=_connections, path="in_flight"),
     FactorKind(name=WRITE_CONCERN, scope=Scope.RUN, what='members, "majority" or a tag', read=_acknowledgement),
     FactorKind(name=JOURNAL, scope=Scope.RUN, what="whether writes wait for the journal: true, false", read=_journal),
     FactorKind(name="keys", scope=Scope.RUN, what="which records are taken: uniform, zipfian …", read=_keys,
