@@ -167,6 +167,7 @@ def plan_for(deployment: Deployment, *, duration_s: float, rate_ops_per_s: float
         replica_set=deployment.replica_set,
         retry_reads=deployment.retry_reads,
         retry_writes=deployment.retry_writes,
+        sessions=deployment.sessions,
     )
     return resolve(spec, target=target)
 

@@ -176,7 +176,7 @@ def _figures(runs: Sequence[Run], name: str, batch: int) -> Row:
     def measured(measure: Measure) -> str:
         return with_range(over(runs, measure))
 
-    engine = over(runs, lambda run: run.engine_cpu_ns and run.engine_cpu_ns / 1e3 / max(run.executed, 1))
+    engine = over(runs, lambda run: run.engine_cpu_ns and run.engine_cpu_ns / 1e3 / max(run.operations, 1))
     client = measured(lambda run: run.client_us)
     return (
         peer_named(name).title,

@@ -117,6 +117,18 @@ def test_nor_when_its_directory_is_named_as_the_place(
     assert {path.name for path in unsealed_run.iterdir()} == before
 
 
+def test_nor_is_the_report_of_another_record(
+    unsealed_run: Path, unsealed_sweep: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial = next((unsealed_sweep / "trials").iterdir())
+    before = {path.name for path in unsealed_sweep.rglob("*")}
+    with being_written(unsealed_sweep):
+        for place in (unsealed_sweep, unsealed_sweep / "report.html", trial, trial / "report.html"):
+            code, _, err = brimline("report", unsealed_run, "--format", "html", "-o", place, capsys=capsys)
+            assert code == 2 and f"{unsealed_sweep} is still being written" in err, place
+    assert {path.name for path in unsealed_sweep.rglob("*")} == before
+
+
 def test_its_report_is_written_elsewhere(
     unsealed_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -180,13 +180,13 @@ def opcounters(record: RunRecord) -> Finding:
         acknowledged=record.summary["commands"],
         uncertain=record.summary["commands_uncertain"],
         in_replica_set=_in_replica_set(record),
-        has_sessions=_has_sessions(record.plan),
+        has_numbered_writes=_has_numbered_writes(record.plan),
         secondaries=_secondaries(record),
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
 
 
-def _has_sessions(plan: Plan) -> bool:
+def _has_numbered_writes(plan: Plan) -> bool:
     retries = isinstance(plan.target, WireTarget) and plan.target.retry_writes
     return retries or (isinstance(plan.work, MixWork) and plan.work.transaction is not None)
 

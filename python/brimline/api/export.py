@@ -14,7 +14,7 @@ from brimline.report.csv_export import probes_csv, scans_csv, statistics_csv
 from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
 
-Format: TypeAlias = Literal["html", "md", "csv", "jtl", "json", "operations"]
+Format: TypeAlias = Literal["html", "md", "csv", "json", "jtl", "operations"]
 FORMATS: tuple[Format, ...] = tuple(each for each in get_args(Format) if each != "operations")
 """The formats that are written together; a log of operations, which may be huge, only where it is asked for."""
 FILE_NAMES: dict[Format, str] = {

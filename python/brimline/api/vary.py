@@ -300,10 +300,14 @@ def _stored_path(directory: Path, name: str) -> Path:
     return directory / WORKLOADS_DIRECTORY / f"{slug(Path(name).stem)}.yaml"
 
 
+_SENT = "commands in sessions"
+"""What plans over the null target don't show of what is sent: a sweep that was begun otherwise doesn't go on."""
+
+
 def _plan_hash(settings: VarySettings, variants: Mapping[Levels, Variant]) -> str:
     """8 hex digits over the plans of all combinations."""
     plans = (run_plan(each.loaded.spec, settings, NullTarget()).hash8() for each in variants.values())
-    return hashlib.sha256(" ".join(plans).encode()).hexdigest()[:8]
+    return hashlib.sha256(" ".join((*plans, _SENT)).encode()).hexdigest()[:8]
 
 
 def _keep_or_remove(directory: Path, error: BrimlineError) -> None:

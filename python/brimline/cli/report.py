@@ -14,7 +14,8 @@ from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.record.directory_lock import is_held
-from brimline.record.files import make_directory, replace_pieces
+from brimline.record.files import is_there, make_directory, replace_pieces
+from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
 from brimline.report import render_json
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
 from brimline.wording import wanted_language
@@ -61,8 +62,8 @@ def report(
     language = wanted_language(lang)
     runs_directory, thresholds = runs_dir or default_runs_directory(), _thresholds(apdex)
     directory = find_record(record, runs_directory=runs_directory)
-    if as_json or output is None or _lies_in(directory, output):
-        _require_ended(directory)
+    if output != STDOUT or as_json:
+        _require_ended(directory if as_json or output is None else Path(output))
     result = open_result(directory, runs_directory=runs_directory, apdex=thresholds)
     if as_json or (format == "html" and output is None):
         result.write(language)
@@ -86,17 +87,23 @@ def _thresholds(text: str | None) -> ApdexThresholds:
         raise UsageError(f"--apdex: {error}", hint="write two times, such as --apdex 10ms,40ms") from error
 
 
-def _lies_in(directory: Path, output: str) -> bool:
-    return output != STDOUT and Path(output).resolve().is_relative_to(directory.resolve())
+def _require_ended(place: Path) -> None:
+    """A record that is being written gets its report at its end: one from now, written late, would take its place.
 
-
-def _require_ended(directory: Path) -> None:
-    """A record that is being written gets its report at its end: one from now, written late, would take its place."""
-    if is_held(directory):
+    `place` is its directory, or what lies in it or in a trial of it, also where that isn't there yet.
+    """
+    resolved = place.resolve()
+    held = next((each for each in (resolved, *resolved.parents) if _is_record(each) and is_held(each)), None)
+    if held is not None:
+        shown = place if held == resolved else held
         raise UsageError(
-            f"{directory} is still being written",
-            hint=f"see what there is so far with brimline show {directory}, or write the report elsewhere with -o",
+            f"{shown} is still being written",
+            hint=f"see what there is so far with brimline show {shown}, or write the report elsewhere with -o",
         )
+
+
+def _is_record(directory: Path) -> bool:
+    return any(is_there(directory / name) for name in (RECORD_FILE, EXPERIMENT_FILE))
 
 
 def _print(result: Result, formats: tuple[Format, ...], language: str) -> None:

@@ -7,12 +7,11 @@ For each kind the server's increase must lie within [acknowledged, acknowledged 
   explain a deficit.
 - Above: another client was at work. A few operations of others, such as a monitoring tool's, are let pass:
   max(10, 0.1 % of the acknowledged). The `getmore`s of a replica set's member have no upper bound: the others read
-  its oplog with them. Nor have the queries of a set whose writes have sessions: a primary looks up each session that
+  its oplog with them. Nor have the queries of a set whose writes have numbers: a primary looks up each session that
   it does not know, several times, and so does the next one.
-- Every five minutes a server deletes the sessions that have ended, and counts each as a `delete`; where it has done so
-  between both readings, deletes have no upper bound. Those that were used it updates: as many updates are let pass as
-  it tells (seen on 6.0.5: 501 sessions, 501 updates), and any number in a replica set, whose members update theirs at
-  the primary.
+- Every five minutes a server deletes the sessions that have ended, and updates those that were used, those of runs
+  before as well; it counts each (seen on 6.0.5: 501 sessions, 501 updates). Where it has done so between both
+  readings, deletes and updates have no upper bound.
 - A primary mirrors one in a hundred reads and updates to its secondaries as finds (the manual: mirrored reads). Where
   secondaries are counted as well, twice as many queries are let pass for each: the share is a chance.
 """
@@ -39,7 +38,7 @@ _MIRRORED_SHARE_TOLERATED = 0.02
 class CounterCheck:
     """One kind of operation: acknowledged, without a known answer, and counted by the server.
 
-    `unbounded`: the server counts operations of this kind that no client sends. `own`: so many of them at most.
+    `unbounded`: the server counts operations of this kind that no client sends. `mirrored`: so many of them at most.
     """
 
     kind: str
@@ -47,7 +46,7 @@ class CounterCheck:
     uncertain: int
     counted: int
     unbounded: bool = False
-    own: int = 0
+    mirrored: int = 0
 
     @property
     def deficit(self) -> int:
@@ -57,7 +56,7 @@ class CounterCheck:
     @property
     def excess(self) -> int:
         """Operations that were counted and can't be brimline's."""
-        return 0 if self.unbounded else max(0, self.counted - self.acknowledged - self.uncertain - self.own)
+        return 0 if self.unbounded else max(0, self.counted - self.acknowledged - self.uncertain - self.mirrored)
 
     @property
     def agrees(self) -> bool:
@@ -81,14 +80,14 @@ def check_agreement(
     acknowledged: Mapping[str, int],
     uncertain: Mapping[str, int],
     in_replica_set: bool = False,
-    has_sessions: bool = False,
+    has_numbered_writes: bool = False,
     secondaries: int = 0,
 ) -> Agreement:
     """Compares the server's counters around a run with the run's own.
 
     `acknowledged` is `Summary.commands`, `uncertain` is `Summary.commands_uncertain`. `in_replica_set`: the server is a
-    member of one, so that the others read its oplog. `has_sessions`: writes had sessions, so that it looks them up.
-    `secondaries`: how many of those counted are secondaries.
+    member of one, so that the others read its oplog. `has_numbered_writes`: writes had numbers, so that it looks their
+    sessions up. `secondaries`: how many of those counted are secondaries.
     """
     if before is None or after is None:
         return Agreement(verdict="unknown", evidence="the server has no opcounters")
@@ -96,16 +95,11 @@ def check_agreement(
         return Agreement(verdict="unknown", evidence="the server was started again during the run")
     counted = after.since(before)
     mirrorable = sum(acknowledged.get(kind, 0) for kind in _MIRRORED)
-    in_order = after.put_sessions_in_order_since(before)
-    own = {
-        _QUERIES: ceil(_MIRRORED_SHARE_TOLERATED * secondaries * mirrorable),
-        _UPDATES: after.session_updates_since(before),
-    }
+    mirrored = ceil(_MIRRORED_SHARE_TOLERATED * secondaries * mirrorable)
     unbounded = {
         *([_OPLOG_READS] if in_replica_set else ()),
-        *([_QUERIES] if has_sessions else ()),
-        *([_DELETES] if in_order else ()),
-        *([_UPDATES] if in_order and in_replica_set else ()),
+        *([_QUERIES] if has_numbered_writes else ()),
+        *((_DELETES, _UPDATES) if after.put_sessions_in_order_since(before) else ()),
     }
     checks = tuple(
         CounterCheck(
@@ -114,7 +108,7 @@ def check_agreement(
             uncertain=uncertain.get(kind, 0),
             counted=counted[kind],
             unbounded=kind in unbounded,
-            own=own.get(kind, 0),
+            mirrored=mirrored if kind == _QUERIES else 0,
         )
         for kind in (*KINDS, COMMIT)
         if kind in counted

@@ -23,9 +23,9 @@ COMMIT = "commit"
 class Opcounters:
     """Operations since the server's start, by kind, and how long it has been running, in ms.
 
-    `commit`: transactions of several statements that were committed. `session_jobs`: how often the server has put its
-    sessions in order, at which it deletes those that have ended and updates those that were used: `sessions_updated` of
-    them at the last time, and `sessions_used` wait for the next. All of these are None where it doesn't tell.
+    `commit`: transactions of several statements that were committed. `session_jobs`: how often the server has begun to
+    put its sessions in order, at which it deletes those that have ended and updates those that were used:
+    `sessions_updated` of them at the last time, 0 while it does. All of these are None where it doesn't tell.
     """
 
     insert: int
@@ -38,7 +38,6 @@ class Opcounters:
     commit: int | None = None
     session_jobs: int | None = None
     sessions_updated: int | None = None
-    sessions_used: int | None = None
 
     @classmethod
     def from_status(cls, status: Mapping[str, Any]) -> Self | None:
@@ -54,7 +53,6 @@ class Opcounters:
                 commit=_count_in(status, "transactions", "totalCommitted"),
                 session_jobs=_count_in(status, _SESSIONS, "sessionsCollectionJobCount"),
                 sessions_updated=_count_in(status, _SESSIONS, "lastSessionsCollectionJobEntriesRefreshed"),
-                sessions_used=_count_in(status, _SESSIONS, "activeSessionsCount"),
             )
         except (TypeError, ValueError, OverflowError):
             return None  # what is no number counts nothing
@@ -73,21 +71,11 @@ class Opcounters:
         return self.uptime_ms < earlier.uptime_ms
 
     def put_sessions_in_order_since(self, earlier: "Opcounters") -> bool:
-        """Whether the server has put its sessions in order after `earlier` was read, as far as it tells."""
-        return self._session_jobs_since(earlier) != 0
-
-    def session_updates_since(self, earlier: "Opcounters") -> int:
-        """How many updates of sessions the server has counted at most since `earlier`, as far as it tells.
-
-        The first job also updates what was used before; each updates no more than are used at one time.
-        """
-        jobs = self._session_jobs_since(earlier)
-        return (earlier.sessions_used or 0) + jobs * (self.sessions_updated or 0) if jobs else 0
-
-    def _session_jobs_since(self, earlier: "Opcounters") -> int:
+        """Whether the server may have put its sessions in order after `earlier` was read, as far as it tells."""
         if self.session_jobs is None or earlier.session_jobs is None:
-            return 0
-        return self.session_jobs - earlier.session_jobs
+            return False
+        was_at_it = earlier.session_jobs > 0 and earlier.sessions_updated == 0
+        return was_at_it or self.session_jobs != earlier.session_jobs
 
     def to_dict(self) -> dict[str, int]:
         """For the run record, without what isn't known."""

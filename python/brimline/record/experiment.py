@@ -15,7 +15,7 @@ from brimline.record.damage import damage_told
 from brimline.record.directory_lock import lock_directory
 from brimline.record.environment import brimline_version
 from brimline.record.events import EventLog
-from brimline.record.files import make_directory, read_json, replace_json, replace_text
+from brimline.record.files import make_directory, read_json, replace_json, replace_text, require_file
 from brimline.record.layout import (
     DIRECTORY_MODE,
     DROPPED_DIRECTORY,
@@ -232,6 +232,7 @@ def _read_trial(directory: Path) -> TrialEntry:
 
 
 def _read_text(path: Path) -> str:
+    require_file(path)
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

@@ -31,6 +31,8 @@ class AppendOnlyFile(Closing):
     def __init__(self, path: Path, *, goes_on: bool = False, called: Path | None = None) -> None:
         self._path = called or path
         self._size_bytes = 0
+        if goes_on:
+            require_file(path)
         mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if goes_on else os.O_EXCL)
         try:
             self._descriptor = os.open(path, mode, FILE_MODE)

@@ -21,7 +21,7 @@ from brimline.record.files import DAMAGED_HINT, read_lines
 MAX_VALUE_DIVISOR = 1e6
 MEASURED_PHASE = "measure"
 VERSION = "#[Histogram log format version 1.3]\n"
-_BASE_TIME = re.compile(r"#\[BaseTime: (\d+)\.(\d{3}) ")
+_BASE_TIME = re.compile(r"#\[BaseTime: (\d{1,11})\.(\d{3}) ")
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
 
 

@@ -234,6 +234,7 @@ def _server_facts(environment: Environment) -> list[Fact]:
         _fact("Topology", _topology(server)),
         _fact("Network", _network(server)),
         _fact("Messages compressed by", server.get("compressor")),
+        _fact("Sessions", "every command in one, as an official driver's" if server.get("sessions") else None),
         _fact("Command line", " ".join(map(str, argv)) if isinstance(argv, list) else None),
     ]
     return [fact for fact in facts if fact.value]

@@ -9,7 +9,8 @@ Settings of the server, all else is its default:
 - `--bind_ip 127.0.0.1`, no Unix socket: reachable from this machine only.
 - `--wiredTigerCacheSizeGB`: bounded, so that it doesn't take half of the machine's memory.
 - `disableLogicalSessionCacheRefresh`: the server would otherwise write its session table every 5 minutes by
-  itself, which its opcounters count like a client's operations; brimline compares those with its own counts.
+  itself, which its opcounters count like a client's operations; brimline compares those with its own counts, and lets
+  any number of updates pass where a server has done so.
 - diagnosticDataCollection stays on as on any real server: it was measured at 0.1 % of one core.
 """
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import pymongo
+from bson.int64 import Int64
 from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import TargetError
@@ -178,7 +179,7 @@ def inspect_deployment(
         binary=binary,
         access=access,
         lab=None if lab is None else lab_facts(lab),
-        sessions=isinstance(hello.get("logicalSessionTimeoutMinutes"), (int, float)),
+        sessions=type(hello.get("logicalSessionTimeoutMinutes")) in (int, float, Int64),
     )
 
 
