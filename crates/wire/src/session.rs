@@ -95,6 +95,15 @@ mod tests {
 
     use super::*;
     use crate::op_msg;
+    use crate::template::Template;
+
+    /// The body of a request of `template` with one slot, in `session`.
+    fn stamped(template: &Template, place: SessionPlace, session: &Session) -> Document {
+        let mut request = Vec::new();
+        template.render(1, &mut request, |_, writer| writer.string("_id", "some key"));
+        place.stamp(session, &mut request);
+        Document::from_reader(op_msg::parse(&request).unwrap().body).unwrap()
+    }
 
     #[test]
     fn a_write_carries_its_session_and_its_number() {
@@ -107,11 +116,7 @@ mod tests {
         let mut numbers = Vec::new();
         for _ in 0..2 {
             session.advance();
-            let mut request = Vec::new();
-            template.render(1, &mut request, |_, writer| writer.string("_id", "some key"));
-            place.stamp(&session, &mut request);
-            let body = op_msg::parse(&request).unwrap().body.to_vec();
-            let body = Document::from_reader(body.as_slice()).unwrap();
+            let body = stamped(&template, place, &session);
             assert_eq!(body.get_document("q").unwrap().get_str("_id").unwrap(), "some key");
             let Some(Bson::Binary(id)) = body.get_document("lsid").unwrap().get("id") else {
                 panic!("{body}")
@@ -131,11 +136,7 @@ mod tests {
         builder.begin_subdocument("filter").slot().end();
         let template = builder.finish(0);
         let session = Session::start().unwrap();
-        let mut request = Vec::new();
-        template.render(1, &mut request, |_, writer| writer.string("_id", "some key"));
-        place.stamp(&session, &mut request);
-        let body = op_msg::parse(&request).unwrap().body.to_vec();
-        let body = Document::from_reader(body.as_slice()).unwrap();
+        let body = stamped(&template, place, &session);
         let Some(Bson::Binary(id)) = body.get_document("lsid").unwrap().get("id") else { panic!("{body}") };
         assert_eq!(id.bytes.as_slice(), &session.id[..]);
         assert!(!body.contains_key("txnNumber"), "{body}");

@@ -16,7 +16,8 @@ from brimline.record import list_records, read_experiment, read_record
 from brimline.record.damage import damage_told
 from brimline.record.imported import KIND as IMPORTED_KIND
 from brimline.record.imported_files import is_imported
-from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
+from brimline.record.layout import EXPERIMENT_FILE
+from brimline.record.listing import is_record
 from brimline.report import Report
 from brimline.report.comparison.view import comparison_report
 
@@ -73,7 +74,7 @@ def _check_apart(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> None:
 def named_runs(name: str | Path, *, runs_directory: Path) -> list[ComparedRun]:
     """The runs that a name stands for, at least one. Raises UsageError and RecordError."""
     path = Path(name)
-    if path.is_dir() and not _is_record(path):
+    if path.is_dir() and not is_record(path):
         return _runs_below(path)
     text, _, arm = str(name).rpartition(ARM_MARK)
     is_arm = arm in ARMS and bool(text)
@@ -96,10 +97,6 @@ def _is_of_another_tool(directory: Path) -> UsageError:
         "difference could be anything",
         hint="compare runs of brimline's own; brimline report --format json has the figures of an import",
     )
-
-
-def _is_record(path: Path) -> bool:
-    return any((path / file).exists() for file in (RECORD_FILE, EXPERIMENT_FILE))
 
 
 def _runs_below(directory: Path) -> list[ComparedRun]:

@@ -37,6 +37,7 @@ from brimline.record.data_import import is_import
 from brimline.record.files import is_there
 from brimline.record.imported_files import is_imported
 from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE, RUNNING, SPEC_FILE
+from brimline.record.listing import is_record
 from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
@@ -82,7 +83,7 @@ def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
         return entries[-1].directory
     given = Path(name_or_path)
     for directory in (given, runs_directory / given):
-        if is_there(directory / RECORD_FILE) or is_there(directory / EXPERIMENT_FILE):
+        if is_record(directory):
             return directory
     matches = [entry.directory for entry in list_records(runs_directory) if str(given) in entry.directory.name]
     if len(matches) == 1:

@@ -14,8 +14,8 @@ from brimline.cli import options as opt
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.record.directory_lock import is_held
-from brimline.record.files import is_there, make_directory, replace_pieces
-from brimline.record.layout import EXPERIMENT_FILE, RECORD_FILE
+from brimline.record.files import make_directory, replace_pieces
+from brimline.record.listing import is_record
 from brimline.report import render_json
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, parse_thresholds
 from brimline.wording import wanted_language
@@ -93,17 +93,13 @@ def _require_ended(place: Path) -> None:
     `place` is its directory, or what lies in it or in a trial of it, also where that isn't there yet.
     """
     resolved = place.resolve()
-    held = next((each for each in (resolved, *resolved.parents) if _is_record(each) and is_held(each)), None)
+    held = next((each for each in (resolved, *resolved.parents) if is_record(each) and is_held(each)), None)
     if held is not None:
         shown = place if held == resolved else held
         raise UsageError(
             f"{shown} is still being written",
             hint=f"see what there is so far with brimline show {shown}, or write the report elsewhere with -o",
         )
-
-
-def _is_record(directory: Path) -> bool:
-    return any(is_there(directory / name) for name in (RECORD_FILE, EXPERIMENT_FILE))
 
 
 def _print(result: Result, formats: tuple[Format, ...], language: str) -> None:

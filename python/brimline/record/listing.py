@@ -48,6 +48,11 @@ def list_records(runs_directory: Path) -> list[RecordEntry]:
     return sorted(entries, key=_order)
 
 
+def is_record(directory: Path) -> bool:
+    """Whether a run or an experiment lies in `directory`. Raises RecordError where it can't be entered."""
+    return any(is_there(directory / name) for name in (RECORD_FILE, EXPERIMENT_FILE))
+
+
 def _order(entry: RecordEntry) -> tuple[datetime, int, str]:
     """When a record was begun: to the second by its name, within a second by its first file, which is never rewritten.
 
