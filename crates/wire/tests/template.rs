@@ -141,6 +141,20 @@ fn more_slots_than_a_template_has_are_refused() {
     }
 }
 
+#[test]
+fn as_many_slots_as_a_template_has_equal_the_official_encoding() {
+    let value = |slot: usize| i64::try_from(slot).unwrap() << 33;
+    let (mut builder, mut expected) = (TemplateBuilder::new(), Document::new());
+    for slot in 0..SLOT_COUNT_MAX {
+        let name = format!("d{slot}");
+        builder.begin_subdocument(&name).slot().end();
+        expected.insert(name, doc! { "value": value(slot) });
+    }
+    let mut out = Vec::new();
+    builder.finish(0).render(5, &mut out, |slot, writer| writer.int64("value", value(slot)));
+    assert_eq!(out, message(5, 0, 0, &expected));
+}
+
 /// A part of a body: fixed elements, what a slot is filled with, or a document of parts.
 #[derive(Clone, Debug)]
 enum Part {
@@ -149,11 +163,20 @@ enum Part {
     Document(Vec<Part>),
 }
 
+fn slot_count(parts: &[Part]) -> usize {
+    let slots_of = |part: &Part| match part {
+        Part::Fixed(_) => 0,
+        Part::Slot(_) => 1,
+        Part::Document(parts) => slot_count(parts),
+    };
+    parts.iter().map(slots_of).sum()
+}
+
 fn parts() -> impl Strategy<Value = Vec<Part>> {
     let leaf =
         prop_oneof![any::<i64>().prop_map(Part::Fixed), vec("[a-z]{0,300}", 0..3).prop_map(Part::Slot)];
     let part = leaf.prop_recursive(5, 12, 4, |inner| vec(inner, 0..4).prop_map(Part::Document));
-    vec(part, 0..5)
+    vec(part, 0..5).prop_filter("more slots than a template has", |parts| slot_count(parts) <= SLOT_COUNT_MAX)
 }
 
 /// Builds the template, the slots' values and the official document side by side.
