@@ -30,8 +30,9 @@ import brimline
 from brimline import _native
 from brimline.analysis.outages import outage_ns
 from brimline.analysis.validity import conservation, opcounters
+from brimline.api.workplace import target_on
 from brimline.execution import RunContext, Silence, StopToken, execute
-from brimline.plan import Plan, resolve, wire_target
+from brimline.plan import Plan, resolve
 from brimline.record import RunRecord
 from brimline.record.model import ErrorRow
 from brimline.servers import Deployment, control_client, external, primary_now
@@ -161,15 +162,7 @@ def plan_for(deployment: Deployment, *, duration_s: float, rate_ops_per_s: float
         "target.write_concern": "majority",
     }
     spec = load_spec("ycsb-a", overrides=overrides).spec
-    target = wire_target(
-        spec,
-        address=deployment.address,
-        replica_set=deployment.replica_set,
-        retry_reads=deployment.retry_reads,
-        retry_writes=deployment.retry_writes,
-        sessions=deployment.sessions,
-    )
-    return resolve(spec, target=target)
+    return resolve(spec, target=target_on(spec, deployment))
 
 
 @contextmanager

@@ -12,13 +12,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use brimline_bson::{Reader, Value, Writer};
+use brimline_bson::Writer;
 use brimline_datagen::ChooserSpec;
 use brimline_engine::failure::FailureClass;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Plan, Proportions, ReplicaSet, TargetPlan};
 use brimline_engine::{EndedBy, Run, Stage};
 use brimline_wire::op_msg;
+use common::requests::{body, number_in_session, session_id};
 use common::{MS, Outcome, S, assert_conserved, constant, merge, plan};
 
 const NOT_WRITABLE_PRIMARY: i32 = 10_107;
@@ -114,10 +115,6 @@ fn serve(mut stream: TcpStream, number: usize, set: &Mutex<Set>, addresses: &[St
     }
 }
 
-fn body(message: &[u8]) -> Reader<'_> {
-    Reader::new(op_msg::parse(message).unwrap().body).unwrap()
-}
-
 fn is_hello(message: &[u8]) -> bool {
     body(message).find("hello").unwrap().is_some()
 }
@@ -187,9 +184,7 @@ fn refuse(writer: &mut Writer<'_>, code: i32, labels: &[&str]) {
 }
 
 fn session(message: &[u8]) -> Option<(Vec<u8>, i64)> {
-    let Value::Document(lsid) = body(message).find("lsid").unwrap()? else { return None };
-    let Value::Binary(id, _) = Reader::new(lsid).unwrap().find("id").unwrap()? else { return None };
-    Some((id.to_vec(), body(message).find("txnNumber").unwrap()?.as_i64()?))
+    session_id(message).zip(number_in_session(message))
 }
 
 fn pause_ms(length_ms: u64) {

@@ -4,13 +4,13 @@
 
 mod common;
 
-use brimline_bson::{Reader, Value};
+use brimline_bson::Value;
 use brimline_engine::commands::{Command, Commands};
 use brimline_engine::operation::{Operation, OperationKind};
 use brimline_engine::plan::{Plan, Proportions, TargetPlan};
 use brimline_engine::workload::Workload;
-use brimline_wire::op_msg;
 use brimline_wire::session::Session;
+use common::requests::{body, number_in_session, session_id};
 use common::{READS, mix, plan};
 
 const CURSOR: i64 = -77_000_000_000;
@@ -52,21 +52,6 @@ fn request(commands: &Commands, command: Command, operation: &Operation, session
     request
 }
 
-fn session_of(message: &[u8]) -> Option<Vec<u8>> {
-    let body = Reader::new(op_msg::parse(message).unwrap().body).unwrap();
-    let Value::Document(lsid) = body.find("lsid").unwrap()? else { panic!("no document") };
-    let Some(Value::Binary(id, _)) = Reader::new(lsid).unwrap().find("id").unwrap() else { panic!("no id") };
-    Some(id.to_vec())
-}
-
-fn number_of(message: &[u8]) -> Option<i64> {
-    let body = Reader::new(op_msg::parse(message).unwrap().body).unwrap();
-    match body.find("txnNumber").unwrap()? {
-        Value::Int64(number) => Some(number),
-        _ => panic!("no int64"),
-    }
-}
-
 /// All commands of the plan: the first of each operation, and what a scan goes on with.
 fn all(plan: &Plan, session: &Session) -> Vec<(Command, Vec<u8>)> {
     let commands = Commands::new(plan).unwrap();
@@ -84,8 +69,8 @@ fn every_command_is_in_the_session_of_its_connection() {
     let session = Session::start().unwrap();
     let plan = with(true, false);
     for (command, message) in all(&plan, &session) {
-        assert_eq!(session_of(&message), Some(session.id().to_vec()), "{command:?}");
-        assert_eq!(number_of(&message), None, "{command:?}");
+        assert_eq!(session_id(&message), Some(session.id().to_vec()), "{command:?}");
+        assert_eq!(number_in_session(&message), None, "{command:?}");
     }
 }
 
@@ -94,15 +79,15 @@ fn writes_that_are_sent_again_have_a_number_besides() {
     let mut session = Session::start().unwrap();
     session.advance();
     for (command, message) in all(&with(true, true), &session) {
-        assert_eq!(session_of(&message), Some(session.id().to_vec()), "{command:?}");
-        assert_eq!(number_of(&message), command.is_numbered().then_some(1), "{command:?}");
+        assert_eq!(session_id(&message), Some(session.id().to_vec()), "{command:?}");
+        assert_eq!(number_in_session(&message), command.is_numbered().then_some(1), "{command:?}");
     }
 }
 
 #[test]
 fn without_sessions_nothing_is_said_of_any() {
     let session = Session::start().unwrap();
-    assert!(all(&with(false, false), &session).iter().all(|(_, message)| session_of(message).is_none()));
+    assert!(all(&with(false, false), &session).iter().all(|(_, message)| session_id(message).is_none()));
 }
 
 #[test]
@@ -110,7 +95,7 @@ fn a_scan_goes_on_with_the_cursor_it_has() {
     for sessions in [false, true] {
         let session = Session::start().unwrap();
         let (_, message) = all(&with(sessions, false), &session).pop().unwrap();
-        let body = Reader::new(op_msg::parse(&message).unwrap().body).unwrap();
+        let body = body(&message);
         assert!(matches!(body.find("getMore").unwrap(), Some(Value::Int64(CURSOR))));
         assert!(matches!(body.find("collection").unwrap(), Some(Value::String(_))));
     }

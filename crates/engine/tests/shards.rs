@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-use brimline_bson::{Reader, Writer};
+use brimline_bson::Writer;
 use brimline_datagen::ChooserSpec;
 use brimline_engine::EndedBy;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Plan, Proportions, TargetPlan};
 use brimline_wire::op_msg;
+use common::requests::body;
 use common::{S, constant, execute, plan};
 
 const NOT_WRITABLE_PRIMARY: i32 = 10_107;
@@ -55,8 +56,7 @@ fn serve(mut stream: TcpStream, after: After, writes: &AtomicU64) {
         let mut message = vec![0; u32::from_le_bytes(length) as usize];
         message[..4].copy_from_slice(&length);
         stream.read_exact(&mut message[4..]).unwrap();
-        let body = Reader::new(op_msg::parse(&message).unwrap().body).unwrap();
-        let is_hello = body.find("hello").unwrap().is_some();
+        let is_hello = body(&message).find("hello").unwrap().is_some();
         let number = if is_hello { 0 } else { writes.fetch_add(1, Relaxed) + 1 };
         let refuses = match after {
             After::Ends(at) if number > at => return,

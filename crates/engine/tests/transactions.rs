@@ -10,11 +10,12 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use brimline_bson::{Reader, Value, Writer};
+use brimline_bson::{Value, Writer};
 use brimline_datagen::ChooserSpec;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Acknowledgement, Plan, Proportions, TargetPlan, WriteConcern};
 use brimline_wire::op_msg;
+use common::requests::{body, number_in_session, part, session_id};
 use common::{MS, Outcome, S, execute, plan};
 
 /// What a server says to a commit.
@@ -104,22 +105,12 @@ fn write_answer(writer: &mut Writer<'_>, answer: Answer) {
     writer.end_document(labels);
 }
 
-fn body(message: &[u8]) -> Reader<'_> {
-    Reader::new(op_msg::parse(message).unwrap().body).unwrap()
-}
-
 fn has(message: &[u8], name: &str) -> bool {
     body(message).find(name).unwrap().is_some()
 }
 
-fn part<'m>(message: &'m [u8], name: &str, inner: &str) -> Option<Value<'m>> {
-    let Value::Document(document) = body(message).find(name).unwrap()? else { return None };
-    Reader::new(document).unwrap().find(inner).unwrap()
-}
-
 fn transaction(message: &[u8]) -> Transaction {
-    let Some(Value::Binary(id, _)) = part(message, "lsid", "id") else { panic!("no lsid") };
-    (id.to_vec(), body(message).find("txnNumber").unwrap().unwrap().as_i64().unwrap())
+    (session_id(message).unwrap(), number_in_session(message).unwrap())
 }
 
 fn transfers(address: &str, operations: u64) -> Plan {

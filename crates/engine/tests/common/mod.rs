@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod requests;
+
 use std::time::Duration;
 
 use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Values};
