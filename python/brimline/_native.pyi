@@ -59,6 +59,24 @@ class Run:
     def join(self) -> Summary:
         """Waits for the end. Raises TargetError when no connection could ever be made."""
 
+class AnsweringServer:
+    """A server on the loopback that answers every find at once, from a thread of its own in this process.
+
+    Dropping it ends it. For what the generator can do over sockets; it stores nothing and is no stand-in for mongod.
+    """
+
+    address: str
+    """host:port"""
+
+    def __init__(self, document_bytes: int) -> None:
+        """Every key that is read is a document of that many bytes (64 to 16 000 000, else ValueError).
+
+        Raises OSError when there is no socket or thread to be had.
+        """
+
+    def stop(self) -> None:
+        """Closes every connection and ends the thread. Idempotent."""
+
 class ImportInterval(TypedDict):
     """What an import did in an interval; `service` is a histogram as Base64, None when no command was answered."""
 

@@ -278,6 +278,8 @@ def test_doctor_says_what_this_machine_can_do(brimline_cli: CommandLine) -> None
     figures = {check["name"]: check["figures"] for check in checks}
     ceilings = figures["generator_ceiling"]["ceiling_by_threads_ops_per_s"]
     assert "1" in ceilings and all(rate > 0 for rate in ceilings.values())
+    over_sockets = figures["socket_ceiling"]["ceiling_ops_per_s"]
+    assert 1_000 < over_sockets < ceilings["1"], "sending and receiving take more than encoding and recording"
     assert 0 <= figures["generator_lag"]["lag_p50_ns"] <= figures["generator_lag"]["lag_p99_ns"]
     assert all(check["evidence"] for check in checks)
     assert all(check["hint"] for check in checks if check["status"] in ("warn", "fail"))

@@ -2,6 +2,7 @@
 //! interpreter lock released while waiting, errors mapped. Nothing starts at import.
 
 mod access;
+mod answering;
 mod convert;
 mod generating;
 mod histogram;
@@ -30,6 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PlanError", module.py().get_type::<PlanError>())?;
     module.add("TargetError", module.py().get_type::<TargetError>())?;
     module.add_class::<access::Access>()?;
+    module.add_class::<answering::AnsweringServer>()?;
     module.add_class::<histogram::Histogram>()?;
     module.add_class::<importing::Import>()?;
     module.add_class::<run::Run>()?;
