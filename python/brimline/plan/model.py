@@ -8,7 +8,9 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from brimline.errors import visible
 
 PLAN_VERSION: Literal[1] = 1
 _HASH_DIGITS = 8
@@ -419,11 +421,17 @@ class StagesPacer(_Part):
 PacerPlan = Annotated[ClosedPacer | TlrPacer | ConstantPacer | PoissonPacer | StagesPacer, Field(discriminator="kind")]
 
 
+def _printable(name: str) -> str:
+    if visible(name) != name:
+        raise ValueError("the name steers a terminal")
+    return name
+
+
 class Plan(_Part):
     """A complete, seeded description of a run. Rates are operations per second, times nanoseconds."""
 
     version: Literal[1] = PLAN_VERSION
-    name: str
+    name: Annotated[str, AfterValidator(_printable)]
     seed: Count
     target: TargetPlan
     namespace: Namespace

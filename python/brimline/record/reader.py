@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, get_origin
 
 from pydantic import ValidationError
 
-from brimline.errors import RecordError
+from brimline.errors import RecordError, visible
 from brimline.plan import Plan
 from brimline.record import hlog
 from brimline.record.batches import condensed
@@ -140,7 +140,8 @@ def read_state(directory: Path, name: str) -> Mapping[str, Any]:
             hint="it was written by a newer brimline: update this one",
         )
     state["ended_by"] = state.get("ended_by") or (RUNNING if held else KILLED)
-    return state
+    # What somebody else wrote is shown in a terminal.
+    return {key: visible(value) if isinstance(value, str) else value for key, value in state.items()}
 
 
 def _no_record(directory: Path, name: str) -> RecordError:

@@ -144,6 +144,7 @@ NAMED = {
     "plan: a list": (written("plan.json", "[]"), "plan.json is damaged: input should be an object"),
     "plan: no text": (raw("plan.json", b"\xff\xfe{\0"), "plan.json is damaged: invalid json"),
     "plan: the target": (changed("plan.json", ("target",), 3), "plan.json is damaged: target: "),
+    "plan: a name that steers": (changed("plan.json", ("name",), "\x1b[31mred"), "plan.json is damaged: name: "),
     "histograms: no line": (replaced("latency.hlog", "\nTag=", "\nnoise\nTag="), "latency.hlog is damaged: line "),
     "events: no event": (DAMAGE["events: no event"], "events.jsonl is damaged near "),
     "plan: a named pipe": (piped("plan.json"), "plan.json is damaged: it is not a file"),
@@ -163,6 +164,17 @@ def test_damage_names_the_file_and_what_to_do(
     assert code == 1
     assert err.startswith(f"error: {damaged}/{told}")
     assert err.count("error: ") == err.count("hint: ") == 1 and "restore it from a copy" in err
+
+
+@pytest.mark.parametrize("verb", ["list", "show"])
+def test_a_name_from_elsewhere_does_not_steer_the_terminal(
+    verb: str, damaged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed("record.json", ("name",), "\x1b[31mred\u202e")(damaged)
+    words = {"list": ["--runs-dir", str(damaged.parent)], "show": [str(damaged)]}
+    code, out, err = outcome([verb, *words[verb]], capsys)
+    assert (code, err) == (0, "")
+    assert "\N{REPLACEMENT CHARACTER}[31mred" in out and not {"\x1b", "\u202e"} & set(out)
 
 
 def test_what_is_whole_is_read(sound: Path, capsys: pytest.CaptureFixture[str]) -> None:
