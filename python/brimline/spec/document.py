@@ -192,6 +192,8 @@ def _syntax_error(error: yaml.YAMLError, source: str) -> SpecError:
         hint = 'put quotes around text that has ": " in it, and check the indentation'
     elif "expected ',' or" in problem:
         hint = "a { or [ is not closed, or a comma is missing"
+    elif "special characters" in problem:
+        hint = "save the file as UTF-8 text without control characters"
     return SpecError(located(f"not valid YAML: {problem}", source, line, ()), line=line, hint=hint)
 
 

@@ -61,6 +61,8 @@ def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError(f'must be a duration such as "10s", not {shown(value)}; {within}')
+        if not isinstance(value, str) and not math.isfinite(value):
+            raise ValueError(f"must be in {bounds}, but is {shown(value)}{hint}")
         if not isinstance(value, str) and value != 0:
             raise ValueError(f'{shown(value)} has no unit; write "{value}s" or "{value}ms"')
         if isinstance(value, str) and value.lstrip().startswith("-"):
@@ -207,10 +209,11 @@ def text(check: Callable[[str], None]) -> Callable[[object], str]:
 
     def read(value: object) -> str:
         if not isinstance(value, str):
-            quoted = f'; write "{shown(value)}"' if isinstance(value, bool | int | float) else ""
-            raise ValueError(f"must be text, not {shown(value)}{quoted}")
+            is_one_word = isinstance(value, bool | int | float)
+            advice = f'write "{shown(value)}"' if is_one_word else "write it in quotes, or leave the line out"
+            raise ValueError(f"must be text, not {shown(value)}; {advice}")
         if "\0" in value or any(0xD800 <= ord(character) <= 0xDFFF for character in value):
-            raise ValueError("holds a character that can't be stored")
+            raise ValueError("holds a character that can't be stored; write text without NUL and lone surrogates")
         check(value)
         return value
 

@@ -76,6 +76,8 @@ SLIPS = [
         "seed: must be in 0 to 18446744073709551615, but is 18446744073709551616",
         "write a whole number from 0 to 18446744073709551615",
     ),
+    ("duration: .nan", "duration: must be in 10ms to 30d, but is nan", "write a duration from 10ms to 30d"),
+    ("duration: -.inf", "duration: must be in 10ms to 30d, but is -inf", "write a duration from 10ms to 30d"),
     ("duration: 10", "duration: 10 has no unit", 'write "10s" or "10ms"'),
     ("duration: 10M", 'duration: "10M" has the unknown unit "M"', 'did you mean "m"'),
     ("duration: 0s", 'duration: must be in 10ms to 30d, but is "0s"', "write a duration from 10ms to 30d"),
@@ -142,6 +144,8 @@ SLIPS = [
     ("scan_length: {kind: uniform, min: 5, max: 2}", "scan_length: min 5 is larger than max 2", "exchange them"),
     ("scan_length: {kind: uniform}", "scan_length.max: is missing", "add max"),
     ("name: 12", "name: must be text, not 12", 'write "12"'),
+    ("name:", "name: must be text, not nothing", "write it in quotes, or leave the line out"),
+    ("name: [a]", "name: must be text, not a list", "write it in quotes, or leave the line out"),
     (
         "name: a/b",
         'name: "a/b" can\'t name a directory',
