@@ -3,8 +3,8 @@
     make peers                                    # all of it, about 30 minutes
     make peers ARGUMENTS='--quick --peers ycsb'   # a look
 
-Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is here failed; 2 usage; 5 the
-server went away; 130 interrupted; 143 terminated.
+Exit codes are brimline's: 0 measured, whatever came out; 1 a client that is here failed, or one of the project's own
+sends other commands than brimline; 2 usage; 5 the server went away; 130 interrupted; 143 terminated.
 """
 
 import shlex
@@ -19,7 +19,7 @@ from pymongo.errors import PyMongoError
 
 from benchmarks.peers.builds import ROOT, Missing
 from benchmarks.peers.catalogue import BRIMLINE, CATALOGUE, Peer, peer_named
-from benchmarks.peers.commands import commands_seen
+from benchmarks.peers.commands import commands_seen, differences
 from benchmarks.peers.machine import machine
 from benchmarks.peers.measuring import command_line, measure
 from benchmarks.peers.options import read_arguments, settings_of, short_windows
@@ -71,7 +71,7 @@ def main(words: Sequence[str]) -> int:
         if results.runs:  # else an earlier page is worth more
             _write(results, given.output)
     _print(results)
-    return 1 if failures else 0
+    return 1 if failures or other_commands(results) else 0
 
 
 class Comparison:
@@ -156,6 +156,15 @@ def failed_run(turn: Turn, error: Exception) -> Absence:
     )
 
 
+def other_commands(results: Results) -> dict[str, list[str]]:
+    """In which kinds of command a client differs from brimline that could send the same: the project's own can."""
+    return {
+        name: kinds
+        for name, kinds in differences(results.commands, reference=BRIMLINE).items()
+        if kinds and not peer_named(name).outside
+    }
+
+
 def _programs(wanted: Sequence[str]) -> tuple[dict[str, list[str]], list[Absence]]:
     """How each client is started, and which can't be. Builds what has to be built."""
     programs: dict[str, list[str]] = {}
@@ -230,6 +239,8 @@ def _print(results: Results) -> None:
     for absence in results.absent:
         where = FAILED_ONCE if absence.made_again else NOT_IN_THE_TABLES
         print(f"{where.lower()}: {', '.join(filter(None, (absence.client, absence.cell)))}: {absence.reason}")
+    for name, kinds in other_commands(results).items():
+        print(f"not the same work: {name} sends other commands than brimline: {', '.join(kinds)}")
     for run in results.doubtful:
         print(f"{NOT_IN_THE_TABLES.lower()}: {run.client}, {run.cell}, round {run.round}: {counts_differ(run)}")
 

@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
+from benchmarks.peers.__main__ import other_commands
 from benchmarks.peers.commands import commands_seen, differences
+from tests.unit.peers.samples import results
 
 
 def find(**other: Any) -> dict[str, Any]:
@@ -85,3 +89,14 @@ def test_the_order_of_one_document_is_no_difference_and_that_of_several_is() -> 
 def test_differences_are_those_to_the_reference() -> None:
     seen = {"brimline": {"find": "x", "update": "y"}, "ycsb": {"find": "x", "update": "z"}, "go": {"scan": "s"}}
     assert differences(seen, reference="brimline") == {"brimline": [], "ycsb": ["update"], "go": []}
+
+
+@pytest.mark.parametrize(
+    ("client", "found"),
+    [("ycsb", {"ycsb": ["find"]}), ("pymongo", {"pymongo": ["find"]}), ("go-ycsb", {})],
+)
+def test_of_the_projects_own_clients_other_commands_are_a_failure(client: str, found: dict[str, list[str]]) -> None:
+    """A tool from elsewhere sends what it sends; its page says so."""
+    alike, other = {"find": "limit 1", "update": "$set"}, {"find": "no limit", "update": "$set"}
+    assert other_commands(results(commands={"brimline": alike, client: other})) == found
+    assert other_commands(results(commands={"brimline": alike, client: alike})) == {}
