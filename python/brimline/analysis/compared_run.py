@@ -10,11 +10,18 @@ from typing import Literal
 
 from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
+from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.unsent import not_begun
 from brimline.plan import Plan
 from brimline.record.model import Environment, RunRecord, Summary
-from brimline.stats.quantile_interval import TAIL_COUNT_MIN, Buckets, merge_buckets, quantile_interval
+from brimline.stats.quantile_interval import (
+    TAIL_COUNT_MIN,
+    Buckets,
+    known_quantile,
+    merge_buckets,
+    quantile_interval,
+)
 from brimline.stats.quantile_shift import QUANTILES
 from brimline.wording import message
 
@@ -59,8 +66,9 @@ class ComparedRun:
     `broken`: the server was lost, or answered nothing as it should; such a run says something of its side, unlike one
     that was measured badly. `unsent`: what was planned and never went out, in words, "" where all did; the run counts,
     but its figures are of less than was asked for. `started_ns` is the wall clock's time at its start; it and `totals`
-    are None in a record that was never sealed. `bounds`: by quantile of the `distribution`, what the run's own report
-    gives as a bound (≥) because too few operations lie above it; None where not even that is known.
+    are None in a record that was never sealed. The `distribution` is of all that was due.
+    `bounds`: by quantile of the `distribution`, what the run's own report gives as a bound (≥) because too few
+    operations lie above it; None where not even that is known.
     """
 
     name: str
@@ -91,7 +99,7 @@ CLIENT_CPU = Metric(
 SERVER_CPU = Metric(
     key="server_cpu", label="Server CPU per operation", unit="ns", higher_is_better=False, decides=False
 )
-_QUANTILES: tuple[tuple[str, float, Callable[[Latency], int], bool], ...] = (
+_QUANTILES: tuple[tuple[str, float, Callable[[Latency], int | None], bool], ...] = (
     ("p50", 0.5, lambda latency: latency.p50_ns, True),
     ("p95", 0.95, lambda latency: latency.p95_ns, True),
     ("p99", 0.99, lambda latency: latency.p99_ns, True),
@@ -136,8 +144,7 @@ def compared_run(
     observation = observe(record) if observation is None else observation
     kind = _kind(record)
     clock = clock_of(kind)
-    histograms = [each.buckets() for (_, of), each in record.histograms.items() if of == clock]
-    distribution = merge_buckets(histograms)
+    distribution = merge_buckets(list(due_buckets(record, clock).values()))
     latency = observation.response if clock == "response" else observation.service
     summary = record.summary
     return ComparedRun(
@@ -198,24 +205,26 @@ def _figures(record: RunRecord, observation: Observation, latency: Latency | Non
 
 
 def _quantiles(latency: Latency | None) -> dict[str, float]:
-    """Those with enough operations beyond them to be figures and not bounds."""
+    """Those with enough operations beyond them to be figures and not bounds, all of which completed up to them."""
     if latency is None:
         return {}
-    return {
-        name: float(value(latency))
+    values = {
+        name: value(latency)
         for name, quantile, value, _ in _QUANTILES
         if latency.count * (1 - quantile) >= TAIL_COUNT_MIN
     }
+    return {name: float(value) for name, value in values.items() if value is not None}
 
 
 def _bounds(distribution: Buckets, latency: Latency | None) -> dict[float, int | None]:
     """By quantile above the median, the lower end of its interval where it is no figure; empty without operations.
 
-    The p99's is over time as well, as everywhere else. A median is a figure in every report.
+    The p99's is over time as well, as everywhere else. A median is a figure in every report, unless most of what was
+    due never completed.
     """
     if latency is None:
         return {}
-    tail = [each for each in QUANTILES if each > 0.5]
+    tail = [each for each in QUANTILES if each > 0.5 or known_quantile(distribution, each) is None]
     intervals = [
         latency.p99 if each == latency.p99.quantile else quantile_interval(distribution, each) for each in tail
     ]

@@ -106,6 +106,7 @@ def _case(key: str, found: MetricChange | None, limit: float) -> GateCase:
             name=key,
             verdict=GateVerdict.INCONCLUSIVE,
             text=message("{metric} was not measured, at most {allowed} worse is allowed", metric=key, allowed=allowed),
+            advice="longer runs, at a load that is answered, give it a figure",
         )
     worse = found.worsening
     if worse is None or found.adjusted_p is None:

@@ -3,29 +3,39 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.never_completed import due_buckets
 from brimline.record.batches import batch_numbers
 from brimline.record.model import Clock, Histogram, RunRecord
 from brimline.stats.quantile_interval import (
     Buckets,
     QuantileInterval,
+    known_quantile,
     merge_buckets,
     quantile_interval,
     quantile_of,
+    without_never,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """Quantiles over the measured window in ns; `p99` is the same figure as `p99_ns`, with its interval."""
+    """Quantiles over the measured window in ns; `p99` is the same figure as `p99_ns`, with its interval.
+
+    Quantiles are of all that was due in the window, None where they lie among the `missing`: what never completed, and
+    is taken for slower than all that did. `count`, least, mean and most are of what completed, and so is
+    `completed_p99_ns`: how slow the survivors were, which is no figure of the run.
+    """
 
     count: int
+    missing: int
     min_ns: int
     mean_ns: float
-    p50_ns: int
-    p95_ns: int
-    p99_ns: int
-    p999_ns: int
+    p50_ns: int | None
+    p95_ns: int | None
+    p99_ns: int | None
+    p999_ns: int | None
     max_ns: int
+    completed_p99_ns: int
     p99: QuantileInterval
 
 
@@ -34,20 +44,23 @@ def latency(record: RunRecord, clock: Clock) -> Latency | None:
 
     The intervals' own histograms tell how far the p99 can be trusted.
     """
-    merged = merge_buckets([each.buckets() for (_, of), each in record.histograms.items() if of == clock])
+    merged = merge_buckets(list(due_buckets(record, clock).values()))
     if not merged:
         return None
     p99 = quantile_interval(merged, 0.99, batches=_batches(record, clock), seed=record.plan.seed)
-    count = p99.count
+    completed = without_never(merged)
+    count = sum(each for _, each in completed)
     return Latency(
         count=count,
-        min_ns=merged[0][0],
-        mean_ns=sum(value * each for value, each in merged) / count,
-        p50_ns=quantile_of(merged, 0.5),
-        p95_ns=quantile_of(merged, 0.95),
-        p99_ns=p99.value_ns,
-        p999_ns=quantile_of(merged, 0.999),
-        max_ns=merged[-1][0],
+        missing=p99.count - count,
+        min_ns=completed[0][0],
+        mean_ns=sum(value * each for value, each in completed) / count,
+        p50_ns=known_quantile(merged, 0.5),
+        p95_ns=known_quantile(merged, 0.95),
+        p99_ns=p99.known_ns,
+        p999_ns=known_quantile(merged, 0.999),
+        max_ns=completed[-1][0],
+        completed_p99_ns=quantile_of(completed, 0.99),
         p99=p99,
     )
 
@@ -78,9 +91,7 @@ def quantile_intervals(
     record: RunRecord, clock: Clock, quantiles: Sequence[float], *, operation: str | None = None
 ) -> dict[float, QuantileInterval]:
     """Quantiles of `clock` with their intervals, of one operation kind or of all (None); empty without values."""
-    merged = merge_buckets(
-        [each.buckets() for (kind, of), each in record.histograms.items() if of == clock and operation in (None, kind)]
-    )
+    merged = merge_buckets([each for kind, each in due_buckets(record, clock).items() if operation in (None, kind)])
     if not merged:
         return {}
     batches = _batches(record, clock, operation)

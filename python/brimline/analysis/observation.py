@@ -139,8 +139,10 @@ def observe(
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
         held_back_share=held_back_share,
-        own_late_share=own_late_share(record, service.p50_ns) if service else 0.0,
-        own_decisive_share=own_late_share(record, LAG_PART_OF_RESPONSE_MAX * response.p99_ns) if response else 0.0,
+        own_late_share=own_late_share(record, service.p50_ns) if service and service.p50_ns is not None else 0.0,
+        own_decisive_share=own_late_share(record, LAG_PART_OF_RESPONSE_MAX * response.completed_p99_ns)
+        if response
+        else 0.0,
         error_rate=_share(sum(row["failed"] for row in due_operations), finished),
         miss_rate=_share(sum(row["miss"] for row in due_operations), finished),
         service=service,

@@ -9,7 +9,7 @@ from brimline.wording import message
 
 
 def quantile_text(quantile: QuantileInterval | None, *, format_ns: Callable[[float], str] = format_duration) -> str:
-    """The figure; with too few operations "≥ " and the lower end of its interval, or a dash where that is unknown.
+    """The figure; with too few operations that completed beyond it "≥ " and the lower end of its interval, or a dash.
 
     The point estimate of a thin tail is no lower bound: the true quantile is as likely below it.
     """
@@ -23,6 +23,11 @@ def quantile_text(quantile: QuantileInterval | None, *, format_ns: Callable[[flo
 def p99_text(latency: Latency | None) -> str:
     """The p99 of a run."""
     return quantile_text(None if latency is None else latency.p99)
+
+
+def median_text(latency: Latency | None) -> str:
+    """The median of a run; a dash where most of what was due never completed."""
+    return UNKNOWN_TEXT if latency is None or latency.p50_ns is None else format_duration(latency.p50_ns)
 
 
 def enough_samples(count: int, quantile: float) -> bool:

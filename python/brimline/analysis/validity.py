@@ -9,6 +9,7 @@ from brimline.analysis.followed import following_findings
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
+from brimline.analysis.quantile_text import median_text, p99_text
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import HELD_BACK_SHARE_MAX, not_begun, server_gone_ns, waited_for_places, why_unsent
 from brimline.analysis.unwatched import watching_findings
@@ -18,7 +19,7 @@ from brimline.plan.model import MixWork
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
-from brimline.units import duration_text, format_count, format_duration, format_percentage, format_rate
+from brimline.units import duration_text, format_count, format_percentage, format_rate
 from brimline.wording import joined, message
 
 GENERATOR_CPU_SHARE_MAX = 0.90
@@ -241,9 +242,7 @@ def generator_lag(figures: RunFigures) -> Finding:
     name, service, response, lag = "generator_lag", figures.service, figures.response, figures.lag
     if service is None or response is None or lag is None:
         return Finding(name, Standing.UNKNOWN, "no lag was recorded")
-    evidence = message(
-        "lag p99 {lag}, service p50 {service}", lag=format_duration(lag.p99_ns), service=format_duration(service.p50_ns)
-    )
+    evidence = message("lag p99 {lag}, service p50 {service}", lag=p99_text(lag), service=median_text(service))
     waited = figures.held_back_share
     if figures.own_late_share <= max(OWN_LATE_SHARE_MAX, OWN_LATE_PART_OF_HELD_BACK_MAX * waited):
         waiting = message("{share} of the operations waited for a free connection", share=format_percentage(waited))
@@ -363,9 +362,15 @@ def samples(latency: Latency | None) -> Finding:
     """Enough operations lie above the p99 to print it as a figure."""
     if latency is None:
         return Finding("samples", Standing.FAIL, "no operation finished in the measured window")
-    tail = format_count(round(latency.count * 0.01))
+    tail = format_count(round(latency.p99.count * 0.01))
     if latency.p99.enough:
         return Finding("samples", Standing.PASS, message("{tail} operations lie above the p99", tail=tail))
+    if latency.p99.is_open:
+        evidence = message(
+            "{share} of the operations never completed, so that the p99 is a bound",
+            share=format_percentage(latency.p99.never_share),
+        )
+        return Finding("samples", Standing.WARN, evidence)
     evidence = message(
         "only {tail} operations lie above the p99, {needed} are needed; it is a bound", tail=tail, needed=TAIL_COUNT_MIN
     )

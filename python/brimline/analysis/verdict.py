@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.finding import Standing
+from brimline.analysis.never_completed import EDGE_OPERATIONS
 from brimline.analysis.objective import P99, ErrorObjective, LatencyObjective, Slo, quantile_name
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import quantile_text
@@ -23,13 +24,6 @@ GROWTH_SHARE_MIN = 0.001
 MISSED_SHARE_MIN = 0.5
 """Of an unsteady window, the share of intervals that must miss the objective for the server to have missed it: in fewer
 a disturbance did, and what the server can do is not known."""
-
-MISSING_PART_OF_TAIL_MAX = 0.5
-"""Operations that never completed, as a part of those that may be slower than a limit; above it a limit isn't met by
-those that did: p99.9 of the completed says little where one in a thousand is missing."""
-
-EDGE_OPERATIONS = 3
-"""Operations that may be missing because the window's edges cut them off; matters at low rates only."""
 
 
 class Verdict(StrEnum):
@@ -155,12 +149,6 @@ def _missing_share(observation: Observation) -> float:
     return 0.0 if observation.completed_share is None else 1 - observation.completed_share
 
 
-def _tail_missing(observation: Observation, limit: LatencyObjective) -> bool:
-    """Whether so many operations never completed that a quantile of the others says too little."""
-    tail = MISSING_PART_OF_TAIL_MAX * (1 - limit.quantile)
-    return _missing_share(observation) > tail and _missing(observation) > EDGE_OPERATIONS
-
-
 def _judge_latency(observation: Observation, limit: LatencyObjective) -> ObjectiveResult:
     seen = observation.quantile(limit.key)
     if seen is None:
@@ -177,18 +165,18 @@ def _judge_latency(observation: Observation, limit: LatencyObjective) -> Objecti
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
     if missed and _can_fail(seen, limit):
         return ObjectiveResult(limit.text, Verdict.FAIL, evidence)
+    if seen.known_ns is None:
+        doubt = message(
+            "{evidence}: it lies among the {share} of the operations that never completed",
+            evidence=evidence,
+            share=format_percentage(seen.never_share),
+        )
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
     if seen.value_ns > (1 - HYSTERESIS) * limit.limit_ns:
         doubt = message("{evidence}: too close to tell", evidence=evidence)
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
     if seen.high_ns is None:
-        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _too_few_text(seen, limit))
-    if _tail_missing(observation, limit):
-        doubt = message(
-            "{evidence}, without the {share} of the operations that never completed",
-            evidence=evidence,
-            share=format_percentage(_missing_share(observation)),
-        )
-        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
+        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _no_upper_end_text(seen, limit, evidence))
     return ObjectiveResult(limit.text, Verdict.PASS, evidence)
 
 
@@ -251,7 +239,13 @@ def _unseen_text(observation: Observation, limit: LatencyObjective) -> str:
     return message("no {clock} time: nothing finished", clock=limit.clock)
 
 
-def _too_few_text(seen: QuantileInterval, limit: LatencyObjective) -> str:
+def _no_upper_end_text(seen: QuantileInterval, limit: LatencyObjective, evidence: str) -> str:
+    if seen.is_open:
+        return message(
+            "{evidence}, without an upper end: {share} of the operations never completed",
+            evidence=evidence,
+            share=format_percentage(seen.never_share),
+        )
     what = "operations" if limit.operation is None else message("{kind} operations", kind=limit.operation)
     return message(
         "{count} {what} are too few for a {quantile}",

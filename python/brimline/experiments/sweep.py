@@ -192,6 +192,12 @@ class Sweep:
         return SweepEnd.PLATEAU if self._flat(done[:levels]) else SweepEnd.CONNECTIONS_MAX
 
 
+def _slowest(quantiles_ns: Sequence[int | None]) -> int | None:
+    """The largest; None without any, or where one lies among what never completed."""
+    known = [each for each in quantiles_ns if each is not None]
+    return max(known) if known and len(known) == len(quantiles_ns) else None
+
+
 def sweep_levels(done: Sequence[Trial], *, null_ceiling_ops_per_s: float | None = None) -> list[SweepLevel]:
     """The trials by connections, ascending."""
     levels = []
@@ -202,8 +208,8 @@ def sweep_levels(done: Sequence[Trial], *, null_ceiling_ops_per_s: float | None 
             SweepLevel(
                 connections=connections,
                 throughput_ops_per_s=float(np.mean([observation.throughput_ops_per_s for observation in seen])),
-                service_p50_ns=max((service.p50_ns for service in services), default=None),
-                service_p99_ns=max((service.p99_ns for service in services), default=None),
+                service_p50_ns=_slowest([service.p50_ns for service in services]),
+                service_p99_ns=_slowest([service.p99_ns for service in services]),
                 error_rate=max(observation.error_rate for observation in seen),
                 trial_count=len(seen),
                 problems=tuple(

@@ -86,7 +86,7 @@ DEFINITIONS = (
     Fact(
         label="p99",
         value="99 % of all operations of the measured window were at most this slow; "
-        "computed from every one of them, never averaged.",
+        "computed from every one of them, never averaged. One that never completed counts as slower than all that did.",
     ),
     Fact(
         label="95 % CI",

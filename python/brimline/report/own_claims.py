@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from brimline.analysis.lint import Claims, Figure, Repeated, Result
+from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.window import done_in_window
 from brimline.plan.model import ClosedPacer
-from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, OperationRow, RunRecord
 from brimline.report.load_figures import load_figures
 from brimline.report.printed import printed_figure, significant, table_cells
 from brimline.report.statistics import TOTAL_LABEL, report_clock
 from brimline.report.view import Cell, Report
-from brimline.stats.quantile_interval import merge_buckets, quantile_of
+from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of, without_never
 from brimline.units import NS_PER_MS
 
 HISTOGRAM_RESOLUTION = 0.002
@@ -52,7 +53,7 @@ def probe_claims(report: Report) -> Claims:
             name=f"probe {probe['number']}",
             throughput_per_s=_exact(probe["throughput_ops_per_s"]),
             threads=_exact(probe["connections"]) if _is_plain_closed_loop(probe) else None,
-            mean_ns=_resolved(latency["mean_ns"]),
+            mean_ns=None if latency["never_completed"] else _resolved(latency["mean_ns"]),
             max_ns=_resolved(latency["max_ns"]),
             percentiles_ns=_percentiles(latency),
             samples=_exact(latency["count"]),
@@ -84,13 +85,15 @@ def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:
     found = {}
     for key, quantile in _JSON_QUANTILES.items():
         enough = latency.get(f"{key.removesuffix('_ns')}_enough_samples", True)
-        if key in latency and enough:
+        if enough and latency.get(key) is not None:
             found[quantile] = _resolved(latency[key])
     return found
 
 
 def _table_results(report: Report) -> Iterator[Result]:
     """Each row of the statistics table, and the first as the whole of the others."""
+    # A mean is of what completed, percentiles are of all: where some never did, they need not fit each other.
+    all_completed = not any((report.data[clock] or {}).get("never_completed") for clock in CLOCKS)
     table = table_cells(report, OPERATIONS_ID)
     labels = [cells["Label"].text for cells in table]
     for cells in table:
@@ -100,7 +103,7 @@ def _table_results(report: Report) -> Iterator[Result]:
             samples=_counted(cells["Samples"]),
             error_count=_counted(cells["Fail"]),
             error_share=printed_figure(cells["Error %"].text, factor=0.01),
-            mean_ns=_milliseconds(cells["Average"]),
+            mean_ns=_milliseconds(cells["Average"]) if all_completed else None,
             min_ns=_milliseconds(cells["Min"]),
             max_ns=_milliseconds(cells["Max"]),
             percentiles_ns={
@@ -161,7 +164,7 @@ def _window(report: Report, record: RunRecord) -> Iterator[Result]:
         yield Result(
             name="service time",
             samples=_exact(service["count"]),
-            mean_ns=_resolved(service["mean_ns"]),
+            mean_ns=None if service["never_completed"] else _resolved(service["mean_ns"]),
             max_ns=_resolved(service["max_ns"]),
             percentiles_ns=_percentiles(service),
         )
@@ -220,36 +223,42 @@ def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
 
 def _times(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """Printed times and those of the JSON against histograms."""
-    clock = report_clock(record)
+    kinds = due_buckets(record, report_clock(record))
     for cells in table_cells(report, OPERATIONS_ID):
         label = cells["Label"].text
-        histograms = [
-            each for (name, of), each in record.histograms.items()
-            if of == clock and label in (TOTAL_LABEL, name.replace("_", " "))
-        ]  # fmt: skip
-        if not histograms:
+        due = [each for name, each in kinds.items() if label in (TOTAL_LABEL, name.replace("_", " "))]
+        if not due:
             continue
-        merged = merge_buckets([each.buckets() for each in histograms])
-        count = sum(each for _, each in merged)
-        mean = Figure(sum(value * each for value, each in merged) / count)
-        pairs = [("Average", mean), ("Min", Figure(merged[0][0])), ("Max", Figure(merged[-1][0]))]
+        merged = merge_buckets(due)
+        completed = without_never(merged)
+        pairs = [
+            ("Average", Figure(_mean(completed))),
+            ("Min", Figure(completed[0][0])),
+            ("Max", Figure(completed[-1][0])),
+        ]
         pairs += [(column, Figure(quantile_of(merged, q))) for column, q in _PERCENTILE_COLUMNS.items()]
         for column, raw in pairs:
             figure = _milliseconds(cells[column])
             if figure is not None:
                 yield Repeated(name=f"{label} {column.lower()}", values=[figure, raw], exact=True, unit="ns")
     for name, document in report.data["operations"].items():
-        for of in ("response", "service", "lag"):
-            if of in document and (name, of) in record.histograms:
-                yield from _json_times(f"{name} {of}", document[of], record.histograms[name, of])
+        for of in CLOCKS:
+            kinds = due_buckets(record, of)
+            if of in document and name in kinds:
+                yield from _json_times(f"{name} {of}", document[of], kinds[name])
 
 
-def _json_times(name: str, document: Mapping[str, Any], histogram: Histogram) -> Iterator[Repeated]:
+def _json_times(name: str, document: Mapping[str, Any], due: Buckets) -> Iterator[Repeated]:
     for key, quantile in _JSON_QUANTILES.items():
-        values = [_exact(document[key]), Figure(histogram.quantile(quantile))]
-        yield Repeated(name=f"{name} {key.removesuffix('_ns')}", values=values, exact=True, unit="ns")
-    values = [_resolved(document["mean_ns"]), Figure(histogram.mean())]
+        if document[key] is not None:
+            values = [_exact(document[key]), Figure(quantile_of(due, quantile))]
+            yield Repeated(name=f"{name} {key.removesuffix('_ns')}", values=values, exact=True, unit="ns")
+    values = [_resolved(document["mean_ns"]), Figure(_mean(without_never(due)))]
     yield Repeated(name=f"{name} mean", values=values, exact=True, unit="ns")
+
+
+def _mean(buckets: Buckets) -> float:
+    return sum(value * count for value, count in buckets) / sum(count for _, count in buckets)
 
 
 def _milliseconds(cell: Cell) -> Figure | None:

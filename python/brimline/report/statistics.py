@@ -5,10 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from brimline.analysis.latency import latency
+from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.window import done_in_window
 from brimline.record.model import Clock, OperationRow, RunRecord
 from brimline.report.load_figures import carries_documents, load_figures
-from brimline.stats.quantile_interval import Buckets, QuantileInterval, merge_buckets, quantile_interval, quantile_of
+from brimline.stats.quantile_interval import (
+    Buckets,
+    QuantileInterval,
+    known_quantile,
+    merge_buckets,
+    quantile_interval,
+    without_never,
+)
 
 TOTAL_LABEL = "Total"
 
@@ -18,6 +26,7 @@ class OperationStatistics:
     """One operation kind, or all of them.
 
     Times in ns, response time in an open loop and service time in a closed one; None where nothing finished.
+    Percentiles are of all that was due in the window, mean, least and most of what completed.
     `samples` are the operations due in the window that finished: ok, miss and failed, in the drain too. Rates are of
     what was done in the window, whenever it was due, as the run's own throughput is: answered (ok and miss), failed,
     bytes. `documents` of the samples were inserted, None where an operation is no command with a batch of them.
@@ -66,9 +75,8 @@ def operation_statistics(record: RunRecord) -> list[OperationStatistics]:
     # Half of a short load's commands are answered after the last was sent.
     span_s = record.measured_s if load is None else load.elapsed_s
     done = done_in_window(record) if load is None else measured
-    buckets = {
-        kind: record.histograms[kind, clock].buckets() if (kind, clock) in record.histograms else [] for kind in kinds
-    }
+    due = due_buckets(record, clock)
+    buckets = {kind: due.get(kind, []) for kind in kinds}
     batched = [carries_documents(record, kind) for kind in kinds]
     all_batched = load is not None or (bool(kinds) and all(batched))
     all_buckets = merge_buckets(list(buckets.values()))
@@ -100,7 +108,8 @@ def _statistics(
     """`rows` are of what was due in the window, `done` of what was done in it. `batched`: commands with documents."""
     samples = sum(row["ok"] + row["miss"] + row["failed"] for row in rows)
     per_s = 1 / measured_s if measured_s else 0.0
-    count = sum(each for _, each in buckets)
+    completed = without_never(buckets)
+    count = sum(each for _, each in completed)
     failed = sum(row["failed"] for row in rows)
     p90, p95, p99 = (quantile_interval(buckets, q) if count else None for q in (0.9, 0.95, 0.99))
     return OperationStatistics(
@@ -108,10 +117,10 @@ def _statistics(
         samples=samples,
         misses=sum(row["miss"] for row in rows),
         failed=failed,
-        mean_ns=sum(value * each for value, each in buckets) / count if count else None,
-        min_ns=buckets[0][0] if buckets else None,
-        max_ns=buckets[-1][0] if buckets else None,
-        p50_ns=quantile_of(buckets, 0.5) if count else None,
+        mean_ns=sum(value * each for value, each in completed) / count if count else None,
+        min_ns=completed[0][0] if completed else None,
+        max_ns=completed[-1][0] if completed else None,
+        p50_ns=known_quantile(buckets, 0.5) if count else None,
         p90=p90,
         p95=p95,
         p99=p99,

@@ -18,6 +18,8 @@ from brimline.stats.estimate import CONFIDENCE
 Buckets: TypeAlias = Sequence[tuple[int, int]]
 """A histogram: (value in ns, count), ascending by value."""
 
+NEVER_NS = 1 << 62
+"""The value of what was due and never completed: later than any other, though nobody knows how much."""
 TAIL_COUNT_MIN = 100
 """Values that must lie above a quantile before it is printed as a figure and not as a bound."""
 BATCH_COUNT_MIN = 8
@@ -28,14 +30,34 @@ RESAMPLES_AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileInterval:
-    """A quantile in ns with its interval. A bound is None where the values are too few to give one."""
+    """A quantile in ns with its interval. A bound is None where the values are too few to give one.
+
+    `never` of the `count` values never completed. `value_ns` is `NEVER_NS` where the quantile lies among these;
+    `high_ns` is None then.
+    """
 
     quantile: float
     value_ns: int
     low_ns: int | None
     high_ns: int | None
     count: int
+    never: int = 0
     confidence: float = CONFIDENCE
+
+    @property
+    def never_share(self) -> float:
+        """Share of the values that never completed."""
+        return self.never / self.count
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the upper end lies among those that never completed."""
+        return self.high_ns is None and self.never > 0
+
+    @property
+    def known_ns(self) -> int | None:
+        """The value; None where it lies among those that never completed."""
+        return None if self.value_ns == NEVER_NS else self.value_ns
 
     @property
     def enough(self) -> bool:
@@ -53,10 +75,26 @@ def merge_buckets(histograms: Sequence[Buckets]) -> list[tuple[int, int]]:
     return sorted(merged.items())
 
 
+def with_never(buckets: Buckets, count: int) -> Buckets:
+    """`buckets` and `count` values that are `NEVER_NS`."""
+    return merge_buckets([buckets, [(NEVER_NS, count)]]) if count else buckets
+
+
+def without_never(buckets: Buckets) -> Buckets:
+    """What completed."""
+    return buckets[:-1] if buckets and buckets[-1][0] == NEVER_NS else buckets
+
+
 def quantile_of(buckets: Buckets, quantile: float) -> int:
     """The smallest value that at least `quantile` of all values don't exceed. Raises ValueError if empty."""
     count = sum(each for _, each in buckets)
     return _value_at_rank(buckets, max(1, math.ceil(round(quantile * count, 6))))
+
+
+def known_quantile(buckets: Buckets, quantile: float) -> int | None:
+    """The same; None where it lies among those that never completed."""
+    value_ns = quantile_of(buckets, quantile)
+    return None if value_ns == NEVER_NS else value_ns
 
 
 def binomial_ranks(count: int, quantile: float, *, confidence: float = CONFIDENCE) -> tuple[int | None, int | None]:
@@ -91,20 +129,31 @@ def quantile_interval(
 ) -> QuantileInterval:
     """The quantile of `buckets` with its interval.
 
-    `batches` are the same values cut by time, for example by sample interval. Raises ValueError without
-    values.
+    `batches` are the values of what completed, cut by time, for example by sample interval. What never completed is
+    taken for later than all else above, and below for sooner, since nobody knows. Raises ValueError without values.
     """
     count = sum(each for _, each in buckets)
+    completed = sum(each for _, each in without_never(buckets))
+    never = count - completed
     low_rank, high_rank = binomial_ranks(count, quantile, confidence=confidence)
-    low = None if low_rank is None else _value_at_rank(buckets, low_rank)
-    high = None if high_rank is None else _value_at_rank(buckets, high_rank)
+    low = None if low_rank is None or low_rank <= never else _value_at_rank(buckets, low_rank - never)
+    high = None if high_rank is None or high_rank > completed else _value_at_rank(buckets, high_rank)
     if len(batches) >= BATCH_COUNT_MIN:
-        batch_low, batch_high = _batch_bounds(batches, quantile, seed=seed, confidence=confidence)
-        low = None if low is None else min(low, batch_low)
-        high = None if high is None else max(high, batch_high)
+        if low is not None:
+            below = (quantile * count - never) / completed
+            low = min(low, _batch_bounds(batches, below, seed=seed, confidence=confidence)[0])
+        if high is not None:
+            above = quantile * count / completed
+            high = max(high, _batch_bounds(batches, above, seed=seed, confidence=confidence)[1])
     value = quantile_of(buckets, quantile)
     return QuantileInterval(
-        quantile=quantile, value_ns=value, low_ns=low, high_ns=high, count=count, confidence=confidence
+        quantile=quantile,
+        value_ns=value,
+        low_ns=low,
+        high_ns=high,
+        count=count,
+        never=never,
+        confidence=confidence,
     )
 
 

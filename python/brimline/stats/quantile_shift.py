@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from brimline.stats.change import RUNS_MIN, Change, geometric_mean, relative_change
 from brimline.stats.multiple import holm
-from brimline.stats.quantile_interval import Buckets, quantile_of
+from brimline.stats.quantile_interval import Buckets, known_quantile, quantile_of
 
 QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 TAIL_COUNT_MIN = 10
@@ -35,9 +35,13 @@ class QuantileShift:
 def shift_function(
     a: Sequence[Buckets], b: Sequence[Buckets], *, quantiles: Sequence[float] = QUANTILES
 ) -> tuple[QuantileShift, ...]:
-    """The shift at each of `quantiles` that every run has enough values for; a histogram per run, none empty."""
+    """The shift at each of `quantiles` that every run has enough values for; a histogram per run, none empty.
+
+    A quantile that lies in some run among what never completed has no value to be compared.
+    """
     fewest = min(sum(count for _, count in buckets) for buckets in (*a, *b))
-    shown = [each for each in quantiles if fewest * (1 - each) >= TAIL_COUNT_MIN]
+    enough = [each for each in quantiles if fewest * (1 - each) >= TAIL_COUNT_MIN]
+    shown = [each for each in enough if all(known_quantile(run, each) is not None for run in (*a, *b))]
     values = [(_values(a, each), _values(b, each)) for each in shown]
     changes = [_change(*each) for each in values]
     known = holm([change.p_value for change in changes if change is not None])

@@ -54,11 +54,19 @@ def test_error_rate(failed: int, verdict: Verdict) -> None:
 
 @pytest.mark.parametrize(
     ("done", "verdict"),
-    [(996, Verdict.PASS), (994, Verdict.INCONCLUSIVE), (990, Verdict.INCONCLUSIVE), (989, Verdict.FAIL)],
+    [
+        (996, Verdict.PASS),
+        (993, Verdict.PASS),
+        (991, Verdict.INCONCLUSIVE),
+        (990, Verdict.INCONCLUSIVE),
+        (989, Verdict.FAIL),
+    ],
 )
 def test_completed_share(done: int, verdict: Verdict) -> None:
+    """Of 10 000 due a hundred may be slower than the limit, 80 to be sure, and what never completed is among them."""
     rows = [operation_row(second, sent=1000, ok=done) for second in range(1, 11)]
-    assert judge(observe(run_record(operations=rows)), SLO).verdict is verdict
+    latencies = {clock: [(2 * MS, 10 * done)] for clock in ("service", "response", "lag")}
+    assert judge(observe(run_record(operations=rows, latencies=latencies)), SLO).verdict is verdict
 
 
 def test_a_percentile_of_those_that_completed_is_no_pass_where_its_tail_is_missing() -> None:
@@ -69,9 +77,23 @@ def test_a_percentile_of_those_that_completed_is_no_pass_where_its_tail_is_missi
     judgement = judge_objective(observe(record, objectives=[limit]), Slo(latencies=(limit,)))
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.reasons == (
-        "response p99.9 1.00 ms, target 10.0 ms, without the 0.1 % of the operations that never completed",
+        "response p99.9 ≥ 1.00 ms, target 10.0 ms, without an upper end: 0.1 % of the operations never completed",
     )
     assert judge_objective(observe(record, objectives=[limit]), SLO).verdict is Verdict.PASS  # a p99 stands
+
+
+def test_a_percentile_among_those_that_never_completed_fails_only_by_its_lower_end() -> None:
+    limit = LatencyObjective(limit_ns=10 * MS, quantile=0.99)
+    rows = [operation_row(second, sent=1_000, ok=700) for second in range(1, 11)]
+    for completed_ms, verdict, told in (
+        (1, Verdict.INCONCLUSIVE, "≥ 1.00 ms, target 10.0 ms: it lies among the 30 % of the operations that never"),
+        (20, Verdict.FAIL, "response p99 ≥ 20.0 ms, target 10.0 ms"),
+    ):
+        latencies = {clock: [(completed_ms * MS, 7_000)] for clock in ("service", "response", "lag")}
+        observation = observe(run_record(operations=rows, latencies=latencies), objectives=[limit])
+        judged = next(each for each in judge_objective(observation, SLO).objectives if each.text.startswith("response"))
+        assert judged.verdict is verdict
+        assert told in judged.evidence
 
 
 @pytest.mark.parametrize(("growth", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (5, Verdict.FAIL)])

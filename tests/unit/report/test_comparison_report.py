@@ -134,7 +134,7 @@ def test_the_bound_of_a_side_is_the_typical_lower_end_of_its_runs() -> None:
 
 def _run_of(service: list[tuple[int, int]]) -> ComparedRun:
     count = sum(each for _, each in service)
-    rows = [operation_row(second, ok=count // 10) for second in range(1, 11)]
+    rows = [operation_row(second, sent=count // 10, ok=count // 10) for second in range(1, 11)]
     return compared_run(run_record(rate=None, latencies={"service": service}, operations=rows))
 
 

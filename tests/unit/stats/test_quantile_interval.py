@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 from brimline.stats.quantile_interval import (
     binomial_ranks,
+    known_quantile,
     merge_buckets,
     quantile_interval,
     quantile_of,
+    with_never,
+    without_never,
 )
 
 
@@ -109,3 +112,30 @@ def test_the_seed_decides_the_bootstrap() -> None:
     assert quantile_interval(merged, 0.9, batches=batches, seed=7) == quantile_interval(
         merged, 0.9, batches=batches, seed=7
     )
+
+
+@pytest.mark.parametrize("quantile", [0.2, 0.5, 0.9])
+def test_the_interval_of_a_quantile_holds_whatever_became_of_what_never_completed(quantile: float) -> None:
+    """A tenth never completed. Whether they would have been the fastest or the slowest, the truth lies within."""
+    values = [(value, 10) for value in range(1, 901)]
+    seen = quantile_interval(with_never(values, 1_000), quantile)
+    fastest = quantile_of(merge_buckets([[(0, 1_000)], values]), quantile)
+    slowest = known_quantile(with_never(values, 1_000), quantile)
+    assert seen.low_ns is not None and seen.low_ns <= fastest
+    assert slowest is None or (seen.high_ns or math.inf) >= slowest
+    assert (seen.never, seen.count) == (1_000, 10_000)
+
+
+def test_batches_of_what_completed_are_taken_at_the_ranks_of_all() -> None:
+    """Twenty seconds alike: the interval of a p50 with a third missing spans the p25 and the p75 of the answers."""
+    second = [(value, 1) for value in range(1, 101)]
+    whole = with_never(merge_buckets([second] * 20), 1_000)
+    seen = quantile_interval(whole, 0.5, batches=[second] * 20)
+    assert seen.low_ns is not None and seen.high_ns is not None
+    assert seen.low_ns <= 25 and seen.high_ns >= 75
+
+
+def test_what_never_completed_has_no_value() -> None:
+    whole = with_never([(1, 50), (2, 40)], 10)
+    assert (known_quantile(whole, 0.9), known_quantile(whole, 0.91)) == (2, None)
+    assert without_never(whole) == [(1, 50), (2, 40)] == with_never([(1, 50), (2, 40)], 0)

@@ -66,8 +66,8 @@ class QueryFigures:
     queries: int
     queries_per_s: float
     service_mean_ns: float
-    service_p50_ns: int
-    service_p99_ns: int
+    service_p50_ns: int | None
+    service_p99_ns: int | None
     server_time_ns: float | None = None
     quiet_time_ns: float | None = None
     control_ns: float | None = None

@@ -1,12 +1,13 @@
 """Owns the Apdex score (Application Performance Index, apdex.org): how many operations users would be satisfied with.
 
-(satisfied + tolerating / 2) / all. Satisfied: at most T; tolerating: at most F; frustrated: slower, or failed. JMeter's
-dashboard has the same table and the same thresholds by default.
+(satisfied + tolerating / 2) / all. Satisfied: at most T; tolerating: at most F; frustrated: slower, failed, or never
+completed. JMeter's dashboard has the same table and the same thresholds by default.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.never_completed import never_completed
 from brimline.record.model import RunRecord
 from brimline.report.statistics import TOTAL_LABEL, OperationStatistics, report_clock
 from brimline.report.view import Cell, Column, Table
@@ -31,7 +32,7 @@ JMETER_THRESHOLDS = ApdexThresholds()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apdex:
-    """The score of one operation kind, or of all. Failed operations are frustrated, however fast."""
+    """The score of one operation kind, or of all. Frustrated: failed, however fast, or never completed."""
 
     satisfied: int
     tolerating: int
@@ -60,6 +61,7 @@ def apdex_scores(record: RunRecord, thresholds: ApdexThresholds) -> dict[str, Ap
     """
     clock = report_clock(record)
     scores = {}
+    missing = never_completed(record, clock)
     for operation in sorted({operation for operation, of in record.histograms if of == clock}):
         every = record.histograms[operation, clock]
         failed = record.breakdown.get((operation, f"failed_{clock}"))
@@ -76,7 +78,9 @@ def apdex_scores(record: RunRecord, thresholds: ApdexThresholds) -> dict[str, Ap
             ]
         satisfied, tolerated = within
         scores[operation] = Apdex(
-            satisfied=satisfied, tolerating=tolerated - satisfied, frustrated=every.count() - tolerated
+            satisfied=satisfied,
+            tolerating=tolerated - satisfied,
+            frustrated=every.count() + missing.get(operation, 0) - tolerated,
         )
     return scores
 
@@ -104,7 +108,7 @@ def apdex_table(
         emphasised=frozenset({0}),
         caption=message(
             "Apdex = (satisfied + tolerating / 2) / all, from {clock} over the measured window. Satisfied: at most T; "
-            "tolerating: at most F; frustrated: slower, or failed.",
+            "tolerating: at most F; frustrated: slower, failed, or never completed.",
             clock=f"{report_clock(record)} time",
         ),
     )

@@ -7,6 +7,7 @@ from brimline.analysis.bottleneck import other_programs_share
 from brimline.analysis.finding import Finding
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_cost
+from brimline.analysis.never_completed import never_completed
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.outages import outages_of
@@ -14,13 +15,14 @@ from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import not_begun
 from brimline.analysis.verdict import Judgement, proves_nothing
-from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Histogram, OperationRow, RunRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
 from brimline.report.run.parts_table import part_times
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
+from brimline.stats.quantile_interval import known_quantile, with_never
 
 _QUANTILES = {
     "p50": 0.5,
@@ -188,6 +190,7 @@ def _latency_document(latency: Latency | None) -> dict[str, Any] | None:
         return None
     return {
         "count": latency.count,
+        "never_completed": latency.missing,
         "mean_ns": latency.mean_ns,
         "p50_ns": latency.p50_ns,
         "p95_ns": latency.p95_ns,
@@ -195,7 +198,7 @@ def _latency_document(latency: Latency | None) -> dict[str, Any] | None:
         "p99_interval_ns": [latency.p99.low_ns, latency.p99.high_ns],
         "p99_enough_samples": latency.p99.enough,
         "p999_ns": latency.p999_ns,
-        "p999_enough_samples": enough_samples(latency.count, 0.999),
+        "p999_enough_samples": latency.p999_ns is not None and enough_samples(latency.count, 0.999),
         "max_ns": latency.max_ns,
     }
 
@@ -249,9 +252,11 @@ def _counts_whole_run(record: RunRecord) -> Mapping[str, Any] | None:
 
 
 def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[str, Any]:
-    clocks = {
-        clock: _histogram_document(record.histograms[row.label, clock])
-        for clock in ("response", "service", "lag")
+    clocks: dict[str, dict[str, Any]] = {
+        clock: _histogram_document(
+            record.histograms[row.label, clock], never=never_completed(record, clock).get(row.label, 0)
+        )
+        for clock in CLOCKS
         if (row.label, clock) in record.histograms
     }
     return {
@@ -273,13 +278,20 @@ def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[st
     }
 
 
-def _histogram_document(histogram: Histogram) -> dict[str, Any]:
+def _histogram_document(histogram: Histogram, *, never: int = 0) -> dict[str, Any]:
+    """Percentiles are of all that was due, null where they lie among those that never completed."""
     count = histogram.count()
+    due = with_never(histogram.buckets(), never)
+    quantiles = {name: known_quantile(due, quantile) if count else 0 for name, quantile in _QUANTILES.items()}
     return {
         "count": count,
+        "never_completed": never,
         "mean_ns": histogram.mean(),
         "min_ns": histogram.min(),
-        **{f"{name}_ns": histogram.quantile(quantile) for name, quantile in _QUANTILES.items()},
-        **{f"{name}_enough_samples": enough_samples(count, _QUANTILES[name]) for name in ("p99", "p999", "p9999")},
+        **{f"{name}_ns": value_ns for name, value_ns in quantiles.items()},
+        **{
+            f"{name}_enough_samples": quantiles[name] is not None and enough_samples(count, _QUANTILES[name])
+            for name in ("p99", "p999", "p9999")
+        },
         "max_ns": histogram.max(),
     }

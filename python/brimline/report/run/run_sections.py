@@ -63,8 +63,10 @@ def operations(
         rows=[_operation_cells(each) for each in statistics],
         emphasised=frozenset({0}),
         caption=message(
-            "{span}. Percentiles are over every operation of it. "
-            "≥: too few operations lie above the percentile for a figure; the lower end of its 95 % interval. "
+            "{span}. Percentiles are over every operation of it; one that never completed counts as slower than all "
+            "that did, which mean, minimum and maximum are of. "
+            "≥: too few operations that completed lie above the percentile for a figure; the lower end of its 95 % "
+            "interval. "
             "Throughput counts answered operations, not those that failed.",
             span=span,
         ),

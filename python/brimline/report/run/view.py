@@ -4,7 +4,7 @@ import shlex
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
-from brimline.analysis.quantile_text import p99_text
+from brimline.analysis.quantile_text import median_text, p99_text
 from brimline.analysis.steady import Steadiness, counted
 from brimline.analysis.unwatched import unwatched
 from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
@@ -230,7 +230,7 @@ def _headline_facts(record: RunRecord, observation: Observation, slo: Slo | None
     facts = []
     if latency is not None:
         facts.append(Fact(label=f"p99 {clock} time{of_what}", value=p99_text(latency), note=_p99_note(observation)))
-        facts.append(Fact(label=f"Median {clock} time{of_what}", value=format_duration(latency.p50_ns)))
+        facts.append(Fact(label=f"Median {clock} time{of_what}", value=median_text(latency)))
     if load is None:
         facts.append(Fact(label="Errors", value=format_percentage(observation.error_rate)))
     else:
@@ -282,6 +282,8 @@ def _load_facts(load: LoadFigures, observation: Observation) -> list[Fact]:
 
 def _p99_note(observation: Observation) -> str:
     latency = observation.service if observation.closed_loop else observation.response
+    if latency is not None and latency.p99.is_open:
+        return message("{share} never completed", share=format_percentage(latency.p99.never_share))
     if latency is None or not latency.p99.enough or latency.p99.low_ns is None or latency.p99.high_ns is None:
         return "too few operations for a figure"
     low, high = format_duration(latency.p99.low_ns), format_duration(latency.p99.high_ns)

@@ -57,8 +57,11 @@ def _seen(point: FrontierPoint, windows: Sequence[Judged]) -> str:
     """`8.10 ms to 9.40 ms`."""
     key = point.settings.slo.leading.key
     figures = [each.trial.observation.quantile(key) for each in windows]
-    values = sorted(each.value_ns for each in figures if each is not None)
+    seen = [each for each in figures if each is not None]
+    values = sorted(each.known_ns for each in seen if each.known_ns is not None)
     if not values:
         return UNKNOWN_TEXT
     low, high = format_duration(values[0]), format_duration(values[-1])
+    if len(values) < len(seen):
+        return message("≥ {value}", value=low)
     return low if low == high else message("{low} to {high}", low=low, high=high)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from brimline.analysis.bottleneck import NAMES, Bottleneck, at_its_limit, bottleneck
 from brimline.analysis.objective import LatencyObjective, Slo
-from brimline.analysis.quantile_text import p99_text
+from brimline.analysis.quantile_text import median_text, p99_text
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.outcome import judge_trial
 from brimline.experiments.sweep import CEILING_TEXT
@@ -13,7 +13,7 @@ from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.plan.pacing import connections_text
 from brimline.report.search.probe_charts import ProbePoint
 from brimline.report.view import Cell, Column, Table, Tone
-from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage
+from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage
 from brimline.wording import joined, message
 
 _RATE = Axis(On.RATE)
@@ -126,7 +126,7 @@ def _cells(row: ProbeRow) -> list[Cell]:
         Cell(text=format_count(probe.connections)),
         _offered(probe.rate_ops_per_s),
         Cell(text=format_number(observation.throughput_ops_per_s, digits=4)),
-        Cell(text=UNKNOWN_TEXT if latency is None else format_duration(latency.p50_ns)),
+        Cell(text=median_text(latency)),
         Cell(text=p99_text(latency)),
         Cell(text=format_percentage(observation.error_rate)),
         Cell(text=UNKNOWN_TEXT if server is None else format_percentage(server)),
@@ -157,7 +157,7 @@ def _point(row: ProbeRow, *, load: float, limit: LatencyObjective | None = None)
         p95_ns=None if latency is None else latency.p95_ns,
         p99_ns=None if latency is None else latency.p99_ns,
         p99_text=p99_text(latency),
-        limited_ns=None if judged is None else judged.value_ns,
+        limited_ns=None if judged is None else judged.known_ns,
         verdict=row.outcome,
         label=message(
             "Probe {number}, {stage}, {connections}",
