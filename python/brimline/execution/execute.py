@@ -103,7 +103,8 @@ def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, titl
             if not on_clock and progress["elapsed_ns"] > 0 and sampler is not None:
                 sampler.set_origin(time.monotonic_ns() - progress["elapsed_ns"])
                 on_clock = True
-            _record(run, writer, sampler, context)
+            # Until the run's clock has a zero, a row can't be put on it: it waits in the sampler.
+            _record(run, writer, sampler if on_clock else None, context)
             ticks.show(progress)
             if progress["stage"] == "finished":
                 return join_engine(run)
