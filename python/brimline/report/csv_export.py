@@ -11,6 +11,7 @@ from typing import Any
 
 from brimline.analysis.unsent import not_begun
 from brimline.record.model import RunRecord
+from brimline.report.jmeter_table import KB_BYTES
 from brimline.report.statistics import OperationStatistics, operation_statistics, report_clock
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import NS_PER_MS
@@ -142,8 +143,8 @@ def _statistics_row(row: OperationStatistics, clock: str, *, whole_run: _WholeRu
         _ms(row.p99.low_ns if row.p99 else None),
         _ms(row.p99.high_ns if row.p99 else None),
         round(row.throughput_ops_per_s, 3),
-        round(row.received_bytes_per_s / 1e3, 3),
-        round(row.sent_bytes_per_s / 1e3, 3),
+        round(row.received_bytes_per_s / KB_BYTES, 3),
+        round(row.sent_bytes_per_s / KB_BYTES, 3),
         whole.planned,
         whole.overdue,
         row.unit,

@@ -3,6 +3,9 @@
 from brimline.report.view import Column
 from brimline.units import UNKNOWN_TEXT, Quantity
 
+KB_BYTES = 1024
+"""Bytes in a KB of JMeter's: its reports divide by 1 024."""
+
 
 def columns(*, clock: str, rate_unit: str = "ops/s") -> list[Column]:
     """The columns in JMeter's order. `clock`: response or service, what the times are."""
@@ -44,7 +47,7 @@ def per_second(value: float | None) -> str:
 
 def kilobytes_per_s(bytes_per_s: float | None) -> str:
     """Bytes per second in JMeter's unit; a dash where they aren't known."""
-    return per_second(None if bytes_per_s is None else bytes_per_s / 1e3)
+    return per_second(None if bytes_per_s is None else bytes_per_s / KB_BYTES)
 
 
 def error_percent(share: float) -> str:

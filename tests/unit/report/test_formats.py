@@ -102,6 +102,8 @@ def test_statistics_are_those_of_the_page(reports: Reports) -> None:
         assert expected.p99 is not None
         assert float(row["p99_ms"]) == pytest.approx(expected.p99.value_ns / 1e6)
         assert float(row["p99_low_ms"]) <= float(row["p99_ms"]) <= float(row["p99_high_ms"])
+        assert float(row["received_kb_per_s"]) == pytest.approx(expected.received_bytes_per_s / 1024, abs=1e-3)
+        assert float(row["sent_kb_per_s"]) == pytest.approx(expected.sent_bytes_per_s / 1024, abs=1e-3)
 
 
 def test_the_columns_of_before_are_still_the_first() -> None:

@@ -54,7 +54,7 @@ def test_the_table_has_exact_figures(tmp_path: Path) -> None:
     assert (row["90th"], row["95th"], row["99th"]) == ("900.00", "950.00", "990.00")
     seconds = (10_000 + 1000 + 9 - 10) / 1000
     assert row["Throughput"] == f"{10_000 / seconds:.2f}"
-    assert row["Received"] == f"{10_000 * 1000 / 1e3 / seconds:,.2f}".replace(",", " ")
+    assert row["Received"] == f"{10_000 * 1000 / 1024 / seconds:,.2f}".replace(",", " ")
     assert charts(report) == ["over-time", "active-threads", "percentiles"]
     assert results(report, "checks")["samples"] == "pass"
     assert {each["result"] for each in report.data["lint"]} == {"pass"}

@@ -14,7 +14,7 @@ def test_times_have_two_decimals_and_more_where_two_say_nothing(value_ns: int | 
 
 
 def test_rates_and_shares() -> None:
-    assert (per_second(10_432.456), kilobytes_per_s(1_500), error_percent(0.0367)) == ("10 432.46", "1.50", "3.67")
+    assert (per_second(10_432.456), kilobytes_per_s(1_536), error_percent(0.0367)) == ("10 432.46", "1.50", "3.67")
     assert (per_second(None), kilobytes_per_s(None)) == ("—", "—")
 
 

@@ -122,11 +122,13 @@ def _caption(run: ImportedRun) -> str:
     if any(each.times_from == "summary" for each in run.shown if each.counted):
         return (
             "Whole run. Throughput counts operations that did not fail. "
-            "Percentiles as the tool printed them; those of all operations together can't be had from them."
+            "Percentiles as the tool printed them; those of all operations together can't be had from them. "
+            "A KB is 1 024 bytes, as in JMeter."
         )
     return (
         "Whole run. Throughput counts operations that did not fail. Percentiles are over every sample of it. "
-        "≥: too few samples lie above the percentile for a figure; the lower end of its 95 % interval."
+        "≥: too few samples lie above the percentile for a figure; the lower end of its 95 % interval. "
+        "A KB is 1 024 bytes, as in JMeter."
     )
 
 

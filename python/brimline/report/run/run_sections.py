@@ -67,7 +67,7 @@ def operations(
             "that did, which mean, minimum and maximum are of. "
             "≥: too few operations that completed lie above the percentile for a figure; the lower end of its 95 % "
             "interval. "
-            "Throughput counts answered operations, not those that failed.",
+            "Throughput counts answered operations, not those that failed. A KB is 1 024 bytes, as in JMeter.",
             span=span,
         ),
     )
