@@ -87,3 +87,9 @@ def test_nothing_to_go_on_with(tmp_path: Path) -> None:
 
 def test_what_the_package_offers_is_there() -> None:
     assert all(getattr(brimline, name) is not None for name in brimline.__all__)
+
+
+def test_windows_hold_enough_to_show_a_limit_on_failures_that_was_asked_for(searched: list[Any]) -> None:
+    for overrides in ({}, {"slo.error_rate": "0.1%"}, {"slo.update.error_rate": "1%"}, {"slo.error_rate": "0%"}):
+        brimline.capacity("ycsb-a", preset="quick", overrides=overrides)
+    assert [each.operations_min for each in searched] == [400, 3688, 736, 400]

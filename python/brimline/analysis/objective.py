@@ -95,10 +95,15 @@ def interval_quantiles(limits: Sequence[LatencyObjective]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorObjective:
-    """At most this share of operations fails; of one operation kind, or of all together (None)."""
+    """At most this share of operations fails; of one operation kind, or of all together (None).
+
+    `asked`: whether somebody asked for it. The limit that holds beside others doesn't, so that a short look that nobody
+    meant to prove it with is not left open by it.
+    """
 
     share_max: float = 0.001
     operation: str | None = None
+    asked: bool = False
 
     @property
     def text(self) -> str:

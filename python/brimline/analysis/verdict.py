@@ -11,7 +11,7 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.steady import Steadiness, SteadyState
 from brimline.analysis.validity import GENERATOR_CHECKS
-from brimline.stats.proportion import share_interval
+from brimline.stats.proportion import events_needed, share_interval
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import format_count, format_duration, format_percentage, format_rate
 from brimline.wording import message
@@ -93,11 +93,13 @@ def judge_objective(observation: Observation, slo: Slo) -> Judgement:
 
 
 def _judge_errors(observation: Observation, limit: ErrorObjective) -> ObjectiveResult:
-    """A limit within the interval of the share that was seen is too close to tell. Where nothing failed, it holds."""
+    """A limit within the interval of the share that was seen is too close to tell, also where nothing failed."""
     failed, finished = observation.failures.get(limit.operation, (0, 0))
     if limit.operation is not None and not finished:
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, message("no {kind} finished", kind=limit.operation))
     share = observation.error_rate if limit.operation is None else failed / finished
+    if not failed and finished:
+        return _judge_none_failed(finished, limit)
     what = "the operations" if limit.operation is None else message("the {kind} operations", kind=limit.operation)
     evidence = message(
         "{share} of {what} failed, {limit} are allowed",
@@ -110,6 +112,28 @@ def _judge_errors(observation: Observation, limit: ErrorObjective) -> ObjectiveR
         doubt = message("{evidence}: too close to tell", evidence=evidence)
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
     return ObjectiveResult(limit.text, Verdict.FAIL if share > limit.share_max else Verdict.PASS, evidence)
+
+
+def _judge_none_failed(finished: int, limit: ErrorObjective) -> ObjectiveResult:
+    """None of a few operations proves little: the bound is said, and a limit that was asked for is left open by it.
+
+    No number of operations proves that none ever fails, so a limit of 0 asks for none in the window.
+    """
+    high = share_interval(0, finished)[1]
+    count, allowed = format_count(finished), format_percentage(limit.share_max)
+    what = "operations" if limit.operation is None else message("{kind} operations", kind=limit.operation)
+    if not limit.share_max or high <= limit.share_max:
+        evidence = message("none of {count} {what} failed, {limit} are allowed", count=count, what=what, limit=allowed)
+        return ObjectiveResult(limit.text, Verdict.PASS, evidence)
+    evidence = message(
+        "none of {count} {what} failed, {limit} are allowed; so few can't rule out {bound} (95 %), {needed} could",
+        count=count,
+        what=what,
+        limit=allowed,
+        bound=format_percentage(high),
+        needed=format_count(events_needed(limit.share_max)),
+    )
+    return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE if limit.asked else Verdict.PASS, evidence)
 
 
 def _shortfalls(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]:

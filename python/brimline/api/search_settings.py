@@ -1,5 +1,6 @@
 """Owns the way from a spec and a verb's words to the settings of a capacity search."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
@@ -18,6 +19,7 @@ from brimline.record import ExperimentRecord
 from brimline.spec import Spec
 from brimline.spec.load_models import TlrLoad
 from brimline.spec.readers import CONNECTION_COUNT_MAX
+from brimline.stats.proportion import events_needed
 from brimline.units import NS_PER_S, duration_text, format_duration
 
 Preset = Literal["quick", "standard"]
@@ -169,9 +171,18 @@ def _shares(spec: Spec) -> Mapping[str, float]:
 
 
 def _operations_needed(settings: CapacitySettings, shares: Mapping[str, float]) -> int:
-    """Operations of a window: as many above the rarest limited quantile as the preset has above a p99."""
+    """Operations of a window: as many above the rarest limited quantile as the preset has above a p99.
+
+    Enough also to show a limit on failures that somebody asked for, where none fails.
+    """
     rarest = min(
         (1 - each.quantile) * (1.0 if each.operation is None else shares[each.operation])
         for each in settings.slo.latencies
     )
-    return round(settings.operations_min * max(1.0, TAIL_OPERATIONS_P99 / rarest))
+    for_latency = round(settings.operations_min * max(1.0, TAIL_OPERATIONS_P99 / rarest))
+    for_errors = (
+        events_needed(each.share_max) / (1.0 if each.operation is None else shares[each.operation])
+        for each in settings.slo.errors
+        if each.asked and 0 < each.share_max < 1
+    )
+    return math.ceil(max(for_latency, *for_errors, 0))

@@ -39,7 +39,7 @@ def objective(spec: Spec) -> Slo | None:
         for name, limit_ns in part.response_limits_ns.items()
     )
     errors = tuple(
-        ErrorObjective(share_max=part.error_share, operation=kind)
+        ErrorObjective(share_max=part.error_share, operation=kind, asked=True)
         for kind, part in parts
         if part.error_share is not None
     )

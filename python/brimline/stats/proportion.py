@@ -1,5 +1,7 @@
 """Owns shares with their interval: how many of so many."""
 
+import math
+
 from brimline.stats.estimate import CONFIDENCE
 
 
@@ -17,3 +19,11 @@ def share_interval(count: int, total: int, *, confidence: float = CONFIDENCE) ->
     low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, tail))
     high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1 - tail))
     return low, high
+
+
+def events_needed(share_max: float, *, confidence: float = CONFIDENCE) -> int:
+    """How many events without a single count put the interval's upper end at `share_max`, which is above 0 and below 1.
+
+    The closed form of `share_interval` for none: about 3.7 / `share_max` at 95 %.
+    """
+    return math.ceil(math.log((1 - confidence) / 2) / math.log1p(-share_max))

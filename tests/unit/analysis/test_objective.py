@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_quantile, quantile_name
@@ -76,6 +78,26 @@ def test_every_limit_is_judged_and_the_worst_decides() -> None:
 def test_error_rates_by_operation(operation: str | None, share_max: float, verdict: Verdict) -> None:
     errors = (ErrorObjective(operation=operation, share_max=share_max),)
     assert seen(Slo(latencies=(limit(0.5, 5),), errors=errors))[1].verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("finished", "share_max", "asked", "verdict", "evidence"),
+    [
+        (60, 0.001, True, Verdict.INCONCLUSIVE, "so few can't rule out 5.96 % (95 %), 3 688 could"),
+        (60, 0.001, False, Verdict.PASS, "so few can't rule out 5.96 % (95 %), 3 688 could"),
+        (3_687, 0.001, True, Verdict.INCONCLUSIVE, "so few can't rule out"),
+        (3_688, 0.001, True, Verdict.PASS, "none of 3 688 operations failed, 0.1 % are allowed"),
+        (60, 0.0, True, Verdict.PASS, "none of 60 operations failed, 0 % are allowed"),
+    ],
+)
+def test_none_of_a_few_that_failed_proves_little(
+    finished: int, share_max: float, asked: bool, verdict: Verdict, evidence: str
+) -> None:
+    slo = Slo(latencies=(limit(0.5, 5),), errors=(ErrorObjective(share_max=share_max, asked=asked),))
+    observation = replace(seen(slo)[0], failures={None: (0, finished)}, error_rate=0.0)
+    result = judge(observation, slo).objectives[0]
+    assert result.verdict is verdict
+    assert evidence in result.evidence
 
 
 def test_what_is_too_rare_is_no_pass() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from brimline.stats.proportion import share_interval
+from brimline.stats.proportion import events_needed, share_interval
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,9 @@ def test_exact_intervals(count: int, total: int, low: float, high: float) -> Non
 def test_no_share(count: int, total: int) -> None:
     with pytest.raises(ValueError, match="is no share"):
         share_interval(count, total)
+
+
+@pytest.mark.parametrize(("share_max", "needed"), [(0.1, 36), (0.01, 368), (0.001, 3688), (0.0001, 36_887)])
+def test_so_many_without_one_show_a_limit(share_max: float, needed: int) -> None:
+    assert events_needed(share_max) == needed
+    assert share_interval(0, needed)[1] <= share_max < share_interval(0, needed - 1)[1]
