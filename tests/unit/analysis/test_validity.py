@@ -10,7 +10,7 @@ from brimline.plan import Plan, WireTarget, resolve
 from brimline.record.model import RunRecord
 from brimline.spec import load_spec
 
-from .records import MS, FixedHistogram, S, interval_row, operation_row, run_record, summary
+from .records import MS, Buckets, FixedHistogram, S, interval_row, operation_row, run_record, summary
 
 
 def finding(record: RunRecord, name: str, **known: Any) -> Finding:
@@ -139,6 +139,25 @@ def test_lag() -> None:
     assert finding(late_record(MS), "generator_lag").verdict is Standing.PASS
     assert finding(late_record(2 * MS), "generator_lag").verdict is Standing.FAIL
     assert finding(late_record(2 * MS, response_p99_ns=20 * MS), "generator_lag").verdict is Standing.WARN
+
+
+@pytest.mark.parametrize(
+    ("count", "late", "standing", "evidence"),
+    [
+        (40, 0, Standing.PASS, "lag p99 ≥ 1.00 µs, service p50 1.00 ms"),
+        (40, 1, Standing.WARN, "1 of 40 operations were sent late, too few to tell: lag p99 ≥ 1.00 µs"),
+        (40, 2, Standing.WARN, "largest lag 67.0 ms"),
+        (40, 5, Standing.FAIL, "the generator sent late: lag p99 ≥ 67.0 ms"),
+        (2_000, 40, Standing.FAIL, "the generator sent late: lag p99 ≥ 67.0 ms"),
+    ],
+)
+def test_one_late_operation_of_a_few_is_no_proof(count: int, late: int, standing: Standing, evidence: str) -> None:
+    latencies: dict[str, Buckets] = {"service": [(MS, count)], "response": [(MS, count - late), (68 * MS, late)]}
+    latencies |= {"lag": [(1_000, count - late), (67 * MS, late)]}
+    latencies = {clock: [each for each in buckets if each[1]] for clock, buckets in latencies.items()}
+    found = finding(run_record(latencies=latencies), "generator_lag")
+    assert found.verdict is standing
+    assert evidence in found.evidence
 
 
 def test_lag_of_full_connections_is_not_the_generators() -> None:
