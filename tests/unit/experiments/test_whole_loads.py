@@ -81,8 +81,8 @@ def test_threads_of_tlr() -> None:
     assert conclusion.sustained.value == pytest.approx(117_300, rel=0.02)
     probes = [each.probe for each in trials if each.probe.stage in SEARCH_STAGES]
     assert {(each.loops, each.ramp_up_s, each.duration_s, each.warmup_s) for each in probes} == {(4, 60.0, 60.0, 0.0)}
-    assert "T = 11" in conclusion.headline and "L = 4, R = 60 s: 7 " in conclusion.headline
-    assert "samples/s) at service p99 ≤ 10 ms" in conclusion.headline
+    assert "T = 11" in conclusion.headline and "L = 4, R = 60 s: T·L/R = 7 " in conclusion.headline
+    assert "samples/s started) at service p99 ≤ 10 ms" in conclusion.headline
 
 
 def test_a_generator_at_its_limit_spoils_even_a_pass() -> None:

@@ -90,9 +90,10 @@ def headline(
 def _figure_text(figure: str, interval: str, sustained: Estimate, settings: CapacitySettings) -> str:
     limits = settings.slo.latency_text
     if settings.on is On.THREADS:
+        # What was answered is a little less: the last replies come after R.
         loops, ramp_up_s = settings.loops or 1, settings.ramp_up_s or 1.0
         return message(
-            "T = {figure} ({interval}; L = {loops}, R = {ramp_up:g} s: {rate}) at {limits}",
+            "T = {figure} ({interval}; L = {loops}, R = {ramp_up:g} s: T·L/R = {rate} started) at {limits}",
             figure=figure,
             interval=interval,
             loops=loops,
