@@ -61,13 +61,14 @@ class ServerUse:
     write_queue: float | None = None
     # Network of the server process, replication.
     network_bytes_per_s: float | None = None
-    link_share: float | None = None  # of what the host's interfaces can carry, in the busier direction
+    link_share: float | None = None  # of what the host's interfaces can carry together, in the busier direction
+    link_share_max: float | None = None  # of the slowest interface, should all of it have gone through that one
     write_concern_waiting: float | None = None
     replication_lag_s: float | None = None
 
 
-def server_use(window: ServerWindow, *, link_bits_per_s: float | None = None) -> ServerUse:
-    """What the rows of the measured window say. `link_bits_per_s`: what the host's interfaces carry together."""
+def server_use(window: ServerWindow, *, link_bits_per_s: tuple[float, ...] = ()) -> ServerUse:
+    """What the rows of the measured window say. `link_bits_per_s`: what each of the host's interfaces can carry."""
     return ServerUse(
         commands_per_s=window.rate(*COMMANDS),
         writes_per_s=window.rate(*WRITES),
@@ -86,23 +87,31 @@ def server_use(window: ServerWindow, *, link_bits_per_s: float | None = None) ->
         write_tickets_share=window.mean_share("write_tickets_out", "write_tickets_total"),
         write_queue=window.mean("write_queue"),
         network_bytes_per_s=window.rate("network_bytes_in", "network_bytes_out"),
-        link_share=_link_share(window, link_bits_per_s),
+        **_link_shares(window, link_bits_per_s),
         write_concern_waiting=_scaled(window.rate("write_concern_wait_ms"), 1 / _MS_PER_S),
         replication_lag_s=_scaled(window.highest("replication_lag_majority_ms"), 1 / _MS_PER_S),
     )
 
 
-def link_bits_per_s(server_facts: Mapping[str, Any]) -> float | None:
-    """What the interfaces of the server's host carry together, from a record's facts; None unless all say so."""
+def link_bits_per_s(server_facts: Mapping[str, Any]) -> tuple[float, ...]:
+    """What each interface of the server's host can carry, from a record's facts; empty unless all say so."""
     monitor = server_facts.get("monitor") or {}
     speeds = ((monitor.get("host") or {}).get("interfaces_bits_per_s") or {}).values()
-    return float(sum(speeds)) if speeds and None not in speeds else None
+    return () if None in speeds else tuple(float(each) for each in speeds)
 
 
-def _link_share(window: ServerWindow, bits_per_s: float | None) -> float | None:
+def _link_shares(window: ServerWindow, speeds_bits_per_s: tuple[float, ...]) -> dict[str, float | None]:
+    """Between which shares the fullest interface was used: rows hold the traffic of all of them together."""
     rates = [window.rate(column) for column in ("host_network_bytes_in", "host_network_bytes_out")]
     known = [rate for rate in rates if rate is not None]
-    return max(known) * _BITS_PER_BYTE / bits_per_s if known and bits_per_s else None
+    if not known or not any(speeds_bits_per_s):
+        return {"link_share": None, "link_share_max": None}
+    busier_bits_per_s = max(known) * _BITS_PER_BYTE
+    slowest = min(each for each in speeds_bits_per_s if each)
+    return {
+        "link_share": busier_bits_per_s / sum(speeds_bits_per_s),
+        "link_share_max": busier_bits_per_s / slowest,
+    }
 
 
 def _latency_quicker_ns(window: ServerWindow) -> float | None:

@@ -249,6 +249,19 @@ def test_a_link_of_a_gigabit(bytes_per_s: float, standing: Fullness) -> None:
         assert found.verdict == "the network (a link used to 96 %)"
 
 
+@pytest.mark.parametrize(("bytes_per_s", "standing"), [(50e6, NOT), (125e6, UNKNOWN), (180e6, NEAR), (240e6, FULL)])
+def test_one_full_link_of_two_is_not_said_to_have_room(bytes_per_s: float, standing: Fullness) -> None:
+    """Rows hold the sum over both: 125 MB/s are half of it, or all of one."""
+    facts = {"monitor": {"host": {"interfaces_bits_per_s": {"eth0": 1_000_000_000, "eth1": 1_000_000_000}}}}
+    found = candidate(
+        BottleneckKind.NETWORK, at_work(counters={"host_network_bytes_out": bytes_per_s}, server_facts=facts)
+    )
+    assert found.standing is standing
+    assert "of all interfaces together" in found.text
+    if standing is FULL:
+        assert found.verdict == "the network (all interfaces together used to 96 %)"
+
+
 def test_a_link_of_unknown_speed_is_not_judged() -> None:
     facts = {"monitor": {"host": {"interfaces_bits_per_s": {"eth0": 1_000_000_000, "tun0": None}}}}
     rates = {"host_network_bytes_in": 1e9, "host_network_bytes_out": 1e9}

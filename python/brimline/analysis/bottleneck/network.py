@@ -5,6 +5,7 @@ from brimline.analysis.bottleneck.generator import BUSY_SHARE_NEAR
 from brimline.analysis.bottleneck.server_cpu import server_has_cpu
 from brimline.analysis.bottleneck.waiting import WAITING_SHARE_FULL, WAITING_SHARE_NEAR, waiting_share
 from brimline.analysis.observation import Observation
+from brimline.analysis.server_use import ServerUse
 from brimline.units import NS_PER_MS, NS_PER_S, format_bytes, format_duration, format_percentage
 from brimline.wording import joined, message
 
@@ -23,13 +24,12 @@ def network(observation: Observation) -> Evidence:
     are quick; over a long way none is. Where both ends have CPU time to spare, what waits outside waits on the way: a
     line that carries no more, whose rate nobody told.
     """
-    way, link = way_ns(observation), observation.server_use.link_share
-    of_way, of_link = _of_way(observation, way), fullness(link, full=LINK_SHARE_FULL, near=LINK_SHARE_NEAR)
-    of_queue = _of_queue(observation)
+    way, use = way_ns(observation), observation.server_use
+    of_way, of_link, of_queue = _of_way(observation, way), _of_link(use), _of_queue(observation)
     if of_way is Fullness.FULL:
         verdict = _way_verdict(observation, way or 0.0)
     else:
-        verdict = _link_verdict(link) if of_link is Fullness.FULL else _queue_verdict(observation)
+        verdict = _link_verdict(use) if of_link is Fullness.FULL else _queue_verdict(observation)
     seen = [*_time(observation, way), *_traffic(observation)]
     return Evidence(
         kind=BottleneckKind.NETWORK,
@@ -45,6 +45,13 @@ def _of_way(observation: Observation, way: float | None) -> Fullness:
     if way < ROUND_TRIP_MIN_NS:
         return Fullness.NOT
     return fullness(way / observation.service.mean_ns, full=WAITING_SHARE_FULL, near=WAITING_SHARE_NEAR)
+
+
+def _of_link(use: ServerUse) -> Fullness:
+    """The fullest of several interfaces is known by two bounds only: it has room where the upper one has."""
+    standing = fullness(use.link_share, full=LINK_SHARE_FULL, near=LINK_SHARE_NEAR)
+    roomy = use.link_share_max is not None and use.link_share_max < LINK_SHARE_NEAR
+    return Fullness.UNKNOWN if standing is Fullness.NOT and not roomy else standing
 
 
 def _of_queue(observation: Observation) -> Fullness:
@@ -83,8 +90,15 @@ def _way_verdict(observation: Observation, way: float) -> str:
     )
 
 
-def _link_verdict(link: float | None) -> str:
-    return message("the network (a link used to {share})", share=format_percentage(link or 0.0))
+def _link_verdict(use: ServerUse) -> str:
+    share = format_percentage(use.link_share or 0.0)
+    if _several_links(use):
+        return message("the network (all interfaces together used to {share})", share=share)
+    return message("the network (a link used to {share})", share=share)
+
+
+def _several_links(use: ServerUse) -> bool:
+    return use.link_share != use.link_share_max
 
 
 def _time(observation: Observation, way: float | None) -> list[str]:
@@ -107,7 +121,9 @@ def _traffic(observation: Observation) -> list[str]:
     if use.network_bytes_per_s is not None:
         seen.append(message("{rate}/s", rate=format_bytes(use.network_bytes_per_s)))
     if use.link_share is not None:
-        seen.append(message("{share} of the link", share=format_percentage(use.link_share)))
+        share = format_percentage(use.link_share)
+        together = message("{share} of all interfaces together", share=share)
+        seen.append(together if _several_links(use) else message("{share} of the link", share=share))
     return seen
 
 
