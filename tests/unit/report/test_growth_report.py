@@ -51,12 +51,12 @@ def test_there_is_a_chart_for_import_disk_and_queries() -> None:
 
 def test_without_a_breakpoint_nothing_is_marked() -> None:
     report = report_of(GrowingServer(noise=0.001))
-    assert report.verdict.caption == "No query breakpoint"
+    assert report.verdict.caption == "No query breakpoint found"
     assert report.verdict.figure == ""
     assert charts(report)["queries-primary"].figure["layout"]["shapes"] == []
     (table,) = (block for section in report.sections if section.id == "breakpoints" for block in section.blocks)
     assert isinstance(table, Table)
-    assert {row[2].text for row in table.rows} == {"none"}
+    assert {row[2].text for row in table.rows} == {"none found"}
 
 
 def test_the_protocol_is_named_exactly() -> None:

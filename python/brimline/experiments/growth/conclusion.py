@@ -17,8 +17,8 @@ from brimline.experiments.growth.order import (
 )
 from brimline.experiments.growth.speed import at_typical_speed
 from brimline.plan.pacing import connections_text
-from brimline.stats.segmented import Direction, Segmented, find_break
-from brimline.units import format_count, format_number
+from brimline.stats.segmented import RATIO_MIN, Direction, Segmented, find_break
+from brimline.units import format_count, format_number, format_percentage
 from brimline.wording import joined, message
 
 RECORDS = "records"
@@ -84,9 +84,10 @@ class Breakpoint:
             return message("{name}: too few volumes to look for a breakpoint", name=self.name)
         if self.result.found is None:
             return message(
-                "{name}: none up to {volume} records",
+                "{name}: none found up to {volume} records; looked for {share} off its course there, beyond chance",
                 name=self.name,
                 volume=format_count(round(self.result.volumes[-1])),
+                share=format_percentage(RATIO_MIN - 1),
             )
         return message(
             "{name}: at {position}; {change} at the last volume",

@@ -135,12 +135,12 @@ def _verdict(conclusion: GrowthConclusion, trials: Sequence[GrowthTrial]) -> Ver
         few = query.result.too_few
         return Verdict(
             tone="warn" if few else "pass",
-            caption="Too few volumes to look for a breakpoint" if few else "No query breakpoint",
+            caption="Too few volumes to look for a breakpoint" if few else "No query breakpoint found",
             figure="",
             unit="",
             interval="",
             sentence=capitalised(query.text),
-            badges=[Badge(text="none", tone="muted")],
+            badges=[Badge(text="none found", tone="muted")],
             facts=facts,
         )
     position = query.result.found.position
@@ -195,7 +195,7 @@ def _break_row(growth: IndexSetGrowth, each: Breakpoint) -> list[Cell]:
     found = each.result.found
     head = [Cell(text=capitalised(each.name)), Cell(text=growth.indexes.value)]
     if found is None:
-        what = "too few volumes" if each.result.too_few else "none"
+        what = "too few volumes" if each.result.too_few else "none found"
         chance = UNKNOWN_TEXT if each.result.too_few else format_number(each.result.p_value)
         return [*head, Cell(text=what, tone="muted"), Cell(text=""), Cell(text=chance), Cell(text=""), Cell(text="")]
     return [
