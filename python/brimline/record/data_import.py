@@ -28,9 +28,8 @@ from brimline.record.events import EventLog
 from brimline.record.files import (
     AppendOnlyFile,
     digests,
-    is_there,
+    is_of_kind,
     make_directory,
-    read_json,
     read_json_if_there,
     read_lines,
     replace_json,
@@ -259,8 +258,7 @@ def documents_in(counts: Mapping[str, int]) -> int:
 
 def is_import(directory: Path) -> bool:
     """Whether a record directory holds an import. Raises RecordError when it can't be read."""
-    path = directory / RECORD_FILE
-    return is_there(path) and read_json(path).get("kind") == KIND
+    return is_of_kind(directory, KIND)
 
 
 def read_import(directory: Path) -> ImportRecord:

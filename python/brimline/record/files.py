@@ -14,7 +14,7 @@ from typing import Any
 
 from brimline.errors import RecordError
 from brimline.record.closing import Closing
-from brimline.record.layout import DIRECTORY_MODE, FILE_MODE, unreadable, unwritable
+from brimline.record.layout import DIRECTORY_MODE, FILE_MODE, RECORD_FILE, unreadable, unwritable
 
 DAMAGED_HINT = "it was changed or cut short after it was written: restore it from a copy, or measure again"
 
@@ -169,6 +169,12 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_json_if_there(path: Path) -> dict[str, Any] | None:
     """As `read_json`; None where there is no such file."""
     return read_json(path) if is_there(path) else None
+
+
+def is_of_kind(directory: Path, kind: str) -> bool:
+    """Whether a record directory holds a record of this kind. Raises RecordError when it can't be read."""
+    path = directory / RECORD_FILE
+    return is_there(path) and read_json(path).get("kind") == kind
 
 
 def digest(path: Path) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from brimline.errors import BrimlineError, RecordError
 from brimline.record import hlog
 from brimline.record.csv_file import csv_text
-from brimline.record.files import digest, is_there, read_json, read_lines, replace_json, replace_pieces, replace_text
+from brimline.record.files import digest, is_of_kind, read_json, read_lines, replace_json, replace_pieces, replace_text
 from brimline.record.imported import KIND, ActiveRow, ImportedRun, IntervalTimes, Printed, Series, SourceFile, TimeRow
 from brimline.record.layout import (
     FORMAT_VERSION,
@@ -57,8 +57,7 @@ def write_imported(run: ImportedRun, runs_directory: Path) -> ImportedRun:
 
 def is_imported(directory: Path) -> bool:
     """Whether a record directory holds an imported run. Raises RecordError when it can't be read."""
-    path = directory / RECORD_FILE
-    return is_there(path) and read_json(path).get("kind") == KIND
+    return is_of_kind(directory, KIND)
 
 
 def read_imported(directory: Path) -> ImportedRun:
