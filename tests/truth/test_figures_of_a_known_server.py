@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 import brimline
-from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Verdict, judge
 from brimline.api.run_result import run_result
 from brimline.execution import DataPolicy
 from brimline.record import RunRecord
+from tests.support.objectives import p99_within
 from tests.support.scripted_server import ScriptedServer, scripted_server
 from tests.support.simulation import simulate
 
@@ -127,7 +127,7 @@ FAR_TOO_MUCH = {"load": {"kind": "constant", "rate": 1_000_000}, "connections": 
 def test_a_server_that_never_comes_to_what_is_due_in_the_window_has_failed(tmp_path: Path) -> None:
     """8000/s at 1 000 000/s: all that is answered in the window was due in the warm-up, the server's fault."""
     record = simulate({"service": {"kind": "fixed", "ns": MS}}, tmp_path / "run", **FAR_TOO_MUCH)
-    result = run_result(record, Slo.of_p99(10 * MS))
+    result = run_result(record, p99_within(10 * MS))
     assert result.observation.throughput_ops_per_s == pytest.approx(8000, rel=0.01)
     assert result.judgement is not None and result.judgement.verdict is Verdict.FAIL
     assert result.error is not None and result.exit_code == 3
@@ -145,7 +145,7 @@ def test_a_generator_that_never_comes_to_what_is_due_in_the_window_proves_nothin
     record = simulate(
         {"service": {"kind": "fixed", "ns": MS // 20}}, tmp_path / "run", generator_ns=MS // 5, **FAR_TOO_MUCH
     )
-    result = run_result(record, Slo.of_p99(10 * MS))
+    result = run_result(record, p99_within(10 * MS))
     assert result.judgement is not None and result.judgement.verdict is Verdict.INVALID
     assert result.error is not None and result.exit_code == 4
     assert result.error.message.startswith("the run proves nothing: planned 3 000 000, sent 15 000: 2 985 000 (99.5 %)")
@@ -164,7 +164,7 @@ def test_a_window_bounded_by_count_holds_all_that_was_offered(tmp_path: Path) ->
     observation = _observed(record)
     assert observation.completed_share == 1.0
     assert observation.measured_s == pytest.approx(1.028, abs=0.001)
-    assert judge(observation, Slo.of_p99(5 * S)).verdict is not Verdict.FAIL
+    assert judge(observation, p99_within(5 * S)).verdict is not Verdict.FAIL
 
 
 def test_a_late_generator_does_not_spoil_a_pass(tmp_path: Path) -> None:
@@ -180,8 +180,8 @@ def test_a_late_generator_does_not_spoil_a_pass(tmp_path: Path) -> None:
     )
     observation = _observed(record)
     assert not observation.valid, "the generator's CPU check must fail"
-    assert judge(observation, Slo.of_p99(S)).verdict is Verdict.PASS
-    assert judge(observation, Slo.of_p99(MS // 20)).verdict is Verdict.INVALID
+    assert judge(observation, p99_within(S)).verdict is Verdict.PASS
+    assert judge(observation, p99_within(MS // 20)).verdict is Verdict.INVALID
 
 
 def test_a_run_that_finds_nothing_proves_nothing(tmp_path: Path) -> None:

@@ -16,13 +16,14 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.steady import Steadiness, SteadyState, steady_state
 from brimline.analysis.verdict import Verdict, judge
 from brimline.record import RunRecord
+from tests.support.objectives import p99_within
 from tests.support.simulation import simulate
 
 MS = 1_000_000
 S = 1_000_000_000
 WARMUP_S = 2
 WINDOW_S = 60
-SLO = Slo.of_p99(50 * MS)
+SLO = p99_within(50 * MS)
 """Above what the M/M/1 queue at half load shows (9 ms), so that calm is a pass."""
 
 Slowdown = Mapping[str, Any]
@@ -153,7 +154,7 @@ def test_what_changes_is_not_steady(slowdowns: list[Slowdown], shown_by: set[str
 def test_noise_is_never_a_pass(seed: int, p99_ms: int, tmp_path: Path) -> None:
     """Whatever is promised, and though the p99 of the whole window keeps the last of these promises."""
     observation = observed(tmp_path / "run", slowdowns=noise(seed), seed=seed)
-    judgement = judge(observation, Slo.of_p99(p99_ms * MS))
+    judgement = judge(observation, p99_within(p99_ms * MS))
     assert steady(observation).verdict is Steadiness.NOT_STEADY
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.reasons[0].startswith("no steady state: ")
@@ -174,11 +175,11 @@ def test_a_window_that_is_too_restless_to_tell_is_no_pass(seed: int, tmp_path: P
     assert found.evidence.startswith("too restless to tell: ")
     assert observation.response is not None
     p99_ns = observation.response.p99_ns
-    assert judge(observation, Slo.of_p99(round(0.8 * p99_ns))).verdict is Verdict.FAIL
-    judgement = judge(observation, Slo.of_p99(max(found.times[0.99]) - 1))
+    assert judge(observation, p99_within(round(0.8 * p99_ns))).verdict is Verdict.FAIL
+    judgement = judge(observation, p99_within(max(found.times[0.99]) - 1))
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert found.evidence in judgement.reasons
-    assert judge(observation, Slo.of_p99(2 * max(found.times[0.99]))).verdict is Verdict.PASS
+    assert judge(observation, p99_within(2 * max(found.times[0.99]))).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_short_pauses_spoil_a_tail_and_no_median(seed: int, tmp_path: Path) -> N
     draws = random.Random(seed)
     pauses = [slower(second, 0.05, 30.0) for second in sorted(draws.sample(range(33, WARMUP_S + WINDOW_S), 12))]
     record = recorded(tmp_path / "run", slowdowns=pauses, seed=seed)
-    tail, median = Slo.of_p99(5_000 * MS), Slo(latencies=(LatencyObjective(limit_ns=5_000 * MS, quantile=0.5),))
+    tail, median = p99_within(5_000 * MS), Slo(latencies=(LatencyObjective(limit_ns=5_000 * MS, quantile=0.5),))
     assert judge(observe(record, objectives=tail.latencies), tail).verdict is Verdict.INCONCLUSIVE
     assert judge(observe(record, objectives=median.latencies), median).verdict is Verdict.PASS
 
@@ -212,7 +213,7 @@ def test_short_pauses_spoil_a_tail_and_no_median(seed: int, tmp_path: Path) -> N
 @pytest.mark.parametrize("slowdowns", [drift(), blow_up(), [slower(40, 30, 1.6)]], ids=["drift", "blow-up", "shift"])
 def test_what_changes_never_passes(slowdowns: list[Slowdown], tmp_path: Path) -> None:
     observation = observed(tmp_path / "run", slowdowns=slowdowns)
-    assert judge(observation, Slo.of_p99(10_000 * MS)).verdict is Verdict.INCONCLUSIVE
+    assert judge(observation, p99_within(10_000 * MS)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_closed_loop_that_slows_down_is_not_steady(tmp_path: Path) -> None:

@@ -125,11 +125,6 @@ class Slo:
         if not self.latencies:
             raise ValueError("an objective needs a limit on latency")
 
-    @classmethod
-    def of_p99(cls, limit_ns: int) -> Self:
-        """The usual objective: response time p99 at most `limit_ns`, 0.1 % failures."""
-        return cls(latencies=(LatencyObjective(limit_ns=limit_ns),))
-
     @property
     def leading(self) -> LatencyObjective:
         """The limit that charts show: the highest quantile of all operations, else of the first kind."""

@@ -28,11 +28,6 @@ class Gaps:
     missing: tuple[range, ...]
     present_count: int
 
-    @property
-    def missing_count(self) -> int:
-        """How many records are missing."""
-        return sum(len(each) for each in self.missing)
-
 
 def find_gaps(database: DataDatabase, manifest: Manifest, *, plan_json: str, look_up: Callable[[], None]) -> Gaps:
     """Asks the server for every record of `manifest`; `plan_json` is a plan of the same data.

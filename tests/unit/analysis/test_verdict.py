@@ -3,10 +3,11 @@ import pytest
 from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.verdict import Verdict, judge, judge_objective
+from tests.support.objectives import p99_within
 
 from .records import MS, interval_row, operation_row, run_record, summary
 
-SLO = Slo.of_p99(10 * MS)
+SLO = p99_within(10 * MS)
 
 
 def with_p99(p99_ns: int, count: int = 100_000) -> Observation:

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from brimline.analysis.objective import Slo
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.outcome import TrialOutcome
@@ -12,6 +11,7 @@ from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time, time_needed
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
+from tests.support.objectives import p99_within
 
 from .observations import MS, closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator
@@ -127,7 +127,7 @@ def test_too_few_or_too_many_limits(limits: tuple[float, ...]) -> None:
 
 
 def test_the_rest_of_the_objective_holds_for_every_limit() -> None:
-    slo = Slo.of_p99(10 * MS)
+    slo = p99_within(10 * MS)
     chosen = frontier(20, 5, search=standard(slo)).of_limit(5 * MS)
     assert chosen.slo.leading.limit_ns == 5 * MS and chosen.slo.errors == slo.errors and chosen.goal == "5ms"
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.objective import Slo
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search import Capacity
@@ -20,6 +19,7 @@ from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings, quick, standard
 from brimline.experiments.trial import Probe, Trial
 from brimline.units import format_number, format_rate
+from tests.support.objectives import p99_within
 
 from .observations import closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator, Stall
@@ -80,7 +80,7 @@ def test_finds_it_with_stalls_that_only_long_windows_see() -> None:
         starts = [phase + 60 * k + 0.5 * each for k in range(-1, 3) for each in range(12)]
         return [(start, 0.06) for start in starts if 0 <= start < length_s]
 
-    chosen = standard(Slo.of_p99(100_000_000))
+    chosen = standard(p99_within(100_000_000))
     conclusion = search(Law(gate_ops_per_s=400, stalls=burst), 1, chosen)[1]
     assert conclusion.sustained is not None
     # During a burst the gate gives 88 % of its rate.
@@ -210,7 +210,7 @@ def test_faster_servers_get_higher_numbers() -> None:
 
 def test_a_looser_objective_gets_a_higher_number() -> None:
     law = Law(servers=1, service_s=1 / 1000, service_law="exponential")
-    found = [search(law, 1, quick(Slo.of_p99(ms * 1_000_000)))[1].sustained for ms in (8, 30)]
+    found = [search(law, 1, quick(p99_within(ms * 1_000_000)))[1].sustained for ms in (8, 30)]
     assert found[0] is not None and found[1] is not None
     assert found[0].value < found[1].value
 
@@ -219,7 +219,7 @@ def test_open_loop_probes_have_connections_to_spare() -> None:
     trials, _ = search(Law(gate_ops_per_s=1000), 1, quick())
     assert {trial.probe.connections for trial in trials if trial.probe.rate_ops_per_s} == {64}
     many = Law(servers=40, service_s=0.02, sigma=0.1)
-    trials, conclusion = search(many, 1, quick(Slo.of_p99(200_000_000)))
+    trials, conclusion = search(many, 1, quick(p99_within(200_000_000)))
     assert conclusion.sweep.knee_connections == 64
     assert {trial.probe.connections for trial in trials if trial.probe.rate_ops_per_s} == {2 * 64}
 

@@ -12,6 +12,7 @@ from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.settings import CapacitySettings, standard
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
+from tests.support.objectives import p99_within
 
 from .observations import MS, closed_trial
 
@@ -19,7 +20,7 @@ PLATEAU = 8000.0
 
 
 def on_connections(limit_ms: float = 10) -> CapacitySettings:
-    return replace(standard(Slo.of_p99(round(limit_ms * MS)).on_service_time()), on=On.CONNECTIONS)
+    return replace(standard(p99_within(round(limit_ms * MS)).on_service_time()), on=On.CONNECTIONS)
 
 
 def on_threads() -> CapacitySettings:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import enough_samples, quantile_text
 from brimline.analysis.verdict import judge
@@ -23,6 +22,7 @@ from brimline.report.statistics import operation_statistics
 from brimline.report.view import Report, Section, Table, Text
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import format_duration
+from tests.support.objectives import p99_within
 from tests.unit.report.report_samples import Reports, script, simulated_plan, sweep, write_run
 
 
@@ -289,7 +289,7 @@ def empty_experiment(directory: Path) -> ExperimentRecord:
 def test_invalid_run_says_so_before_anything_else(directory: Path) -> None:
     record = write_run(directory, simulated_plan(rate_ops_per_s=2000.0), cpu_ns_per_op=490_000)
     observation = observe(record, null_ceiling_ops_per_s=2100.0)
-    missed = Slo.of_p99(50_000)
+    missed = p99_within(50_000)
     report = run_report(record, observation, slo=missed, judgement=judge(observation, missed))
 
     assert report.verdict.tone == "fail"

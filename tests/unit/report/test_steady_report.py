@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.verdict import judge
 from brimline.report import Report, run_report
 from brimline.report.view import Chart
+from tests.support.objectives import p99_within
 from tests.unit.report.report_samples import SECOND_NS, script, simulated_plan, write_run
 
 MS = 1_000_000
@@ -30,7 +30,7 @@ def report(directory: Path, *slowdowns: tuple[int, int, float]) -> Report:
             script=script(service={"kind": "exponential", "mean_ns": MS}, servers=1, stalls=stalls),
         ),
     )
-    observation, slo = observe(record), Slo.of_p99(50 * MS)
+    observation, slo = observe(record), p99_within(50 * MS)
     return run_report(record, observation, slo=slo, judgement=judge(observation, slo))
 
 
