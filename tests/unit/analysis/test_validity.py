@@ -25,7 +25,7 @@ def around(queries: int) -> dict[str, dict[str, int]]:
 
 def test_a_sound_run_passes_every_check_it_can() -> None:
     findings = observe(run_record(opcounters=around(10_000)), null_ceiling_ops_per_s=100_000).findings
-    names = ["ended", "conservation", "opcounters", "generator_cpu", "generator_headroom", "generator_lag"]
+    names = ["ended", "conservation", "opcounters", "generator_cpu", "generator_lag"]
     assert [each.name for each in findings] == [*names, "sent", "errors", "misses", "samples", "steady_state"]
     assert {each.verdict for each in findings[:-1]} == {Standing.PASS}
     assert findings[-1].verdict is Standing.UNKNOWN  # ten seconds are too short to tell
@@ -113,13 +113,11 @@ def test_a_full_engine_thread_is_a_limit() -> None:
     assert verdict(0.91) is Standing.FAIL
 
 
-def test_headroom_over_the_null_target() -> None:
-    def verdict(ceiling: float | None) -> Standing:
-        return finding(run_record(), "generator_headroom", null_ceiling_ops_per_s=ceiling).verdict
-
-    assert verdict(2000) is Standing.PASS
-    assert verdict(1999) is Standing.FAIL
-    assert verdict(None) is Standing.UNKNOWN
+@pytest.mark.parametrize(("ceiling", "verdicts"), [(None, []), (5_000_000, []), (2000, []), (1999, [Standing.FAIL])])
+def test_headroom_over_the_null_target_is_no_proof_of_room(ceiling: float | None, verdicts: list[Standing]) -> None:
+    """The null target has no sockets and is far above any server: only that it is too near says something."""
+    findings = observe(run_record(), null_ceiling_ops_per_s=ceiling).findings
+    assert [each.verdict for each in findings if each.name == "generator_headroom"] == verdicts
 
 
 def late_record(

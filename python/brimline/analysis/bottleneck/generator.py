@@ -41,6 +41,5 @@ def generator_limits(observation: Observation, *, null_ceiling_ops_per_s: float 
         if each.name in GENERATOR_CHECKS and each.verdict is Standing.FAIL
     ]
     headroom = generator_headroom(observation.throughput_ops_per_s, null_ceiling_ops_per_s)
-    if headroom.verdict is Standing.FAIL and headroom.evidence not in found:
-        found.append(headroom.evidence)
+    found += [each.evidence for each in headroom if each.evidence not in found]
     return tuple(found)
