@@ -14,7 +14,7 @@ from brimline.analysis.objective import P99, LatencyKey, LatencyObjective, Objec
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.steady import SteadyState, counted, steady_state
-from brimline.analysis.unsent import server_gone_ns
+from brimline.analysis.unsent import places_kept_unsent, server_gone_ns
 from brimline.analysis.validity import LAG_PART_OF_RESPONSE_MAX, RunFigures, validity
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import describe_load, offered_mean
@@ -42,6 +42,8 @@ class Observation:
     `quantiles` are the figures that an objective asked for beyond the p99 of all operations, `failures` how many of
     how many operations failed, by operation kind and for all together (None). `checkpoint_s`: how long checkpoints of
     the server took. `server_gone_ns`: how long no connection was up, where that kept operations from going out.
+    `places_kept_unsent`: whether operations never went out because all places for those in flight were taken.
+    `held_back_share`: of what was due in the window and sent; None where nothing was.
     """
 
     target: str
@@ -64,7 +66,7 @@ class Observation:
     miss_rate: float
     overdue: int
     backlog_growth: Estimate | None
-    held_back_share: float
+    held_back_share: float | None
     generator: GeneratorCpu
     server: ServerCpu
     server_use: ServerUse
@@ -77,6 +79,7 @@ class Observation:
     quantiles: Mapping[LatencyKey, QuantileInterval] = field(default_factory=dict)
     checkpoint_s: float | None = None
     server_gone_ns: int = 0
+    places_kept_unsent: bool = False
 
     def quantile(self, key: LatencyKey) -> QuantileInterval | None:
         """The figure that an objective is about; None where it was not seen."""
@@ -135,7 +138,7 @@ def observe(
     )
     server = server_cpu(watched)
     throughput_ops_per_s = answered_in_window / measured_s if measured_s else 0.0
-    held_back_share = sum(row["held_back"] for row in due_operations) / max(sent, 1)
+    held_back_share = sum(row["held_back"] for row in due_operations) / sent if sent else None
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
         held_back_share=held_back_share,
@@ -186,6 +189,7 @@ def observe(
         quantiles=_quantiles(record, objectives),
         checkpoint_s=checkpoint_duration_s(record.server),
         server_gone_ns=server_gone_ns(record),
+        places_kept_unsent=places_kept_unsent(record, held_back_share),
     )
 
 

@@ -5,6 +5,8 @@ from brimline.record.model import IntervalRow, RunRecord, Summary
 from brimline.units import format_count, format_duration
 from brimline.wording import message
 
+OVERDUE_SHARE_MAX = 0.001
+"""Share of operations due that were never sent, above which the run was not the planned one."""
 HELD_BACK_SHARE_MAX = 0.01
 """Share of operations that waited for a connection, above which lag is no longer the generator's own."""
 _PART_OF_WAIT_MIN = 0.5
@@ -23,7 +25,20 @@ def not_begun(record: RunRecord) -> int:
     return max(0, asked + summary.get("attempted_again", 0) - summary["due"])
 
 
-def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> str:
+def was_sent(summary: Summary) -> bool:
+    """Whether what was due went out, but for a share that changes nothing."""
+    return summary["overdue"] <= OVERDUE_SHARE_MAX * summary["due"]
+
+
+def places_kept_unsent(record: RunRecord, held_back_share: float | None) -> bool:
+    """Whether operations never went out, and taken places are told as the reason."""
+    summary = record.summary
+    if summary is None or was_sent(summary) or server_gone_ns(record):
+        return False
+    return waited_for_places(record, summary, held_back_share)
+
+
+def why_unsent(record: RunRecord, summary: Summary, held_back_share: float | None) -> str:
     """The reason in words. Of what never went out nothing says what it waited for, but the samples of that time do."""
     if record.closed_loop and record.ended_by == "target_lost":
         return "because no connection to the server was left"
@@ -33,12 +48,12 @@ def why_unsent(record: RunRecord, summary: Summary, held_back_share: float) -> s
     if gone_ns := server_gone_ns(record):
         reason = message("no connection to the server was up for {time}", time=format_duration(gone_ns))
     elif waited_for_places(record, summary, held_back_share):
-        reason = _places_taken(record.plan.in_flight_bound)
+        reason = places_taken(record.plan.in_flight_bound)
     age = format_duration(summary["oldest_overdue_ns"])
     return message("the oldest was due {age} before the end; {reason}", age=age, reason=reason)
 
 
-def waited_for_places(record: RunRecord, summary: Summary, held_back_share: float) -> bool:
+def waited_for_places(record: RunRecord, summary: Summary, held_back_share: float | None) -> bool:
     """Whether the server kept operations from going out: all places were taken by those that it had not answered.
 
     The null target answers at once: what takes its places is the generator's own time.
@@ -46,11 +61,14 @@ def waited_for_places(record: RunRecord, summary: Summary, held_back_share: floa
     if record.closed_loop or record.plan.target.kind == "null" or not summary["overdue"]:
         return False
     return (
-        held_back_share > HELD_BACK_SHARE_MAX or _were_places_taken(record, summary) or _was_backlog_held_back(record)
+        (held_back_share or 0.0) > HELD_BACK_SHARE_MAX
+        or _were_places_taken(record, summary)
+        or _was_backlog_held_back(record)
     )
 
 
-def _places_taken(bound: int) -> str:
+def places_taken(bound: int) -> str:
+    """What operations waited for, with how many of them may be in flight at once."""
     if bound == 1:
         return message("the one place for an operation in flight was taken")
     return message("all {count} places for operations in flight were taken", count=format_count(bound))

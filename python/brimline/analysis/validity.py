@@ -11,7 +11,14 @@ from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
 from brimline.analysis.quantile_text import median_text, p99_text
 from brimline.analysis.steady import SteadyState
-from brimline.analysis.unsent import HELD_BACK_SHARE_MAX, not_begun, server_gone_ns, waited_for_places, why_unsent
+from brimline.analysis.unsent import (
+    HELD_BACK_SHARE_MAX,
+    not_begun,
+    server_gone_ns,
+    waited_for_places,
+    was_sent,
+    why_unsent,
+)
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement
 from brimline.plan import Plan, WireTarget
@@ -33,8 +40,6 @@ OWN_LATE_PART_OF_HELD_BACK_MAX = 0.25
 """The same as a part of those that waited for a connection: near a server's limit both go together."""
 LAG_PART_OF_RESPONSE_MAX = 0.25
 """Share of response p99 above which lag of the generator's own decides the figure."""
-OVERDUE_SHARE_MAX = 0.001
-"""Share of operations due that were never sent, above which the run was not the planned one."""
 UNSTAMPED_SHARE_MAX = 0.001
 """Share of replies without a time of arrival, above which a p99 may be of the generator's looks."""
 MISS_RATE_MAX = 0.01
@@ -53,7 +58,7 @@ class RunFigures:
     """What the checks look at, besides the record."""
 
     throughput_ops_per_s: float
-    held_back_share: float
+    held_back_share: float | None  # None: nothing that was due in the window was sent
     own_late_share: float  # of operations that the generator sent late by more than the median service time
     own_decisive_share: float  # the same by more than LAG_PART_OF_RESPONSE_MAX of the response p99
     error_rate: float
@@ -248,7 +253,7 @@ def generator_lag(figures: RunFigures) -> Finding:
     if service is None or response is None or lag is None:
         return Finding(name, Standing.UNKNOWN, "no lag was recorded")
     evidence = message("{lag}, service p50 {service}", lag=_lag_text(lag), service=median_text(service))
-    waited = figures.held_back_share
+    waited = figures.held_back_share or 0.0
     if figures.own_late_share <= max(OWN_LATE_SHARE_MAX, OWN_LATE_PART_OF_HELD_BACK_MAX * waited):
         waiting = message("{share} of the operations waited for a free connection", share=format_percentage(waited))
         return Finding(name, Standing.PASS, waiting if waited > HELD_BACK_SHARE_MAX else evidence)
@@ -285,7 +290,7 @@ def server_fills_shared_host(server: ServerCpu) -> bool:
     return bool(server.shared_host) and full and server.server_is_main_consumer
 
 
-def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
+def sent_as_planned(record: RunRecord, held_back_share: float | None) -> list[Finding]:
     """Everything planned was sent. A closed loop without loops sends what the server lets it; see `_time_was_over`."""
     summary = record.summary
     if summary is None:
@@ -295,7 +300,7 @@ def sent_as_planned(record: RunRecord, held_back_share: float) -> list[Finding]:
     evidence = message(
         "planned {planned}, sent {sent}", planned=format_count(summary["due"]), sent=format_count(summary["sent"])
     )
-    if summary["overdue"] <= OVERDUE_SHARE_MAX * summary["due"]:
+    if was_sent(summary):
         return [Finding("sent", Standing.PASS, evidence)]
     evidence = message(
         "{evidence}: {count} ({share}) never went out, {why}",

@@ -11,7 +11,7 @@ from brimline.analysis.server_use import COMMANDS
 from brimline.plan.model import WriteConcern
 from brimline.record.model import RunRecord
 
-from .records import MS, at_work, operation_row, run_record, summary
+from .records import MS, S, at_work, operation_row, run_record, summary
 
 FULL, NEAR, NOT, UNKNOWN = Fullness.FULL, Fullness.NEAR, Fullness.NOT, Fullness.UNKNOWN
 WORK = {"query": 500.0, "insert": 0.0, "update": 500.0, "delete": 0.0, "getmore": 0.0}
@@ -295,6 +295,19 @@ def test_connections_that_a_sweep_showed_to_be_enough() -> None:
     assert bottleneck(observation).kind is BottleneckKind.CONNECTIONS
     assert bottleneck(observation, plateau_connections=8).kind is BottleneckKind.UNDETERMINED
     assert bottleneck(observation, plateau_connections=16).kind is BottleneckKind.CONNECTIONS
+
+
+def test_places_that_kept_everything_unsent_are_a_limit_although_nothing_was_seen_to_wait() -> None:
+    """What was answered in the window was due before it; of what was due in it nothing went out."""
+    totals = summary(due=80_000, sent=10_000, overdue=70_000, oldest_overdue_ns=10 * S)
+    waiting = [operation_row(second, phase="warmup", held_back=1000) for second in range(1, 11)]
+    observation = observe(run_record(summary=totals, operations=waiting, latencies={}))
+    assert observation.held_back_share is None
+    found = candidate(BottleneckKind.CONNECTIONS, run_record(summary=totals, operations=waiting, latencies={}))
+    assert (found.standing, found.verdict) == (
+        FULL,
+        "connections (all 8 places for operations in flight were taken)",
+    )
 
 
 # Several at once

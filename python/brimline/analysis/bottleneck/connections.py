@@ -6,6 +6,7 @@ from dataclasses import replace
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness
 from brimline.analysis.bottleneck.server_cpu import server_has_cpu
 from brimline.analysis.observation import Observation
+from brimline.analysis.unsent import places_taken
 from brimline.plan.pacing import connections_text
 from brimline.units import format_count, format_duration, format_percentage
 from brimline.wording import message
@@ -47,10 +48,13 @@ def _none_up(observation: Observation) -> Evidence:
 
 def _open_loop(observation: Observation) -> Evidence:
     """Operations are due at their own times, so that those which find no connection are counted."""
-    share = format_percentage(observation.held_back_share)
+    held_back_share = observation.held_back_share or 0.0
+    if observation.places_kept_unsent and held_back_share < HELD_BACK_SHARE_FULL:
+        return _places_taken(observation)
+    share = format_percentage(held_back_share)
     return Evidence(
         kind=BottleneckKind.CONNECTIONS,
-        standing=Fullness.FULL if observation.held_back_share >= HELD_BACK_SHARE_FULL else Fullness.NOT,
+        standing=Fullness.FULL if held_back_share >= HELD_BACK_SHARE_FULL else Fullness.NOT,
         text=message(
             "{share} of the operations waited for a connection, {in_flight}",
             share=share,
@@ -61,6 +65,17 @@ def _open_loop(observation: Observation) -> Evidence:
             share=share,
             count=format_count(observation.connections),
         ),
+    )
+
+
+def _places_taken(observation: Observation) -> Evidence:
+    """What was sent of the window's operations doesn't show it, or nothing was: the others never went out for it."""
+    taken = places_taken(observation.in_flight_max)
+    return Evidence(
+        kind=BottleneckKind.CONNECTIONS,
+        standing=Fullness.FULL,
+        text=message("{taken}, {in_flight}", taken=taken, in_flight=_in_flight(observation)),
+        verdict=message("connections ({taken})", taken=taken),
     )
 
 

@@ -92,7 +92,7 @@ def at_its_limit(observation: Observation) -> bool:
     completed = observation.completed_share is None or observation.completed_share >= Slo().completed_share_min
     growth = observation.backlog_growth
     grows = growth is not None and growth.low > 0
-    return not completed or grows or observation.held_back_share >= HELD_BACK_SHARE_FULL
+    return not completed or grows or (observation.held_back_share or 0.0) >= HELD_BACK_SHARE_FULL
 
 
 def _has_room(limit: Evidence, candidates: tuple[Evidence, ...], observation: Observation) -> bool:
