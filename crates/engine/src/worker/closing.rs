@@ -23,12 +23,12 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         if !self.mission.control.stopped() && self.mission.pacer.open().is_some() {
             self.send_due(end);
         }
-        let sent = self.summary.sent();
-        // Counted apart from what was sent, so that conservation is a check and no identity.
-        let planned = self.pace.planned().map(|planned| planned + self.attempts.sent());
-        self.summary.due = self.due_before(end).or(planned).unwrap_or(sent);
+        // Due and overdue follow the stream's position, not what was counted as sent: so what was drawn and never sent is missed.
+        let taken = taken_before(self.stream.peek_index(), self.mission.shard_count);
+        let offered = self.offered_before(end).or_else(|| self.pace.planned()).unwrap_or(taken);
         self.summary.attempted_again = self.attempts.sent();
-        self.summary.overdue = self.summary.due.saturating_sub(sent);
+        self.summary.due = offered + self.summary.attempted_again;
+        self.summary.overdue = offered.saturating_sub(taken);
         if self.summary.overdue > 0
             && let Some(due) = self.next_due()
         {
@@ -38,9 +38,14 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
 
     /// How many of this shard's operations are due before `end`, with what was attempted again; `None` in a closed loop.
     pub(super) fn due_before(&mut self, end: Nanos) -> Option<u64> {
+        Some(self.offered_before(end)? + self.attempts.sent())
+    }
+
+    /// How many of this shard's operations are due before `end` for the first time; `None` in a closed loop.
+    fn offered_before(&mut self, end: Nanos) -> Option<u64> {
         let due = self.pace.due_before(end)?;
         let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
-        Some(share_of(offered, self.shard, self.mission.shard_count) + self.attempts.sent())
+        Some(share_of(offered, self.shard, self.mission.shard_count))
     }
 
     /// Waits for the replies that are still missing.
@@ -91,13 +96,28 @@ fn share_of(offered: u64, shard: u64, shard_count: u64) -> u64 {
     (offered + shard_count - 1 - shard) / shard_count
 }
 
+/// How many operations a shard has taken from its stream, whose next one is `next`: it takes every `shard_count`-th.
+fn taken_before(next: u64, shard_count: u64) -> u64 {
+    next / shard_count
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::share_of;
+    use super::{share_of, taken_before};
 
     proptest! {
+        /// A stream's position says how many operations were drawn, whatever was done with them.
+        #[test]
+        fn what_was_taken_follows_the_position(count in 0u64..10_000, shard in 0u64..32, more in 1u64..33) {
+            let shard_count = shard + more;
+            let taken = (shard..).step_by(shard_count as usize).take(count as usize);
+            let next = taken.last().map_or(shard, |last| last + shard_count);
+            prop_assert_eq!(taken_before(next, shard_count), count);
+            prop_assert_eq!(share_of(next, shard, shard_count), count);
+        }
+
         /// Nothing offered is left out of what is due, or in it twice, on any number of shards.
         #[test]
         fn shards_share_out_what_is_offered(offered in 0u64..10_000, shard_count in 1u64..33) {
