@@ -19,7 +19,7 @@ from brimline.plan import (
     rest_of_load,
     wire_target,
 )
-from brimline.plan.model import Reads, ReplicaSet, WriteConcern
+from brimline.plan.model import ClosedPacer, Reads, ReplicaSet, WriteConcern
 from brimline.spec import load_spec, shipped_workloads
 
 TARGETS: dict[str, TargetPlan] = {
@@ -68,6 +68,14 @@ def test_retries_of_a_load_reach_the_engine(interval: str) -> None:
     plan = load_plan(load_spec("ycsb-c", overrides=asked).spec, target=TARGETS["wire"])
     assert _engine_s_view(plan) == json.loads(plan.canonical_json())
     assert plan.hash8() != load_plan(load_spec("ycsb-c").spec, target=TARGETS["wire"]).hash8()
+
+
+def test_a_closed_loop_that_follows_replies_reaches_the_engine_and_others_keep_their_hash() -> None:
+    plan = resolve(load_spec("ycsb-c", overrides={"load": "unlimited"}).spec, target=TARGETS["wire"])
+    assert '"pacer":{"kind":"closed","think_time":null}' in plan.canonical_json()
+    following = plan.model_copy(update={"pacer": ClosedPacer(follows_replies=True)})
+    assert _engine_s_view(following) == json.loads(following.canonical_json()) != json.loads(plan.canonical_json())
+    assert Plan.from_json(following.canonical_json()) == following
 
 
 SHARDS = WireTarget(address="a:1", shards=("b:2", "c:3"), write_concern=None)

@@ -355,6 +355,9 @@ pub enum PacerPlan {
         /// Pause of a worker after each reply.
         #[serde(default)]
         think_time: Option<ThinkTime>,
+        /// Replies are never left alone so as to take several at once: the number of connections is what is sought.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        follows_replies: bool,
     },
     /// Threads, loops, ramp-up, as in JMeter: as many workers as there are connections start evenly over the ramp-up,
     /// each performs `loops` operations one after another and leaves.

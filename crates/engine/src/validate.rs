@@ -218,7 +218,7 @@ impl Plan {
 
     fn validate_pacer(&self) -> Result<(), PlanError> {
         match &self.pacer {
-            PacerPlan::Closed { think_time } => self.validate_think_time(*think_time),
+            PacerPlan::Closed { think_time, .. } => self.validate_think_time(*think_time),
             PacerPlan::Tlr { loops, ramp_up_ns } => self.validate_tlr(*loops, *ramp_up_ns),
             PacerPlan::Constant { rate_ops_per_s: rate } | PacerPlan::Poisson { rate_ops_per_s: rate } => {
                 require_rate(*rate, "pacer.rate_ops_per_s", *rate > 0.0)

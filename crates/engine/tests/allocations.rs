@@ -114,7 +114,7 @@ fn allocations(plan: &Plan, operations: u64) -> u64 {
 #[test]
 fn ten_times_as_many_operations_allocate_as_often() {
     let server = ServerProcess::start();
-    let back_to_back = PacerPlan::Closed { think_time: None };
+    let back_to_back = PacerPlan::Closed { think_time: None, follows_replies: false };
     let all = Proportions {
         read: 0.3,
         update: 0.3,

@@ -309,7 +309,7 @@ fn operations_that_no_server_takes_fail_after_their_time_and_the_run_goes_on() {
 fn workers_of_a_closed_loop_wait_with_one_operation_each() {
     let members = Members::start(Break::Elects(None));
     let mut closed = updates(members.target(300 * MS, false), 3_000);
-    closed.pacer = brimline_engine::plan::PacerPlan::Closed { think_time: None };
+    closed.pacer = brimline_engine::plan::PacerPlan::Closed { think_time: None, follows_replies: false };
     let outcome = execute(&members, closed, Some((1_000, 0)));
     let of_class = |class| {
         let counts = outcome.summary.failures.iter().filter(move |each| each.first.class == class);

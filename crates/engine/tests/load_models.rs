@@ -13,7 +13,7 @@ fn answers_after(ns: u64) -> Script {
 }
 
 fn thinking(mean_ns: u64, law: ThinkLaw) -> PacerPlan {
-    PacerPlan::Closed { think_time: Some(ThinkTime { mean_ns, law }) }
+    PacerPlan::Closed { think_time: Some(ThinkTime { mean_ns, law }), follows_replies: false }
 }
 
 fn tlr(workers: u32, loops: u64, ramp_up_ns: u64) -> Plan {

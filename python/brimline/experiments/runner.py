@@ -12,6 +12,7 @@ from brimline.execution import RunContext, execute, restore_data
 from brimline.experiments.cooldown import cool_down, cool_down_limit_s
 from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
+from brimline.plan.model import ClosedPacer
 from brimline.plan.pacing import connections_text
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.spec import Spec
@@ -124,7 +125,10 @@ def probe_plan(probe: Probe, *, spec: Spec, target: TargetPlan) -> Plan:
     )
     if probe.target == "null":  # a log would be millions of rows a second about nobody
         return resolve(varied.model_copy(update={"operation_log": False}), target=NullTarget())
-    return resolve(varied, target=target)
+    plan = resolve(varied, target=target)
+    if probe.follows_replies and isinstance(plan.pacer, ClosedPacer):
+        return plan.model_copy(update={"pacer": plan.pacer.model_copy(update={"follows_replies": True})})
+    return plan
 
 
 def _load(probe: Probe) -> Load:

@@ -22,6 +22,7 @@ class Probe:
 
     With `loops` it is T-L-R: `connections` threads start over `ramp_up_s`, each performs that many operations;
     `duration_s` then is about how long it takes. `goal` names the objective that asked, where there are several.
+    `follows_replies`: in a closed loop no reply waits so that several can be taken at once.
     """
 
     stage: Stage
@@ -34,6 +35,7 @@ class Probe:
     loops: int | None = None
     ramp_up_s: float | None = None
     goal: str = ""
+    follows_replies: bool = False
 
     @property
     def text(self) -> str:

@@ -374,10 +374,19 @@ class ThinkTime(_Part):
 
 
 class ClosedPacer(_Part):
-    """Each connection is a worker that sends its next operation when the last is answered."""
+    """Each connection is a worker that sends its next operation when the last is answered.
+
+    `follows_replies`: never leaves replies alone a moment so as to take several at once; where the number of
+    connections is what is sought. Left out unless so, so that plans from before keep their hash.
+    """
 
     kind: Literal["closed"] = "closed"
     think_time: ThinkTime | None = None
+    follows_replies: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without(dump(self), "follows_replies")
 
 
 class TlrPacer(_Part):

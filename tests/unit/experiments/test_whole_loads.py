@@ -10,8 +10,11 @@ from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search import Capacity
+from brimline.experiments.runner import probe_plan
 from brimline.experiments.settings import CapacitySettings, standard
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
+from brimline.plan import WireTarget
+from brimline.spec import load_spec
 from tests.support.objectives import p99_within
 
 from .observations import MS, closed_trial
@@ -62,6 +65,22 @@ def test_the_largest_number_of_connections(largest: int) -> None:
     assert all(each.rate_ops_per_s is None and each.loops is None for each in searched)
     assert conclusion.headline.startswith(f"most {conclusion.sustained.value:.0f} connections (95 % CI ")
     assert "at service p99 ≤ 10 ms" in conclusion.headline
+
+
+@pytest.mark.parametrize("on", [On.CONNECTIONS, On.RATE])
+def test_no_connection_waits_for_the_generator_where_their_number_is_sought(on: On) -> None:
+    """A search of a rate and a sweep may leave replies a moment: they look for throughput."""
+    probe = Capacity(replace(on_connections(), on=on), 1).next_probe([])
+    assert probe is not None
+    target = WireTarget(address="127.0.0.1:1", write_concern=None)
+    for made in (replace(probe, target="server"), replace(probe, target="null")):
+        pacer = probe_plan(made, spec=load_spec("ycsb-c").spec, target=target).pacer.model_dump()
+        sought = on is On.CONNECTIONS and made.target == "server"
+        assert pacer.get("follows_replies", False) is sought
+
+
+def test_every_probe_of_a_search_on_connections_follows_replies() -> None:
+    assert all(each.probe.follows_replies for each in play(on_connections(), 40)[0])
 
 
 def test_one_connection_too_many_is_no_number() -> None:

@@ -16,6 +16,7 @@ pub struct Closed {
     think: Option<ThinkTime>,
     seed: u64,
     start: Start,
+    follows_replies: bool,
 }
 
 /// When workers begin, and how much each does.
@@ -30,12 +31,19 @@ enum Start {
 impl Closed {
     /// Workers that pause for `think` after each reply.
     pub fn new(think: Option<ThinkTime>, seed: u64) -> Self {
-        Self { think, seed, start: Start::AllAtOnce }
+        Self { think, seed, start: Start::AllAtOnce, follows_replies: false }
+    }
+
+    /// The same workers, each of which gets its next operation as soon as its reply can be seen, if `follows_replies`.
+    #[must_use]
+    pub fn following_replies(self, follows_replies: bool) -> Self {
+        Self { follows_replies, ..self }
     }
 
     /// T-L-R: `workers` workers start evenly over `ramp_up_ns`; each performs `loops` operations one after another.
     pub fn staggered(workers: u64, loops: u64, ramp_up_ns: Nanos) -> Self {
-        Self { think: None, seed: 0, start: Start::Staggered { workers, loops, ramp_up_ns } }
+        let start = Start::Staggered { workers, loops, ramp_up_ns };
+        Self { think: None, seed: 0, start, follows_replies: true }
     }
 
     /// When worker `worker` of the run sends its first operation: worker *k* of *T* at *k* · R / *T*.
@@ -59,6 +67,12 @@ impl Closed {
     /// Whether workers pause after replies.
     pub fn thinks(&self) -> bool {
         self.think.is_some()
+    }
+
+    /// Whether replies may be left alone for a moment, so as to take several at once. Not where each thread stands for one
+    /// that doesn't (T-L-R), or where the number of connections is what is sought.
+    pub fn may_rest(&self) -> bool {
+        !self.thinks() && !self.follows_replies
     }
 
     /// How long a worker pauses after operation `index`.

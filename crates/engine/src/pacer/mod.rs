@@ -25,7 +25,9 @@ impl Pacer {
     pub fn new(plan: &Plan) -> Self {
         let open = |profile, arrivals| Self::Open(Open::new(profile, arrivals, plan.seed));
         match &plan.pacer {
-            PacerPlan::Closed { think_time } => Self::Closed(Closed::new(*think_time, plan.seed)),
+            PacerPlan::Closed { think_time, follows_replies } => {
+                Self::Closed(Closed::new(*think_time, plan.seed).following_replies(*follows_replies))
+            }
             PacerPlan::Tlr { loops, ramp_up_ns } => {
                 Self::Closed(Closed::staggered(u64::from(plan.connections), *loops, *ramp_up_ns))
             }
@@ -44,11 +46,30 @@ impl Pacer {
         matches!(self, Self::Closed(closed) if !closed.thinks())
     }
 
+    /// Whether replies of a closed loop may be left alone for a moment.
+    pub fn may_rest(&self) -> bool {
+        matches!(self, Self::Closed(closed) if closed.may_rest())
+    }
+
     /// The arrivals of an open loop.
     pub fn open(&self) -> Option<&Open> {
         match self {
             Self::Closed(_) => None,
             Self::Open(open) => Some(open),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of threads or connections says how many requests are under way only where none waits for the generator.
+    #[test]
+    fn replies_are_followed_where_the_number_of_connections_is_what_counts() {
+        let rests = |closed: Closed| Pacer::Closed(closed).may_rest();
+        assert!(rests(Closed::new(None, 1)));
+        assert!(!rests(Closed::new(None, 1).following_replies(true)));
+        assert!(!rests(Closed::staggered(100, 10, 0)));
     }
 }

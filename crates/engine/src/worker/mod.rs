@@ -52,7 +52,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     summary: WorkerSummary,
     /// When the last operation could have been due; `None` while operations are offered.
     offer_end: Option<Nanos>,
-    /// Of a closed loop that sends as soon as it has a reply.
+    /// Of a closed loop that may leave replies alone for a moment.
     rhythm: Option<Rhythm>,
     /// Whether replies of an open loop may lie until the next operation is due: they are timed by their arrival, and nothing
     /// waits for them while a connection is free.
@@ -61,6 +61,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     next_look: Option<Nanos>,
     /// When a closed loop looked last. Replies may have arrived well before, and the window may be over by now.
     looked_at: Nanos,
+    notes_looks: bool,
     interval_start: Nanos,
     next_cut: Nanos,
     patience: Patience,
@@ -104,10 +105,11 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             recorder,
             summary: WorkerSummary::default(),
             offer_end: None,
-            rhythm: mission.pacer.is_back_to_back().then(|| Rhythm::new(connections)),
+            rhythm: mission.pacer.may_rest().then(|| Rhythm::new(connections)),
             may_lie: mission.pacer.open().is_some() && !mission.workload.awaits_replies(),
             next_look: None,
             looked_at: 0,
+            notes_looks: mission.pacer.is_back_to_back(),
             interval_start: 0,
             next_cut: mission.intervals.next_cut(0),
             patience: Patience::new(mission.operation_timeout_ns),
@@ -246,7 +248,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             }
         }
         self.target.wait(until)?;
-        if self.rhythm.is_some() {
+        if self.notes_looks {
             self.looked_at = self.target.now();
         }
         let mut replies = 0;

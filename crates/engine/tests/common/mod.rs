@@ -40,7 +40,7 @@ pub fn plan() -> Plan {
             values: Values::Random,
         },
         work: mix(READS, ChooserSpec::Zipfian { theta: 0.99 }),
-        pacer: PacerPlan::Closed { think_time: None },
+        pacer: PacerPlan::Closed { think_time: None, follows_replies: false },
         connections: 10,
         in_flight_max: None,
         threads: 1,

@@ -36,7 +36,15 @@ class Capacity:
         self._sweep = Sweep(settings.sweep, seed)
 
     def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
-        """The next probe, or None when the search is over."""
+        """The next probe, or None when the search is over.
+
+        Where a number of connections is sought, none of them waits for the generator to take several replies at once.
+        """
+        probe = self._next(trials)
+        counts_connections = self._settings.on is On.CONNECTIONS
+        return replace(probe, follows_replies=True) if counts_connections and probe is not None else probe
+
+    def _next(self, trials: Sequence[Trial]) -> Probe | None:
         if broken_off(trials):
             return None
         if not of_stage(trials, "calibrate"):
