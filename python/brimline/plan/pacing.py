@@ -96,7 +96,7 @@ def offered_mean(plan: model.Plan, *, start_ns: int, end_ns: int) -> float | Non
 def _after_the_reply(pacer: model.ClosedPacer) -> str:
     think = pacer.think_time
     if think is None:
-        return "when the last is answered"
+        return "when the last is answered" if pacer.follows_replies else "when the answer to its last is taken"
     law = {"constant": "", "exponential": " on average, exponentially distributed,"}[think.law]
     return f"{units.duration_text(think.mean_ns)}{law} after the last is answered"
 

@@ -71,7 +71,8 @@ DEFINITIONS = (
     ),
     Fact(
         label="Closed loop",
-        value="each connection sends as soon as it has its answer. "
+        value="each connection sends again when the generator has taken its answer, which may lie a moment so that "
+        "several are taken at once; what was in flight is measured. "
         "Load adapts to the server; only service time exists.",
     ),
     Fact(

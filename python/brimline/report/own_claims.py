@@ -76,7 +76,7 @@ def _experiment_headline(report: Report) -> Iterator[Repeated]:
 
 
 def _is_plain_closed_loop(probe: Mapping[str, Any]) -> bool:
-    """Of a server, without pauses, without threads that start late and end early: all connections are always busy."""
+    """Of a server, without pauses, without threads that start late and end early: connections just go round."""
     return bool(probe["back_to_back"]) and probe["target"] == "server"
 
 

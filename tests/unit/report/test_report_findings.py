@@ -16,6 +16,7 @@ from brimline.experiments.settings import quick
 from brimline.experiments.trial import Trial
 from brimline.record import ExperimentRecord
 from brimline.report import capacity_report, detail_trial, render_json, run_report, sweep_report
+from brimline.report.language import in_language
 from brimline.report.search.probe_findings import search_findings
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
@@ -409,3 +410,15 @@ def test_a_bound_in_flight_stands_beside_the_connections(tmp_path: Path) -> None
         said[bound] = str(run_report(record, observe(record)).subtitle)
     assert "64 connections, at most 8 in flight" in said[8]
     assert "64 connections" in said[None] and "at most" not in said[None]
+
+
+@pytest.mark.parametrize("rate", [None, 1000.0])
+def test_what_was_in_flight_stands_beside_the_connections_of_a_closed_loop(tmp_path: Path, rate: float | None) -> None:
+    """How many connections there were doesn't say it: answers may lie a moment before the generator takes them."""
+    plan = simulated_plan(rate_ops_per_s=rate, warmup_s=0, duration_s=1.0)
+    record = write_run(tmp_path, plan)
+    observation = observe(record)
+    report = run_report(record, replace(observation, mean_in_flight=24.14))
+    stands = "64 connections, on average 24.1 in flight" in str(report.subtitle)
+    assert stands is (rate is None)
+    assert ("64 个连接，平均 24.1 个在途" in str(in_language(report, "zh").subtitle)) is stands

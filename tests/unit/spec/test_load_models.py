@@ -181,12 +181,12 @@ def test_unlimited_is_a_closed_loop_that_never_thinks() -> None:
         (
             "unlimited",
             "closed loop, unlimited",
-            "closed loop, unlimited, 32 connections on 1 thread; each sends its next operation when the last is",
+            "closed loop, unlimited, 32 connections on 1 thread; each sends its next operation when the answer to",
         ),
         (
             "closed",
             "closed loop, unlimited",
-            "closed loop, unlimited, 32 connections on 1 thread; each sends its next operation when the last is",
+            "closed loop, unlimited, 32 connections on 1 thread; each sends its next operation when the answer to",
         ),
         (
             {"kind": "closed", "think_time": "100ms"},

@@ -70,7 +70,7 @@ def run_report(
         kind="run",
         kind_title="Run",
         name=record.name,
-        subtitle=_subtitle(record),
+        subtitle=_subtitle(record, observation),
         verdict=_verdict(record, observation, slo, judgement),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {record.brimline_version} · {record.directory.name}",
@@ -115,12 +115,15 @@ def _looks(record: RunRecord) -> Facts:
     return Facts(title="Rests between looks for replies", facts=facts)
 
 
-def _subtitle(record: RunRecord) -> str:
+def _subtitle(record: RunRecord, observation: Observation) -> str:
     namespace = f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
     connections = connections_text(record.plan.connections)
     if record.plan.in_flight_max is not None:
         bound = format_count(record.plan.in_flight_max)
         connections = message("{connections}, at most {count} in flight", connections=connections, count=bound)
+    if observation.closed_loop and observation.mean_in_flight:
+        mean = format_number(observation.mean_in_flight)
+        connections = message("{connections}, on average {mean} in flight", connections=connections, mean=mean)
     return blocks.subtitle([short_load(record.plan), connections, namespace], record.environment)
 
 

@@ -184,8 +184,8 @@ def sweep_curve(
         id="sweep-curve",
         title="How throughput grows with connections",
         caption=(
-            "Closed loop: each connection has one operation in flight and sends again as soon as it has its "
-            "answer. The knee is the smallest number of connections with at least 95 % of the plateau; "
+            "Closed loop: each connection has one operation in flight at most and sends again once its answer is "
+            "taken. The knee is the smallest number of connections with at least 95 % of the plateau; "
             "beyond it, more connections only wait longer."
         ),
         summary=message("{points}.", points=joined("; ", map(_level_text, points))),

@@ -297,7 +297,7 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
         figure=figure,
         unit="ops/s",
         interval=spread,
-        sentence="What the target does at most when each connection sends as soon as it is answered, "
+        sentence="What the target does at most when each connection sends again once its answer is taken, "
         "whatever the latency.",
         badges=[Badge(text="service time only", tone="muted")],
         facts=facts,
