@@ -60,7 +60,7 @@ impl Breakdown {
         }
     }
 
-    /// Records the lag of an operation that was due while every connection was busy.
+    /// Records the lag of an operation that was due while every connection of the worker was busy.
     pub fn held_back(&mut self, lag_ns: Nanos) {
         add(&mut self.others[HELD_BACK], lag_ns);
     }

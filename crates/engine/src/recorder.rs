@@ -105,7 +105,7 @@ pub fn new_interval_histogram() -> IntervalHistogram {
 pub struct Counts {
     /// Operations sent in the interval.
     pub sent: u64,
-    /// Operations that were due while every connection was busy.
+    /// Operations that were due while every connection of the worker was busy.
     pub held_back: u64,
     /// Finished well.
     pub ok: u64,

@@ -56,7 +56,7 @@ class OperationRow(TypedDict):
     ok: int
     miss: int
     failed: int
-    held_back: int  # operations that were due while every connection was busy
+    held_back: int  # operations that were due while every connection of their engine thread was busy
     documents: int
     bytes_out: int
     bytes_in: int

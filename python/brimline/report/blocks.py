@@ -67,7 +67,7 @@ DEFINITIONS = (
     ),
     Fact(
         label="Lag",
-        value="from due to sent: what the generator, or a full set of connections, added.",
+        value="from due to sent: what the generator, or the full set of connections of one of its threads, added.",
     ),
     Fact(
         label="Closed loop",
