@@ -297,6 +297,23 @@ def test_the_figure_is_the_rate_that_held_and_its_windows_are_counted_there() ->
     assert conclusion.sustained.low < rate < conclusion.sustained.high
 
 
+@pytest.mark.parametrize("answered", [(0.0, 0.0, 0.0), (0.0, 4000.0, 8000.0)])
+def test_an_overloaded_server_that_completes_nothing_counts_as_overloaded(answered: tuple[float, ...]) -> None:
+    """A completed share of 0 is none, not an unknown one."""
+    trials, conclusion = play(limit(7700), quick())
+    assert conclusion.sustained is not None
+    failed = [each.trial for each in conclusion.judged if each.outcome is TrialOutcome.FAIL][:3]
+    assert len(failed) == 3
+    changed = {
+        id(trial): replace(
+            trial, observation=replace(trial.observation, completed_share=0.0, throughput_ops_per_s=rate)
+        )
+        for trial, rate in zip(failed, answered, strict=True)
+    }
+    again = Capacity(quick(), 1).conclude([changed.get(id(trial), trial) for trial in trials])
+    assert again.sustained is None and "too noisy" in again.reason
+
+
 def full_server(share: float) -> ServerCpu:
     return ServerCpu(server_cpus_used=2 * share, server_cpu_count=2, host_cpus_busy=2 * share, host_cpu_count=2)
 

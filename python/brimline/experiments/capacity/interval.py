@@ -50,7 +50,8 @@ def _saturated_spread(trials: Sequence[Trial], state: SearchState) -> float:
     overloaded = [
         each.trial.observation.throughput_ops_per_s
         for each in state.judged
-        if (each.trial.observation.completed_share or 1.0) < state.settings.slo.completed_share_min
+        if (share := each.trial.observation.completed_share) is not None
+        and share < state.settings.slo.completed_share_min
     ]
     return max(_spread(swept), _spread(overloaded))
 
@@ -59,4 +60,6 @@ def _spread(rates: Sequence[float]) -> float:
     if len(rates) < REPEATS_MIN:
         return 0.0
     mean = mean_interval(rates, unit="ops/s", independent=True)
+    if mean.value <= 0:
+        return 1.0  # runs that answered nothing bound nothing
     return min((mean.high - mean.value) / mean.value, 1.0)
