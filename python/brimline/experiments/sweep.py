@@ -27,13 +27,17 @@ CEILING_TEXT = "generator's ceiling (encode and record, without sockets)"
 
 
 class SweepEnd(StrEnum):
-    """Why no further level was tried; `client_limited` and `invalid`: why those that were prove nothing."""
+    """Why no further level was tried; `client_limited`, `invalid`, `disturbed`: why those that were prove nothing.
+
+    `disturbed`: where throughput stopped rising, other programs had filled the server's host.
+    """
 
     PLATEAU = "plateau"
     CONNECTIONS_MAX = "connections_max"
     ERRORS = "errors"
     CLIENT_LIMITED = "client_limited"
     INVALID = "invalid"
+    DISTURBED = "disturbed"
     BROKEN_OFF = "broken_off"
     INCOMPLETE = "incomplete"
 
@@ -82,7 +86,7 @@ class SweepConclusion:
 
     @property
     def exit_code(self) -> int:
-        """0 with a plateau, 5 when the target went away, else 4."""
+        """0 with a plateau of the target itself, 5 when the target went away, else 4."""
         return {SweepEnd.PLATEAU: 0, SweepEnd.BROKEN_OFF: 5}.get(self.ended_by, 4)
 
 
@@ -122,6 +126,8 @@ class Sweep:
                 connections=connections_text(best.connections),
                 problems=joined("; ", best.problems),
             )
+        if ended_by is SweepEnd.PLATEAU and (disturbed := self._disturbed(completed, levels, null_ceiling_ops_per_s)):
+            ended_by, limit, reason = SweepEnd.DISTURBED, *disturbed
         reached = ended_by is SweepEnd.PLATEAU
         of_null = any(trial.observation.target == "null" for trial in done)
         measured = _measured(levels, completed)
@@ -143,6 +149,31 @@ class Sweep:
             reason=reason,
             text=_found_text(ceiling, rate or 0.0, saturation, at_knee) or _no_figure_text(ended_by, reason, levels),
         )
+
+    def _disturbed(
+        self, done: Sequence[Trial], levels: Sequence[SweepLevel], null_ceiling_ops_per_s: float | None
+    ) -> tuple[Bottleneck, str] | None:
+        """What other programs took in a run that the plateau rests on, and in which; None where they took too little.
+
+        It rests on the best level, and on the last ones, which gained nothing: on a host that others had filled the
+        target may have been kept from gaining.
+        """
+        best = max(levels, key=lambda level: level.throughput_ops_per_s)
+        first = min(best.connections, levels[-self._settings.flat_levels :][0].connections)
+        for trial in (each for each in done if each.probe.connections >= first):
+            limit = bottleneck(
+                trial.observation,
+                null_ceiling_ops_per_s=null_ceiling_ops_per_s,
+                plateau_connections=first,
+            )
+            if limit.kind is BottleneckKind.HOST:
+                where = message(
+                    "with {connections}: {problems}",
+                    connections=connections_text(trial.probe.connections),
+                    problems=limit.text,
+                )
+                return limit, where
+        return None
 
     def _order(self, done: Sequence[Trial]) -> list[int] | None:
         """The connections of all probes in order; they are known as far as the first round has come."""
@@ -304,6 +335,10 @@ def _no_figure_text(ended_by: SweepEnd, reason: str, levels: Sequence[SweepLevel
         return message("no saturation throughput: the generator was the limit {reason}", reason=reason)
     if ended_by is SweepEnd.INVALID:
         return message("no saturation throughput: the runs are invalid {reason}", reason=reason)
+    if ended_by is SweepEnd.DISTURBED:
+        return message(
+            "no saturation throughput: other programs were the limit {reason}{most}", reason=reason, most=most
+        )
     if ended_by is SweepEnd.CONNECTIONS_MAX:
         reached = connections_text(levels[-1].connections)
         return message("no plateau up to {connections}{most}", connections=reached, most=most)

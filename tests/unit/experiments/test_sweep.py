@@ -1,10 +1,12 @@
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brimline.analysis.bottleneck import BottleneckKind
+from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
@@ -83,6 +85,54 @@ def test_a_best_level_that_proves_nothing_gives_no_figure(finding: Finding, end:
     assert conclusion.saturation_ops_per_s is None and conclusion.saturation is None
     assert conclusion.knee_connections is None
     assert said in conclusion.text
+
+
+def crowded(*, server: float, others: float, cpus: float = 4.0) -> ServerCpu:
+    """Shares of a host that the server and other programs took; the generator is elsewhere."""
+    return ServerCpu(
+        server_cpus_used=server * cpus,
+        server_cpu_count=cpus,
+        host_cpus_busy=(server + others) * cpus,
+        host_cpu_count=cpus,
+        shared_host=False,
+    )
+
+
+@pytest.mark.parametrize("disturbed", [{8, 16, 32}, {8}, {32}], ids=["all of it", "its best", "its last level"])
+def test_a_plateau_on_a_host_that_others_filled_is_not_the_targets(disturbed: set[int]) -> None:
+    """With 8 connections most is done; that 16 and 32 gain nothing ends the sweep."""
+    sweep = Sweep(SweepSettings(), 1)
+    trials = run(sweep, lambda connections: {8: 8100.0}.get(connections, min(1000.0 * connections, 8000.0)))[0]
+    assert [trial.probe.connections for trial in trials] == [1, 2, 4, 8, 16, 32]
+    beside = [
+        replace(trial, observation=replace(trial.observation, server=crowded(server=0.55, others=0.4)))
+        if trial.probe.connections in disturbed
+        else trial
+        for trial in trials
+    ]
+    conclusion = sweep.conclude(beside)
+    assert conclusion.ended_by is SweepEnd.DISTURBED and conclusion.exit_code == 4
+    assert conclusion.saturation_ops_per_s is None and conclusion.knee is None and conclusion.band is None
+    assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.HOST
+    first = min(disturbed)
+    assert f"other programs were the limit with {first} connections: a host busy with other" in conclusion.text
+    assert "others 40 %" in conclusion.text and conclusion.text.endswith("at most 8 100 ops/s seen")
+
+
+def test_other_programs_below_the_plateau_or_in_small_change_nothing() -> None:
+    sweep = Sweep(SweepSettings(), 1)
+    trials = run(sweep, lambda connections: min(1000.0 * connections, 8000.0))[0]
+    beside = [
+        replace(
+            trial,
+            observation=replace(
+                trial.observation,
+                server=crowded(server=0.55, others=0.4 if trial.probe.connections < 8 else 0.05),
+            ),
+        )
+        for trial in trials
+    ]
+    assert sweep.conclude(beside).ended_by is SweepEnd.PLATEAU
 
 
 def test_an_invalid_level_below_the_best_is_no_knee() -> None:

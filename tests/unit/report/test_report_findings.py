@@ -323,6 +323,10 @@ def test_closed_loop_speaks_of_service_time_only(tmp_path: Path) -> None:
 def test_sweep_report_shows_plateau_and_knee(reports: Reports) -> None:
     assert reports.sweep.verdict.caption == "Saturation throughput"
     assert reports.sweep.verdict.interval == "one run per level"
+    # Without repeats nothing says how far off the figure may be.
+    assert reports.sweep.verdict.tone == "warn"
+    assert [badge.text for badge in reports.sweep.verdict.badges][1:] == ["a look, without an interval"]
+    assert "repeat the levels for an interval" in reports.sweep.verdict.sentence
     assert {fact.label: fact.value for fact in reports.sweep.verdict.facts}["Knee"] == "4 connections"
 
 

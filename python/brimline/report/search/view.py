@@ -56,7 +56,15 @@ _CAPTIONS = {
 _NO_SATURATION = {
     SweepEnd.CLIENT_LIMITED: "No saturation throughput: the generator was the limit",
     SweepEnd.INVALID: "No saturation throughput: the runs are invalid",
+    SweepEnd.DISTURBED: "No saturation throughput: other programs were the limit",
 }
+_SATURATION_SENTENCE = (
+    "What the target does at most when each connection sends again once its answer is taken, whatever the latency."
+)
+_LOOK_SENTENCE = (
+    "The most that was seen when each connection sends again once its answer is taken, whatever the latency. "
+    "A look: repeat the levels for an interval."
+)
 
 
 def capacity_report(
@@ -291,15 +299,18 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
             facts=facts,
         )
     figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion)
+    proven = conclusion.saturation is not None
     return Verdict(
-        tone="pass",
+        tone="pass" if proven else "warn",
         caption="Saturation throughput",
         figure=figure,
         unit="ops/s",
         interval=spread,
-        sentence="What the target does at most when each connection sends again once its answer is taken, "
-        "whatever the latency.",
-        badges=[Badge(text="service time only", tone="muted")],
+        sentence=_SATURATION_SENTENCE if proven else _LOOK_SENTENCE,
+        badges=[
+            Badge(text="service time only", tone="muted"),
+            *([] if proven else [Badge(text="a look, without an interval", tone="warn")]),
+        ],
         facts=facts,
     )
 
