@@ -29,7 +29,8 @@ CEILING_TEXT = "generator's ceiling (encode and record, without sockets)"
 class SweepEnd(StrEnum):
     """Why no further level was tried; `client_limited`, `invalid`, `disturbed`: why those that were prove nothing.
 
-    `disturbed`: where throughput stopped rising, other programs had filled the server's host.
+    `disturbed`: where throughput stopped rising, other programs had filled the server's host. `exceeded`: a later run
+    of the same search did clearly more.
     """
 
     PLATEAU = "plateau"
@@ -38,6 +39,7 @@ class SweepEnd(StrEnum):
     CLIENT_LIMITED = "client_limited"
     INVALID = "invalid"
     DISTURBED = "disturbed"
+    EXCEEDED = "exceeded"
     BROKEN_OFF = "broken_off"
     INCOMPLETE = "incomplete"
 
@@ -88,6 +90,20 @@ class SweepConclusion:
     def exit_code(self) -> int:
         """0 with a plateau of the target itself, 5 when the target went away, else 4."""
         return {SweepEnd.PLATEAU: 0, SweepEnd.BROKEN_OFF: 5}.get(self.ended_by, 4)
+
+
+def withdrawn(sweep: SweepConclusion, reason: str) -> SweepConclusion:
+    """The sweep without its saturation throughput, knee and band, because a later run did more: `reason`."""
+    return replace(
+        sweep,
+        ended_by=SweepEnd.EXCEEDED,
+        saturation_ops_per_s=None,
+        saturation=None,
+        knee=None,
+        band=None,
+        reason=reason,
+        text=_no_figure_text(SweepEnd.EXCEEDED, reason, sweep.levels),
+    )
 
 
 class Sweep:
@@ -339,6 +355,8 @@ def _no_figure_text(ended_by: SweepEnd, reason: str, levels: Sequence[SweepLevel
         return message(
             "no saturation throughput: other programs were the limit {reason}{most}", reason=reason, most=most
         )
+    if ended_by is SweepEnd.EXCEEDED:
+        return message("no saturation throughput: {reason}", reason=reason)
     if ended_by is SweepEnd.CONNECTIONS_MAX:
         reached = connections_text(levels[-1].connections)
         return message("no plateau up to {connections}{most}", connections=reached, most=most)

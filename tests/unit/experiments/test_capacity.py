@@ -314,6 +314,22 @@ def test_an_overloaded_server_that_completes_nothing_counts_as_overloaded(answer
     assert again.sustained is None and "too noisy" in again.reason
 
 
+@pytest.mark.parametrize(("times", "stays"), [(1.04, True), (1.06, False)])
+def test_a_probe_that_did_more_than_the_plateau_takes_it_back(times: float, stays: bool) -> None:
+    """The sweep ran beside a disturbance; what it reached is no most, and its knee none either."""
+    trials, before = play(limit(7700), quick())
+    assert before.saturation_ops_per_s == 8000 and before.knee_connections == 8
+    trials[-1] = replace(trials[-1], observation=replace(trials[-1].observation, throughput_ops_per_s=8000.0 * times))
+    conclusion = Capacity(quick(), 1).conclude(trials)
+    assert (conclusion.saturation_ops_per_s is not None) is stays
+    assert (conclusion.knee_connections is not None) is stays and (conclusion.sweep.band is not None) is stays
+    assert ("knee at" in conclusion.headline) is stays
+    assert conclusion.sustained == before.sustained
+    if not stays:
+        assert conclusion.sweep.text.startswith("no saturation throughput: the sweep reached 8 000 ops/s, and the ver")
+        assert conclusion.sweep.text.endswith(" 8 480 ops/s")
+
+
 def full_server(share: float) -> ServerCpu:
     return ServerCpu(server_cpus_used=2 * share, server_cpu_count=2, host_cpus_busy=2 * share, host_cpu_count=2)
 

@@ -13,12 +13,15 @@ from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.capacity.stopped_by import stopped_by
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
-from brimline.experiments.sweep import SweepConclusion, SweepEnd
+from brimline.experiments.sweep import SweepConclusion, SweepEnd, withdrawn
 from brimline.experiments.trial import TARGET_LOST, Trial, broken_off
 from brimline.record.layout import RUNNING
 from brimline.stats.estimate import Estimate
-from brimline.units import format_percentage
+from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message
+
+PLATEAU_EXCEEDED = 1.05
+"""Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
 
 
 class ConclusionKind(StrEnum):
@@ -104,18 +107,18 @@ def conclude(
     held = sum(each.outcome is TrialOutcome.PASS for each in at_verified)
     saturated = kind is not ConclusionKind.CLIENT_LIMITED
     # Where the generator was the limit, levels and plateau are its own, and so would be a knee.
-    sweep = state.sweep if saturated else replace(state.sweep, knee=None, band=None)
+    sweep = _unless_exceeded(state) if saturated else replace(state.sweep, knee=None, band=None)
     passed = [each.load for each in state.deciding if each.outcome is TrialOutcome.PASS]
     failed = [each.load for each in state.deciding if each.outcome is TrialOutcome.FAIL]
     return CapacityConclusion(
         kind=kind,
         headline=message("{ending}: {reason}", ending=_NO_NUMBER[kind], reason=reason)
         if sustained is None
-        else headline(sustained, settings, state.sweep, limit, quotable=not not_quotable),
+        else headline(sustained, settings, sweep, limit, quotable=not not_quotable),
         reason=reason,
         sustained=sustained,
-        saturation_ops_per_s=state.sweep.saturation_ops_per_s if saturated else None,
-        saturation=state.sweep.saturation if saturated else None,
+        saturation_ops_per_s=sweep.saturation_ops_per_s if saturated else None,
+        saturation=sweep.saturation if saturated else None,
         knee_connections=sweep.knee_connections,
         sweep=sweep,
         bottleneck=limit,
@@ -132,6 +135,26 @@ def conclude(
         spent_s=state.spent_s,
         unsettled=unsettled,
         definitions=definitions(settings),
+    )
+
+
+def _unless_exceeded(state: SearchState) -> SweepConclusion:
+    """The sweep; without its plateau where a later probe that counts did clearly more than that."""
+    plateau = state.sweep.saturation_ops_per_s
+    most = max(usable(state.judged), key=lambda each: each.trial.observation.throughput_ops_per_s, default=None)
+    if plateau is None or most is None:
+        return state.sweep
+    answered = most.trial.observation.throughput_ops_per_s
+    if answered <= PLATEAU_EXCEEDED * plateau:
+        return state.sweep
+    return withdrawn(
+        state.sweep,
+        message(
+            "the sweep reached {plateau}, and {what} {rate}",
+            plateau=format_rate(plateau),
+            what=most.probe.text,
+            rate=format_rate(answered),
+        ),
     )
 
 

@@ -242,6 +242,8 @@ def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) 
         facts.append(
             Fact(label="Saturation", value=_with_unit(figure), note=message("closed loop; {spread}", spread=spread))
         )
+    elif conclusion.sweep.ended_by in (SweepEnd.DISTURBED, SweepEnd.EXCEEDED):
+        facts.append(Fact(label="Saturation", value="unknown", note=conclusion.sweep.reason))
     facts += _probes_fact(conclusion, settings.axis)
     if conclusion.unsettled:
         facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
