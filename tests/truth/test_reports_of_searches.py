@@ -79,7 +79,7 @@ def test_a_search_on_threads(tmp_path: Path) -> None:
     assert "Most threads within the objective" in html and "threads (T of T-L-R)" in html
     assert "service p95" in html and "p99 ≤" not in html
     facts = {fact.label: fact for fact in result.report.verdict.facts}
-    assert "95 % CI" in facts["Knee"].note and facts["Recommended"].value == "1 connection"
+    assert "assuming that runs differ by 1 %" in facts["Knee"].note and facts["Recommended"].value == "1 connection"
     assert result.error is None, result.conclusion.headline
     check_lint(result)
 

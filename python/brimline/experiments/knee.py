@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from brimline.analysis.observation import Observation
 from brimline.plan.pacing import connections_text
 from brimline.stats.estimate import CONFIDENCE
-from brimline.units import format_count
+from brimline.units import format_count, format_percentage
 from brimline.wording import message
 
 PLATEAU_SHARE = 0.95
 """A level belongs to the plateau from this share of the highest throughput on."""
 RUN_DRIFT = 0.01
 """Relative standard deviation of throughput from run to run that is allowed for where runs aren't repeated."""
+REPEATS_MIN = 3
+"""Runs with the same connections below which their spread isn't known."""
 NORMAL_HALF_WIDTH = 1.96
 """Half the width of a 95 % interval in standard errors."""
 RESAMPLE_COUNT = 2000
@@ -43,16 +45,28 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knee:
-    """The knee in connections. Between two levels that were measured it can't be told where it is: `low` says so."""
+    """The knee in connections. Between two levels that were measured it can't be told where it is: `low` says so.
+
+    `assumed_drift`: the relative standard deviation from run to run that `low` and `high` stand on where levels weren't
+    repeated often enough to know it; None: they are a confidence interval.
+    """
 
     connections: int
     low: int
     high: int
     confidence: float = CONFIDENCE
+    assumed_drift: float | None = None
 
     @property
     def interval_text(self) -> str:
-        """`95 % CI 5–8`."""
+        """`95 % CI 5–8`, or `5–8 assuming that runs differ by 1 %`."""
+        if self.assumed_drift is not None:
+            return message(
+                "{low}–{high} assuming that runs differ by {drift}",
+                low=format_count(self.low),
+                high=format_count(self.high),
+                drift=format_percentage(self.assumed_drift),
+            )
         return message(
             "{confidence:g} % CI {low}–{high}",
             confidence=self.confidence * 100,
@@ -77,9 +91,10 @@ class Band:
 
 
 def find_knee(levels: Sequence[Level], *, seed: int) -> Knee | None:
-    """The knee of ascending `levels` with its bootstrap interval; None where no usable level is on the plateau.
+    """The knee of ascending `levels` with the range it may be in; None where no usable level is on the plateau.
 
-    Repeated runs of a level are resampled. A single run varies as its own interval says, and by `RUN_DRIFT`.
+    Runs of a level that was repeated at least `REPEATS_MIN` times are resampled, and where all levels were the range is
+    a confidence interval. With fewer a run is taken to vary as its own interval says, and by `RUN_DRIFT`.
     """
     throughputs = np.array([level.throughput_ops_per_s for level in levels])
     usable = np.array([level.usable for level in levels])
@@ -92,7 +107,12 @@ def find_knee(levels: Sequence[Level], *, seed: int) -> Knee | None:
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(found, [tail, 1 - tail], method="closest_observation")
     below = levels[int(low) - 1].connections if low > 0 else 0
-    return Knee(connections=levels[at].connections, low=below + 1, high=levels[int(high)].connections)
+    return Knee(
+        connections=levels[at].connections,
+        low=below + 1,
+        high=levels[int(high)].connections,
+        assumed_drift=None if all(len(level.runs) >= REPEATS_MIN for level in levels) else RUN_DRIFT,
+    )
 
 
 def _knee_index(throughputs: NDArray[np.float64], usable: NDArray[np.bool_]) -> int | None:
@@ -103,7 +123,7 @@ def _knee_index(throughputs: NDArray[np.float64], usable: NDArray[np.bool_]) -> 
 def _draws(level: Level, rng: np.random.Generator) -> NDArray[np.float64]:
     """Throughputs that the level could have shown as well."""
     rates = np.array([run.throughput_ops_per_s for run in level.runs])
-    if len(rates) >= 3:
+    if len(rates) >= REPEATS_MIN:
         means: NDArray[np.float64] = rng.choice(rates, size=(RESAMPLE_COUNT, len(rates))).mean(axis=1)
         return means
     within = np.mean([_standard_error(run) for run in level.runs])

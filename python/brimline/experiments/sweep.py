@@ -9,7 +9,7 @@ import numpy as np
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, generator_limits
 from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation
-from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
+from brimline.experiments.knee import REPEATS_MIN, Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.trial import TARGET_LOST, Probe, Trial, broken_off, of_stage
 from brimline.plan.pacing import connections_text
@@ -20,8 +20,6 @@ from brimline.wording import joined, message
 
 ERROR_RATE_STOP = 0.05
 """More connections are not tried when this share of the operations fails."""
-REPEATS_MIN = 3
-"""Runs with the same connections below which a throughput gets no interval."""
 CEILING_TEXT = "generator's ceiling (encode and record, without sockets)"
 """What the throughput of the null target is."""
 

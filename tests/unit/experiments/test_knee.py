@@ -40,7 +40,8 @@ def test_a_clear_knee_lies_between_two_levels() -> None:
     assert knee is not None
     # 4 is below and 8 is on the plateau: anything from 5 on may be the smallest.
     assert (knee.connections, knee.low, knee.high) == (8, 5, 8)
-    assert knee.interval_text == "95 % CI 5–8"
+    # One run per level: how much runs differ is assumed and not measured, so that nothing is 95 % sure.
+    assert knee.interval_text == "5–8 assuming that runs differ by 1 %"
 
 
 def test_a_level_at_the_edge_of_the_plateau_widens_the_interval() -> None:
@@ -53,6 +54,13 @@ def test_repeats_tell_more_than_one_run() -> None:
     quiet = [level(4, [4000.0] * 3), level(8, [7620.0, 7621.0, 7622.0]), level(16, [7990.0, 8000.0, 8010.0])]
     knee = find_knee(quiet, seed=1)
     assert knee is not None and (knee.low, knee.high) == (5, 8)
+    assert knee.interval_text == "95 % CI 5–8"
+
+
+def test_one_level_without_repeats_makes_the_interval_an_assumption() -> None:
+    knee = find_knee([level(4, [4000.0] * 2), level(8, [8000.0] * 3), level(16, [8000.0] * 3)], seed=1)
+    assert knee is not None and knee.assumed_drift == 0.01
+    assert "CI" not in knee.interval_text
 
 
 def test_a_noisy_run_widens_the_interval() -> None:

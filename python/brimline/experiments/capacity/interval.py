@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from brimline.experiments.capacity.outcome import contradicted_range
 from brimline.experiments.capacity.search_state import SearchState
-from brimline.experiments.sweep import REPEATS_MIN
+from brimline.experiments.knee import REPEATS_MIN
 from brimline.experiments.trial import Trial, of_stage
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate

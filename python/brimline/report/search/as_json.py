@@ -45,6 +45,7 @@ def capacity_document(
         "reasons_not_quotable": list(conclusion.reasons_not_quotable),
         "knee_connections": conclusion.knee_connections,
         "knee_interval_connections": sweep["knee_interval_connections"],
+        "knee_interval_assumed_drift": sweep["knee_interval_assumed_drift"],
         "recommended_connections": sweep["recommended_connections"],
         "bottleneck": limit_document(conclusion.bottleneck),
         "bottleneck_at_saturation": limit_document(conclusion.sweep.bottleneck),
@@ -132,6 +133,7 @@ def _sweep_fields(conclusion: SweepConclusion) -> dict[str, Any]:
         "highest_ops_per_s": conclusion.highest_ops_per_s,
         "knee_connections": conclusion.knee_connections,
         "knee_interval_connections": None if conclusion.knee is None else [conclusion.knee.low, conclusion.knee.high],
+        "knee_interval_assumed_drift": None if conclusion.knee is None else conclusion.knee.assumed_drift,
         "recommended_connections": None if conclusion.band is None else [conclusion.band.low, conclusion.band.high],
         "levels": [
             {
