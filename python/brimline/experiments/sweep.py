@@ -62,8 +62,8 @@ class SweepLevel:
 class SweepConclusion:
     """What a sweep showed. Without a plateau there is neither a saturation throughput nor a knee.
 
-    `saturation_ops_per_s` is the mean of the runs at the knee where those are at least 3, and `saturation` then has its
-    interval; else the highest mean of a level, without one. `generator_ceiling_ops_per_s` is what a sweep against the
+    `saturation_ops_per_s` is the highest mean of a level; `saturation` has its interval where that level ran at least
+    3 times. `generator_ceiling_ops_per_s` is what a sweep against the
     null target shows instead. `reason` says why the levels prove nothing, "" where they do.
     """
 
@@ -146,22 +146,20 @@ class Sweep:
         of_null = any(trial.observation.target == "null" for trial in done)
         measured = _measured(levels, completed)
         knee = find_knee(measured, seed=self._seed) if reached and not of_null else None
-        at_knee = None if knee is None else next(each for each in levels if each.connections == knee.connections)
-        saturation = None if at_knee is None else _saturation(completed, at_knee)
-        rate = highest if saturation is None else saturation.value
+        saturation = None if knee is None or best is None else _saturation(completed, best)
         ceiling = highest if reached and of_null else None
         return SweepConclusion(
             ended_by=ended_by,
             levels=tuple(levels),
             highest_ops_per_s=highest,
-            saturation_ops_per_s=None if knee is None else rate,
+            saturation_ops_per_s=None if knee is None else highest,
             saturation=saturation,
             knee=knee,
             band=None if knee is None else recommended_band(measured, knee),
             generator_ceiling_ops_per_s=ceiling,
             bottleneck=limit,
             reason=reason,
-            text=_found_text(ceiling, rate or 0.0, saturation, at_knee) or _no_figure_text(ended_by, reason, levels),
+            text=_found_text(ceiling, best, saturation, knee) or _no_figure_text(ended_by, reason, levels),
         )
 
     def _disturbed(
@@ -292,15 +290,16 @@ def _measured(levels: Sequence[SweepLevel], done: Sequence[Trial]) -> list[Level
     ]
 
 
-def _saturation(done: Sequence[Trial], knee: SweepLevel) -> Estimate | None:
-    """Mean of the runs at the knee with Student's interval; None without enough of them.
+def _saturation(done: Sequence[Trial], best: SweepLevel) -> Estimate | None:
+    """Mean of the runs at the highest level with Student's interval; None without enough of them.
 
     Runs with other connections don't count as repeats: they measure something else, and those on the plateau were
-    chosen for being near the highest, so that their spread is too small.
+    chosen for being near the highest, so that their spread is too small. The knee's own mean would be up to 5 % low by
+    the knee's definition; the highest of several levels that are alike is high by a part of their spread.
     """
-    if knee.trial_count < REPEATS_MIN:
+    if best.trial_count < REPEATS_MIN:
         return None
-    rates = [trial.observation.throughput_ops_per_s for trial in done if trial.probe.connections == knee.connections]
+    rates = [trial.observation.throughput_ops_per_s for trial in done if trial.probe.connections == best.connections]
     mean = mean_interval(rates, unit="ops/s", independent=True)
     return Estimate(value=mean.value, low=max(mean.low, 0.0), high=mean.high, unit="ops/s")
 
@@ -328,13 +327,17 @@ def runs_text(levels: Sequence[SweepLevel]) -> str:
     return "one run per level" if count == 1 else message("{count} runs per level", count=count)
 
 
-def _found_text(ceiling: float | None, rate: float, saturation: Estimate | None, knee: SweepLevel | None) -> str:
+def _found_text(ceiling: float | None, best: SweepLevel | None, saturation: Estimate | None, knee: Knee | None) -> str:
     """The figure in words, "" without one."""
     if ceiling is not None:
         return message("{what}: {rate}", what=CEILING_TEXT, rate=format_rate(ceiling))
-    if knee is None:
+    if knee is None or best is None:
         return ""
-    figure = joined(", ", [format_rate(rate), runs_text([knee])]) if saturation is None else saturation.text
+    figure = (
+        joined(", ", [format_rate(best.throughput_ops_per_s), runs_text([best])])
+        if saturation is None
+        else saturation.text
+    )
     return message(
         "saturation throughput {figure}; knee at {connections}",
         figure=figure,
