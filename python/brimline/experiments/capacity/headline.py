@@ -14,7 +14,7 @@ def definitions(settings: CapacitySettings) -> tuple[str, ...]:
     """What the figures mean."""
     return (
         _sustained_definition(settings),
-        "saturation throughput: mean of the sweep's highest level; each connection sends again once its answer is taken",
+        "saturation throughput: mean of the sweep's highest level, each connection sending once its answer is taken",
         "knee: the fewest connections that reach 95 % of the plateau",
         "recommended connections: from the knee to where the service time's p99 rises and throughput doesn't",
     )
