@@ -2,11 +2,13 @@
 engine, record and analysis, and only the waiting left out.
 """
 
+import heapq
 import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from brimline.analysis.bottleneck import BottleneckKind
@@ -17,6 +19,11 @@ from tests.support.simulation import Search, search
 SEEDS = range(1, 11)
 SEEDS_RIGHT_MIN = 9
 TOLERANCE = 0.03
+SIGMA = 0.3
+LIMIT_S = 0.010
+"""The objective on p99 of the presets."""
+OPERATIONS = 50_000
+"""Of the queue from which the known answer is taken."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,22 +45,55 @@ def _gate(capacity_ops_per_s: float) -> dict[str, Any]:
 
 def _servers(capacity_ops_per_s: float) -> dict[str, Any]:
     """Four servers with one queue, full at 4 / (mean service time). Service times vary little, so that the queue is
-    short below that rate and the objective is met up to 1 or 2 % under it.
+    short below that rate and the objective is met up to 1 to 4 % under it.
     """
-    service = {"kind": "lognormal", "mean_ns": round(4e9 / capacity_ops_per_s), "sigma": 0.3}
+    service = {"kind": "lognormal", "mean_ns": round(4e9 / capacity_ops_per_s), "sigma": SIGMA}
     return {"service": service, "servers": 4}
+
+
+def _sustained_by_a_gate(capacity_ops_per_s: float) -> float:
+    """Below the gate's rate nothing waits, above it everything does."""
+    return capacity_ops_per_s
+
+
+def _sustained_by_servers(capacity_ops_per_s: float) -> float:
+    """The rate at which the p99 of four servers reaches the objective, by bisection over one long simulated queue.
+
+    In order of arrival to the server that is free first; service times are scaled to their mean, which is the capacity.
+    """
+    drawn = np.random.default_rng(1).lognormal(sigma=SIGMA, size=OPERATIONS)
+    service_s = (drawn * 4 / capacity_ops_per_s / drawn.mean()).tolist()
+    low, high = 0.85 * capacity_ops_per_s, capacity_ops_per_s
+    while high - low > 0.001 * capacity_ops_per_s:
+        rate = (low + high) / 2
+        low, high = (rate, high) if _p99_s(rate, service_s) <= LIMIT_S else (low, rate)
+    return low
+
+
+def _p99_s(rate_ops_per_s: float, service_s: list[float]) -> float:
+    free_s = [0.0] * 4
+    response_s = []
+    for index, length_s in enumerate(service_s):
+        due_s = index / rate_ops_per_s
+        done_s = max(due_s, free_s[0]) + length_s
+        heapq.heapreplace(free_s, done_s)
+        response_s.append(done_s - due_s)
+    return float(np.quantile(response_s[OPERATIONS // 10 :], 0.99))
 
 
 # Another capacity for each seed: an answer that doesn't follow the server can't be right ten times by chance.
 CAPACITIES = {seed: 900.0 + 210 * seed for seed in SEEDS}
 
 
-@pytest.mark.parametrize("server", [_gate, _servers])
-def test_the_capacity_is_found(server: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("server", "sustained"), [(_gate, _sustained_by_a_gate), (_servers, _sustained_by_servers)], ids=["gate", "servers"]
+)
+def test_the_capacity_is_found(server: Any, sustained: Any, tmp_path: Path) -> None:
     answers = {}
-    for seed, truth in CAPACITIES.items():
-        found = search(server(truth), tmp_path / str(seed), seed=seed, settings=_virtual(quick()))
-        answers[seed] = _relative(found, truth)
+    for seed, full in CAPACITIES.items():
+        found = search(server(full), tmp_path / str(seed), seed=seed, settings=_virtual(quick()))
+        assert found.conclusion.saturation_ops_per_s == pytest.approx(full, rel=TOLERANCE)
+        answers[seed] = _relative(found, sustained(full))
     right = [seed for seed, (error, _) in answers.items() if abs(error) <= TOLERANCE]
     assert len(right) >= SEEDS_RIGHT_MIN, answers
     covered = [seed for seed, (_, holds) in answers.items() if holds]
@@ -61,15 +101,13 @@ def test_the_capacity_is_found(server: Any, tmp_path: Path) -> None:
 
 
 def _relative(found: Search, truth: float) -> tuple[float, bool]:
-    """How far off the answer is, and whether its interval, as wide as the tolerance at least, holds the truth."""
+    """How far off the answer is, and whether its interval holds the truth."""
     conclusion = found.conclusion
     assert conclusion.kind is ConclusionKind.SUSTAINED, conclusion.headline
     assert conclusion.sustained is not None
     assert not conclusion.quotable
-    assert conclusion.saturation_ops_per_s == pytest.approx(truth, rel=TOLERANCE)
     sustained = conclusion.sustained
-    slack = TOLERANCE * truth
-    return sustained.value / truth - 1, sustained.low - slack <= truth <= sustained.high + slack
+    return sustained.value / truth - 1, sustained.low <= truth <= sustained.high
 
 
 def test_the_capacity_is_found_by_the_standard_preset(tmp_path: Path) -> None:
