@@ -139,8 +139,10 @@ def observe(
     server = server_cpu(watched)
     throughput_ops_per_s = answered_in_window / measured_s if measured_s else 0.0
     held_back_share = sum(row["held_back"] for row in due_operations) / sent if sent else None
+    mean_in_flight = sum(row["in_flight_ns"] for row in window) / (measured_s * 1e9) if measured_s else 0.0
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
+        mean_in_flight=mean_in_flight,
         held_back_share=held_back_share,
         own_late_share=own_late_share(record, service.p50_ns) if service and service.p50_ns is not None else 0.0,
         own_decisive_share=own_late_share(record, LAG_PART_OF_RESPONSE_MAX * response.completed_p99_ns)
@@ -168,7 +170,7 @@ def observe(
         throughput_ops_per_s=throughput_ops_per_s,
         throughput=_throughput(window, intervals, throughput_ops_per_s),
         completed_share=None if offered is None else _share(finished, sent + overdue),
-        mean_in_flight=sum(row["in_flight_ns"] for row in window) / (measured_s * 1e9) if measured_s else 0.0,
+        mean_in_flight=mean_in_flight,
         service=service,
         response=response,
         lag=lag,

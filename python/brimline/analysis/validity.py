@@ -6,6 +6,7 @@ from brimline.analysis.connections_down import connections_down
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.followed import following_findings
+from brimline.analysis.kept_in_flight import kept_in_flight
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.outages import outages
@@ -49,7 +50,7 @@ MISS_RATE_VALID_MAX = 0.10
 HOST_BUSY_SHARE = 0.90
 """Share of a host's CPUs from which it counts as full."""
 
-GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", "generator_lag"})
+GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", "generator_lag", "kept_in_flight"})
 """Names of the findings which say that the generator was the limit."""
 
 
@@ -58,6 +59,7 @@ class RunFigures:
     """What the checks look at, besides the record."""
 
     throughput_ops_per_s: float
+    mean_in_flight: float
     held_back_share: float | None  # None: nothing that was due in the window was sent
     own_late_share: float  # of operations that the generator sent late by more than the median service time
     own_decisive_share: float  # the same by more than LAG_PART_OF_RESPONSE_MAX of the response p99
@@ -79,6 +81,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
             opcounters(record),
             generator_cpu_finding(figures.generator),
             *generator_headroom(figures.throughput_ops_per_s, null_ceiling_ops_per_s),
+            *kept_in_flight(record, figures.mean_in_flight),
             *monitor_findings(record),
             *watching_findings(record),
             *arrivals(record.summary),

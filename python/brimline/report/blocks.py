@@ -24,6 +24,7 @@ CHECK_NAMES = {
     "generator_cpu": "Generator CPU",
     "generator_headroom": "Generator headroom",
     "generator_lag": "Generator on time",
+    "kept_in_flight": "Kept in flight",
     "arrival_times": "Replies timed by arrival",
     "monitor_cost": "Watching cost little",
     "outages": "Always available",

@@ -86,9 +86,13 @@ def bottleneck(
 
 
 def at_its_limit(observation: Observation) -> bool:
-    """Whether a run asked for more than it got, so that something limited it. Without think time a closed loop does."""
+    """Whether a run asked for more than it got, so that something limited it. Without think time a closed loop does.
+
+    So does one whose workers had not performed their loops in time.
+    """
     if observation.closed_loop:
-        return observation.back_to_back or observation.mean_in_flight >= IN_USE_SHARE_FULL * observation.in_flight_max
+        are_all_busy = observation.mean_in_flight >= IN_USE_SHARE_FULL * observation.in_flight_max
+        return observation.back_to_back or observation.overdue > 0 or are_all_busy
     completed = observation.completed_share is None or observation.completed_share >= Slo().completed_share_min
     growth = observation.backlog_growth
     grows = growth is not None and growth.low > 0

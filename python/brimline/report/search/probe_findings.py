@@ -48,6 +48,9 @@ def search_findings(trials: Sequence[Trial], *, client_limited: bool) -> list[Fi
     ]
 
 
+_SHORTCOMINGS = {"generator_lag": "late", "kept_in_flight": "behind with replies"}
+
+
 def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:
     count = sum(
         finding.name == failed.name and finding.verdict is Standing.FAIL
@@ -55,7 +58,7 @@ def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:
         if trial.probe.target == "server"
         for finding in trial.observation.findings
     )
-    what = "late" if failed.name == "generator_lag" else "short of CPU or headroom"
+    what = _SHORTCOMINGS.get(failed.name, "short of CPU or headroom")
     where = message("{what} in {count} probe" if count == 1 else "{what} in {count} probes", what=what, count=count)
     evidence = message(
         "{where}; where such a probe passed, it counts: lateness only makes response times longer", where=where
