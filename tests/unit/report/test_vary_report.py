@@ -11,6 +11,7 @@ from brimline.experiments.vary.conclusion import conclude_vary
 from brimline.report import Report, in_language, print_report, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
+from brimline.report.vary.claims import vary_claims
 from brimline.report.vary.tables import differences_table
 from brimline.report.vary.view import vary_report
 from brimline.report.view import Chart, Facts, Table
@@ -160,6 +161,16 @@ def test_the_figures_fit_each_other() -> None:
     findings = varied().data["lint"]
     assert findings
     assert [each for each in findings if each["result"] == "fail"] == []
+
+
+def test_a_mean_that_is_not_known_is_no_claim() -> None:
+    """Of a run that was interrupted before anything was answered there is a rate, 0, and no mean of it."""
+    report = varied(first=1)
+    without = [{**each, "throughput_ops_per_s": None} for each in report.data["combinations"]]
+    means = [each.name for each in vary_claims(report).repeated if each.name.startswith("mean of")]
+    left = vary_claims(replace(report, data={**report.data, "combinations": without})).repeated
+    assert len(means) == 1
+    assert [each.name for each in left if each.name.startswith("mean of")] == []
 
 
 def test_machines_and_spreadsheets_get_every_run_with_its_levels() -> None:
