@@ -114,14 +114,20 @@ def _whole_run(record: RunRecord) -> _WholeRun:
 
 
 def probes_csv(data: Mapping[str, Any]) -> str:
-    """One row per probe of an experiment; `data` is its report's JSON. Of a factor sweep its levels come last."""
-    names = [factor["name"] for factor in data.get("factors", ())]
-    columns = (*PROBE_COLUMNS, *(("block", "server", *names) if names else ()))
+    """One row per probe of an experiment; `data` is its report's JSON.
+
+    Of a factor sweep its levels come last, but for those that are a column already, such as connections.
+    """
+    factors = [factor["name"] for factor in data.get("factors", ())]
+    if not factors:
+        return _text(PROBE_COLUMNS, (_probe_row(probe) for probe in data["probes"]))
+    names = [name for name in factors if name not in PROBE_COLUMNS]
+    columns = (*PROBE_COLUMNS, "block", "server", *names)
     return _text(columns, ([*_probe_row(probe), *_level_values(probe, names)] for probe in data["probes"]))
 
 
 def _level_values(probe: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
-    return [probe["block"], probe["server"], *(probe["levels"][name] for name in names)] if names else []
+    return [probe["block"], probe["server"], *(probe["levels"][name] for name in names)]
 
 
 def scans_csv(data: Mapping[str, Any]) -> str:
