@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from brimline.report.language import said_in
-from brimline.report.view import Chart, Code, Column, Fact, Facts, Report, Section, Table, Text, Verdict
+from brimline.report.view import Chart, Code, Fact, Facts, Report, Section, Table, Text, Verdict
 
 _SPECIAL = re.compile(r"([\\`*_<>\[\]|#~])")
 
@@ -65,18 +65,13 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _table(table: Table) -> str:
-    heading = _row([_heading(column) for column in table.columns])
+    heading = _row([_escaped(heading) for heading in table.headings])
     rule = _row(["---:" if column.numeric else "---" for column in table.columns])
     rows = [
         _row([_strong(_escaped(cell.text), index in table.emphasised) for cell in row])
         for index, row in enumerate(table.rows)
     ]
     return "\n".join([heading, rule, *rows])
-
-
-def _heading(column: Column) -> str:
-    """With the unit, which the page shows above a group of columns."""
-    return _escaped(f"{column.label}, {column.unit}" if column.unit else column.label)
 
 
 def _facts(facts: Sequence[Fact], *, strong: bool = False) -> str:

@@ -80,6 +80,15 @@ class Table:
     kind: Literal["table"] = "table"
 
     @property
+    def headings(self) -> list[str]:
+        """What each column is called where it stands alone: with its unit, and its group where others are called so."""
+        labels = [column.label for column in self.columns]
+        return [
+            ", ".join(filter(None, (column.group if labels.count(column.label) > 1 else "", column.label, column.unit)))
+            for column in self.columns
+        ]
+
+    @property
     def groups(self) -> list[tuple[str, int]]:
         """Headings over neighbouring columns, with how many each spans; empty when no column has one."""
         spans: list[tuple[str, int]] = []
