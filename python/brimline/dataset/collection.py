@@ -26,8 +26,10 @@ class CountProof:
         return self.counted == self.intended
 
 
-def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> None:
+def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> int:
     """Makes `manifest.collection` empty and existing, with a manifest in state "loading".
+
+    Returns about how many documents it held.
 
     What brimline loaded before, whole or in part, is replaced, with what runs inserted behind it. Where there is
     anything else, or something is gone, it is only dropped when told so. Behind a mongos an empty collection that is
@@ -44,11 +46,13 @@ def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -
     # First the word that the data is not whole: whoever looks after an interruption here finds "loading".
     write_manifest(database, manifest)
     with target_errors("preparing the collection"):
+        held = database[name].estimated_document_count()
         if is_behind_router(database):
             _prepare_on_shards(database, name)
-            return
+            return held
         database.drop_collection(name)
         database.create_collection(name)
+    return held
 
 
 def _require_our_own(database: DataDatabase, name: str) -> None:

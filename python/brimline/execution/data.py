@@ -77,7 +77,8 @@ def load_data(
         if resume and (found := _to_resume(database, plan)).state is not State.ABSENT:
             return _go_on(database, plan, found, make_directory, context)
         manifest = dataset.manifest_for(plan)
-        dataset.prepare(database, manifest, drop=drop)
+        if replaced := dataset.prepare(database, manifest, drop=drop):
+            context.progress.note(f"replaced {format_count(replaced)} documents that {_namespace(plan)} held")
         return _insert(plan, manifest, make_directory, context)
 
 
