@@ -18,6 +18,7 @@ from brimline.report.statistics import TOTAL_LABEL, report_clock
 from brimline.report.view import Cell, Report
 from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of, without_never
 from brimline.units import NS_PER_MS
+from brimline.wording import message
 
 HISTOGRAM_RESOLUTION = 0.002
 """Two buckets of three significant digits: how far a mean of bucket values may be off."""
@@ -50,7 +51,7 @@ def probe_claims(report: Report) -> Claims:
     data = report.data
     results = [
         Result(
-            name=f"probe {probe['number']}",
+            name=message("probe {number}", number=probe["number"]),
             throughput_per_s=_exact(probe["throughput_ops_per_s"]),
             threads=_exact(probe["connections"]) if _is_plain_closed_loop(probe) else None,
             mean_ns=None if latency["never_completed"] else _resolved(latency["mean_ns"]),
