@@ -197,6 +197,11 @@ def _judgement_sentence(
         if slo is not None and record.closed_loop:
             return "Measured, and not judged by its objective: a closed loop has no response time."
         return "Measured, without an objective to judge it by."
+    if judgement.verdict is Verdict.PASS and not observation.valid:
+        return (
+            "The objective is met in spite of a late generator, which only makes response times longer. "
+            "Comparisons and trends leave this run out."
+        )
     if judgement.verdict is Verdict.PASS:
         return "The objective is met."
     words = {Verdict.FAIL: "The objective is missed", Verdict.INCONCLUSIVE: "The run can't tell"}
