@@ -47,7 +47,7 @@ def test_the_threads_of_tlr(tmp_path: Path) -> None:
     assert conclusion.sustained is not None, conclusion.headline
     assert conclusion.sustained.value == pytest.approx(GATE_OPS_PER_S * 10 / 4, rel=0.03)
     assert conclusion.sustained.low <= 1750 <= conclusion.sustained.high
-    assert "L = 4, R = 10 s: 69" in conclusion.headline and "service p99" in conclusion.headline
+    assert "L = 4, R = 10 s: T·L/R = 69" in conclusion.headline and "service p99" in conclusion.headline
 
 
 def test_the_connections_of_a_closed_loop(tmp_path: Path) -> None:
