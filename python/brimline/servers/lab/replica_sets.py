@@ -1,6 +1,8 @@
 """Owns making a replica set of running servers, and knowing when it is complete."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,6 +16,8 @@ from brimline.servers.lab.waiting import wait_until
 
 _HEARTBEAT_MS_MAX = 2000
 _ALREADY_INITIALIZED = 23
+_OWN_ELECTIONS = 1.5
+"""Election timeouts that a member is left to be elected by itself: the first is over after one, and a little."""
 _NAMES_OF_STATES = {1: "PRIMARY", 2: "SECONDARY", 7: "ARBITER"}
 Meanwhile = Callable[[], None]
 
@@ -70,7 +74,9 @@ def initiate(
     except PyMongoError as error:
         raise TargetError(f"the replica set can't be made: {error}", hint="try again") from error
     wait = partial(wait_until, until=until, meanwhile=meanwhile, say=say)
-    wait(lambda: _takes_writes(lab, leader), why=lambda: f"{leader} is not primary yet")
+    election_timeout_s = configuration["settings"]["electionTimeoutMillis"] / 1e3
+    stands_from = time.monotonic() + _OWN_ELECTIONS * election_timeout_s
+    wait(lambda: _is_elected(lab, leader, stands_from=stands_from), why=lambda: f"{leader} is not primary yet")
     create_first_user(lab, leader, until=until, meanwhile=meanwhile)
     wanted = {
         address: "ARBITER" if member.arbiter else "PRIMARY" if address == leader else "SECONDARY"
@@ -111,6 +117,19 @@ def member_states(lab: Lab, address: str) -> dict[str, str]:
         str(member["name"]): _NAMES_OF_STATES.get(member["state"], str(member["stateStr"]))
         for member in status["members"]
     }
+
+
+def _is_elected(lab: Lab, address: str, *, stands_from: float) -> bool:
+    """Whether the member takes writes. From `stands_from` (monotonic) on it is told to stand for election as well.
+
+    It does so by itself when an election timeout is over. Now and then none came of it for a minute and more.
+    """
+    if _takes_writes(lab, address):
+        return True
+    if time.monotonic() >= stands_from:
+        with suppress(PyMongoError), lab_client(lab, address, signed_in=False) as client:
+            client.admin.command("replSetStepUp")
+    return False
 
 
 def _takes_writes(lab: Lab, address: str) -> bool:
