@@ -4,6 +4,7 @@ Whoever leaves it out of a percentile gets the percentile of the survivors: of a
 of the operations that it happened to answer. Each counts as slower than all that completed (`NEVER_NS`).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 
 from brimline.record.model import Clock, RunRecord
@@ -19,13 +20,13 @@ def never_completed(record: RunRecord, clock: Clock) -> dict[str, int]:
     Which kinds those were that never went out is not recorded: they are taken to be mixed as those that did. A closed
     loop's operations are due when they are sent, so that none of it is overdue.
     """
-    rows = [row for row in record.operations if row["phase"] == "measure"]
-    sent = {kind: sum(row["sent"] for row in rows if row["operation"] == kind) for kind in _kinds(record)}
-    finished = {
-        kind: sum(row["ok"] + row["miss"] + row["failed"] for row in rows if row["operation"] == kind) for kind in sent
-    }
+    sent, finished = Counter[str](), Counter[str]()
+    for row in record.operations:
+        if row["phase"] == "measure":
+            sent[row["operation"]] += row["sent"]
+            finished[row["operation"]] += row["ok"] + row["miss"] + row["failed"]
     overdue = record.summary["overdue"] if record.summary and not record.closed_loop and clock != "service" else 0
-    unsent = _apportioned(overdue, sent)
+    unsent = _apportioned(overdue, dict(sorted(sent.items())))
     missing = {kind: unsent[kind] + (max(0, sent[kind] - finished[kind]) if clock != "lag" else 0) for kind in sent}
     return missing if sum(missing.values()) > EDGE_OPERATIONS else {}
 
@@ -38,10 +39,6 @@ def due_buckets(record: RunRecord, clock: Clock) -> dict[str, Buckets]:
         for (kind, of), histogram in record.histograms.items()
         if of == clock and (buckets := histogram.buckets())
     }
-
-
-def _kinds(record: RunRecord) -> list[str]:
-    return sorted({row["operation"] for row in record.operations if row["phase"] == "measure"})
 
 
 def _apportioned(count: int, weights: Mapping[str, int]) -> dict[str, int]:

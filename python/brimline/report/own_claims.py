@@ -224,7 +224,8 @@ def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
 
 def _times(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """Printed times and those of the JSON against histograms."""
-    kinds = due_buckets(record, report_clock(record))
+    by_clock = {clock: due_buckets(record, clock) for clock in CLOCKS}
+    kinds = by_clock[report_clock(record)]
     for cells in table_cells(report, OPERATIONS_ID):
         label = cells["Label"].text
         due = [each for name, each in kinds.items() if label in (TOTAL_LABEL, name.replace("_", " "))]
@@ -243,10 +244,9 @@ def _times(report: Report, record: RunRecord) -> Iterator[Repeated]:
             if figure is not None:
                 yield Repeated(name=f"{label} {column.lower()}", values=[figure, raw], exact=True, unit="ns")
     for name, document in report.data["operations"].items():
-        for of in CLOCKS:
-            kinds = due_buckets(record, of)
-            if of in document and name in kinds:
-                yield from _json_times(f"{name} {of}", document[of], kinds[name])
+        for clock, due_of in by_clock.items():
+            if clock in document and name in due_of:
+                yield from _json_times(f"{name} {clock}", document[clock], due_of[name])
 
 
 def _json_times(name: str, document: Mapping[str, Any], due: Buckets) -> Iterator[Repeated]:

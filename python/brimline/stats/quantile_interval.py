@@ -139,12 +139,13 @@ def quantile_interval(
     low = None if low_rank is None or low_rank <= never else _value_at_rank(buckets, low_rank - never)
     high = None if high_rank is None or high_rank > completed else _value_at_rank(buckets, high_rank)
     if len(batches) >= BATCH_COUNT_MIN:
-        if low is not None:
-            below = (quantile * count - never) / completed
-            low = min(low, _batch_bounds(batches, below, seed=seed, confidence=confidence)[0])
-        if high is not None:
-            above = quantile * count / completed
-            high = max(high, _batch_bounds(batches, above, seed=seed, confidence=confidence)[1])
+        below, above = quantile, quantile
+        if never:
+            below, above = (quantile * count - never) / completed, quantile * count / completed
+        # Where all completed both are one, which is resampled once: nothing else here takes as long.
+        bounds = {each: _batch_bounds(batches, each, seed=seed, confidence=confidence) for each in {below, above}}
+        low = None if low is None else min(low, bounds[below][0])
+        high = None if high is None else max(high, bounds[above][1])
     value = quantile_of(buckets, quantile)
     return QuantileInterval(
         quantile=quantile,

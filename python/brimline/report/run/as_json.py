@@ -15,7 +15,7 @@ from brimline.analysis.quantile_text import enough_samples
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import not_begun
 from brimline.analysis.verdict import Judgement, proves_nothing
-from brimline.record.model import CLOCKS, Histogram, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, Histogram, OperationRow, RunRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
@@ -43,6 +43,7 @@ def run_document(
     judgement: Judgement | None,
 ) -> dict[str, Any]:
     """Everything that the report of a run says, for machines."""
+    missing = {clock: never_completed(record, clock) for clock in CLOCKS}
     return {
         "format_version": FORMAT_VERSION,
         "kind": "run",
@@ -61,7 +62,7 @@ def run_document(
         "load": load_document(record),
         "counts": _counts(record),
         "counts_whole_run": _counts_whole_run(record),
-        "operations": {row.label: _statistics_document(record, row) for row in statistics[1:]},
+        "operations": {row.label: _statistics_document(record, row, missing) for row in statistics[1:]},
         "bottleneck": run_limit_document(observation),
         "errors": record.summary["errors"] if record.summary else [],
         "outages": list(outages_of(record)),
@@ -251,11 +252,11 @@ def _counts_whole_run(record: RunRecord) -> Mapping[str, Any] | None:
     }
 
 
-def _statistics_document(record: RunRecord, row: OperationStatistics) -> dict[str, Any]:
+def _statistics_document(
+    record: RunRecord, row: OperationStatistics, missing: Mapping[Clock, Mapping[str, int]]
+) -> dict[str, Any]:
     clocks: dict[str, dict[str, Any]] = {
-        clock: _histogram_document(
-            record.histograms[row.label, clock], never=never_completed(record, clock).get(row.label, 0)
-        )
+        clock: _histogram_document(record.histograms[row.label, clock], never=missing[clock].get(row.label, 0))
         for clock in CLOCKS
         if (row.label, clock) in record.histograms
     }
