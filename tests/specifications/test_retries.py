@@ -14,7 +14,7 @@ LIST: dict[str, Any] = json.loads((HERE / "retries.json").read_text(encoding="ut
 
 
 def test_the_list_says_where_each_case_is_shown_or_why_not() -> None:
-    engine = (HERE.parents[1] / "crates/engine/tests/failover.rs").read_text(encoding="utf-8")
+    engine = (HERE.parents[1] / "crates/engine/tests/all/failover.rs").read_text(encoding="utf-8")
     for shown in LIST["shown elsewhere"]:
         by = re.fullmatch(r"failover\.rs: (\w+)", shown["by"])
         assert by is None or f"fn {by[1]}()" in engine, shown

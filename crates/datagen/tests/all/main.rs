@@ -1,0 +1,12 @@
+//! All tests of the crate that need no process of their own, in one program: it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod chooser_specs;
+mod choosers;
+mod documents;
+mod lengths;
+mod permutation;
+mod rng;
+mod statistics;
+mod templates;

@@ -1,0 +1,290 @@
+//! Documents from templates: what the public BSON library reads is what the template says, and the same every time.
+
+use crate::statistics::{Z_MAX, chi_square_z};
+use brimline_datagen::{
+    DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec, Values,
+};
+use bson::Bson;
+
+fn spec(fields: Vec<FieldSpec>) -> DocumentSpec {
+    DocumentSpec {
+        record_count: 1000,
+        insert_start: 0,
+        field_count: fields.len() as u32,
+        field_length: LengthSpec::Constant { length: 0 },
+        field_name_prefix: "field".into(),
+        key_prefix: "row".into(),
+        insert_order: InsertOrder::Ordered,
+        zero_padding: 4,
+        template: Some(fields),
+        values: Values::Random,
+    }
+}
+
+fn field(name: &str, value: ValueSpec) -> FieldSpec {
+    FieldSpec { name: name.into(), value }
+}
+
+fn constant(length: u32) -> LengthSpec {
+    LengthSpec::Constant { length }
+}
+
+fn text(text: &str) -> Scalar {
+    Scalar::Text(text.into())
+}
+
+fn parsed(documents: &Documents, record: u64) -> bson::Document {
+    let mut out = Vec::new();
+    documents.append_document(record, &mut out);
+    bson::Document::from_reader(out.as_slice()).unwrap()
+}
+
+/// The values of one field in the first documents.
+fn values(value: ValueSpec, count: u64) -> Vec<Bson> {
+    let documents = Documents::new(&spec(vec![field("a", value)]), 7).unwrap();
+    (0..count).map(|record| parsed(&documents, record).remove("a").unwrap()).collect()
+}
+
+fn every_kind() -> Vec<FieldSpec> {
+    vec![
+        field("int", ValueSpec::Int { min: -5, max: 5 }),
+        field("long", ValueSpec::Long { min: 1 << 40, max: 1 << 50 }),
+        field("sequence", ValueSpec::Sequence { start: 100, step: -3 }),
+        field("double", ValueSpec::Double { min: 1.0, max: 9.0, decimals: Some(2) }),
+        field("boolean", ValueSpec::Boolean { true_share: 0.25 }),
+        field("date", ValueSpec::Date { from_unix_ms: -1000, to_unix_ms: 1000 }),
+        field("clock", ValueSpec::Clock { start_unix_ms: 1_700_000_000_000, every_ns: 2_500_000 }),
+        field("string", ValueSpec::String { length: constant(12), alphabet: "abc".into() }),
+        field("wide", ValueSpec::String { length: constant(30), alphabet: "订单é".into() }),
+        field("binary", ValueSpec::Binary { length: LengthSpec::Uniform { min: 3, max: 9 } }),
+        field(
+            "text",
+            ValueSpec::Text {
+                parts: vec![
+                    ValueSpec::Constant { value: text("web-") },
+                    ValueSpec::String { length: constant(2), alphabet: "0123456789".into() },
+                    ValueSpec::Constant { value: text(": ") },
+                    ValueSpec::Sequence { start: 0, step: 1 },
+                ],
+            },
+        ),
+        field("constant", ValueSpec::Constant { value: Scalar::Integer(1 << 33) }),
+        field(
+            "choice",
+            ValueSpec::Choice {
+                values: vec![(text("INFO"), 3.0), (Scalar::Integer(4), 1.0), (Scalar::Null, 0.0)],
+            },
+        ),
+        field(
+            "document",
+            ValueSpec::Document { fields: vec![field("inner", ValueSpec::Boolean { true_share: 1.0 })] },
+        ),
+        field(
+            "array",
+            ValueSpec::Array {
+                length: LengthSpec::Uniform { min: 0, max: 12 },
+                of: Box::new(ValueSpec::Int { min: 1, max: 1 }),
+            },
+        ),
+    ]
+}
+
+#[test]
+fn every_kind_is_the_type_that_it_says() {
+    let documents = Documents::new(&spec(every_kind()), 1).unwrap();
+    for record in 0..300 {
+        let document = parsed(&documents, record);
+        assert_eq!(document.get_str("_id").unwrap(), format!("row{record:04}"));
+        assert!((-5..=5).contains(&document.get_i32("int").unwrap()));
+        assert!((1 << 40..=1 << 50).contains(&document.get_i64("long").unwrap()));
+        assert_eq!(document.get_i64("sequence").unwrap(), 100 - 3 * record as i64);
+        let double = document.get_f64("double").unwrap();
+        assert!((1.0..=9.0).contains(&double) && format!("{double}").len() <= 4, "{double}");
+        document.get_bool("boolean").unwrap();
+        assert!((-1000..=1000).contains(&document.get_datetime("date").unwrap().timestamp_millis()));
+        let clock = document.get_datetime("clock").unwrap().timestamp_millis();
+        assert_eq!(clock, 1_700_000_000_000 + record as i64 * 5 / 2);
+        let string = document.get_str("string").unwrap();
+        assert!(string.len() == 12 && string.chars().all(|character| "abc".contains(character)));
+        assert_eq!(document.get_str("wide").unwrap().chars().count(), 30);
+        assert!((3..=9).contains(&document.get_binary_generic("binary").unwrap().len()));
+        let (host, number) = document.get_str("text").unwrap().split_once(": ").unwrap();
+        assert!(
+            host.starts_with("web-") && host.len() == 6 && number == record.to_string(),
+            "{host} {number}"
+        );
+        assert_eq!(document.get_i64("constant").unwrap(), 1 << 33);
+        assert!(matches!(document.get("choice").unwrap(), Bson::Int32(4) | Bson::String(_)));
+        assert_eq!(document.get_document("document").unwrap(), &bson::doc! {"inner": true});
+        assert!(document.get_array("array").unwrap().iter().all(|item| *item == Bson::Int32(1)));
+    }
+}
+
+#[test]
+fn documents_are_a_function_of_seed_and_record() {
+    let bytes = |seed, record| {
+        let mut out = Vec::new();
+        Documents::new(&spec(every_kind()), seed).unwrap().append_document(record, &mut out);
+        out
+    };
+    assert_eq!(bytes(1, 5), bytes(1, 5));
+    assert_ne!(bytes(1, 5), bytes(2, 5));
+    assert_ne!(bytes(1, 5)[20..], bytes(1, 6)[20..]);
+}
+
+/// The data of a seed is part of a run's identity: a change here makes old data sets incomparable.
+#[test]
+fn documents_never_change() {
+    let documents = Documents::new(&spec(every_kind()), 42).unwrap();
+    let mut bytes = Vec::new();
+    for record in (0..200).chain([99_999_999]) {
+        documents.append_document(record, &mut bytes);
+    }
+    let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    assert_eq!(hash, DOCUMENTS);
+}
+
+const DOCUMENTS: u64 = 6_256_786_064_846_820_339;
+
+#[test]
+fn characters_are_equally_often() {
+    for alphabet in
+        ["abc", "0123456789abcdef", "äöü", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"]
+    {
+        let characters: Vec<char> = alphabet.chars().collect();
+        let mut counts = vec![0; characters.len()];
+        for value in values(ValueSpec::String { length: constant(61), alphabet: alphabet.into() }, 3000) {
+            for character in value.as_str().unwrap().chars() {
+                counts[characters.iter().position(|&known| known == character).unwrap()] += 1;
+            }
+        }
+        let shares = vec![1.0 / characters.len() as f64; characters.len()];
+        let z = chi_square_z(&counts, &shares);
+        assert!(z.abs() < Z_MAX, "{alphabet}: {z}");
+    }
+}
+
+#[test]
+fn strings_don_t_repeat_within_themselves() {
+    let value = values(ValueSpec::String { length: constant(4000), alphabet: "0123456789abcdef".into() }, 1);
+    let text = value[0].as_str().unwrap().as_bytes();
+    let mut chunks: Vec<&[u8]> = text.chunks_exact(12).collect();
+    chunks.sort_unstable();
+    chunks.dedup();
+    assert_eq!(chunks.len(), 4000 / 12);
+}
+
+#[test]
+fn choices_follow_their_weights() {
+    let weighted =
+        vec![(text("a"), 6.0), (text("never"), 0.0), (text("b"), 3.0), (Scalar::Boolean(true), 1.0)];
+    let mut counts = [0; 3];
+    for value in values(ValueSpec::Choice { values: weighted }, 20_000) {
+        let index = match value {
+            Bson::String(text) => ["a", "b"].iter().position(|&known| known == text).unwrap(),
+            Bson::Boolean(true) => 2,
+            other => panic!("{other} can't be chosen"),
+        };
+        counts[index] += 1;
+    }
+    let z = chi_square_z(&counts, &[0.6, 0.3, 0.1]);
+    assert!(z.abs() < Z_MAX, "{z}");
+}
+
+#[test]
+fn numbers_fill_their_range() {
+    let ints = values(ValueSpec::Int { min: i32::MIN, max: i32::MAX }, 1000);
+    assert!(ints.iter().any(|value| value.as_i32().unwrap() < i32::MIN / 2));
+    assert!(ints.iter().any(|value| value.as_i32().unwrap() > i32::MAX / 2));
+    let longs = values(ValueSpec::Long { min: i64::MIN, max: i64::MAX }, 1000);
+    assert!(longs.iter().any(|value| value.as_i64().unwrap() < i64::MIN / 2));
+    assert!(longs.iter().any(|value| value.as_i64().unwrap() > i64::MAX / 2));
+    let dice = values(ValueSpec::Int { min: 1, max: 6 }, 1000);
+    assert!((1..=6).all(|number| dice.contains(&Bson::Int32(number))));
+}
+
+#[test]
+fn updates_make_fresh_values_of_one_field() {
+    let documents = Documents::new(&spec(every_kind()), 1).unwrap();
+    assert_eq!((documents.field_name(7), documents.field_count()), ("string", 15));
+    let update = |field, operation| {
+        let mut out = Vec::new();
+        documents.append_field(field, 0, operation, &mut out);
+        out
+    };
+    assert_eq!(update(7, 3), update(7, 3));
+    assert_ne!(update(7, 3), update(7, 4));
+    assert!(update(7, 3).starts_with(b"\x02string\0\x0d\0\0\0"));
+}
+
+#[test]
+fn the_estimate_is_near_the_mean_and_the_bound_above_all() {
+    let documents = Documents::new(&spec(every_kind()), 3).unwrap();
+    let sizes: Vec<usize> = (5000..7000)
+        .map(|record| {
+            let mut out = Vec::new();
+            documents.append_document(record, &mut out);
+            out.len()
+        })
+        .collect();
+    let mean = sizes.iter().sum::<usize>() as f64 / sizes.len() as f64;
+    assert!((documents.document_bytes_estimate() as f64 / mean - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn impossible_templates_are_refused_with_path_and_reason() {
+    let string =
+        |length, alphabet: &str| ValueSpec::String { length: constant(length), alphabet: alphabet.into() };
+    let nested = |depth: usize| {
+        (0..depth).fold(ValueSpec::Int { min: 0, max: 0 }, |inner, _| ValueSpec::Document {
+            fields: vec![field("a", inner)],
+        })
+    };
+    let cases = [
+        (field("a.b", string(1, "a")), "template.a.b: a field's name must have no dot"),
+        (field("", string(1, "a")), "template: a field's name must have no dot"),
+        (field("_id", string(1, "a")), "template._id: there is a field of this name already"),
+        (field("a", string(1, "")), "template.a.alphabet: must have 1 to 1024 characters, got 0"),
+        (
+            field("a", ValueSpec::Int { min: 2, max: 1 }),
+            "template.a.min: must be at most max, which is 1, got 2",
+        ),
+        (
+            field("a", ValueSpec::Double { min: f64::NAN, max: 1.0, decimals: None }),
+            "template.a.min: and max must be finite",
+        ),
+        (field("a", ValueSpec::Choice { values: vec![] }), "template.a.values: must be 1 to 65536, got 0"),
+        (
+            field("a", ValueSpec::Choice { values: vec![(Scalar::Null, 0.0)] }),
+            "template.a.values: must have weights with a positive, finite sum",
+        ),
+        (
+            field("a", ValueSpec::Text { parts: vec![nested(1)] }),
+            "template.a.parts.0: must be a number, string, text, boolean, constant or choice",
+        ),
+        (field("a", nested(17)), "must not be nested deeper than 16"),
+        (
+            field("a", ValueSpec::Array { length: constant(100), of: Box::new(string(200_000, "é")) }),
+            "must give documents of at most 16777216 bytes, but they reach",
+        ),
+    ];
+    for (field, message) in cases {
+        let error = Documents::new(&spec(vec![field]), 1).unwrap_err().to_string();
+        assert!(error.contains(message), "{error} is not {message}");
+    }
+    let twice = vec![field("a", string(1, "a")), field("a", string(1, "a"))];
+    assert!(Documents::new(&spec(twice), 1).is_err());
+    assert!(Documents::new(&DocumentSpec { field_count: 3, ..spec(every_kind()) }, 1).is_err());
+}
+
+#[test]
+fn templates_read_and_write_as_json() {
+    let json = serde_json::to_string(&spec(every_kind())).unwrap();
+    assert_eq!(serde_json::from_str::<DocumentSpec>(&json).unwrap(), spec(every_kind()));
+    assert!(json.contains(
+        r#"{"name":"choice","value":{"kind":"choice","values":[["INFO",3.0],[4,1.0],[null,0.0]]}}"#
+    ));
+    assert!(serde_json::from_str::<DocumentSpec>(&json.replace("true_share", "share")).is_err());
+}

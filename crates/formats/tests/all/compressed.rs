@@ -1,0 +1,42 @@
+//! Compressed input is told as such, whatever it is said to hold.
+
+use crate::support::{options, read_all};
+use brimline_formats::{Columns, Format, FormatOptions};
+
+const GZIP: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x4b\xe4\x02\0";
+const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0\x08\0rows.csv";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd\x04\x58\x49\0\0a,b\n1,2\n";
+const XZ: &[u8] = b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46\x02";
+const BZIP2: &[u8] = b"BZh91AY&SY\x9e\x0f\x25\x4f";
+
+fn every_format() -> [FormatOptions; 5] {
+    let columns = |format| FormatOptions { columns: Some(Columns::Headerline), ..options(format) };
+    [
+        columns(Format::Csv),
+        columns(Format::Tsv),
+        options(Format::Json),
+        FormatOptions { json_array: true, ..options(Format::Json) },
+        options(Format::Bson),
+    ]
+}
+
+#[test]
+fn compressed_input_is_one_error_in_every_format() {
+    for options in every_format() {
+        for (bytes, name) in [(GZIP, "gzip"), (ZIP, "zip"), (ZSTD, "zstd"), (XZ, "xz"), (BZIP2, "bzip2")] {
+            let read = read_all(&options, bytes.to_vec());
+            let stop = read.stop.unwrap_or_else(|| panic!("{name} was read as {:?}", options.format));
+            assert!(stop.reason.contains(name), "{:?}: {}", options.format, stop.reason);
+            assert_eq!((stop.line, stop.offset, read.raw.len()), (1, 0, 0));
+        }
+    }
+}
+
+#[test]
+fn a_dump_whose_first_document_begins_like_gzip_is_read() {
+    let whole = 0x0008_8b1f;
+    let document = bson::doc! { "_id": 1, "text": "x".repeat(whole - 25) };
+    let bytes = document.to_vec().expect("can be encoded");
+    assert_eq!((bytes.len(), &bytes[..3]), (whole, &GZIP[..3]));
+    assert_eq!(read_all(&options(Format::Bson), bytes).documents(), [document]);
+}

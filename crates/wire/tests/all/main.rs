@@ -1,0 +1,10 @@
+//! All tests of the crate that need no process of their own, in one program: it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+mod connection;
+mod handshake;
+mod hostile;
+mod reply;
+mod template;
