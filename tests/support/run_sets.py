@@ -14,6 +14,7 @@ import numpy as np
 from brimline.analysis.compared_run import ComparedRun, LoadKind
 from brimline.plan import Plan, WireTarget, resolve
 from brimline.spec import load_spec
+from brimline.stats.quantile_interval import merge_buckets
 
 MS = 1_000_000
 DRIFT, DRIFT_MEMORY, NOISE = 0.01, 0.8, 0.01
@@ -64,9 +65,11 @@ def simulated_run(
     broken: bool = False,
     plan_of: Plan | None = None,
     environment: Mapping[str, object] | None = None,
-    distribution: Sequence[tuple[int, int]] = ((MS, 9_900), (2 * MS, 100)),
+    distribution: Sequence[tuple[int, int]] | None = None,
 ) -> ComparedRun:
-    """A run with these figures."""
+    """A run with these figures. Its distribution has the percentiles among them, where all are given."""
+    if distribution is None:
+        distribution = _distribution(figures or {})
     return ComparedRun(
         name=name,
         directory=Path(name),
@@ -78,6 +81,17 @@ def simulated_run(
         distribution=distribution,
         problems=problems,
         broken=broken,
+    )
+
+
+def _distribution(figures: Mapping[str, float]) -> list[tuple[int, int]]:
+    """10 000 operations, each as slow as the next percentile above it."""
+    if not TAILS.keys() <= figures.keys():
+        return [(MS, 9_900), (2 * MS, 100)]
+    counts = {"p50": 5_000, "p95": 4_500, "p99": 400, "p99.9": 90}
+    times = [round(figures[name]) for name in counts]
+    return merge_buckets(
+        [[(time, count)] for time, count in zip([*times, times[-1]], [*counts.values(), 10], strict=True)]
     )
 
 

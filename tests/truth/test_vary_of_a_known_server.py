@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brimline.analysis.comparison import ChangeVerdict
+from brimline.analysis.judged_change import ChangeVerdict
 from brimline.api.variants import run_plan
 from brimline.api.vary import vary_result
 from brimline.errors import Interrupted

@@ -6,19 +6,16 @@ it may be; anything else is inconclusive.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
 from brimline.analysis.compared_run import ComparedRun, LoadKind, Metric, metrics
 from brimline.analysis.configuration import Difference, configuration_differences, plan_differences
+from brimline.analysis.judged_change import CLAIMS, ChangeVerdict, adjusted_p_values, change_verdict
 from brimline.errors import InvalidRun, UsageError
 from brimline.stats.change import RUNS_MIN, Change, absolute_change, geometric_mean, relative_change
-from brimline.stats.multiple import holm
 from brimline.stats.quantile_shift import QuantileShift, shift_function
 from brimline.wording import Verbatim, joined, message
 
-ALPHA = 0.05
-"""For all metrics that decide together, and for all that explain, by Holm."""
 MARGIN = 0.03
 """Share below which a change doesn't matter. Where runs vary by 1.5 %, five a side prove equivalence within 3 % four
 times in five and within 2 % once."""
@@ -26,17 +23,6 @@ ERROR_MARGIN = 0.001
 """The margin of a share of errors, which is compared by difference."""
 RUNS_ADVISED = 5
 """Runs a side from which a change of 5 % is found reliably."""
-
-
-class ChangeVerdict(StrEnum):
-    """What a comparison says of a metric, or of all. `mixed`, of all: better in one, worse in another."""
-
-    IMPROVED = "improved"
-    REGRESSED = "regressed"
-    EQUIVALENT = "equivalent"
-    INCONCLUSIVE = "inconclusive"
-    MIXED = "mixed"
-    NO_CLAIM = "no claim"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +51,22 @@ class MetricChange:
     @property
     def worsening(self) -> Change | None:
         """The change with its sign turned so that more is worse."""
-        if self.change is None or not self.metric.higher_is_better:
-            return self.change
-        each = self.change
-        return Change(
-            value=-each.value,
-            low=-each.high,
-            high=-each.low,
-            inner_low=-each.inner_high,
-            inner_high=-each.inner_low,
-            p_value=each.p_value,
-            absolute=each.absolute,
-        )
+        return self.change.reversed if self.change is not None and self.metric.higher_is_better else self.change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileChange:
+    """One quantile of the whole distribution, with what is said of its shift; see `QuantileShift`.
+
+    A quantile that is a metric of every run has the metric's change, p and verdict: it is the same figure.
+    """
+
+    quantile: float
+    a_ns: int
+    b_ns: int
+    change: Change | None
+    adjusted_p: float | None
+    verdict: ChangeVerdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +89,7 @@ class Comparison:
     left_out: tuple[LeftOut, ...]
     differences: tuple[Difference, ...]
     changes: tuple[MetricChange, ...]
-    shift: tuple[QuantileShift, ...]
+    shift: tuple[QuantileChange, ...]
     verdict: ChangeVerdict
     reason: str
     warnings: tuple[str, ...]
@@ -130,7 +120,8 @@ def compare_runs(
         if not valid:
             reasons = "; ".join(dict.fromkeys(each.reason for each in left_out if each.side == side))
             raise InvalidRun(f"no run of {side} counts: {reasons}", hint="repeat them; brimline show says more of each")
-    changes = _metric_changes(kind, valid_a, valid_b, margin=margin, floors=floors or {})
+    found = shift_function([run.distribution for run in valid_a], [run.distribution for run in valid_b])
+    changes, shift = _judged(kind, valid_a, valid_b, found, margin=margin, floors=floors or {})
     unknown = _unknown(kind, changes)
     verdict, reason = _overall(changes, len(valid_a), len(valid_b), unknown)
     return Comparison(
@@ -140,7 +131,7 @@ def compare_runs(
         left_out=left_out,
         differences=configuration_differences(valid_a, valid_b),
         changes=changes,
-        shift=shift_function([run.distribution for run in valid_a], [run.distribution for run in valid_b]),
+        shift=shift,
         verdict=verdict,
         reason=reason,
         warnings=tuple(_warnings(valid_a, valid_b, left_out, changes)),
@@ -149,12 +140,16 @@ def compare_runs(
 
 
 def noise_floor(a: Sequence[ComparedRun], again: Sequence[ComparedRun]) -> dict[str, float]:
-    """By metric key, how large a difference two sets of the same runs show: what their interval reaches to.
+    """By metric key or quantile, how large a difference two sets of the same runs show: what their interval reaches to.
 
-    Metrics without an interval are absent. Raises as `compare_runs`.
+    What has no interval is absent. Raises as `compare_runs`.
     """
-    changes = compare_runs(a, again).changes
-    return {each.metric.key: each.change.reach for each in changes if each.change is not None}
+    same = compare_runs(a, again)
+    known = [
+        *((quantile_name(each.quantile), each.change) for each in same.shift),
+        *((each.metric.key, each.change) for each in same.changes),
+    ]
+    return {name: change.reach for name, change in known if change is not None}
 
 
 def _common_kind(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> LoadKind:
@@ -193,52 +188,56 @@ def _in_order(runs: Iterator[ComparedRun]) -> tuple[ComparedRun, ...]:
     return tuple(sorted(runs, key=lambda run: (run.started_ns or 0, run.name)))
 
 
-def _metric_changes(
+def _judged(
     kind: LoadKind,
     a: Sequence[ComparedRun],
     b: Sequence[ComparedRun],
+    shift: Sequence[QuantileShift],
     *,
     margin: float,
     floors: Mapping[str, float],
-) -> tuple[MetricChange, ...]:
-    """Every metric that at least one run of either side has."""
-    known = [
-        (metric, values_a, values_b)
-        for metric in metrics(kind)
-        if (values_a := _values(metric, a)) and (values_b := _values(metric, b))
-    ]
-    changes = [_change(*each) for each in known]
-    adjusted = _adjusted([metric for metric, _, _ in known], changes)
-    return tuple(
-        _judged(
-            metric,
-            values_a,
-            values_b,
-            change,
-            p_value,
-            margin=ERROR_MARGIN if metric.absolute else margin,
-            floor=floors.get(metric.key),
-            of_every_run=len(values_a) == len(a) and len(values_b) == len(b),
-        )
-        for (metric, values_a, values_b), change, p_value in zip(known, changes, adjusted, strict=True)
-    )
+) -> tuple[tuple[MetricChange, ...], tuple[QuantileChange, ...]]:
+    """Every metric that at least one run of either side has, and every quantile of the distribution.
 
-
-def _adjusted(known: Sequence[Metric], changes: Sequence[Change | None]) -> list[float | None]:
-    """Holm's p values: over the metrics that decide, and apart from them over those that explain.
-
-    What is the same in all runs, such as no error in any, is no test and takes no part of α.
+    There are two families: the metrics that decide, and all else that is shown, which explains.
     """
-    adjusted: list[float | None] = [None if change is None else 1.0 for change in changes]
-    for decides in (True, False):
-        family = [
-            (place, change.p_value)
-            for place, (metric, change) in enumerate(zip(known, changes, strict=True))
-            if metric.decides is decides and change is not None and not (change.value == 0 and change.p_value == 1)
-        ]
-        for (place, _), p_value in zip(family, holm([each for _, each in family]), strict=True):
-            adjusted[place] = p_value
-    return adjusted
+    found = [
+        _metric_change(metric, a, b, margin=margin, floor=floors.get(metric.key))
+        for metric in metrics(kind)
+        if _values(metric, a) and _values(metric, b)
+    ]
+    of_every_run = {each.metric.key for each in found if each.change is not None and each.of_every_run}
+    further = [each for each in shift if quantile_name(each.quantile) not in of_every_run]
+    decide = [each for each in found if each.metric.decides]
+    explain = [each for each in found if not each.metric.decides]
+    p_values = [
+        *adjusted_p_values([each.change for each in decide]),
+        *adjusted_p_values([*(each.change for each in explain), *(each.change for each in further)]),
+    ]
+    names = [*(each.metric.key for each in (*decide, *explain)), *(quantile_name(each.quantile) for each in further)]
+    of = dict(zip(names, p_values, strict=True))
+    changes = {each.metric.key: _with_verdict(each, of[each.metric.key]) for each in found}
+    quantiles = [
+        _quantile_change(each, changes[name] if (name := quantile_name(each.quantile)) in of_every_run else None,
+                         of[name], margin=margin, floor=floors.get(name, 0.0))
+        for each in shift
+    ]  # fmt: skip
+    return tuple(changes.values()), tuple(quantiles)
+
+
+def _quantile_change(
+    each: QuantileShift, same: MetricChange | None, adjusted_p: float | None, *, margin: float, floor: float
+) -> QuantileChange:
+    """`same`: the metric that is this quantile of every run."""
+    change = each.change if same is None else same.change
+    return QuantileChange(
+        quantile=each.quantile,
+        a_ns=each.a_ns,
+        b_ns=each.b_ns,
+        change=change,
+        adjusted_p=adjusted_p,
+        verdict=change_verdict(change, adjusted_p, higher_is_better=False, margin=margin, floor=floor),
+    )
 
 
 def _values(metric: Metric, runs: Sequence[ComparedRun]) -> tuple[float, ...]:
@@ -253,44 +252,35 @@ def _change(metric: Metric, a: Sequence[float], b: Sequence[float]) -> Change | 
     return relative_change(a, b) if min(*a, *b) > 0 else None
 
 
-def _judged(
-    metric: Metric,
-    a: tuple[float, ...],
-    b: tuple[float, ...],
-    change: Change | None,
-    adjusted_p: float | None,
-    *,
-    margin: float,
-    floor: float | None,
-    of_every_run: bool,
+def _metric_change(
+    metric: Metric, a: Sequence[ComparedRun], b: Sequence[ComparedRun], *, margin: float, floor: float | None
 ) -> MetricChange:
+    """The change before it is judged among its family."""
+    values_a, values_b = _values(metric, a), _values(metric, b)
+    typical = _mean if metric.absolute else geometric_mean
     return MetricChange(
         metric=metric,
-        a=sum(a) / len(a) if metric.absolute else geometric_mean(a),
-        b=sum(b) / len(b) if metric.absolute else geometric_mean(b),
-        a_runs=a,
-        b_runs=b,
-        change=change,
-        adjusted_p=adjusted_p,
-        verdict=change_verdict(metric, change, adjusted_p, margin=margin, floor=floor or 0.0),
-        margin=margin,
+        a=typical(values_a),
+        b=typical(values_b),
+        a_runs=values_a,
+        b_runs=values_b,
+        change=_change(metric, values_a, values_b),
+        adjusted_p=None,
+        verdict=ChangeVerdict.NO_CLAIM,
+        margin=ERROR_MARGIN if metric.absolute else margin,
         floor=floor,
-        of_every_run=of_every_run,
+        of_every_run=len(values_a) == len(a) and len(values_b) == len(b),
     )
 
 
-def change_verdict(
-    metric: Metric, change: Change | None, adjusted_p: float | None, *, margin: float, floor: float = 0.0
-) -> ChangeVerdict:
-    """What is said of one change whose p value was adjusted for all that are tested beside it."""
-    if change is None or adjusted_p is None:
-        return ChangeVerdict.NO_CLAIM
-    if change.within(margin):
-        return ChangeVerdict.EQUIVALENT
-    if adjusted_p >= ALPHA or abs(change.value) <= floor:
-        return ChangeVerdict.INCONCLUSIVE
-    better = (change.value > 0) is metric.higher_is_better
-    return ChangeVerdict.IMPROVED if better else ChangeVerdict.REGRESSED
+def _with_verdict(each: MetricChange, adjusted_p: float | None) -> MetricChange:
+    verdict = change_verdict(each.change, adjusted_p, higher_is_better=each.metric.higher_is_better,
+                             margin=each.margin, floor=each.floor or 0.0)  # fmt: skip
+    return replace(each, adjusted_p=adjusted_p, verdict=verdict)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def _unknown(kind: LoadKind, changes: Sequence[MetricChange]) -> list[str]:
@@ -335,19 +325,17 @@ def _named(changes: Sequence[MetricChange]) -> str:
     return joined(", ", (each.metric.label for each in changes))
 
 
-def shift_text(shift: Sequence[QuantileShift]) -> str:
+def shift_text(shift: Sequence[QuantileChange]) -> str:
     """Where the distribution moved, in words; "" without an interval."""
     known = [each for each in shift if each.change is not None]
-    moved = [each for each in known if each.adjusted_p is not None and each.adjusted_p < ALPHA]
     slower, faster = (
-        [quantile_name(each.quantile) for each in moved if each.change and (each.change.value > 0) is up]
-        for up in (True, False)
+        [quantile_name(each.quantile) for each in known if each.verdict is verdict] for verdict in reversed(CLAIMS)
     )
     parts = [
         *([message("B is slower at {quantiles}", quantiles=joined(", ", slower))] if slower else []),
         *([message("B is faster at {quantiles}", quantiles=joined(", ", faster))] if faster else []),
     ]
-    if parts and len(moved) == len(known):
+    if parts and len(slower) + len(faster) == len(known):
         return message("{parts}: at every quantile shown.", parts=joined("; ", parts))
     if parts:
         return message("{parts}; elsewhere no shift is shown.", parts=joined("; ", parts))

@@ -3,7 +3,7 @@
 The unit is the run: a block has one of each combination. A difference *everywhere* takes from each block the mean
 logarithm over the combinations of the other factors, so that it is a ratio of geometric means and no combination weighs
 more than another; a difference *within* compares at one combination alone. Intervals are Welch's over blocks, as in
-`comparison.py`, p values Holm's over all differences of one factor that are asked for together.
+`comparison.py`, p values Holm's over the family of all differences of one factor that are asked for together.
 """
 
 import itertools
@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from brimline.analysis.compared_run import Metric
-from brimline.analysis.comparison import ChangeVerdict, change_verdict
+from brimline.analysis.judged_change import ChangeVerdict, adjusted_p_values, change_verdict
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.change import RUNS_MIN, Change, geometric_mean, relative_change
 from brimline.stats.estimate import Estimate
-from brimline.stats.multiple import holm
 
 Levels = tuple[str, ...]
 Design = Mapping[str, tuple[str, ...]]
@@ -115,20 +114,11 @@ def differences(
     )
 
 
-def _adjusted(found: Sequence[LevelDifference], margin: float) -> Iterator[LevelDifference]:
-    """The differences of one factor, each judged beside the others; what is the same in all runs is no test."""
-    tested = [each.change is not None and not (each.change.value == 0 and each.change.p_value == 1) for each in found]
-    p_values = [each.change.p_value for each, test in zip(found, tested, strict=True) if test and each.change]
-    adjusted = iter(holm(p_values))
-    for each, test in zip(found, tested, strict=True):
-        yield _judged(each, next(adjusted) if test else 1.0, margin)
-
-
-def _judged(each: LevelDifference, adjusted_p: float, margin: float) -> LevelDifference:
-    if each.change is None:
-        return each
-    verdict = change_verdict(each.metric, each.change, adjusted_p, margin=margin)
-    return replace(each, adjusted_p=adjusted_p, verdict=verdict)
+def _adjusted(family: Sequence[LevelDifference], margin: float) -> Iterator[LevelDifference]:
+    """The differences of one factor, each judged beside the others."""
+    for each, adjusted_p in zip(family, adjusted_p_values([each.change for each in family]), strict=True):
+        verdict = change_verdict(each.change, adjusted_p, higher_is_better=each.metric.higher_is_better, margin=margin)
+        yield replace(each, adjusted_p=adjusted_p, verdict=verdict)
 
 
 def _differences(

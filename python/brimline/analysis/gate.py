@@ -4,9 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from brimline.analysis.change_text import change_text, deciding_interval_text, p_text
 from brimline.analysis.compared_run import METRIC_KEYS, ComparedRun
-from brimline.analysis.comparison import ALPHA, Comparison, LeftOut, MetricChange
-from brimline.units import Quantity, format_count, format_percentage, parse_percentage
+from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
+from brimline.analysis.judged_change import ALPHA
+from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
+from brimline.units import format_count, format_percentage, parse_percentage
 from brimline.wording import Verbatim, message
 
 GATED_BY_DEFAULT = ("throughput", "p99")
@@ -28,13 +31,17 @@ class GateVerdict(StrEnum):
 class GateCase:
     """One gated metric, or what keeps all of them from passing, and what came of it.
 
-    `advice`: what would help where it is inconclusive.
+    `advice`: what would help where it is inconclusive. `change`, `adjusted_p` and `limit` are what was decided by, None
+    where nothing was compared: its inner interval against the limit for a pass, p and value for a fail.
     """
 
     name: str
     verdict: GateVerdict
     text: str
     advice: str = "more runs a side narrow the interval"
+    change: Change | None = None
+    adjusted_p: float | None = None
+    limit: float | None = None
 
 
 def parse_limits(texts: Iterable[str]) -> dict[str, float]:
@@ -104,28 +111,38 @@ def _case(key: str, found: MetricChange | None, limit: float) -> GateCase:
     if found is None:
         return GateCase(
             name=key,
+            limit=limit,
             verdict=GateVerdict.INCONCLUSIVE,
             text=message("{metric} was not measured, at most {allowed} worse is allowed", metric=key, allowed=allowed),
             advice="longer runs, at a load that is answered, give it a figure",
         )
     worse = found.worsening
-    if worse is None or found.adjusted_p is None:
+    if worse is None or found.change is None or found.adjusted_p is None:
         return GateCase(
             name=key,
+            limit=limit,
             verdict=GateVerdict.INCONCLUSIVE,
             text=message("no claim about {metric}: at least 2 runs a side must have it", metric=found.metric.label),
         )
     text = message(
-        "{metric} {change}, 95 % interval {low} to {high}; at most {allowed} worse is allowed",
+        "{metric} {change}, {confidence:g} % interval {interval}, p {p}; at most {allowed} worse is allowed",
         metric=found.metric.label,
-        change=signed_percentage(found.change.value if found.change else 0.0),
-        low=signed_percentage(found.change.low if found.change else 0.0),
-        high=signed_percentage(found.change.high if found.change else 0.0),
+        change=change_text(found.change),
+        confidence=100 * EQUIVALENCE_CONFIDENCE,
+        interval=deciding_interval_text(found.change),
+        p=p_text(found.adjusted_p),
         allowed=allowed,
     )
     if not found.of_every_run:
         text = message("{text}; not every run has this figure", text=text)
-    return GateCase(name=key, verdict=_verdict(worse.value, worse.inner_high, found, limit), text=text)
+    return GateCase(
+        name=key,
+        verdict=_verdict(worse.value, worse.inner_high, found, limit),
+        text=text,
+        change=found.change,
+        adjusted_p=found.adjusted_p,
+        limit=limit,
+    )
 
 
 def _verdict(value: float, surely_at_most: float, found: MetricChange, limit: float) -> GateVerdict:
@@ -134,9 +151,3 @@ def _verdict(value: float, surely_at_most: float, found: MetricChange, limit: fl
     if established and value > limit:
         return GateVerdict.FAIL
     return GateVerdict.PASS if surely_at_most <= limit and found.of_every_run else GateVerdict.INCONCLUSIVE
-
-
-def signed_percentage(share: float) -> Quantity:
-    """For people: 0.0512 is "+5.12 %"."""
-    text = format_percentage(share)
-    return Quantity(f"+{text}", kind=text.kind, value=share, digits=text.digits) if share > 0 else text

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.change_text import signed_percentage
 from brimline.analysis.compared_run import ComparedRun, Metric, metrics
 from brimline.analysis.comparison import LeftOut
-from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text, signed_percentage
+from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text
 from brimline.stats.change_points import MAGNITUDE_FLOOR, SERIES_MIN, ChangePoint, change_points
 from brimline.units import format_percentage
 from brimline.wording import Verbatim, joined, message
@@ -147,11 +148,11 @@ def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -
         )
         return GateCase(name=name, verdict=GateVerdict.PASS, text=text)
     return GateCase(
-        name=name, verdict=GateVerdict.FAIL, text=joined("; ", (change_text(trend, point) for point in failed))
+        name=name, verdict=GateVerdict.FAIL, text=joined("; ", (point_text(trend, point) for point in failed))
     )
 
 
-def change_text(trend: MetricTrend, point: ChangePoint) -> str:
+def point_text(trend: MetricTrend, point: ChangePoint) -> str:
     """One change in words."""
     return message(
         "{metric} {change} (95 % interval {low} to {high}) from {run} on",

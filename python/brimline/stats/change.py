@@ -13,7 +13,7 @@ interval at all. Where something drifts and the runs are not interleaved, none o
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ EQUIVALENCE_CONFIDENCE = 0.90
 """Two one-sided tests at 5 % are one interval of 90 % (Schuirmann 1987)."""
 RUNS_MIN = 2
 """Runs a side below which their spread, and so an interval, is unknown."""
+TELLING_SPAN_MAX = 10.0
+"""Ratio of an interval's ends from which it tells nothing where it holds "no change": -68 % to +216 % and further."""
 _NO_SPREAD = 1e-12
 
 
@@ -32,7 +34,7 @@ class Change:
     """What B has more than A: a share of A's value (0.05: 5 % more), or a difference where `absolute`.
 
     `low` to `high` is the interval at `CONFIDENCE`, the inner one that at `EQUIVALENCE_CONFIDENCE`; `p_value` is
-    two-sided against "no change".
+    two-sided against "no change". `a_count` and `b_count` are the runs behind it.
     """
 
     value: float
@@ -41,7 +43,28 @@ class Change:
     inner_low: float
     inner_high: float
     p_value: float
+    a_count: int
+    b_count: int
     absolute: bool = False
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether the interval holds "no change" and reaches so far that it rules out nothing anybody asks about."""
+        if not self.low < 0 < self.high:
+            return False
+        return self.high - self.low >= 1 if self.absolute else 1 + self.high >= TELLING_SPAN_MAX * (1 + self.low)
+
+    @property
+    def reversed(self) -> "Change":
+        """The change with its sign turned."""
+        return replace(
+            self,
+            value=-self.value,
+            low=-self.high,
+            high=-self.low,
+            inner_low=-self.inner_high,
+            inner_high=-self.inner_low,
+        )
 
     def within(self, margin: float) -> bool:
         """Whether the change is surely smaller than `margin` on either side."""
@@ -98,6 +121,8 @@ def _welch(
         inner_low=_bounded(shown, difference - inner),
         inner_high=_bounded(shown, difference + inner),
         p_value=p_value,
+        a_count=len(a),
+        b_count=len(b),
         absolute=absolute,
     )
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brimline.stats.change import RUNS_MIN, Change, geometric_mean, relative_change
-from brimline.stats.multiple import holm
 from brimline.stats.quantile_interval import Buckets, known_quantile, quantile_of
 
 QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
@@ -21,15 +20,13 @@ class QuantileShift:
     """One quantile: its value in a typical run of A and of B, and its change over runs.
 
     `a_ns` and `b_ns` are geometric means over runs, so that `change` is their ratio: values of all runs together may
-    move the other way than the runs do. `change` and `adjusted_p` (Holm, over all quantiles shown) are None where a
-    side has too few runs.
+    move the other way than the runs do. `change` is None where a side has too few runs.
     """
 
     quantile: float
     a_ns: int
     b_ns: int
     change: Change | None
-    adjusted_p: float | None
 
 
 def shift_function(
@@ -43,18 +40,14 @@ def shift_function(
     enough = [each for each in quantiles if fewest * (1 - each) >= TAIL_COUNT_MIN]
     shown = [each for each in enough if all(known_quantile(run, each) is not None for run in (*a, *b))]
     values = [(_values(a, each), _values(b, each)) for each in shown]
-    changes = [_change(*each) for each in values]
-    known = holm([change.p_value for change in changes if change is not None])
-    adjusted = iter(known)
     return tuple(
         QuantileShift(
             quantile=quantile,
             a_ns=round(geometric_mean(values_a)),
             b_ns=round(geometric_mean(values_b)),
-            change=change,
-            adjusted_p=None if change is None else next(adjusted),
+            change=_change(values_a, values_b),
         )
-        for quantile, (values_a, values_b), change in zip(shown, values, changes, strict=True)
+        for quantile, (values_a, values_b) in zip(shown, values, strict=True)
     )
 
 

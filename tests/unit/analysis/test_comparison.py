@@ -8,13 +8,13 @@ import pytest
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import (
     MARGIN,
-    ChangeVerdict,
     Comparison,
     MetricChange,
     compare_runs,
     noise_floor,
     shift_text,
 )
+from brimline.analysis.judged_change import ALPHA, CLAIMS, ChangeVerdict
 from brimline.errors import InvalidRun, UsageError
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 
@@ -184,6 +184,36 @@ def test_a_shift_is_told_by_its_quantiles() -> None:
     all_slower = [replace(run, distribution=((5 * MS, 10_000),)) for run in a]
     assert shift_text(compare_runs(a, all_slower).shift).endswith("p95, p99, p99.9: at every quantile shown.")
     assert shift_text(compare_runs(a, a).shift) == "At no quantile a shift is shown."
+
+
+@pytest.mark.parametrize("slower", [0.0, 0.03, 0.1])
+def test_a_percentile_has_one_change_one_p_and_one_verdict_wherever_it_stands(slower: float) -> None:
+    """Tested over the metrics in one table and over the quantiles in the next, it was shown there and not here."""
+    comparison = compare_runs(*run_sets(np.random.default_rng(5), order=abba(5), slower=slower))
+    quantiles = {f"p{100 * each.quantile:g}": each for each in comparison.shift}
+    for key in ("p50", "p95", "p99"):
+        metric, quantile = named(comparison, key), quantiles[key]
+        assert (quantile.change, quantile.adjusted_p, quantile.verdict) == (
+            metric.change, metric.adjusted_p, metric.verdict,
+        )  # fmt: skip
+    moved = [name for name, each in quantiles.items() if each.verdict in CLAIMS]
+    told = shift_text(comparison.shift)
+    assert all(name in told for name in moved) and (bool(moved) or told == "At no quantile a shift is shown.")
+
+
+def test_what_explains_is_one_family_beside_that_of_the_metrics_that_decide() -> None:
+    comparison = compare_runs(*run_sets(np.random.default_rng(5), order=abba(3), slower=0.02))
+    metrics = [each for each in comparison.changes if each.metric.decides and each.metric.key != "errors"]
+    keys = {each.metric.key for each in comparison.changes}
+    rest = [
+        *((each.change, each.adjusted_p) for each in comparison.changes if not each.metric.decides),
+        *((e.change, e.adjusted_p) for e in comparison.shift if f"p{100 * e.quantile:g}" not in keys),
+    ]
+    for family in ([(each.change, each.adjusted_p) for each in metrics], rest):
+        known = sorted((change.p_value, adjusted) for change, adjusted in family if change and adjusted is not None)
+        assert len(known) == len(family) > 3
+        assert known[0][1] == pytest.approx(min(1.0, len(known) * known[0][0]))
+    assert ALPHA == 0.05
 
 
 # A against itself

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from brimline.analysis.compared_run import metrics
-from brimline.analysis.comparison import ChangeVerdict
 from brimline.analysis.factorial import FactorRun, LevelDifference, differences, mean_of
+from brimline.analysis.judged_change import ChangeVerdict
 from brimline.experiments.vary.order import VaryTrial
 from tests.unit.experiments.vary_simulator import NOISE, Law, Machine, settings_of
 

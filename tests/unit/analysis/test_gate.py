@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from brimline.analysis.change_text import p_text, signed_percentage
 from brimline.analysis.compared_run import ComparedRun, Totals
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.gate import GateCase, GateVerdict, gate, overall, parse_limits
@@ -34,6 +35,16 @@ def gated(b: list[ComparedRun], limit: float) -> GateCase:
 )
 def test_a_metric_against_its_limit(throughput: float, limit: float, expected: GateVerdict) -> None:
     assert gated(runs(throughput), limit).verdict is expected
+
+
+def test_the_interval_of_a_gate_is_the_one_that_it_decides_by() -> None:
+    """At 95 % it can reach beyond the limit where the gate passes."""
+    case = gated(runs(958.0), 0.05)
+    assert case.verdict is GateVerdict.PASS and case.change is not None
+    assert -case.change.inner_low <= 0.05 < -case.change.low, "what the test is about"
+    low, high = signed_percentage(case.change.inner_low), signed_percentage(case.change.inner_high)
+    assert f"90 % interval {low} to {high}, p {p_text(case.adjusted_p)}; at most 5 %" in case.text
+    assert "95 %" not in case.text and case.limit == 0.05
 
 
 def test_what_a_shows_against_itself_fails_no_gate() -> None:

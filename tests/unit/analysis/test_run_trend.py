@@ -5,7 +5,7 @@ import pytest
 
 from brimline.analysis.compared_run import ComparedRun, Totals
 from brimline.analysis.gate import GateVerdict, overall
-from brimline.analysis.run_trend import change_text, gate_trends, run_series
+from brimline.analysis.run_trend import gate_trends, point_text, run_series
 from brimline.plan import Plan
 from tests.support.run_sets import plan, simulated_run
 
@@ -35,7 +35,7 @@ def test_a_drop_is_found_in_the_metric_that_dropped() -> None:
     assert throughput.runs[point.index].name == "night-12"
     assert throughput.worse(point) == pytest.approx(0.1, abs=0.005)
     assert p99.points == ()
-    assert "Throughput -1" in change_text(throughput, point) and "from night-12 on" in change_text(throughput, point)
+    assert "Throughput -1" in point_text(throughput, point) and "from night-12 on" in point_text(throughput, point)
 
 
 def test_plans_are_followed_apart_and_the_newest_comes_last() -> None:

@@ -59,7 +59,26 @@ def test_the_json_has_every_figure_with_its_unit_and_interval() -> None:
     assert low < throughput["change_share"] < high < 0
     assert len(throughput["a_runs_ops_per_s"]) == 5 and throughput["a_ops_per_s"] > throughput["b_ops_per_s"]
     assert document["gate"]["verdict"] == "fail"
-    assert [case["name"] for case in document["gate"]["cases"]] == ["throughput", "p99"]
+    throughput, p99 = document["gate"]["cases"]
+    assert (throughput["name"], p99["name"]) == ("throughput", "p99")
+    assert throughput["limit_share"] == 0.05 and throughput["confidence"] == 0.9
+    inner_low, inner_high = throughput["interval_share"]
+    assert low < inner_low < throughput["change_share"] < inner_high < high
+
+
+def test_an_interval_of_two_pairs_that_says_nothing_is_said_so_everywhere() -> None:
+    """It was "-100 % to +1 540 000 000 %"."""
+    sides = [
+        [simulated_run(f"{side}{place}", figures={"throughput": 900.0 + place, "p99": p99}, started_ns=place)
+         for place, p99 in enumerate(values)]
+        for side, values in (("a", (1e6, 30e6)), ("b", (20e6, 1.1e6)))
+    ]  # fmt: skip
+    report = report_of(compare_runs(*sides))
+    for text in (printed(report), render_markdown(report), render_html(report)):
+        told = text.replace("\N{NO-BREAK SPACE}", " ").replace("&#39;", "'").replace("&#x27;", "'")
+        assert "can't be told from 2 pairs" in " ".join(told.split()) and "000 000 %" not in told
+    (_, _, p99) = json.loads(render_json(report))["gate"]["cases"][-1]["text"].partition("90 % interval ")
+    assert p99.startswith("can't be told from 2 pairs, p ")
 
 
 def test_charts_are_what_plotly_takes_and_carry_the_intervals() -> None:

@@ -83,3 +83,25 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(noise: str, runs: int)
         change = relative_change(list(a), list(1.05 * b))
         held += change.low <= 0.05 <= change.high
     assert held >= 0.93 * 600
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "nothing"),
+    [
+        ([100.0, 700.0], [110.0, 90.0], True),  # two pairs, one of them disturbed
+        ([100.0, 101.0], [160.0, 40.0], True),
+        ([100.0, 101.0], [102.0, 103.0], False),  # narrow around little
+        ([100.0, 100.1], [5000.0, 5001.0], False),  # far, and surely so
+    ],
+)
+def test_an_interval_tells_nothing_where_it_holds_no_change_and_a_tenfold_one(
+    a: list[float], b: list[float], nothing: bool
+) -> None:
+    change = relative_change(a, b)
+    assert change.tells_nothing is nothing and change.reversed.reversed == change
+    assert (change.a_count, change.b_count) == (2, 2)
+
+
+def test_a_difference_of_shares_tells_nothing_from_as_far_as_a_share_can_go() -> None:
+    assert absolute_change([0.0, 0.9], [0.5, 0.1]).tells_nothing
+    assert not absolute_change([0.0, 0.001], [0.002, 0.001]).tells_nothing

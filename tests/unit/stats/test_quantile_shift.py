@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from brimline.stats.quantile_shift import QUANTILES, shift_function
@@ -19,11 +18,10 @@ def test_a_tail_that_grew_shows_where_it_grew_and_nowhere_else() -> None:
     for quantile in (0.1, 0.5, 0.7):
         change = shift[quantile].change
         assert change is not None and change.value == pytest.approx(0.0)
-        assert shift[quantile].adjusted_p == 1.0
     for quantile in (0.9, 0.99, 0.999):
-        change, adjusted = shift[quantile].change, shift[quantile].adjusted_p
+        change = shift[quantile].change
         assert change is not None and change.value == pytest.approx(1.0)
-        assert adjusted is not None and adjusted < 1e-6
+        assert change.p_value < 1e-6
     # 90 % of 1000 … 10 999 is 9999; all of A lie one apart.
     assert shift[0.9].a_ns == pytest.approx(10_001, abs=2)
     assert shift[0.9].b_ns == pytest.approx(20_002, abs=4)
@@ -49,16 +47,4 @@ def test_quantiles_that_a_run_has_too_few_values_for_are_left_out() -> None:
 
 def test_one_run_a_side_shows_the_distributions_and_claims_nothing() -> None:
     shift = shift_function([uniform(1, 1001)], [uniform(1, 1001), uniform(1, 1001)])
-    assert shift and all(each.change is None and each.adjusted_p is None for each in shift)
-
-
-def test_the_adjustment_is_over_all_quantiles() -> None:
-    rng = np.random.default_rng(5)
-    runs = [sorted((int(value), 1) for value in rng.lognormal(12, 0.5, 2000)) for _ in range(8)]
-    shift = shift_function(runs[:4], runs[4:])
-    for each in shift:
-        assert each.change is not None and each.adjusted_p is not None
-        assert each.adjusted_p >= each.change.p_value
-    assert (
-        max(each.adjusted_p or 0.0 for each in shift) > max(each.change.p_value for each in shift if each.change) - 1e-9
-    )
+    assert shift and all(each.change is None for each in shift)

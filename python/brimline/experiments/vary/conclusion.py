@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from brimline.analysis.compared_run import LoadKind, Metric, metrics
-from brimline.analysis.comparison import ChangeVerdict
 from brimline.analysis.factorial import FactorRun, LevelDifference, Mean, differences, mean_of, stated_by_all
+from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
@@ -16,7 +16,6 @@ from brimline.wording import Message, Verbatim, joined, message
 METRIC_KEYS = ("throughput", "p95", "p99")
 CURVE_LEVELS_MIN = 3
 """Numbers of connections below which nothing is said about where throughput stops rising."""
-_CLAIMS = (ChangeVerdict.IMPROVED, ChangeVerdict.REGRESSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,7 @@ class VaryConclusion:
     @property
     def claims(self) -> tuple[LevelDifference, ...]:
         """Differences of throughput over all combinations that are shown."""
-        return tuple(each for each in self.everywhere if each.metric.key == "throughput" and each.verdict in _CLAIMS)
+        return tuple(each for each in self.everywhere if each.metric.key == "throughput" and each.verdict in CLAIMS)
 
 
 def conclude_vary(
@@ -247,7 +246,7 @@ def _text(settings: VarySettings, everywhere: Sequence[LevelDifference], any_cou
     compared = [each for each in everywhere if each.metric.key == "throughput"]
     if not compared:
         return message("{count} combinations measured", count=format_count(len(settings.combinations)))
-    shown = [each for each in compared if each.verdict in _CLAIMS]
+    shown = [each for each in compared if each.verdict in CLAIMS]
     if not shown:
         equal = all(each.verdict is ChangeVerdict.EQUIVALENT for each in compared)
         return (

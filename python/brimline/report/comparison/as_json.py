@@ -6,13 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from brimline.analysis.compared_run import ComparedRun
-from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
+from brimline.analysis.comparison import Comparison, LeftOut, MetricChange, QuantileChange
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.report.comparison.figures import is_figure, unit_ending
 from brimline.report.document import FORMAT_VERSION
-from brimline.stats.change import Change
-from brimline.stats.quantile_shift import QuantileShift
+from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 
 
 def comparison_document(comparison: Comparison, cases: Sequence[GateCase]) -> dict[str, Any]:
@@ -62,7 +61,23 @@ def gate_document(cases: Sequence[GateCase]) -> dict[str, Any] | None:
         return None
     return {
         "verdict": overall(cases).value,
-        "cases": [{"name": case.name, "verdict": case.verdict.value, "text": case.text} for case in cases],
+        "cases": [_case_document(case) for case in cases],
+    }
+
+
+def _case_document(case: GateCase) -> dict[str, Any]:
+    """The interval is the one that the gate decides by, at its `confidence`; null where nothing was compared."""
+    change = case.change
+    interval = None if change is None else [_finite(change.inner_low), _finite(change.inner_high)]
+    return {
+        "name": case.name,
+        "verdict": case.verdict.value,
+        "text": case.text,
+        "limit_share": case.limit,
+        "change_share": None if change is None else change.value,
+        "interval_share": interval,
+        "confidence": None if change is None else EQUIVALENCE_CONFIDENCE,
+        "adjusted_p": case.adjusted_p,
     }
 
 
@@ -83,7 +98,7 @@ def _change_document(each: MetricChange) -> dict[str, Any]:
     }
 
 
-def _shift_document(each: QuantileShift, comparison: Comparison) -> dict[str, Any]:
+def _shift_document(each: QuantileChange, comparison: Comparison) -> dict[str, Any]:
     """`…_enough_samples`: see a run's own document; where false, reports print a bound."""
     return {
         "quantile": each.quantile,
@@ -93,6 +108,7 @@ def _shift_document(each: QuantileShift, comparison: Comparison) -> dict[str, An
         "b_enough_samples": is_figure(each.quantile, comparison.b),
         **_interval(each.change),
         "adjusted_p": each.adjusted_p,
+        "verdict": each.verdict.value,
     }
 
 

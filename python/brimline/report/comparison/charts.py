@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from brimline.analysis.comparison import ChangeVerdict, MetricChange, quantile_name
+from brimline.analysis.change_text import change_text, interval_text
+from brimline.analysis.comparison import MetricChange, QuantileChange, quantile_name
+from brimline.analysis.judged_change import ChangeVerdict
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.report import figures
-from brimline.report.comparison.figures import change_text, interval_text, metric_text
+from brimline.report.comparison.figures import metric_text
 from brimline.report.view import Chart, Key
 from brimline.stats.change import Change, geometric_mean
-from brimline.stats.quantile_shift import QuantileShift
 from brimline.wording import joined, message
 
 _COLORS = {
@@ -69,7 +70,7 @@ def changes_chart(changes: Sequence[MetricChange]) -> Chart | None:
     )  # fmt: skip
 
 
-def shift_chart(shift: Sequence[QuantileShift], *, clock: str, margin: float) -> Chart | None:
+def shift_chart(shift: Sequence[QuantileChange], *, clock: str, margin: float) -> Chart | None:
     """The change of every quantile with its band; None without intervals."""
     known = [(each, each.change) for each in shift if each.change is not None]
     if not known:
@@ -213,6 +214,8 @@ def _beyond_text(change: Change) -> str:
     """The change itself where it lies beyond the axis, else how far its interval reaches."""
     if change.value > _SHARE_SHOWN_MAX:
         return change_text(change)
+    if change.tells_nothing:
+        return interval_text(change)
     return message("interval to {high}", high=change_text(replace(change, value=change.high)))
 
 

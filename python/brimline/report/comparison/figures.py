@@ -1,14 +1,14 @@
 """Owns how the figures of comparisons and trends are written: values by metric, changes with their sign, p values."""
 
-import math
 from collections.abc import Iterable, Sequence
 
 from brimline.analysis.compared_run import ComparedRun, Metric
-from brimline.analysis.comparison import ChangeVerdict, MetricChange
-from brimline.analysis.gate import GateVerdict, signed_percentage
+from brimline.analysis.comparison import MetricChange
+from brimline.analysis.gate import GateVerdict
+from brimline.analysis.judged_change import ChangeVerdict
 from brimline.report.blocks import unsent_badge
 from brimline.report.view import Badge, Tone
-from brimline.stats.change import Change, geometric_mean
+from brimline.stats.change import TELLING_SPAN_MAX, geometric_mean
 from brimline.stats.quantile_interval import quantile_of
 from brimline.units import UNKNOWN_TEXT, format_duration, format_percentage, format_rate
 from brimline.wording import message
@@ -61,30 +61,10 @@ def quantile_text(quantile: float, value_ns: float, runs: Sequence[ComparedRun])
     return message("≥ {value}", value=format_duration(geometric_mean(known), digits=4))
 
 
-def change_text(change: Change | None) -> str:
-    """`+5.12 %`; of a difference of shares `+0.1 points`."""
-    return UNKNOWN_TEXT if change is None else _signed(change.value, absolute=change.absolute)
-
-
-def interval_text(change: Change | None) -> str:
-    """`+2.1 % to +8.2 %`."""
-    if change is None:
-        return UNKNOWN_TEXT
-    low, high = (_signed(value, absolute=change.absolute) for value in (change.low, change.high))
-    return message("{low} to {high}", low=low, high=high)
-
-
 def unsent_badges(runs: Iterable[ComparedRun]) -> list[Badge]:
     """One badge with what these runs planned and never sent; none where everything went out."""
     count = sum(run.totals.overdue for run in runs if run.unsent and run.totals is not None)
     return [unsent_badge(count)] if count else []
-
-
-def p_text(value: float | None) -> str:
-    """A p value with as many digits as mean something."""
-    if value is None:
-        return UNKNOWN_TEXT
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def margin_text(change: MetricChange) -> str:
@@ -96,12 +76,7 @@ def margin_text(change: MetricChange) -> str:
 
 
 def floor_text(floor: float) -> str:
-    """How much A differs from itself: `up to 2.1 %`."""
-    if not math.isfinite(floor):
+    """How much A differs from itself: `up to 2.1 %`; an interval without an end, or nearly so, says nothing."""
+    if floor >= TELLING_SPAN_MAX - 1:
         return "by any amount"
     return message("up to {floor}", floor=format_percentage(floor))
-
-
-def _signed(share: float, *, absolute: bool) -> str:
-    text = signed_percentage(share)
-    return message("{points} points", points=text.removesuffix(" %")) if absolute else text

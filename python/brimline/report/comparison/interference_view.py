@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from brimline.analysis.background import SERVER_SHARES, Coverage
+from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.comparison import Comparison, MetricChange, quantile_name
 from brimline.experiments.paired.interference import InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
-from brimline.report.comparison.figures import change_text, interval_text, quantile_text
+from brimline.report.comparison.figures import quantile_text
 from brimline.report.comparison.view import comparison_report
 from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Table
 from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage, format_rate

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.gate import GateCase, GateVerdict, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.record.environment import brimline_version
@@ -10,8 +11,6 @@ from brimline.report.comparison.charts import trend_chart
 from brimline.report.comparison.claims import trend_claims
 from brimline.report.comparison.figures import (
     GATE_TONES,
-    change_text,
-    interval_text,
     metric_text,
     unsent_badges,
 )

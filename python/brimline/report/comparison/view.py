@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.compared_run import ComparedRun, Metric, clock_of
-from brimline.analysis.comparison import ALPHA, ChangeVerdict, Comparison, MetricChange, quantile_name, shift_text
+from brimline.analysis.comparison import Comparison, MetricChange, quantile_name, shift_text
 from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
+from brimline.analysis.judged_change import ALPHA, ChangeVerdict
 from brimline.record.environment import brimline_version
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import blocks
@@ -15,13 +17,10 @@ from brimline.report.comparison.claims import comparison_claims
 from brimline.report.comparison.figures import (
     GATE_TONES,
     VERDICT_TONES,
-    change_text,
     floor_text,
-    interval_text,
     is_figure,
     margin_text,
     metric_text,
-    p_text,
     quantile_text,
     unsent_badges,
 )
@@ -39,11 +38,12 @@ _CAPTIONS = {
     ChangeVerdict.NO_CLAIM: "No claim",
 }
 _CHANGES_INTRO = (
-    "Of a typical run: geometric means over runs. The interval is Welch's over the logarithms of the runs' figures, p "
-    "is adjusted by Holm. Improved and regressed: p below 0.05. Equivalent: surely within the margin. p99.9 and CPU "
-    "explain and have no say in the verdict."
+    "Of a typical run: geometric means over runs. The interval is Welch's over the logarithms of the runs' figures. "
+    "Improved and regressed: p below 0.05. Equivalent: surely within the margin. p is adjusted by Holm over the "
+    "metrics that decide, and apart from them over all that explains: p99.9, CPU and the quantiles below that are no "
+    "metric. What explains has no say in the verdict."
 )
-_TYPICAL = "Typical runs: geometric means over the runs of a side; p adjusted by Holm over the quantiles"
+_TYPICAL = "Typical runs: geometric means over the runs of a side"
 _BOUND = (
     "≥: in a run of this side too few operations lie above the quantile for a figure; the lower end of its 95 % "
     "interval. The shift is that of the quantiles themselves."

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference, Mean
 from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text, load_factors
 from brimline.experiments.vary.factors import CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial
-from brimline.report.comparison.figures import VERDICT_TONES, change_text, interval_text, metric_text, p_text
+from brimline.report.comparison.figures import VERDICT_TONES, metric_text
 from brimline.report.view import Cell as TableCell
 from brimline.report.view import Column, Table
 from brimline.units import UNKNOWN_TEXT, format_count, format_percentage

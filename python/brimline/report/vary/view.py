@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from brimline.analysis.change_text import change_text, interval_text
 from brimline.experiments.trial import Probe, Trial
 from brimline.experiments.vary.conclusion import VaryConclusion, difference_name
 from brimline.experiments.vary.factors import CONNECTIONS, NETWORK, TOPOLOGY, WORKLOAD
@@ -9,7 +10,7 @@ from brimline.experiments.vary.order import VaryEnd, VaryLoad, VarySettings, Var
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import Environment
 from brimline.report import blocks
-from brimline.report.comparison.figures import VERDICT_TONES, change_text, interval_text
+from brimline.report.comparison.figures import VERDICT_TONES
 from brimline.report.lint_section import linted
 from brimline.report.search.probe_findings import worst_findings
 from brimline.report.search.view import command, identity

@@ -1,0 +1,49 @@
+"""Owns how a change between runs is written: with its sign, its interval, or that it can't be told."""
+
+from brimline.stats.change import Change
+from brimline.units import UNKNOWN_TEXT, Quantity, format_count, format_percentage
+from brimline.wording import message
+
+
+def signed_percentage(share: float) -> Quantity:
+    """For people: 0.0512 is "+5.12 %"."""
+    text = format_percentage(share)
+    return Quantity(f"+{text}", kind=text.kind, value=share, digits=text.digits) if share > 0 else text
+
+
+def change_text(change: Change | None) -> str:
+    """`+5.12 %`; of a difference of shares `+0.1 points`."""
+    return UNKNOWN_TEXT if change is None else _signed(change.value, absolute=change.absolute)
+
+
+def interval_text(change: Change | None) -> str:
+    """`+2.1 % to +8.2 %`, at the level of all intervals that are shown; an interval that tells nothing is said so."""
+    return UNKNOWN_TEXT if change is None else _interval(change, change.low, change.high)
+
+
+def deciding_interval_text(change: Change) -> str:
+    """The same at the level that a gate and equivalence go by (`EQUIVALENCE_CONFIDENCE`)."""
+    return _interval(change, change.inner_low, change.inner_high)
+
+
+def p_text(value: float | None) -> str:
+    """A p value with as many digits as mean something."""
+    if value is None:
+        return UNKNOWN_TEXT
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _interval(change: Change, low: float, high: float) -> str:
+    if not change.tells_nothing:
+        low_text, high_text = (_signed(value, absolute=change.absolute) for value in (low, high))
+        return message("{low} to {high}", low=low_text, high=high_text)
+    if change.a_count == change.b_count:
+        return message("can't be told from {count} pairs", count=format_count(change.a_count))
+    return message(
+        "can't be told from {a} and {b} runs", a=format_count(change.a_count), b=format_count(change.b_count)
+    )
+
+
+def _signed(share: float, *, absolute: bool) -> str:
+    text = signed_percentage(share)
+    return message("{points} points", points=text.removesuffix(" %")) if absolute else text
