@@ -29,22 +29,39 @@ def outages(record: RunRecord) -> list[Finding]:
     longest = max(found, key=lambda outage: outage_ns(outage, record))
     words = {
         "failed": format_count(sum(outage["failed"] for outage in found)),
-        "retried": format_count(sum(outage["retried"] for outage in found)),
+        "retried": _retried_text(sum(outage["retried"] for outage in found), record),
         "longest": format_duration(outage_ns(longest, record)),
         "at": format_duration(longest["from_ns"]),
     }
     if len(found) == 1:
         evidence = message(
-            "nothing was answered for {longest} from {at} on: {failed} operations failed, {retried} commands were "
-            "sent once more",
+            "nothing was answered for {longest} from {at} on: {failed} operations failed meanwhile, {retried}",
             **words,
         )
     else:
         evidence = message(
             "nothing was answered in {count} outages of {total} together, the longest {longest} from {at} on: "
-            "{failed} operations failed, {retried} commands were sent once more",
+            "{failed} operations failed meanwhile, {retried}",
             count=format_count(len(found)),
             total=format_duration(sum(outage_ns(outage, record) for outage in found)),
             **words,
         )
     return [Finding("outages", Standing.WARN, evidence)]
+
+
+def retried_count(record: RunRecord) -> int:
+    """Commands of the whole run that were sent once more, whatever for."""
+    totals = {} if record.summary is None else record.summary.get("operations", {})
+    return sum(of.get("retried", 0) for of in totals.values())
+
+
+def _retried_text(meanwhile: int, record: RunRecord) -> str:
+    """Some are sent once more after an outage, or without one: then the two counts stand side by side."""
+    everywhere = retried_count(record)
+    if everywhere <= meanwhile:
+        return message("{count} commands were sent once more", count=format_count(meanwhile))
+    return message(
+        "{count} commands were sent once more, of {all} in the whole run",
+        count=format_count(meanwhile),
+        all=format_count(everywhere),
+    )

@@ -402,7 +402,11 @@ def test_outages_are_told_and_a_run_without_one_says_nothing() -> None:
     one = finding(run_record(summary=summary(outages=[first])), "outages")
     assert one.verdict is Standing.WARN
     assert one.evidence == (
-        "nothing was answered for 2.00 s from 2.00 s on: 3 operations failed, 8 commands were sent once more"
+        "nothing was answered for 2.00 s from 2.00 s on: 3 operations failed meanwhile, 8 commands were sent once more"
     )
+    more = summary(outages=[first], operations={"read": {"retried": 16}})
+    assert finding(run_record(summary=more), "outages").evidence.endswith(
+        "8 commands were sent once more, of 16 in the whole run"
+    ), "the table of what became of operations says 16"
     both = finding(run_record(summary=summary(outages=[first, second], elapsed_ns=12 * S)), "outages")
     assert "in 2 outages of 5.00 s together, the longest 3.00 s from 9.00 s on: 7 operations failed" in both.evidence

@@ -1,10 +1,11 @@
 """The report of a growth experiment on a server that is known, in English, in Chinese and for machines."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from brimline.experiments.growth.conclusion import conclude
+from brimline.experiments.growth.conclusion import ALPHA, conclude
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol
 from brimline.report import Report, in_language, render_html, render_json
 from brimline.report.growth.view import growth_report
@@ -16,6 +17,7 @@ from tests.unit.report.report_samples import ended_experiment
 SETTINGS = GrowthSettings(
     to_records=560_000, step_records=40_000, connections=(1, 8), indexes=(IndexSet.PRIMARY, IndexSet.SINGLE)
 )
+SETTINGS_OF_ONE = replace(SETTINGS, indexes=(IndexSet.PRIMARY,))
 CACHE_RECORDS = 180_000.0
 DIRECTORY = "runs/20260302t091405z-growth-order-service-12345678"
 
@@ -40,6 +42,64 @@ def test_the_headline_is_the_query_breakpoint_with_its_interval_and_cause() -> N
     assert "of documents; the cache has" in there
 
 
+def _found(report: Report) -> list[str]:
+    """What and which index set of each row of the table that has a break."""
+    (table,) = (block for section in report.sections if section.id == "breakpoints" for block in section.blocks)
+    assert isinstance(table, Table)
+    return [
+        f"{row[0].text} {row[1].text}" for row in table.rows if row[2].text not in ("none found", "too few volumes")
+    ]
+
+
+def test_a_break_of_the_second_index_set_is_in_the_headline() -> None:
+    """It said that none was found, above the row that has it."""
+    trials = [
+        trial
+        for indexes, cache in ((IndexSet.PRIMARY, None), (IndexSet.SINGLE, CACHE_RECORDS))
+        for trial in GrowingServer(cache_records=cache, noise=0.005).grow(replace(SETTINGS, indexes=(indexes,)))
+    ]
+    conclusion = conclude(SETTINGS, trials)
+    report = growth_report(ended_experiment("growth", DIRECTORY), trials, conclusion, SETTINGS)
+    assert report.verdict.caption == "Query breakpoint" and report.verdict.figure
+    assert [badge.text for badge in report.verdict.badges] == ["single", "1 connection"]
+    told = " ".join([report.verdict.sentence, *(fact.value for fact in report.verdict.facts), conclusion.text])
+    assert _found(report) == ["Time per query over 1 connection single", "Time per query over 8 connections single"]
+    assert "ingle: time per query over 8 connections: at " in told
+    assert "rimary: time per query over 1 connection: none found" in told
+
+
+def test_a_break_of_the_import_alone_is_the_headline() -> None:
+    report = report_of(GrowingServer(import_break_records=300_000, noise=0.005), SETTINGS_OF_ONE)
+    assert _found(report) == ["Import rate primary"]
+    assert report.verdict.caption == "Import breakpoint" and "import is slower: 0." in report.verdict.sentence
+
+
+def test_all_breaks_that_are_looked_for_are_one_family() -> None:
+    """A chance of 2 % is one in fifty: of ten series it is no finding."""
+    conclusion = conclude(SETTINGS, GrowingServer(cache_records=CACHE_RECORDS).grow(SETTINGS))
+    rows = [each for growth in conclusion.sets for each in growth.breaks]
+    p_values = sorted(each.result.p_value for each in rows)
+    assert sorted(each.adjusted_p for each in rows)[0] == pytest.approx(min(1.0, len(rows) * p_values[0]))
+    assert all(
+        each.found is (each.adjusted_p <= ALPHA) for each in rows if each.result.found or each.adjusted_p > ALPHA
+    )
+
+
+def test_no_line_is_drawn_over_a_volume_without_a_figure() -> None:
+    trials = [
+        replace(trial, query=replace(trial.query, problem="cut short"))
+        if trial.query is not None and trial.task.records == 200_000
+        else trial
+        for trial in GrowingServer().grow(SETTINGS_OF_ONE)
+    ]
+    report = growth_report(
+        ended_experiment("growth", DIRECTORY), trials, conclude(SETTINGS_OF_ONE, trials), SETTINGS_OF_ONE
+    )
+    (line, *_) = charts(report)["queries-primary"].figure["data"]
+    values = dict(zip(line["x"], line["y"], strict=True))
+    assert values[200_000] is None and values[160_000] and values[240_000]
+
+
 def test_there_is_a_chart_for_import_disk_and_queries() -> None:
     found = charts(report_of(GrowingServer(cache_records=CACHE_RECORDS)))
     assert set(found) == {"import", "disk-primary", "disk-single", "queries-primary", "queries-single"}
@@ -51,7 +111,7 @@ def test_there_is_a_chart_for_import_disk_and_queries() -> None:
 
 def test_without_a_breakpoint_nothing_is_marked() -> None:
     report = report_of(GrowingServer(noise=0.001))
-    assert report.verdict.caption == "No query breakpoint found"
+    assert report.verdict.caption == "No breakpoint found"
     assert report.verdict.figure == ""
     assert charts(report)["queries-primary"].figure["layout"]["shapes"] == []
     (table,) = (block for section in report.sections if section.id == "breakpoints" for block in section.blocks)

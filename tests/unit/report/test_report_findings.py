@@ -13,11 +13,11 @@ from brimline.analysis.verdict import judge
 from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import quick
-from brimline.experiments.trial import Trial
+from brimline.experiments.trial import Probe, Trial
 from brimline.record import ExperimentRecord
 from brimline.report import capacity_report, detail_trial, render_json, run_report, sweep_report
 from brimline.report.language import in_language
-from brimline.report.search.probe_findings import search_findings
+from brimline.report.search.probe_findings import search_findings, worst_findings
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Report, Section, Table, Text
@@ -25,6 +25,10 @@ from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import format_duration
 from tests.support.objectives import p99_within
 from tests.unit.report.report_samples import Reports, script, simulated_plan, sweep, write_run
+
+PROBE = Probe(
+    stage="sweep", label="p", target="server", connections=1, rate_ops_per_s=None, warmup_s=0.0, duration_s=1.0
+)
 
 
 def section(report: Report, section_id: str) -> Section:
@@ -55,6 +59,18 @@ def test_operations_table_has_jmeter_columns_and_the_measured_counts(reports: Re
     assert table[0]["Error %"] == f"{total.failed / 1200:.2f}"
     assert total.p99 is not None
     assert total.p99.value_ns == reports.observation.response.p99_ns  # type: ignore[union-attr]
+
+
+def test_a_check_that_few_runs_have_is_counted_among_all_of_them(directory: Path) -> None:
+    """It said "in 1 of 1 runs" beside "in all 6 runs"."""
+    seen = observe(write_run(directory, simulated_plan(rate_ops_per_s=1000.0)))
+    bare = replace(seen, findings=(Finding("samples", Standing.PASS, "enough"),))
+    one = replace(bare, findings=(*bare.findings, Finding("outages", Standing.WARN, "nothing was answered")))
+    trials = [Trial(probe=PROBE, observation=each) for each in (bare, bare, one)]
+    found = {each.name: each.evidence for each in worst_findings(trials, are_runs=True)}
+    assert found == {"samples": "in all 3 runs", "outages": "in 1 of 3 runs; run 3: nothing was answered"}
+    alone = {each.name: each.evidence for each in worst_findings(trials[2:], are_runs=True)}
+    assert alone == {"samples": "in the only run", "outages": "nothing was answered"}
 
 
 def test_statistics_of_a_fixed_service_time_are_that_time(directory: Path) -> None:

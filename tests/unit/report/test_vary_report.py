@@ -63,6 +63,32 @@ def test_a_percentile_that_one_run_cannot_state_has_no_mean_of_the_others() -> N
     assert version == [("Throughput", "all"), ("Service p95", "all"), ("Service p99", "3 of 4 combinations")]
 
 
+def test_no_line_is_drawn_over_a_level_without_a_figure() -> None:
+    """Drawn from the neighbours of the one that has none, the p99 ran below its own p95."""
+    trials = [
+        replace(trial, figures={key: value for key, value in trial.figures.items() if key != "p99"})
+        if trial.probe.levels == ("4.4", "4")
+        else trial
+        for trial in trials_of(spoilt=False)
+    ]
+    conclusion = conclude_vary(SETTINGS, trials, (), seed=1)
+    report = vary_report(ended_experiment("vary", DIRECTORY), trials, (), conclusion, SETTINGS,
+                         environment=ENVIRONMENT)  # type: ignore[arg-type]  # fmt: skip
+    lines = {trace["name"]: trace for trace in charts(report)["connections-latency"].figure["data"]}
+    p95, p99 = (lines[f"server-version 4.4, Service {name}"] for name in ("p95", "p99"))
+    assert p95["x"] == p99["x"] == [1, 4, 16, 32]
+    assert [value is None for value in p99["y"]] == [False, True, False, False] and None not in p95["y"]
+
+
+def test_the_number_above_is_that_of_the_rows_that_are_shown() -> None:
+    report = varied(spoilt=False)
+    every = [row for section in ("level-differences", "combinations", "loading") for table in tables(report, section)
+             for row in rows(table) if row.get("Metric", "") == "Throughput"]  # fmt: skip
+    shown = [row for row in every if row["Verdict"] in ("improved", "regressed")]
+    assert (report.verdict.figure, str(report.verdict.unit)) == (str(len(shown)), f"of {len(every)}")
+    assert len(shown) > 2
+
+
 def test_levels_stand_in_the_order_given_though_a_line_lacks_one() -> None:
     axis = charts(varied())["server-version-latency"].figure["layout"]["xaxis"]
     assert (axis["categoryorder"], axis["categoryarray"]) == ("array", ["4.4", "6.0"])

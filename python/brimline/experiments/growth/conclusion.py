@@ -1,7 +1,7 @@
 """Owns what a growth experiment showed: figures for each volume, breakpoints, and what coincides with them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
@@ -17,11 +17,14 @@ from brimline.experiments.growth.order import (
 )
 from brimline.experiments.growth.speed import at_typical_speed
 from brimline.plan.pacing import connections_text
+from brimline.stats.multiple import holm
 from brimline.stats.segmented import RATIO_MIN, Direction, Segmented, find_break
 from brimline.units import format_count, format_number, format_percentage
 from brimline.wording import joined, message
 
 RECORDS = "records"
+ALPHA = 0.05
+"""Chance of any break in an experiment that has none: of the import and of the queries of all index sets, by Holm."""
 TELLING_VOLUMES = 3
 MISS_SHARE_MIN = 0.05
 """Misses per query below which chance says more than the cache."""
@@ -57,7 +60,8 @@ class Volume:
 class Breakpoint:
     """What a series over the volume shows: a break with what coincides with it, or none. `connections` 0: the import.
 
-    `values` are those that were looked at, one for each of `volumes`; of the import documents/s, else ns.
+    `values` are those that were looked at, one for each of `volumes`; of the import documents/s, else ns. `adjusted_p`:
+    Holm's, over all breaks that the experiment looks for.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Breakpoint:
     values: tuple[float, ...]
     result: Segmented
     causes: tuple[Cause, ...] = ()
+    adjusted_p: float = 1.0
 
     @property
     def found(self) -> bool:
@@ -130,6 +135,11 @@ class IndexSetGrowth:
         )
 
     @property
+    def breaks(self) -> tuple[Breakpoint, ...]:
+        """All that was looked for, the queries first."""
+        return (*self.query_breaks, self.import_break)
+
+    @property
     def query_break(self) -> Breakpoint:
         """That of the fewest connections: there no query waits for another, which would hide what one takes."""
         return self.query_breaks[0]
@@ -143,12 +153,44 @@ class GrowthConclusion:
     sets: tuple[IndexSetGrowth, ...]
 
     @property
+    def leading(self) -> tuple[IndexSetGrowth, Breakpoint] | None:
+        """The break that comes first: of the queries before the import, of fewest connections, of the first index set.
+
+        Where there is none, the first that was looked for; None where nothing was measured.
+        """
+        looked_for = [(growth, each) for growth in self.sets for each in growth.breaks]
+        found = [(growth, each) for growth, each in looked_for if each.found]
+        return next(iter(sorted(found, key=lambda pair: _precedence(pair[1])) or looked_for), None)
+
+    @property
+    def others(self) -> tuple[tuple[IndexSetGrowth, Breakpoint], ...]:
+        """Beside the leading one all breaks, and of each index set what its import and its queries came to."""
+        leading = self.leading
+        return tuple(
+            (growth, each)
+            for growth in self.sets
+            for each in growth.breaks
+            if (each.found or each in (growth.query_break, growth.import_break))
+            and (leading is None or each is not leading[1])
+        )
+
+    def named(self, growth: IndexSetGrowth, each: Breakpoint) -> str:
+        """The finding in one line, with its index set where there are several."""
+        if len(self.sets) == 1:
+            return each.text
+        return message("{indexes}: {finding}", indexes=growth.indexes.value, finding=each.text)
+
+    @property
     def text(self) -> str:
-        """The first index set's breakpoints in words."""
-        if not self.sets:
+        """The breakpoints in words."""
+        leading = self.leading
+        if leading is None:
             return "nothing was measured"
-        first = self.sets[0]
-        return joined("; ", [first.query_break.text, first.import_break.text])
+        return joined("; ", [self.named(*each) for each in (leading, *self.others)])
+
+
+def _precedence(each: Breakpoint) -> tuple[bool, int]:
+    return (each.connections == 0, each.connections)
 
 
 def conclude(settings: GrowthSettings, trials: Sequence[GrowthTrial]) -> GrowthConclusion:
@@ -161,7 +203,33 @@ def conclude(settings: GrowthSettings, trials: Sequence[GrowthTrial]) -> GrowthC
         if volumes:
             rule = machine.stopped_by(of_set)
             sets.append(_concluded(indexes, volumes, settings, stopped="" if rule is None else rule[1]))
-    return GrowthConclusion(ended_by=machine.ended_by(trials), sets=tuple(sets))
+    return GrowthConclusion(ended_by=machine.ended_by(trials), sets=_corrected(sets))
+
+
+def _corrected(sets: Sequence[IndexSetGrowth]) -> tuple[IndexSetGrowth, ...]:
+    """The sets with the breaks that hold up beside all others that were looked for."""
+    looked_for = [each for growth in sets for each in growth.breaks if not each.result.too_few]
+    adjusted = holm([each.result.p_value for each in looked_for])
+    of = {id(each): p_value for each, p_value in zip(looked_for, adjusted, strict=True)}
+
+    def corrected(each: Breakpoint) -> Breakpoint:
+        p_value = of.get(id(each), 1.0)
+        if each.found and p_value > ALPHA:
+            return replace(each, result=_result(each.volumes, each.values, each.connections, alpha=0.0), causes=(),
+                           adjusted_p=p_value)  # fmt: skip
+        return replace(each, adjusted_p=p_value)
+
+    return tuple(
+        replace(growth, import_break=corrected(growth.import_break),
+                query_breaks=tuple(map(corrected, growth.query_breaks)))
+        for growth in sets
+    )  # fmt: skip
+
+
+def _result(volumes: Sequence[int], values: Sequence[float], connections: int, *, alpha: float = ALPHA) -> Segmented:
+    """The break of one series before it is held against the others: a rate breaks downwards, a time upwards."""
+    direction = Direction.RISE if connections else Direction.FALL
+    return find_break(volumes, values, unit=RECORDS, direction=direction, alpha=alpha)
 
 
 def _volumes(trials: Sequence[GrowthTrial]) -> list[Volume]:
@@ -194,12 +262,7 @@ def _concluded(
 
 def _import_break(volumes: Sequence[Volume]) -> Breakpoint:
     loads = [(each.records, each.load.documents_per_s, each) for each in volumes if each.load.documents_per_s > 0]
-    result = find_break(
-        [records for records, _, _ in loads],
-        [rate for _, rate, _ in loads],
-        unit=RECORDS,
-        direction=Direction.FALL,
-    )
+    result = _result([records for records, _, _ in loads], [rate for _, rate, _ in loads], 0)
     signals = [(each.records, each.load.signals) for _, _, each in loads]
     return Breakpoint(
         name="import rate",
@@ -219,7 +282,7 @@ def _query_break(volumes: Sequence[Volume], connections: int, settings: GrowthSe
     times = [
         (each.records, min(batch_times), each) for each, batch_times in zip(whole, adjusted, strict=True) if batch_times
     ]
-    result = find_break([records for records, _, _ in times], [time_ns for _, time_ns, _ in times], unit=RECORDS)
+    result = _result([records for records, _, _ in times], [time_ns for _, time_ns, _ in times], connections)
     signals = [(each.records, _typical(each, connections)) for _, _, each in times]
     return Breakpoint(
         name=message("time per query over {connections}", connections=connections_text(connections)),

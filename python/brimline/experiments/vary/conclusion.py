@@ -1,5 +1,6 @@
 """Owns what a factor sweep shows: each combination, each factor's differences, each curve over the connections."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from brimline.units import format_count
 from brimline.wording import Message, Verbatim, joined, message
 
 METRIC_KEYS = ("throughput", "p95", "p99")
+NAMED_MAX = 4
+"""Differences that the headline names; more are a table."""
 CURVE_LEVELS_MIN = 3
 """Numbers of connections below which nothing is said about where throughput stops rising."""
 
@@ -69,9 +72,15 @@ class VaryConclusion:
     text: str
 
     @property
+    def throughput_differences(self) -> tuple[LevelDifference, ...]:
+        """Every difference of throughput that a table shows, that of loading among them."""
+        return tuple(each for each in (*self.everywhere, *self.within, *self.load_differences)
+                     if each.metric.key == "throughput")  # fmt: skip
+
+    @property
     def claims(self) -> tuple[LevelDifference, ...]:
-        """Differences of throughput over all combinations that are shown."""
-        return tuple(each for each in self.everywhere if each.metric.key == "throughput" and each.verdict in CLAIMS)
+        """Those of them that are shown."""
+        return tuple(each for each in self.throughput_differences if each.verdict in CLAIMS)
 
 
 def conclude_vary(
@@ -87,6 +96,8 @@ def conclude_vary(
     everywhere = differences(runs, design, kinds, margin=settings.margin, strata=strata)
     crossed = len(design) - len(strata) > 1
     within = differences(runs, design, kinds, margin=settings.margin, strata=strata, within=True) if crossed else ()
+    within = tuple(each for each in within if each.factor in others)
+    loading = _load_differences(settings, loads)
     cells = tuple(_cell(settings, levels, trials, runs, kinds) for levels in settings.combinations)
     return VaryConclusion(
         ended_by=Vary(settings, seed).ended_by(trials),
@@ -94,12 +105,12 @@ def conclude_vary(
         metrics=kinds,
         cells=cells,
         everywhere=everywhere,
-        within=tuple(each for each in within if each.factor in others),
+        within=within,
         curves=tuple(_curves(settings, cells, trials, seed)),
         loads=tuple(_load_cells(settings, loads)),
         load_metrics=_metrics("load"),
-        load_differences=_load_differences(settings, loads),
-        text=_text(settings, everywhere, bool(runs)),
+        load_differences=loading,
+        text=_text(settings, everywhere, within, loading) if runs else "no run counts",
     )
 
 
@@ -239,26 +250,68 @@ def difference_name(each: LevelDifference) -> Message:
     return joined(", ", [name, at_text(each.at)]) if each.at else name
 
 
-def _text(settings: VarySettings, everywhere: Sequence[LevelDifference], any_counts: bool) -> str:
-    """The differences of throughput that are shown, in words."""
-    if not any_counts:
-        return "no run counts"
-    compared = [each for each in everywhere if each.metric.key == "throughput"]
-    if not compared:
+def _text(
+    settings: VarySettings,
+    everywhere: Sequence[LevelDifference],
+    within: Sequence[LevelDifference],
+    loading: Sequence[LevelDifference],
+) -> str:
+    """The differences that the tables show, in words: of throughput first, which is what was asked for."""
+    if not (everywhere or within or loading):
         return message("{count} combinations measured", count=format_count(len(settings.combinations)))
-    shown = [each for each in compared if each.verdict in CLAIMS]
-    if not shown:
-        equal = all(each.verdict is ChangeVerdict.EQUIVALENT for each in compared)
-        return (
-            "every difference of throughput is surely too small to matter"
-            if equal
-            else ("no difference of throughput is shown")
-        )
-    return joined(
-        "; ",
-        [
-            message("throughput is higher with {what}" if each.b > each.a else "throughput is lower with {what}",
-                    what=difference_name(each))
-            for each in shown
-        ],
-    )  # fmt: skip
+    told = [*_told(everywhere), *_told(loading, loading=True)]
+    told += [each for each in _told(within) if not _implied(each, everywhere)]
+    of_throughput = [each for each in told if each.of.metric.key == "throughput"]
+    of_times = [each for each in told if each.of.metric.key != "throughput"]
+    words = [each.words for each in (*of_throughput, *of_times)]
+    if not of_throughput:
+        words.insert(0, _no_throughput([*everywhere, *within, *loading]))
+    if len(words) > NAMED_MAX:
+        more = message("{count} more differences are in the tables", count=format_count(len(words) - NAMED_MAX))
+        words = [*words[:NAMED_MAX], more]
+    return joined("; ", words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A difference that is shown, and how it is said."""
+
+    of: LevelDifference
+    words: str
+
+
+def _told(found: Sequence[LevelDifference], *, loading: bool = False) -> list[_Told]:
+    shown = [each for each in found if each.verdict in CLAIMS]
+    return [_Told(each, _words(each, loading=loading)) for each in sorted(shown, key=_smallness)]
+
+
+def _smallness(each: LevelDifference) -> float:
+    """The largest first."""
+    return 0.0 if each.change is None else -abs(math.log1p(each.change.value))
+
+
+def _words(each: LevelDifference, *, loading: bool) -> str:
+    higher, what = each.b > each.a, difference_name(each)
+    if loading:
+        return message("loading is faster with {what}" if higher else "loading is slower with {what}", what=what)
+    if each.metric.key == "throughput":
+        return message("throughput is higher with {what}" if higher else "throughput is lower with {what}", what=what)
+    return message("{metric} is longer with {what}" if higher else "{metric} is shorter with {what}",
+                   metric=each.metric.label, what=what)  # fmt: skip
+
+
+def _implied(told: _Told, everywhere: Sequence[LevelDifference]) -> bool:
+    """Whether the same is shown over all combinations, so that one of them adds nothing."""
+    own = told.of
+    return any(
+        (each.factor, each.level, each.metric.key, each.verdict) == (own.factor, own.level, own.metric.key, own.verdict)
+        and each.at.items() <= own.at.items()
+        for each in everywhere
+    )
+
+
+def _no_throughput(found: Sequence[LevelDifference]) -> str:
+    of_throughput = [each for each in found if each.metric.key == "throughput"]
+    if all(each.verdict is ChangeVerdict.EQUIVALENT for each in of_throughput):
+        return "every difference of throughput is surely too small to matter"
+    return "no difference of throughput is shown"

@@ -1,15 +1,16 @@
 """Owns an interference experiment as a report: what the background changes, what it did itself, then the comparison."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from brimline.analysis.background import SERVER_SHARES, Coverage
 from brimline.analysis.change_text import change_text, interval_text
-from brimline.analysis.comparison import Comparison, MetricChange, quantile_name
+from brimline.analysis.compared_run import ComparedRun
+from brimline.analysis.comparison import Comparison, MetricChange, QuantileChange, quantile_name
 from brimline.experiments.paired.interference import InterferenceSettings
 from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
-from brimline.report.comparison.figures import quantile_text
+from brimline.report.comparison.figures import is_figure, quantile_text
 from brimline.report.comparison.view import comparison_report
 from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Table
 from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage, format_rate
@@ -145,7 +146,7 @@ def latency_chart(comparison: Comparison, name: str) -> Chart | None:
         (message("with {background}", background=name), [each.b_ns for each in shift], comparison.b, figures.FAIL),
     )
     lines = [
-        figures.line(side, [], values, color)
+        figures.line(side, [], _drawn(shift, values, runs), color)
         | {
             "x": names,
             "mode": "lines+markers",
@@ -161,12 +162,18 @@ def latency_chart(comparison: Comparison, name: str) -> Chart | None:
     return Chart(
         id="with-and-without",
         title="Latency with and without the background",
-        caption="Quantiles of all runs of a side together, on a logarithmic axis.",
+        caption="Quantiles of a typical run of a side, on a logarithmic axis; one with too few operations beyond it is "
+        "not drawn.",
         summary=joined("; ", _summary(comparison)),
         figure={"data": lines, "layout": layout},
         legend=[Key(name=side, color=color, mark="line") for side, _, _, color in sides],
         height_px=340,
     )
+
+
+def _drawn(shift: Sequence[QuantileChange], values: Sequence[int], runs: Sequence[ComparedRun]) -> list[float | None]:
+    """The values that are figures: a bound is no place for a line."""
+    return [value if is_figure(each.quantile, runs) else None for each, value in zip(shift, values, strict=True)]
 
 
 def _summary(comparison: Comparison) -> Iterator[str]:

@@ -53,6 +53,7 @@ def _break_document(each: Breakpoint, growth: IndexSetGrowth) -> dict[str, Any]:
         "found": each.found,
         "too_few_volumes": each.result.too_few,
         "p_value": each.result.p_value,
+        "adjusted_p": None if each.result.too_few else each.adjusted_p,
         "position_records": None if found is None else found.position.value,
         "position_bytes": None if found is None else growth.data_bytes_at(found.position.value),
         "interval_records": None if found is None else interval_document(found.position),

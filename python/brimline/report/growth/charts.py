@@ -7,7 +7,7 @@ from brimline.experiments.growth.conclusion import Breakpoint, IndexSetGrowth, V
 from brimline.plan.pacing import connections_text
 from brimline.report import figures
 from brimline.report.view import Chart, Key
-from brimline.units import format_bytes, format_count, format_duration, format_number
+from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
 _US_PER_NS = 1e-3
@@ -20,7 +20,7 @@ def import_chart(sets: Sequence[IndexSetGrowth]) -> Chart:
         _marked(each.indexes.value, each.volumes, [_import_s(volume) for volume in each.volumes], color)
         for each, color in zip(sets, figures.SERIES, strict=False)
     ]
-    highest = max(_import_s(volume) for each in sets for volume in each.volumes)
+    highest = max((_import_s(volume) or 0.0 for each in sets for volume in each.volumes), default=0.0)
     layout = figures.layout(
         xaxis=_records_axis(sets), yaxis=figures.zero_based("import time, s per million documents", highest)
     )
@@ -31,7 +31,7 @@ def import_chart(sets: Sequence[IndexSetGrowth]) -> Chart:
         title="Import time per step",
         caption="How long each step took to import, per million documents. Level: the volume doesn't matter. "
         "A dotted line is a breakpoint, the band its 95 % interval.",
-        summary=_summary(sets[0], lambda volume: message("{time} s", time=format_number(_import_s(volume)))),
+        summary=_summary(sets[0], lambda volume: _import_text(volume)),
         figure={"data": data, "layout": layout},
         legend=_keys(sets),
     )
@@ -47,12 +47,11 @@ def disk_chart(growth: IndexSetGrowth) -> Chart | None:
     ]
     data, keys, highest = [], [], 0.0
     for name, color, of in parts:
-        known = [(volume, size) for volume in growth.volumes if (size := of(volume)) is not None]
-        if known:
-            sizes = [size * _MEGABYTES for _, size in known]
-            data.append(_marked(name, [volume for volume, _ in known], sizes, color))
+        sizes = [None if (size := of(volume)) is None else size * _MEGABYTES for volume in growth.volumes]
+        if known := [size for size in sizes if size is not None]:
+            data.append(_marked(name, growth.volumes, sizes, color))
             keys.append(Key(name=name, color=color, mark="line"))
-            highest = max(highest, *sizes)
+            highest = max(highest, *known)
     if not data:
         return None
     layout = figures.layout(xaxis=_records_axis([growth]), yaxis=figures.zero_based("size, MB", highest))
@@ -64,7 +63,7 @@ def disk_chart(growth: IndexSetGrowth) -> Chart | None:
             "takes, with a journal made in advance.",
             indexes=growth.indexes.value,
         ),
-        summary=_summary(growth, lambda volume: format_bytes(volume.load.storage_bytes or 0)),
+        summary=_summary(growth, lambda volume: _bytes_text(volume.load.storage_bytes)),
         figure={"data": data, "layout": layout},
         legend=keys,
     )
@@ -74,14 +73,14 @@ def query_chart(growth: IndexSetGrowth) -> Chart | None:
     """Time per query over the volume, a line for each number of connections, with the fit of the fewest."""
     lines = []
     for each, color in zip(growth.query_breaks, figures.SERIES, strict=False):
-        volumes = [volume for volume in growth.volumes if volume.records in each.volumes]
-        if volumes:
-            lines.append((each, color, volumes, [time * _US_PER_NS for time in each.values]))
+        times = {records: time * _US_PER_NS for records, time in zip(each.volumes, each.values, strict=True)}
+        if times:
+            lines.append((each, color, [times.get(volume.records) for volume in growth.volumes]))
     if not lines:
         return None
-    data = [_marked(_connections(each), volumes, times, color) for each, color, volumes, times in lines]
+    data = [_marked(_connections(each), growth.volumes, times, color) for each, color, times in lines]
     first = growth.query_break
-    keys = [Key(name=_connections(each), color=color, mark="line") for each, color, _, _ in lines]
+    keys = [Key(name=_connections(each), color=color, mark="line") for each, color, _ in lines]
     if first.result.fitted:
         fitted = [value * _US_PER_NS for value in first.result.fitted]
         data.append(figures.line("fitted", first.result.volumes, fitted, figures.INK, line={"dash": "dash"}))
@@ -90,7 +89,9 @@ def query_chart(growth: IndexSetGrowth) -> Chart | None:
         )
     layout = figures.layout(
         xaxis=_records_axis([growth]),
-        yaxis=figures.zero_based("time per query, µs", max(max(times) for *_, times in lines)),
+        yaxis=figures.zero_based(
+            "time per query, µs", max(time for *_, times in lines for time in times if time is not None)
+        ),
     )
     _mark_break(layout, first)
     return Chart(
@@ -101,15 +102,28 @@ def query_chart(growth: IndexSetGrowth) -> Chart | None:
             "The dotted line is the breakpoint with the fewest connections, the band its 95 % interval.",
             indexes=growth.indexes.value,
         ),
-        summary=_summary(growth, lambda volume: format_duration(volume.time_ns(first.connections) or 0)),
+        summary=_summary(growth, lambda volume: _time_text(volume.time_ns(first.connections))),
         figure={"data": data, "layout": layout},
         legend=keys,
         height_px=380,
     )
 
 
-def _import_s(volume: Volume) -> float:
-    return 1e6 / volume.load.documents_per_s if volume.load.documents_per_s else 0.0
+def _import_s(volume: Volume) -> float | None:
+    return 1e6 / volume.load.documents_per_s if volume.load.documents_per_s else None
+
+
+def _bytes_text(size: int | None) -> str:
+    return UNKNOWN_TEXT if size is None else format_bytes(size)
+
+
+def _time_text(time_ns: float | None) -> str:
+    return UNKNOWN_TEXT if time_ns is None else format_duration(time_ns)
+
+
+def _import_text(volume: Volume) -> str:
+    seconds = _import_s(volume)
+    return UNKNOWN_TEXT if seconds is None else message("{time} s", time=format_number(seconds))
 
 
 def _connections(each: Breakpoint) -> str:
@@ -121,7 +135,7 @@ def _records_axis(sets: Sequence[IndexSetGrowth]) -> dict[str, Any]:
     return figures.zero_based("records in the collection", highest)
 
 
-def _marked(name: str, volumes: Sequence[Volume], values: Sequence[float], color: str) -> dict[str, Any]:
+def _marked(name: str, volumes: Sequence[Volume], values: Sequence[float | None], color: str) -> dict[str, Any]:
     more = {"mode": "lines+markers", "marker": {"size": 6}}
     return figures.line(name, [volume.records for volume in volumes], values, color) | more
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from brimline.experiments.growth.conclusion import (
+    ALPHA,
     Breakpoint,
     GrowthConclusion,
     IndexSetGrowth,
@@ -111,7 +112,8 @@ def growth_report(
 
 def _verdict(conclusion: GrowthConclusion, trials: Sequence[GrowthTrial]) -> Verdict:
     ended = Fact(label="Ended by", value=_ENDS[conclusion.ended_by])
-    if not conclusion.sets:
+    leading = conclusion.leading
+    if leading is None:
         return Verdict(
             tone="warn",
             caption="Nothing was measured",
@@ -122,41 +124,50 @@ def _verdict(conclusion: GrowthConclusion, trials: Sequence[GrowthTrial]) -> Ver
             badges=[],
             facts=[ended],
         )
-    first = conclusion.sets[0]
-    query, last = first.query_break, first.volumes[-1]
+    growth, first = leading
+    last = growth.volumes[-1]
     facts = [
-        Fact(label="Import", value=capitalised(first.import_break.text)),
+        *(
+            Fact(label="Import" if each.connections == 0 else "Queries", value=capitalised(conclusion.named(of, each)))
+            for of, each in conclusion.others
+        ),
         ended,
         Fact(label="Largest volume", value=message("{count} records", count=format_count(last.records))),
         Fact(label="Time", value=format_duration(sum(trial.took_s or 0.0 for trial in trials) * 1e9)),
         *(Fact(label="Stopped", value=capitalised(each.stopped)) for each in conclusion.sets if each.stopped),
     ]
-    if query.result.found is None:
-        few = query.result.too_few
+    if first.result.found is None:
+        few = first.result.too_few
         return Verdict(
             tone="warn" if few else "pass",
-            caption="Too few volumes to look for a breakpoint" if few else "No query breakpoint found",
+            caption="Too few volumes to look for a breakpoint" if few else "No breakpoint found",
             figure="",
             unit="",
             interval="",
-            sentence=capitalised(query.text),
+            sentence=capitalised(conclusion.named(growth, first)),
             badges=[Badge(text="none found", tone="muted")],
             facts=facts,
         )
-    position = query.result.found.position
-    facts = [*_size_facts(first, position.value), *facts]
+    position = first.result.found.position
+    facts = [*_size_facts(growth, position.value), *facts]
+    of_queries = first.connections > 0
     return Verdict(
         tone="pass",
-        caption="Query breakpoint",
+        caption="Query breakpoint" if of_queries else "Import breakpoint",
         figure=position.value_text,
         unit="records",
         interval=position.interval_text,
         sentence=message(
-            "From there on a query takes longer: {change} at the last volume. Coincides: {cause}.",
-            change=query.change_text,
-            cause=query.cause_text,
+            "From there on a query takes longer: {change} at the last volume. Coincides: {cause}."
+            if of_queries
+            else "From there on the import is slower: {change} at the last volume. Coincides: {cause}.",
+            change=first.change_text,
+            cause=first.cause_text,
         ),
-        badges=[Badge(text=first.indexes.value, tone="muted")],
+        badges=[
+            Badge(text=growth.indexes.value, tone="muted"),
+            *([Badge(text=connections_text(first.connections), tone="muted")] if of_queries else []),
+        ],
         facts=facts,
     )
 
@@ -187,7 +198,11 @@ def _breaks_table(sets: Sequence[IndexSetGrowth]) -> Table:
             Column(label="Coincides", numeric=False),
         ],
         rows=rows,
-        caption="Chance: how often values without a break would look as broken (permuted residuals).",
+        caption=message(
+            "Chance: how often values without a break would look as broken (permuted residuals), by Holm over all "
+            "rows; a break is found below {alpha:g}.",
+            alpha=ALPHA,
+        ),
     )
 
 
@@ -196,13 +211,13 @@ def _break_row(growth: IndexSetGrowth, each: Breakpoint) -> list[Cell]:
     head = [Cell(text=capitalised(each.name)), Cell(text=growth.indexes.value)]
     if found is None:
         what = "too few volumes" if each.result.too_few else "none found"
-        chance = UNKNOWN_TEXT if each.result.too_few else format_number(each.result.p_value)
+        chance = UNKNOWN_TEXT if each.result.too_few else format_number(each.adjusted_p)
         return [*head, Cell(text=what, tone="muted"), Cell(text=""), Cell(text=chance), Cell(text=""), Cell(text="")]
     return [
         *head,
         Cell(text=found.position.value_text),
         Cell(text=found.position.interval_text),
-        Cell(text=format_number(each.result.p_value)),
+        Cell(text=format_number(each.adjusted_p)),
         Cell(text=each.change_text),
         Cell(text=each.cause_text),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from brimline.analysis.objective import LatencyObjective
-from brimline.analysis.outages import outage_ns, outages_of
+from brimline.analysis.outages import outage_ns, outages_of, retried_count
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.unsent import not_begun
 from brimline.plan.model import MixWork
@@ -127,7 +127,7 @@ def accounting(record: RunRecord) -> Section:
         rows.insert(3, ("Not begun", "the run ended before it came to them", left, "warn"))
     if attempted_again:
         rows.insert(2, ("Attempted again", "of those sent: inserts that had failed", attempted_again, "warn"))
-    retried = sum(of.get("retried", 0) for of in summary["operations"].values())
+    retried = retried_count(record)
     if retried:
         rows.append(("Sent once more", "attempts besides those sent, after an error that allows it", retried, "warn"))
     table = Table(

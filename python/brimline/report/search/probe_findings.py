@@ -12,9 +12,9 @@ _RANK = {Standing.FAIL: 0, Standing.WARN: 1, Standing.UNKNOWN: 2, Standing.PASS:
 
 
 def worst_findings(trials: Sequence[Trial], *, are_runs: bool = False) -> list[Finding]:
-    """Each check once: its worst result over all probes of the server, and how often it came out so.
+    """Each check once: its worst result over all probes of the server, and in how many of them it came out so.
 
-    `are_runs`: the report calls them runs.
+    Some checks say something only where there is something to say. `are_runs`: the report calls them runs.
     """
     by_name: dict[str, list[tuple[Finding, str]]] = defaultdict(list)
     for number, trial in enumerate(trials, start=1):
@@ -22,7 +22,8 @@ def worst_findings(trials: Sequence[Trial], *, are_runs: bool = False) -> list[F
             for finding in trial.observation.findings:
                 where = message("run {number}" if are_runs else "probe {number}", number=number)
                 by_name[finding.name].append((finding, where))
-    return [_worst(name, found, are_runs=are_runs) for name, found in by_name.items()]
+    count = sum(trial.probe.target == "server" for trial in trials)
+    return [_worst(name, found, count, are_runs=are_runs) for name, found in by_name.items()]
 
 
 def search_findings(trials: Sequence[Trial], *, client_limited: bool) -> list[Finding]:
@@ -66,19 +67,21 @@ def _generator_warning(failed: Finding, trials: Sequence[Trial]) -> Finding:
     return Finding(failed.name, Standing.WARN, evidence)
 
 
-def _worst(name: str, found: Sequence[tuple[Finding, str]], *, are_runs: bool) -> Finding:
+def _worst(name: str, found: Sequence[tuple[Finding, str]], count: int, *, are_runs: bool) -> Finding:
+    """`count`: all probes of the server, whether they have this check or not."""
     worst, where = min(found, key=lambda each: _RANK[each[0].verdict])
-    count = len(found)
-    if worst.verdict is Standing.PASS and count == 1:
-        return Finding(name, worst.verdict, message("in the only run" if are_runs else "in the only probe"))
-    if worst.verdict is Standing.PASS:
+    same = sum(finding.verdict is worst.verdict for finding, _ in found)
+    if count == 1:
+        only = message("in the only run" if are_runs else "in the only probe")
+        return Finding(name, worst.verdict, only if worst.verdict is Standing.PASS else worst.evidence)
+    if worst.verdict is Standing.PASS and same == count:
         everywhere = message("in all {count} runs" if are_runs else "in all {count} probes", count=count)
         return Finding(name, worst.verdict, everywhere)
     evidence = message(
         "in {same} of {count} runs; {where}: {evidence}"
         if are_runs
         else "in {same} of {count} probes; {where}: {evidence}",
-        same=sum(finding.verdict is worst.verdict for finding, _ in found),
+        same=same,
         count=count,
         where=where,
         evidence=worst.evidence,

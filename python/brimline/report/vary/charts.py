@@ -109,18 +109,18 @@ def _levels_axis(factor: Factor) -> dict[str, Any]:
 def _trace(
     at: Mapping[str, str], cells: Sequence[Cell], metric: Metric, color: str, factor: Factor, place: int
 ) -> dict[str, Any]:
-    shown = [(cell, mean) for cell in cells if (mean := cell.means.get(metric.key)) is not None]
-    bars = [mean.estimate for _, mean in shown]
-    values = [mean.value for _, mean in shown]
+    means = [cell.means.get(metric.key) for cell in cells]
+    bars = [None if mean is None else mean.estimate for mean in means]
+    values = [None if mean is None else mean.value for mean in means]
     line = figures.line(
         joined(", ", [at_text(at), metric.label]) if at else metric.label,
-        [_level(cell, place, factor) for cell, _ in shown],
+        [_level(cell, place, factor) for cell in cells],
         values,
         color,
         line={"dash": _DASHES.get(metric.key, "solid")},
     )
-    highs = [0.0 if bar is None else bar.high - value for bar, value in zip(bars, values, strict=True)]
-    lows = [0.0 if bar is None else min(value - bar.low, 0.95 * value) for bar, value in zip(bars, values, strict=True)]
+    highs = [0.0 if bar is None else bar.high - bar.value for bar in bars]
+    lows = [0.0 if bar is None else min(bar.value - bar.low, 0.95 * bar.value) for bar in bars]
     error = {"type": "data", "symmetric": False, "array": highs, "arrayminus": lows, "thickness": 1, "width": 3}
     return line | {"mode": "lines+markers", "marker": {"size": 6}, "error_y": {**error, "color": color}}
 

@@ -160,10 +160,11 @@ def mean_text(cell: Cell, metric: Metric) -> str:
 
 
 def half_width_text(mean: Mean | None) -> str:
-    """Half the interval as a share of the mean; a dash below two runs."""
+    """Half the interval as a share of the mean; a dash below two runs. From all of the mean on it tells nothing."""
     if mean is None or mean.estimate is None or not mean.value:
         return UNKNOWN_TEXT
-    return format_percentage((mean.estimate.high - mean.value) / mean.value, digits=2)
+    share = (mean.estimate.high - mean.value) / mean.value
+    return format_percentage(share, digits=2) if share < 1 else "can't be told"
 
 
 def _difference_row(each: LevelDifference) -> list[TableCell]:

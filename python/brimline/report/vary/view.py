@@ -58,6 +58,11 @@ _DEFINITIONS = (
         "where the change is surely smaller than the margin.",
     ),
     Fact(
+        label="Adjusted p",
+        value="by Holm over all differences of one factor that stand in one table: over all combinations, at each of "
+        "them, or of loading.",
+    ),
+    Fact(
         label="Precise",
         value="half the interval of the mean throughput is no more of it than was asked for; until then blocks "
         "are added, up to the most repeats or the budget.",
@@ -81,8 +86,7 @@ def vary_report(
             id="level-differences",
             title="What each level changes",
             short="Differences",
-            intro="Each level against the first of its factor. Intervals are Welch's over blocks, verdicts Holm's over "
-            "all differences of a factor.",
+            intro="Each level against the first of its factor. Intervals are Welch's over blocks.",
             blocks=_present(_everywhere(conclusion)) if counted else [],
         ),
         Section(
@@ -178,8 +182,8 @@ def _verdict(conclusion: VaryConclusion, settings: VarySettings, trials: Sequenc
     if precise < known:
         precision = format_percentage(settings.precision)
         badges.append(Badge(text=message("not all known within {precision}", precision=precision), tone="warn"))
-    compared = [each for each in conclusion.everywhere if each.metric.key == "throughput"]
-    if len(compared) != 1 or compared[0].change is None:
+    compared = conclusion.throughput_differences
+    if len(compared) != 1 or compared[0].change is None or not compared[0].everywhere:
         shown = len(conclusion.claims)
         caption = "Differences of throughput that are shown" if compared else "Factor sweep"
         tone: Tone = "fail" if not counting else "warn" if badges else "pass"
