@@ -3,11 +3,12 @@
 Columns of a monitor row that are read here, all optional: `at_ns` (the run's clock), `server_cpu_ns` (CPU
 time of the server process, growing), `server_cpu_count` (CPUs that process may use), `host_busy_ns` (CPU time
 of all processes of the server's host, growing), `host_cpu_count`, `shared_host` (whether the generator runs
-on that host).
+on that host), `members_cpu_ns` (CPU time of the deployment's other members on that host, growing), the same and that of
+other programs by name.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import IntervalRow
@@ -25,13 +26,25 @@ class GeneratorCpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerCpu:
-    """CPU of the server process and of its host; None: the monitor couldn't see it."""
+    """CPU of the server process and of its host; None: the monitor couldn't see it.
+
+    `address` is the server's, "" where rows don't say. `members` are CPUs used by the deployment's other members on
+    that host, by name; `others` those of programs that are no part of it, the busiest first.
+    """
 
     server_cpus_used: float | None = None
     server_cpu_count: float | None = None
     host_cpus_busy: float | None = None
     host_cpu_count: float | None = None
     shared_host: bool | None = None
+    address: str = ""
+    members: Mapping[str, float] = field(default_factory=dict)
+    others: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def deployment_cpus_used(self) -> float | None:
+        """By all of the measured deployment that runs on the server's host."""
+        return None if self.server_cpus_used is None else self.server_cpus_used + sum(self.members.values())
 
     @property
     def server_share(self) -> float | None:
@@ -45,10 +58,10 @@ class ServerCpu:
 
     @property
     def server_is_main_consumer(self) -> bool:
-        """Whether at least half of the host's busy time is the server's."""
-        if self.server_cpus_used is None or self.host_cpus_busy is None:
+        """Whether at least half of the host's busy time is the server's, with all members of its deployment."""
+        if self.deployment_cpus_used is None or self.host_cpus_busy is None:
             return False
-        return self.server_cpus_used >= self.host_cpus_busy / 2
+        return self.deployment_cpus_used >= self.host_cpus_busy / 2
 
 
 def generator_cpu(measured: Sequence[IntervalRow]) -> GeneratorCpu:
@@ -70,7 +83,15 @@ def server_cpu(window: ServerWindow) -> ServerCpu:
         host_cpus_busy=_cpus(window.rate("host_busy_ns")),
         host_cpu_count=window.last("host_cpu_count"),
         shared_host=None if shared is None else bool(shared),
+        address=window.last_text("server"),
+        members=_named_cpus(window, "members_cpu_ns_by_name", absent_is_zero=False),
+        others=_named_cpus(window, "others_cpu_ns_by_name", absent_is_zero=True),
     )
+
+
+def _named_cpus(window: ServerWindow, column: str, *, absent_is_zero: bool) -> dict[str, float]:
+    rates = window.named_rates(column, absent_is_zero=absent_is_zero)
+    return {name: cpu_ns_per_s / NS_PER_S for name, cpu_ns_per_s in rates.items()}
 
 
 def _cpus(cpu_ns_per_s: float | None) -> float | None:

@@ -6,13 +6,16 @@ subtracted across the change, and what grew is added up over the stays at each s
 however often it is asked for: a long run has thousands of rows and dozens of questions.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brimline.record.model import Scalar, ServerRow
+from brimline.record.named_times import read_named_times
 from brimline.units import NS_PER_S
 
 Column: TypeAlias = NDArray[np.float64]
@@ -70,6 +73,22 @@ class ServerWindow:
         elapsed_s = sum(float(at_ns[last] - at_ns[first]) / NS_PER_S for first, last in ends)
         return self._growth(ends, columns, per=elapsed_s) if elapsed_s > 0 else None
 
+    def named_rates(self, column: str, *, absent_is_zero: bool) -> dict[str, float]:
+        """By name, growth per second of the times in the cells of a column (`record.named_times`), over each stay.
+
+        `absent_is_zero`: a name that a cell lacks had no time yet; else it is known from its first cell on.
+        """
+        grown, elapsed_s = Counter[str](), 0.0
+        at_ns = np.nan_to_num(self.column("at_ns"))
+        told = [(place, times) for place, row in enumerate(self._rows) if (times := row.get(column)) is not None]
+        for _, stay in groupby(told, key=lambda each: int(self._stays[each[0]])):
+            cells = [(place, read_named_times(text)) for place, text in stay]
+            elapsed_s += float(at_ns[cells[-1][0]] - at_ns[cells[0][0]]) / NS_PER_S
+            for name, last_ns in cells[-1][1].items():
+                first_ns = next((times[name] for _, times in cells if name in times), 0)
+                grown[name] += last_ns - (cells[0][1].get(name, 0) if absent_is_zero else first_ns)
+        return {name: max(time_ns, 0) / elapsed_s for name, time_ns in grown.most_common()} if elapsed_s > 0 else {}
+
     def ratio(self, counted: Iterable[str], per: Iterable[str]) -> float | None:
         """Growth of some counters for each step of others, over the rows that have all of them; None without a step."""
         above, below = tuple(counted), tuple(per)
@@ -92,6 +111,10 @@ class ServerWindow:
     def last(self, column: str) -> float | None:
         """The last value of a column."""
         return next(iter(self.values(column)[::-1]), None)
+
+    def last_text(self, column: str) -> str:
+        """The last that a column of words says; "" where none does."""
+        return next((text for row in reversed(self._rows) if isinstance(text := row.get(column), str) and text), "")
 
     def shares(self, part: str, whole: str) -> list[float]:
         """One gauge divided by another one of the same row, of the rows that have both."""

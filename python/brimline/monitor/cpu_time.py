@@ -29,14 +29,21 @@ class HostCpu:
 
 def process_cpu_ns(pid: int, *, proc: Path = Path("/proc")) -> int | None:
     """User and system time of all threads of a process, those that ended included; None when it is gone."""
+    found = named_process_cpu(pid, proc=proc)
+    return None if found is None else found[1]
+
+
+def named_process_cpu(pid: int, *, proc: Path = Path("/proc")) -> tuple[str, int] | None:
+    """What the kernel calls a process, and its `process_cpu_ns`; None when it is gone."""
     try:
         text = (proc / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
     # The name stands in parentheses and may hold anything.
-    fields = text.rpartition(")")[2].split()
+    head, _, rest = text.rpartition(")")
+    fields = rest.split()
     first = _USER_TIME_FIELD - _FIRST_FIELD_AFTER_NAME
-    return (int(fields[first]) + int(fields[first + 1])) * _NS_PER_TICK
+    return head.partition("(")[2], (int(fields[first]) + int(fields[first + 1])) * _NS_PER_TICK
 
 
 def host_cpu(*, proc: Path = Path("/proc")) -> HostCpu | None:

@@ -125,6 +125,11 @@ class ServerRow:
     # control groups allow parts of one.
     server_cpu_ns: Counter = None
     server_cpu_count: Constant = None
+    # The deployment's other members on the server's host: their CPU together, and each by name, as
+    # `record.named_times` writes it. Of other programs those that took most since the first look, where they were read.
+    members_cpu_ns: Counter = None
+    members_cpu_ns_by_name: str | None = None
+    others_cpu_ns_by_name: str | None = None
     # The server's host, only when it is this machine. `iowait` is time in which a CPU had nothing to do but wait for a
     # disk; it is not part of `busy`.
     host_busy_ns: Counter = None

@@ -4,14 +4,16 @@ Of another machine nothing can be seen from here, and nothing is guessed.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from pymongo.errors import PyMongoError
 
 from brimline.monitor import cpu_time, host
-from brimline.monitor.host import Columns
+from brimline.monitor.programs import Programs
 from brimline.servers.deployment import Client, Deployment
+from brimline.servers.members import member_processes
 
 _DATA_PATH_DEFAULT = "/data/db"
 """Where a mongod keeps its data when nobody says anything: https://www.mongodb.com/docs/manual/reference/program/mongod/"""
@@ -24,6 +26,7 @@ class ServerHost:
     pid: int
     disk: str | None
     interfaces: tuple[str, ...]
+    programs: Programs | None = None
     root: Path = Path("/")
 
     @classmethod
@@ -35,11 +38,13 @@ class ServerHost:
             pid=deployment.pid,
             disk=_data_disk(deployment.pid, client),
             interfaces=host.network_interfaces(),
+            programs=Programs(partial(member_processes, deployment, client), server_pid=deployment.pid),
         )
 
-    def columns(self) -> Columns:
+    def columns(self) -> dict[str, int | str | None]:
         """What the host's counters say now."""
-        columns = {
+        columns: dict[str, int | str | None] = {
+            **({} if self.programs is None else self.programs.columns()),
             "server_cpu_ns": cpu_time.process_cpu_ns(self.pid, proc=self.root / "proc"),
             **host.memory_columns(root=self.root),
             **host.network_columns(self.interfaces, root=self.root),

@@ -20,7 +20,24 @@ def listens(pid: int, port: int) -> bool:
     try:
         return any(socket in inodes for socket in _socket_inodes(pid))
     except PermissionError:
-        return _name(pid) in _SERVER_NAMES
+        return process_name(pid) in _SERVER_NAMES
+    except OSError:
+        return False
+
+
+def server_on_port(port: int) -> int | None:
+    """The pid of the mongod or mongos that listens on `port`; None where there is none that can be told."""
+    if not _listening_inodes(port):
+        return None
+    pids = (int(each.name) for each in _PROC.iterdir() if each.name.isdigit())
+    servers = (pid for pid in pids if process_name(pid) in _SERVER_NAMES)
+    return next((pid for pid in servers if _holds(pid, port)), None)
+
+
+def _holds(pid: int, port: int) -> bool:
+    """As `listens`, but a process that can't be looked into is none: several servers of another user's would all be."""
+    try:
+        return not _listening_inodes(port).isdisjoint(_socket_inodes(pid))
     except OSError:
         return False
 
@@ -52,7 +69,8 @@ def _socket_inodes(pid: int) -> list[str]:
     return inodes
 
 
-def _name(pid: int) -> str:
+def process_name(pid: int) -> str:
+    """What the kernel calls a process, 15 bytes at most; "" when it is gone."""
     try:
         return (_PROC / str(pid) / "comm").read_text().strip()
     except OSError:

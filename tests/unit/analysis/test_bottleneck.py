@@ -4,6 +4,7 @@ import pytest
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, other_programs_share
 from brimline.analysis.observation import observe
+from brimline.record.named_times import named_times_text
 
 from .records import S, interval_row, operation_row, run_record, summary
 
@@ -44,6 +45,35 @@ def test_other_programs_with_half_of_the_servers_cpu_are_what_the_host_is_busy_w
     others = "29 %" if kind is BottleneckKind.SERVER_CPU else "30.5 %"
     assert f"generator 10 %, others {others})" in found.text
     assert f"host CPU 99 % of 2 CPUs; other programs took {others} of the host" in found.evidence
+
+
+def with_names(column: str, used_s: dict[str, float]) -> list[dict[str, Any]]:
+    """Rows of a primary that uses 0.6 CPUs of a full host, and of what ran beside it: CPU seconds of ten by name."""
+    rows = [row | {"server": "127.0.0.1:27017"} for row in server_rows(server_cpus=0.6, host_cpus=1.96, shared=1)]
+    return [row | {column: named_times_text({name: int(used * S * part) for name, used in used_s.items()})}
+            for row, part in zip(rows, (0, 1), strict=True)]  # fmt: skip
+
+
+def test_the_members_of_the_measured_set_are_the_server_each_by_name() -> None:
+    """They were "other programs", with which the host was busy, though it was the set itself that filled it."""
+    used_s = {"mongod 127.0.0.1:27018": 4.4, "config server 127.0.0.1:27019": 4.0}
+    observation = observe(run_record(server=with_names("members_cpu_ns_by_name", used_s)))
+    found = bottleneck(observation)
+    assert found.kind is BottleneckKind.SERVER_CPU
+    assert found.text == (
+        "CPU 98 % of a shared host (server 72 % (127.0.0.1:27017 30 %, mongod 127.0.0.1:27018 22 %, "
+        "config server 127.0.0.1:27019 20 %), generator 10 %, others 16 %)"
+    )
+    assert other_programs_share(observation) == pytest.approx(0.16)
+
+
+def test_the_three_busiest_of_the_other_programs_are_named() -> None:
+    others = {"cc1plus": 5.0, "ld": 2.0, "dockerd": 1.0, "sshd": 0.5}
+    found = bottleneck(observe(run_record(server=with_names("others_cpu_ns_by_name", others))))
+    assert found.kind is BottleneckKind.HOST
+    named = "58 % (cc1plus 25 %, ld 10 %, dockerd 5 %)"
+    assert f"others {named}" in found.text
+    assert any(f"other programs took {named} of the host" in each for each in found.evidence)
 
 
 def test_a_full_host_with_another_consumer_is_not_the_servers() -> None:

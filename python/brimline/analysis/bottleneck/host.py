@@ -1,13 +1,19 @@
 """Owns the candidate "host": other programs took the CPUs that the server needed."""
 
+from collections.abc import Mapping
+
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
 from brimline.analysis.observation import Observation
 from brimline.analysis.validity import HOST_BUSY_SHARE
 from brimline.units import format_percentage
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 OTHERS_SHARE_NOTED = 0.10
 """Share of the host above which other programs are named in the evidence."""
+OTHERS_NAMED = 3
+"""Other programs that are named, the busiest."""
+NAMED_SHARE_MIN = 0.005
+"""Share of the host below which a program isn't named."""
 OTHERS_SHARE_NEAR = 0.25
 """Share of the host from which other programs disturb what is measured: more than a rounding of its figures."""
 OTHERS_PART_OF_SERVER = 0.5
@@ -26,7 +32,7 @@ def host(observation: Observation) -> Evidence:
         "host CPU {share} of {count:g} CPUs", share=format_percentage(server.host_share), count=server.host_cpu_count
     )
     if others is not None and others > OTHERS_SHARE_NOTED:
-        taken = message("other programs took {share} of the host", share=format_percentage(others))
+        taken = message("other programs took {share} of the host", share=_with_names(others, _busiest(observation)))
         text = joined("; ", [text, taken])
     if others_fill_host(observation):
         verdict = message("a host busy with other programs: {divided}", divided=host_text(observation))
@@ -36,14 +42,14 @@ def host(observation: Observation) -> Evidence:
 
 
 def other_programs_share(observation: Observation) -> float | None:
-    """Share of the server's host that neither server nor generator used; None where that isn't known."""
+    """Share of the server's host that neither the deployment nor the generator used; None where that isn't known."""
     server = observation.server
-    if server.host_cpus_busy is None or server.server_cpus_used is None or not server.host_cpu_count:
+    if server.host_cpus_busy is None or server.deployment_cpus_used is None or not server.host_cpu_count:
         return None
     if server.shared_host is None:
         return None  # whether the generator's share is to be taken off isn't known
     ours = observation.generator.process_share if server.shared_host else 0.0
-    return max(server.host_cpus_busy - server.server_cpus_used - ours, 0.0) / server.host_cpu_count
+    return max(server.host_cpus_busy - server.deployment_cpus_used - ours, 0.0) / server.host_cpu_count
 
 
 def others_fill_host(observation: Observation) -> bool:
@@ -51,7 +57,7 @@ def others_fill_host(observation: Observation) -> bool:
     server, others = observation.server, other_programs_share(observation)
     if others is None or (server.host_share or 0) < HOST_BUSY_SHARE:
         return False
-    servers = (server.server_cpus_used or 0) / (server.host_cpu_count or 1)
+    servers = (server.deployment_cpus_used or 0) / (server.host_cpu_count or 1)
     return servers >= SERVER_SHARE_MIN and others >= OTHERS_PART_OF_SERVER * servers
 
 
@@ -59,15 +65,39 @@ def host_text(observation: Observation) -> str:
     """How the CPU time of the server's host was divided."""
     server = observation.server
     whole = server.host_cpu_count or 1
-    parts = [message("server {share}", share=format_percentage((server.server_cpus_used or 0) / whole))]
+    members = {name: used / whole for name, used in server.members.items()}
+    if members and server.address:
+        members = {server.address: (server.server_cpus_used or 0) / whole} | members
+    parts = [
+        message("server {share}", share=_with_names((server.deployment_cpus_used or 0) / whole, members)),
+    ]
     if server.shared_host:
         share = format_percentage(observation.generator.process_share / whole)
         parts.append(message("generator {share}", share=share))
     others = other_programs_share(observation)
     if others is not None:
-        parts.append(message("others {share}", share=format_percentage(others)))
+        parts.append(message("others {share}", share=_with_names(others, _busiest(observation))))
     return message(
         "CPU {share} of a shared host ({divided})" if server.shared_host else "CPU {share} of the host ({divided})",
         share=format_percentage(server.host_share or 0),
         divided=joined(", ", parts),
     )
+
+
+def _busiest(observation: Observation) -> dict[str, float]:
+    """Shares of the host of the other programs that took most."""
+    server = observation.server
+    shares = {name: used / (server.host_cpu_count or 1) for name, used in server.others.items()}
+    return dict(sorted(shares.items(), key=lambda each: -each[1])[:OTHERS_NAMED])
+
+
+def _with_names(share: float, parts: Mapping[str, float]) -> str:
+    """`42 % (127.0.0.1:27017 20 %, mongod 127.0.0.1:27018 11 %)`; the share alone where nothing has a name."""
+    named = [
+        message("{name} {share}", name=Verbatim(name), share=format_percentage(each))
+        for name, each in parts.items()
+        if each >= NAMED_SHARE_MIN
+    ]
+    if not named:
+        return format_percentage(share)
+    return message("{share} ({named})", share=format_percentage(share), named=joined(", ", named))

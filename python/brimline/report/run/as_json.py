@@ -113,6 +113,8 @@ def observation_document(observation: Observation) -> dict[str, Any]:
         "server_cpu_share": observation.server.server_share,
         "host_cpu_share": observation.server.host_share,
         "host_cpu_share_of_others": other_programs_share(observation),
+        "cpus_used_by_member": dict(observation.server.members),
+        "cpus_used_by_other_program": dict(observation.server.others),
         "steady_state": steady_document(observation.steady),
         "checks": [_finding_document(finding) for finding in observation.findings],
     }
