@@ -3,12 +3,14 @@
 A change without the list of what was changed can't be believed: the other server had another kernel, too.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brimline.analysis.compared_run import ComparedRun
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_duration
+from brimline.wording import Verbatim, joined, message
 
 # What names a run, or where a server listens, and no property of what was measured.
 _NO_CONFIGURATION = frozenset(
@@ -61,6 +63,22 @@ def configuration_differences(a: Sequence[ComparedRun], b: Sequence[ComparedRun]
     return tuple(each for each in differences if len(each.a) > 1 or len(each.b) > 1 or each.a != each.b)
 
 
+def typical_differences(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> tuple[Difference, ...]:
+    """What most runs of A have otherwise than most of B: what was changed about where A ends and B begins."""
+    of_a, of_b = [_settings(run) for run in a], [_settings(run) for run in b]
+    names = dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings)
+    differences = [
+        Difference(where, name, (_typical(of_a, where, name),), (_typical(of_b, where, name),)) for where, name in names
+    ]
+    return tuple(each for each in differences if each.a != each.b)
+
+
+def difference_text(each: Difference) -> str:
+    """`lab network: local → 5ms`."""
+    return message("{where} {name}: {a} → {b}", where=each.where, name=Verbatim(each.name),
+                   a=joined(", ", map(Verbatim, each.a)), b=joined(", ", map(Verbatim, each.b)))  # fmt: skip
+
+
 def plan_differences(a: ComparedRun, b: ComparedRun) -> tuple[Difference, ...]:
     """What differs between the plans of two runs but for the seed, which makes no other kind of run."""
     differences = configuration_differences([a], [b])
@@ -70,6 +88,11 @@ def plan_differences(a: ComparedRun, b: ComparedRun) -> tuple[Difference, ...]:
 def _values(runs: Sequence[Mapping[tuple[str, str], Any]], where: str, name: str) -> tuple[str, ...]:
     """The values of one setting, each once, in the order of the runs."""
     return tuple(dict.fromkeys(_text(where, name, settings.get((where, name))) for settings in runs))
+
+
+def _typical(runs: Sequence[Mapping[tuple[str, str], Any]], where: str, name: str) -> str:
+    """The value that most runs have, of several the first."""
+    return Counter(_text(where, name, settings.get((where, name))) for settings in runs).most_common(1)[0][0]
 
 
 def _settings(run: ComparedRun) -> dict[tuple[str, str], Any]:

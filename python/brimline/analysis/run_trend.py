@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from brimline.analysis.change_text import signed_percentage
 from brimline.analysis.compared_run import ComparedRun, Metric, metrics
 from brimline.analysis.comparison import LeftOut
+from brimline.analysis.configuration import Difference, difference_text, typical_differences
 from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text
 from brimline.stats.change_points import MAGNITUDE_FLOOR, SERIES_MIN, ChangePoint, change_points
 from brimline.units import format_percentage
@@ -29,6 +30,10 @@ class MetricTrend:
         """Whether there are enough runs for a change to show."""
         return len(self.values) >= SERIES_MIN
 
+    def changed_with(self, point: ChangePoint) -> tuple[Difference, ...]:
+        """What is configured otherwise in most runs after `point` than in most before it."""
+        return typical_differences(self.runs[point.first : point.index], self.runs[point.index : point.end])
+
     def worse(self, point: ChangePoint) -> float:
         """By which share the metric became worse at `point`; negative where it became better."""
         return -point.change.value if self.metric.higher_is_better else point.change.value
@@ -36,7 +41,10 @@ class MetricTrend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSeries:
-    """The runs of one plan, whatever server they met, and what became of their metrics."""
+    """The runs of one plan, whatever server they met, and what became of their metrics.
+
+    `runs` are those that count, of `all_runs`.
+    """
 
     name: str
     plan_hash: str
@@ -44,6 +52,7 @@ class RunSeries:
     runs: tuple[ComparedRun, ...]
     left_out: tuple[LeftOut, ...]
     trends: tuple[MetricTrend, ...]
+    all_runs: tuple[ComparedRun, ...] = ()
 
     @property
     def newest_left_out(self) -> LeftOut | None:
@@ -110,6 +119,7 @@ def _series(name: str, plan_hash: str, runs: Sequence[ComparedRun], keys: Sequen
         newest_name=runs[-1].name,
         runs=tuple(valid),
         left_out=tuple(left_out),
+        all_runs=tuple(runs),
         trends=tuple(trend for metric in followed if (trend := _trend(metric, valid, floor)).values),
     )
 
@@ -123,15 +133,7 @@ def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricT
 def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -> GateCase:
     name = f"{series.name} {series.plan_hash} {trend.metric.key}"
     if not trend.enough:
-        text = message(
-            "{metric}: {count} run is too few for a trend, which needs {needed}"
-            if len(trend.values) == 1
-            else "{metric}: {count} runs are too few for a trend, which needs {needed}",
-            metric=trend.metric.label,
-            count=len(trend.values),
-            needed=SERIES_MIN,
-        )
-        return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text)
+        return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=too_few_text(trend))
     if not series.ends_with(trend):
         text = message(
             "{metric}: not known of the newest run, {name}", metric=trend.metric.label, name=series.runs[-1].name
@@ -152,9 +154,22 @@ def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -
     )
 
 
+def too_few_text(trend: MetricTrend) -> str:
+    """Counted are the runs that have the figure: of many runs of a plan few may have enough operations for a p99."""
+    count = len(trend.values)
+    return message(
+        "{metric}: {count} run has it, a trend needs {needed}"
+        if count == 1
+        else "{metric}: {count} runs have it, a trend needs {needed}",
+        metric=trend.metric.label,
+        count=count,
+        needed=SERIES_MIN,
+    )
+
+
 def point_text(trend: MetricTrend, point: ChangePoint) -> str:
     """One change in words."""
-    return message(
+    text = message(
         "{metric} {change} (95 % interval {low} to {high}) from {run} on",
         metric=trend.metric.label,
         change=signed_percentage(point.change.value),
@@ -162,3 +177,7 @@ def point_text(trend: MetricTrend, point: ChangePoint) -> str:
         high=signed_percentage(point.change.high),
         run=trend.runs[point.index].name,
     )
+    changed = trend.changed_with(point)
+    if not changed:
+        return text
+    return message("{text}; changed with it: {what}", text=text, what=joined("; ", map(difference_text, changed)))

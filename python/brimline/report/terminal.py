@@ -20,8 +20,8 @@ _SERIES_ID = "series-"
 """What the sections of a trend's series begin with."""
 _SHOWN_SECTIONS = (
     "background", "server-beside",
-    "configuration", "warnings", "gate", "changes", "distribution", "probes", "documents", "operations", "accounting",
-    "errors", "validity", "bottleneck",
+    "configuration", "warnings", "gate", "changes", "plans", "distribution", "probes", "documents", "operations",
+    "accounting", "errors", "validity", "bottleneck",
     "rule", "scenarios",
     "level-differences", "best-connections", "combinations", "loading",
 )  # fmt: skip

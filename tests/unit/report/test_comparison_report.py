@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,15 +14,15 @@ from rich.console import Console
 
 from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.comparison import compare_runs
-from brimline.analysis.run_trend import run_series
+from brimline.analysis.run_trend import gate_trends, run_series
 from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.comparison.trend_view import trend_report
 from brimline.report.language import in_language
 from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Table
-from tests.support.run_sets import MS, abba, run_sets, simulated_run
+from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 from tests.unit.analysis.records import operation_row, run_record
-from tests.unit.report.comparison_samples import dropped, regressed, report_of, trend_of
+from tests.unit.report.comparison_samples import WOBBLE, dropped, regressed, report_of, trend_of
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -185,7 +186,59 @@ def test_too_few_runs_are_named_and_not_judged() -> None:
     series = run_series([simulated_run(f"r{index}", started_ns=index) for index in range(4)])
     report = trend_report(series, floor=0.03, cases=())
     assert report.verdict.caption == "Too few runs" and charts(report) == []
-    assert "4 runs: too few for Throughput." in render_html(report)
+    assert "Throughput: 4 runs have it, a trend needs 6" in render_html(report)
+
+
+def nights(rates: Sequence[float], networks: Sequence[str | None]) -> list[ComparedRun]:
+    """Runs of one plan, night by night: their rate and their lab's network."""
+    return [
+        simulated_run(
+            f"night-{index:02}",
+            started_ns=index,
+            figures={"throughput": rate * (1 + WOBBLE[index % 5])},
+            environment={"server": {"version": "6.0.5", "lab": {"network": network}}},
+        )
+        for index, (rate, network) in enumerate(zip(rates, networks, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("late", [-1, 0, 1])
+def test_a_trend_names_what_was_changed_where_the_level_did(late: int) -> None:
+    """The network, a run before or after the split at the most: what most runs have is what is compared."""
+    rates = [1000.0] * 6 + [700.0] * 6
+    slower = run_series(nights(rates, [None] * (6 + late) + ["5ms"] * (6 - late)))
+    cases = gate_trends(slower, limit=0.05, newest=10)
+    report = trend_report(slower, floor=0.03, cases=cases)
+    (row,) = rows(report, "changes")
+    assert row["Changed with it"] == "lab network: not set → 5ms"
+    assert "changed with it: lab network: not set → 5ms" in cases[0].text
+    ((change,),) = [metric["changes"] for metric in report.data["series"][0]["metrics"]]
+    assert change["changed_with_it"] == [{"where": "lab", "name": "network", "a": ["not set"], "b": ["5ms"]}]
+    alone = run_series(nights(rates, [None] * 12))
+    (row,) = rows(trend_report(alone, floor=0.03, cases=()), "changes")
+    assert row["Changed with it"] == "nothing that brimline knows of"
+
+
+def test_a_trend_has_the_table_of_its_runs_and_what_was_changed_between_them() -> None:
+    series = run_series(nights([1000.0] * 6, [None, None, None, "5ms", None, None]))
+    found = rows(trend_report(series, floor=0.03, cases=()), "series-1")
+    assert [row["Run"] for row in found] == [run.name for run in series[0].runs]
+    assert found[0]["Throughput"] == "1 000 ops/s"
+    changed = [row["Changed since the run before"] for row in found]
+    assert changed == ["", "", "", "lab network: not set → 5ms", "lab network: 5ms → not set", ""]
+
+
+def test_runs_of_several_plans_are_told_what_they_differ_in_and_where_to_compare_them() -> None:
+    """It said that 8 runs are too few, of which there were four each of two plans."""
+    runs = [simulated_run(f"r{index}", started_ns=index, plan_of=plan(connections=8 if index % 2 else 16))
+            for index in range(8)]  # fmt: skip
+    report = trend_report(run_series(runs), floor=0.03, cases=())
+    older, newest = rows(report, "plans")
+    assert (older["Runs that count"], newest["Runs that count"]) == ("4", "4")
+    assert "plan connections: 16 → 8" in older["Differs from the plan of the newest run"]
+    text = printed(report)
+    assert "brimline compare" in text and "the most here are 4" in report.verdict.sentence
+    assert "8 runs: too few" not in text and "Throughput: 4 runs have it, a trend needs 6" in text
 
 
 def test_the_terminal_names_the_runs_that_are_left_out_of_a_trend() -> None:
@@ -194,13 +247,13 @@ def test_the_terminal_names_the_runs_that_are_left_out_of_a_trend() -> None:
     report = trend_report(run_series([*runs, spoilt]), floor=0.03, cases=())
     text = printed(report)
     assert "spoilt is left out: server and generator disagree" in text
-    assert "4 runs: too few for Throughput." in text
+    assert "Throughput: 4 runs have it, a trend needs 6" in text
 
 
 def test_one_run_is_told_in_the_singular() -> None:
     report = trend_report(run_series([simulated_run("only")]), floor=0.03, cases=())
     text = printed(report)
-    assert "1 run\n" in text and "1 run: too few for Throughput." in text and "1 runs" not in text
+    assert "1 run\n" in text and "Throughput: 1 run has it, a trend needs 6" in text and "1 runs" not in text
 
 
 def test_changes_and_margins_have_no_blank_before_the_sign_in_chinese() -> None:
@@ -208,6 +261,14 @@ def test_changes_and_margins_have_no_blank_before_the_sign_in_chinese() -> None:
     texts = [cell.text for block in _tables(report) for row in block.rows for cell in row]
     assert any(text.startswith("±") for text in texts) and any(text.startswith("+") for text in texts)
     assert not [text for text in texts if " %" in text]
+
+
+def rows(report: Report, section: str) -> list[dict[str, str]]:
+    """The rows of a section's first table, by the labels of its columns."""
+    blocks = next(each.blocks for each in report.sections if each.id == section)
+    table = next(block for block in blocks if isinstance(block, Table))
+    labels = [column.label for column in table.columns]
+    return [dict(zip(labels, (cell.text for cell in row), strict=True)) for row in table.rows]
 
 
 def _tables(report: Report) -> list[Table]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import Comparison, LeftOut, MetricChange, QuantileChange
+from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.report.comparison.figures import is_figure, unit_ending
@@ -22,10 +23,7 @@ def comparison_document(comparison: Comparison, cases: Sequence[GateCase]) -> di
         "verdict": comparison.verdict.value,
         "reason": comparison.reason,
         "load": comparison.kind,
-        "differences": [
-            {"where": each.where, "name": each.name, "a": list(each.a), "b": list(each.b)}
-            for each in comparison.differences
-        ],
+        "differences": [_difference_document(each) for each in comparison.differences],
         "changes": [_change_document(each) for each in comparison.changes],
         "shift": [_shift_document(each, comparison) for each in comparison.shift],
         "a": [_run_document(run) for run in comparison.a],
@@ -63,6 +61,10 @@ def gate_document(cases: Sequence[GateCase]) -> dict[str, Any] | None:
         "verdict": overall(cases).value,
         "cases": [_case_document(case) for case in cases],
     }
+
+
+def _difference_document(each: Difference) -> dict[str, Any]:
+    return {"where": each.where, "name": each.name, "a": list(each.a), "b": list(each.b)}
 
 
 def _case_document(case: GateCase) -> dict[str, Any]:
@@ -126,6 +128,7 @@ def _trend_document(trend: MetricTrend) -> dict[str, Any]:
                 "runs_after": point.end - point.index,
                 **_interval(point.change),
                 "worse_share": trend.worse(point),
+                "changed_with_it": [_difference_document(each) for each in trend.changed_with(point)],
             }
             for point in trend.points
         ],

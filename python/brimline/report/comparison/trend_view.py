@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from brimline.analysis.change_text import change_text, interval_text
+from brimline.analysis.configuration import Difference, configuration_differences, difference_text
 from brimline.analysis.gate import GateCase, GateVerdict, overall
-from brimline.analysis.run_trend import MetricTrend, RunSeries
+from brimline.analysis.run_trend import MetricTrend, RunSeries, too_few_text
 from brimline.record.environment import brimline_version
 from brimline.report.comparison.as_json import trend_document
 from brimline.report.comparison.charts import trend_chart
@@ -14,19 +15,24 @@ from brimline.report.comparison.figures import (
     metric_text,
     unsent_badges,
 )
+from brimline.report.comparison.runs_table import series_table
 from brimline.report.comparison.view import gate_section
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Chart, Column, Report, Section, Table, Text, Tone, Verdict
 from brimline.stats.change import geometric_mean
 from brimline.stats.change_points import SERIES_MIN
-from brimline.units import format_percentage
+from brimline.units import format_count, format_percentage
 from brimline.wording import Verbatim, joined, message
+
+SETTINGS_NAMED = 6
+"""Settings by which two plans differ that are named."""
 
 
 def trend_report(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateCase]) -> Report:
     """The report of all series; those with too few runs are named and not judged."""
     sections = [
         _changes(series),
+        _plans(series),
         gate_section(cases),
         *(_series(each, number) for number, each in enumerate(series, start=1)),
     ]
@@ -56,7 +62,11 @@ def _verdict(series: Sequence[RunSeries], *, floor: float, cases: Sequence[GateC
     if not enough:
         tone: Tone = "muted"
         caption = "Too few runs"
-        sentence: str = message("A trend needs at least {count} runs of one plan.", count=SERIES_MIN)
+        sentence: str = message(
+            "A trend needs at least {count} runs of one plan that have the figure; the most here are {most}.",
+            count=SERIES_MIN,
+            most=max((len(trend.values) for trend in trends), default=0),
+        )
     elif worse or better:
         tone, caption = ("fail" if worse else "pass"), "The level changed"
         sentence = message(
@@ -89,6 +99,7 @@ def _changes(series: Sequence[RunSeries]) -> Section:
             Column(label="95 % interval"),
             Column(label="Runs before, after", numeric=False, optional=True),
             Column(label="From run", numeric=False),
+            Column(label="Changed with it", numeric=False),
         ],
         rows=[row for group in rows for row in group],
     )
@@ -97,7 +108,7 @@ def _changes(series: Sequence[RunSeries]) -> Section:
         title="Changes of level",
         short="Changes",
         intro="Found by E-divisive; kept where Welch's test between the neighbouring stretches agrees and the change "
-        "is not below the floor.",
+        "is not below the floor. Changed with it: what most runs after it have configured otherwise than most before.",
         blocks=[table] if table.rows else [],
     )
 
@@ -117,14 +128,57 @@ def _change_rows(series: RunSeries, trend: MetricTrend) -> list[list[Cell]]:
                 Cell(text=interval_text(point.change)),
                 Cell(text=f"{len(before)}, {len(after)}"),
                 Cell(text=trend.runs[point.index].name),
+                _changed_cell(trend.changed_with(point)),
             ]
         )
     return rows
 
 
+def _changed_cell(changed: Sequence[Difference]) -> Cell:
+    if not changed:
+        return Cell(text="nothing that brimline knows of", tone="muted")
+    return Cell(text=joined("; ", map(difference_text, changed)), tone="warn")
+
+
+def _plans(series: Sequence[RunSeries]) -> Section:
+    """What the plans differ in, where there are several: a trend follows one of them."""
+    table = Table(
+        columns=[
+            Column(label="Plan", numeric=False, leading=True),
+            Column(label="Runs that count"),
+            Column(label="Differs from the plan of the newest run", numeric=False),
+        ],
+        rows=[
+            [
+                Cell(text=f"{each.name} {each.plan_hash}"),
+                Cell(text=format_count(len(each.runs))),
+                Cell(text=_plan_text(each, series[-1]), tone="muted" if each is series[-1] else ""),
+            ]
+            for each in series
+        ],
+    )
+    advice = Text(
+        text="A trend follows the runs of one plan. brimline compare sets those of two side by side.", tone="warn"
+    )
+    return Section(id="plans", title="What the plans differ in", short="Several plans",
+                   blocks=[advice, table] if len(series) > 1 else [])  # fmt: skip
+
+
+def _plan_text(series: RunSeries, newest: RunSeries) -> str:
+    if series is newest:
+        return "it is the newest"
+    found = configuration_differences(series.all_runs[:1], newest.all_runs[:1])
+    settings = [each for each in found if each.where == "plan"]
+    if not settings:
+        return "the name alone"
+    named = list(map(difference_text, settings[:SETTINGS_NAMED]))
+    if len(settings) > SETTINGS_NAMED:
+        named.append(message("{count} more settings", count=format_count(len(settings) - SETTINGS_NAMED)))
+    return joined("; ", named)
+
+
 def _series(series: RunSeries, number: int) -> Section:
     """One series: runs that sent less than was planned, its metrics run by run, or why there is nothing to say."""
-    few = [trend.metric.label for trend in series.trends if not trend.enough]
     charts: list[Chart] = [
         trend_chart(series, trend, id=f"trend-{number}-{trend.metric.key.replace('.', '-')}")
         for trend in series.trends
@@ -135,21 +189,13 @@ def _series(series: RunSeries, number: int) -> Section:
     ]
     left_out = [message("{name} is left out: {reason}", name=each.name, reason=each.reason) for each in series.left_out]
     texts: list[Block] = [Text(text=text, tone="warn") for text in (*unsent, *left_out)]
-    if few or not series.trends:
-        count = len(series.runs)
-        texts.append(
-            Text(
-                text=message(
-                    "{count} run: too few for {few}." if count == 1 else "{count} runs: too few for {few}.",
-                    count=count,
-                    few=joined(", ", few) or "a trend",
-                ),
-                tone="muted",
-            )
-        )
+    texts += [Text(text=too_few_text(trend), tone="muted") for trend in series.trends if not trend.enough]
+    if not series.trends:
+        texts.append(Text(text="No run that counts has a figure that is followed.", tone="muted"))
+    table = series_table(series.runs, [trend.metric for trend in series.trends])
     return Section(
         id=f"series-{number}",
         title=message("{name}, plan {plan_hash}", name=series.name, plan_hash=series.plan_hash),
         short=series.name,
-        blocks=[*texts, *charts],
+        blocks=[*texts, *charts, *([table] if table.rows else [])],
     )

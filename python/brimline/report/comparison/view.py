@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from brimline.analysis.change_text import change_text, interval_text, p_text
-from brimline.analysis.compared_run import ComparedRun, Metric, clock_of
+from brimline.analysis.compared_run import ComparedRun, clock_of
 from brimline.analysis.comparison import Comparison, MetricChange, quantile_name, shift_text
 from brimline.analysis.configuration import Difference
 from brimline.analysis.gate import GateCase, overall
@@ -24,9 +24,10 @@ from brimline.report.comparison.figures import (
     quantile_text,
     unsent_badges,
 )
+from brimline.report.comparison.runs_table import sides_table
 from brimline.report.lint_section import linted
 from brimline.report.view import Badge, Block, Cell, Column, Fact, Report, Section, Table, Text, Verdict
-from brimline.units import UNKNOWN_TEXT, format_count
+from brimline.units import UNKNOWN_TEXT
 from brimline.wording import joined, message
 
 _CAPTIONS = {
@@ -261,38 +262,8 @@ def _runs(comparison: Comparison) -> Section:
     sides = [("A", run) for run in comparison.a] + [("B", run) for run in comparison.b]
     sides.sort(key=lambda each: (each[1].started_ns or 0, each[1].name))
     shown = [each.metric for each in comparison.changes if each.metric.key in ("throughput", "p50", "p99", "errors")]
-    behind = any(run.unsent for _, run in sides)
-    table = Table(
-        columns=[
-            Column(label="Side", numeric=False),
-            *(Column(label=label) for label in ("Planned", "Sent") if behind),
-            *(Column(label=metric.label) for metric in shown),
-            Column(label="Run", numeric=False, leading=True),
-        ],
-        rows=[
-            [
-                Cell(text=side),
-                *(_totals_cells(run) if behind else ()),
-                *(_figure_cell(run, metric) for metric in shown),
-                Cell(text=run.name),
-            ]
-            for side, run in sides
-        ],
-        caption="Planned and sent are of the whole run, warm-up included." if behind else "",
-    )
+    table = sides_table(sides, shown)
     return Section(id="runs", title="Every run, in the order of time", short="Runs", blocks=[table])
-
-
-def _totals_cells(run: ComparedRun) -> tuple[Cell, Cell]:
-    if run.totals is None:
-        return Cell(text=UNKNOWN_TEXT), Cell(text=UNKNOWN_TEXT)
-    sent = Cell(text=format_count(run.totals.sent), tone="fail" if run.unsent else "")
-    return Cell(text=format_count(run.totals.planned)), sent
-
-
-def _figure_cell(run: ComparedRun, metric: Metric) -> Cell:
-    known = metric.key in run.figures
-    return Cell(text=metric_text(metric, run.figures[metric.key]) if known else UNKNOWN_TEXT)
 
 
 def _reproduction(experiment: ExperimentRecord | None, first: ComparedRun) -> list[Section]:
