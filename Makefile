@@ -20,21 +20,30 @@ demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
 	@$(BIN)/brimline capacity ycsb-b --quick || { code=$$?; test $$code -eq 4 && \
 	  echo 'no number this time: brimline would rather give none than a wrong one; try again on a quieter machine'; }
 
+# Two sets side by side make waiting cheap; what measures runs alone, after them. ARGUMENTS go to pytest.
+PYTEST := $(BIN)/python -m pytest --durations=10 --durations-min=1
+SIDE_BY_SIDE := --numprocesses 2
+
 .PHONY: test
-test: test-rust test-python ## Run everything that proves that it works
+test: test-rust test-python ## Run everything that proves that it works, at most 12 minutes
 
 .PHONY: test-rust
 test-rust: ## Run the engine's tests
-	cargo test --locked --workspace --exclude brimline-python
+	cargo test --quiet --locked --workspace --exclude brimline-python
 
 .PHONY: test-python
 test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
-	$(BIN)/python -m pytest
+	$(PYTEST) $(SIDE_BY_SIDE) -m 'not alone and not long' $(ARGUMENTS)
+	$(PYTEST) -m 'alone and not long' $(ARGUMENTS)
 
-.PHONY: lint
-lint: $(NATIVE) ## Check form, types and the one-way flow
+.PHONY: test-all
+test-all: test test-driver peers-smoke ## The same, then repetitions whose kind has a quick twin, the official driver, and every peer
+	$(PYTEST) -m long $(ARGUMENTS)
+
+.PHONY: check
+check: $(NATIVE) ## Check form, lints, types and the one-way flow, at most 3 minutes
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check python tests benchmarks examples
 	$(BIN)/ruff format --check python tests benchmarks examples
 	$(BIN)/mypy

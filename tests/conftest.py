@@ -4,12 +4,20 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from brimline.servers import Deployment, bundled, deployment
 from brimline.servers.distrust import ControlClient
+from tests.support import suite
 from tests.support.command_line import CommandLine
+from tests.support.labs import processes_below
 from tests.support.server import required_mongod
+from tests.support.suite import pytest_runtest_makereport  # noqa: F401 (a hook)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    suite.register(config)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -20,12 +28,45 @@ def _no_settings_of_whoever_runs_the_tests() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whatever became of the tests: no process that was started on their files outlives them."""
+    yield
+    left = processes_below(tmp_path_factory.getbasetemp())
+    for process in left:
+        process.kill()
+    assert not left, f"left running: {left}"
+
+
 @pytest.fixture(scope="session")
 def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """One real mongod for all tests that leave it as they found it, or drop what they need gone."""
     binary = required_mongod()
     with bundled(binary=binary, directory=tmp_path_factory.mktemp("mongod"), cache_gb=0.25) as deployment:
+        _shared.append(deployment)
         yield deployment
+        _shared.clear()
+
+
+_shared: list[Deployment] = []
+"""The server of `mongod`, once a test has asked for it."""
+
+
+@pytest.fixture(autouse=True)
+def _the_shared_server_lives(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Names the cause where the tests' own server is gone, not a refused connection in each test that follows."""
+    if "mongod" not in request.fixturenames:
+        yield
+        return
+    _check_shared("before")
+    yield
+    _check_shared("after")
+
+
+def _check_shared(when: str) -> None:
+    for each in _shared:
+        if each.pid is not None and not psutil.pid_exists(each.pid):
+            pytest.fail(f"the mongod that tests share (process {each.pid}, {each.address}) was gone {when} this test")
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pymongo
 import pytest
 
 from brimline.analysis.finding import Standing
@@ -12,17 +14,19 @@ from brimline.record.data_import import is_import
 from brimline.record.layout import RECORD_FILE
 from brimline.record.reader import read_state
 from brimline.record.scan import SCAN_TRIAL_KIND
-from brimline.servers import Deployment, bundled
-from tests.support.importing import Here
-from tests.support.server import required_mongod
+from brimline.servers import Deployment
+from tests.support.command_line import CommandLine
 from tests.support.ycsb_command import Database, database_without_collections, url_property
 
 
 @pytest.fixture(scope="module")
-def uri() -> Iterator[str]:
-    """A server for a whole file of tests."""
-    with bundled(binary=required_mongod(), cache_gb=0.25) as deployment:
-        yield f"mongodb://{deployment.address}"
+def uri(mongod: Deployment) -> Iterator[str]:
+    """The address of the shared server, from which what a file of tests left is taken away."""
+    address = f"mongodb://{mongod.address}"
+    yield address
+    with pymongo.MongoClient[dict[str, Any]](address, directConnection=True) as client:
+        for name in set(client.list_database_names()) - {"admin", "config", "local"}:
+            client.drop_database(name)
 
 
 @pytest.fixture
@@ -40,11 +44,10 @@ def url(request: pytest.FixtureRequest, mongod: Deployment) -> str:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
-    """In a directory of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BRIMLINE_URI", raising=False)
-    return Here(capsys)
+def here(brimline_cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """The command line, and the test itself, in a directory of its own."""
+    monkeypatch.chdir(brimline_cli.directory)
+    return brimline_cli
 
 
 @pytest.fixture(autouse=True)

@@ -301,3 +301,31 @@ def test_a_think_time_is_not_dropped_silently(words: tuple[str, ...], brimline_c
     assert outcome.exit_code == 2
     assert "load.think_time" in outcome.stderr and "\nhint: leave load.think_time out" in outcome.stderr
     assert not list(brimline_cli.directory.glob("runs/*"))
+
+
+# The same from a process
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "words"),
+    [
+        (2, ("run", "ycsb-c", "--uri", "")),
+        (2, ("run", "ycsb-c", "--uri", "postgres://127.0.0.1:5432")),
+        (5, ("run", "ycsb-c", "--uri", "mongodb://127.0.0.1:9")),
+        (2, ("run", "ycsb-g", "--null")),
+        (2, ("runn", "ycsb-c")),
+        (2, ("capacity", "ycsb-c", "--connection", "3")),
+        (2, ("sweep", "ycsb-c", "--vary", "colour=a,b")),
+        (2, ("import", "absent.json", "--uri", "mongodb://127.0.0.1:9")),
+        (2, ("show",)),
+        (0, ("list",)),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else None,
+)
+def test_a_process_says_what_the_function_says(
+    exit_code: int, words: tuple[str, ...], brimline_cli: CommandLine
+) -> None:
+    """All other refusals are tested by calling the function."""
+    process, function = brimline_cli.run_process(*words), brimline_cli.run(*words)
+    assert process.exit_code == function.exit_code == exit_code
+    assert (process.stdout, process.stderr) == (function.stdout, function.stderr)

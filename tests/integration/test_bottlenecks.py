@@ -28,7 +28,7 @@ from tests.support.replica_set import replica_set
 from tests.support.scripted_server import scripted_server
 from tests.support.server import required_mongod
 
-pytestmark = pytest.mark.mongod
+pytestmark = [pytest.mark.mongod, pytest.mark.alone]
 
 RECORDS = 2000
 TRIES = 3

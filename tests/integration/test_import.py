@@ -5,6 +5,7 @@ import json
 import random
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,11 +15,11 @@ import pymongo
 import pytest
 
 from tests.support.command_line import CommandLine
-from tests.support.importing import SLOWLY, Here, start
+from tests.support.importing import SLOWLY, start
 from tests.support.own_mongod import OwnMongod
 from tests.support.waiting import eventually
 
-ROWS = 150_000
+ROWS = 15_000
 TEXT = "x" * 180
 
 
@@ -31,24 +32,32 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnMongod]:
+    """A server that can be told to take its time."""
+    with OwnMongod.running(tmp_path_factory.mktemp("own") / "db") as server:
+        yield server
+
+
 @pytest.mark.parametrize(("name", "seed"), [("rows.csv", 1), ("rows.csv", 2), ("own.csv", 3)])
 def test_an_import_killed_twice_has_every_row_once(
-    brimline_cli: CommandLine, uri: str, rows: Path, name: str, seed: int
+    brimline_cli: CommandLine, own: OwnMongod, rows: Path, name: str, seed: int
 ) -> None:
     chance = random.Random(seed)
-    at = ("--uri", uri, "-d", "killed", "-c", f"c{seed}")
-    running = start(brimline_cli, 1, rows / name, "--headerline", *at, *SLOWLY)
-    for attempt in (2, 3):
-        time.sleep(chance.uniform(0.0, 0.5))
-        assert running.process.poll() is None, "the import was over before it could be killed"
-        running.send(signal.SIGKILL)
-        running.end()
-        running = start(brimline_cli, attempt, "--resume", "latest", "--uri", uri)
+    at = ("--uri", own.uri, "-d", "killed", "-c", f"c{seed}")
+    with own.slow_inserts():
+        running = start(brimline_cli, 1, rows / name, "--headerline", *at, *SLOWLY)
+        for attempt in (2, 3):
+            time.sleep(chance.uniform(0.0, 0.5))
+            assert running.process.poll() is None, "the import was over before it could be killed"
+            running.send(signal.SIGKILL)
+            running.end()
+            running = start(brimline_cli, attempt, "--resume", "latest", "--uri", own.uri)
     outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr
     counts = outcome.json()["counts"]
     assert counts["read"] == counts["inserted"] == ROWS
-    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+    with pymongo.MongoClient[dict[str, Any]](own.uri) as client:
         collection = client["killed"][f"c{seed}"]
         key = "_id" if name == "own.csv" else "k"
         assert collection.count_documents({}) == ROWS
@@ -59,7 +68,7 @@ def test_an_import_killed_twice_has_every_row_once(
 def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
     brimline_cli: CommandLine, tmp_path: Path, rows: Path, concern: str
 ) -> None:
-    with OwnMongod.running(tmp_path / "db") as server:
+    with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
         at = ("--uri", server.uri, "-d", "dying", "-c", "c", "--writeConcern", concern)
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY, "--wait-for-server", "60s")
         with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
@@ -79,7 +88,7 @@ def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
 def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_there(
     brimline_cli: CommandLine, tmp_path: Path, rows: Path
 ) -> None:
-    with OwnMongod.running(tmp_path / "db") as server:
+    with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
         at = ("--uri", server.uri, "-d", "dying", "-c", "c", "--writeConcern", "{w: 1, j: false}")
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
         with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
@@ -97,11 +106,15 @@ def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_t
             assert client["dying"]["c"].count_documents({}) == ROWS
 
 
-def test_an_interrupted_import_keeps_what_is_in_and_goes_on(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
+def test_an_interrupted_import_keeps_what_is_in_and_goes_on(
+    brimline_cli: CommandLine, own: OwnMongod, rows: Path
+) -> None:
+    uri = own.uri
     at = ("--uri", uri, "-d", "interrupted", "-c", "c")
-    running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
-    running.send(signal.SIGINT)
-    outcome = running.end()
+    with own.slow_inserts():
+        running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
+        running.send(signal.SIGINT)
+        outcome = running.end()
     outcome.check_error(130, "interrupted by SIGINT", "so far", "--resume")
     before = outcome.json()
     assert before["counts"] == before["certain_counts"]
@@ -113,20 +126,22 @@ def test_an_interrupted_import_keeps_what_is_in_and_goes_on(brimline_cli: Comman
     assert again.exit_code == 0 and "nothing is left to do" in again.stderr
 
 
-def test_a_changed_file_is_not_gone_on_with(brimline_cli: CommandLine, uri: str, rows: Path) -> None:
+def test_a_changed_file_is_not_gone_on_with(brimline_cli: CommandLine, own: OwnMongod, rows: Path) -> None:
+    uri = own.uri
     path = brimline_cli.directory / "changing.csv"
     path.write_bytes((rows / "rows.csv").read_bytes())
     at = ("--uri", uri, "-d", "changed", "-c", "c")
-    running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
-    running.send(signal.SIGKILL)
-    running.end()
+    with own.slow_inserts():
+        running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
+        running.send(signal.SIGKILL)
+        running.end()
     path.write_text("k,s\n1,2\n")
     brimline_cli.run("import", "--resume", "latest", "--uri", uri).check_error(
         2, "was changed since the import began", "size", "import anew"
     )
 
 
-def test_refused_documents_go_to_a_file_with_line_and_reason(here: Here, uri: str) -> None:
+def test_refused_documents_go_to_a_file_with_line_and_reason(here: CommandLine, uri: str) -> None:
     path = Path("twice.json")
     path.write_text('{"_id":1}\n{"_id":2}\n\n{"_id":1,"again":true}\n{"_id":3}\n')
     outcome = here.run("import", path, "--uri", uri, "-d", "refused", "-c", "c", "--json")
@@ -141,7 +156,7 @@ def test_refused_documents_go_to_a_file_with_line_and_reason(here: Here, uri: st
     assert "rejected.jsonl" in said.stdout
 
 
-def test_the_first_refused_document_stops_it_when_asked_to(here: Here, uri: str) -> None:
+def test_the_first_refused_document_stops_it_when_asked_to(here: CommandLine, uri: str) -> None:
     path = Path("twice.json")
     path.write_text('{"_id":1}\n{"_id":1}\n{"_id":2}\n')
     at = ("--uri", uri, "-d", "stopped", "-c", "c", "--drop")
@@ -161,14 +176,14 @@ def test_the_first_refused_document_stops_it_when_asked_to(here: Here, uri: str)
     ],
 )
 def test_bad_input_is_one_error_with_its_line(
-    here: Here, uri: str, content: str, options: list[str], exit_code: int, parts: list[str]
+    here: CommandLine, uri: str, content: str, options: list[str], exit_code: int, parts: list[str]
 ) -> None:
     Path("bad.csv").write_text(content)
     outcome = here.run("import", "bad.csv", "--uri", uri, "-d", "bad", "-c", "c", "--drop", *options)
     outcome.check_error(exit_code, *parts)
 
 
-def test_what_can_not_be_an_import_is_said_before_it_begins(here: Here, uri: str) -> None:
+def test_what_can_not_be_an_import_is_said_before_it_begins(here: CommandLine, uri: str) -> None:
     Path("one.json").write_text("{}\n")
     Path("empty").mkdir()
     at = ("--uri", uri)
@@ -181,7 +196,7 @@ def test_what_can_not_be_an_import_is_said_before_it_begins(here: Here, uri: str
     assert not Path("runs").exists()
 
 
-def test_a_dump_is_imported_compressed_or_not(here: Here, uri: str) -> None:
+def test_a_dump_is_imported_compressed_or_not(here: CommandLine, uri: str) -> None:
     documents = [{"_id": number, "text": "ü" * 20} for number in range(5_000)]
     dump = b"".join(bson.encode(each) for each in documents)
     database = Path("dump") / "shop"
@@ -197,7 +212,7 @@ def test_a_dump_is_imported_compressed_or_not(here: Here, uri: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b", "50% off", "séjours.été", "集合" * 20])
-def test_a_dump_goes_into_the_collection_that_it_was_taken_of(here: Here, uri: str, name: str) -> None:
+def test_a_dump_goes_into_the_collection_that_it_was_taken_of(here: CommandLine, uri: str, name: str) -> None:
     database = Path("dump") / "shop"
     database.mkdir(parents=True)
     stem = quote(name, safe="$&+=:@")
@@ -214,7 +229,7 @@ def test_a_dump_goes_into_the_collection_that_it_was_taken_of(here: Here, uri: s
     assert (by_directory.exit_code, by_directory.json()["count_after"]) == (0, 1), by_directory.stderr
 
 
-def test_documents_are_added_to_those_that_are_there(here: Here, uri: str) -> None:
+def test_documents_are_added_to_those_that_are_there(here: CommandLine, uri: str) -> None:
     Path("one.json").write_text("{}\n")
     at = ("import", "one.json", "--uri", uri, "-d", "added")
     here.run(*at)
@@ -225,7 +240,7 @@ def test_documents_are_added_to_those_that_are_there(here: Here, uri: str) -> No
 
 
 def test_another_writer_is_noticed(brimline_cli: CommandLine, tmp_path: Path, rows: Path) -> None:
-    with OwnMongod.running(tmp_path / "db") as server:
+    with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
         at = ("--uri", server.uri, "-d", "shared", "-c", "c")
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
         with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
@@ -234,13 +249,13 @@ def test_another_writer_is_noticed(brimline_cli: CommandLine, tmp_path: Path, ro
     outcome.check_error(4, "the import is not proven", f"where {ROWS // 1000} 000 should be")
 
 
-def test_the_report_is_there_in_every_form(here: Here, uri: str, rows: Path) -> None:
+def test_the_report_is_there_in_every_form(here: CommandLine, uri: str, rows: Path) -> None:
     at = ("--uri", uri, "-d", "reported", "-c", "c", "--drop")
     assert here.run("import", rows / "rows.csv", "--headerline", *at).exit_code == 0
     shown = here.run("show", "latest", "--lang", "zh").stdout
     assert "导入速率" in shown
     text = here.run("report", "latest", "--format", "md", "-o", "-").stdout
-    assert "Client CPU per document" in text and "150 000 records read" in text
+    assert "Client CPU per document" in text and "15 000 records read" in text
     document = here.run("report", "latest", "--format", "json", "-o", "-").json()
     assert document["counts"]["inserted"] == ROWS
     assert {each["name"]: each["result"] for each in document["checks"]}["count"] == "pass"

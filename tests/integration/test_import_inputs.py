@@ -16,11 +16,11 @@ import pymongo
 import pytest
 
 from tests.support.command_line import CommandLine
-from tests.support.importing import SLOWLY, Here, begun
+from tests.support.importing import SLOWLY, begun
 from tests.support.own_mongod import OwnMongod
 from tests.support.waiting import eventually
 
-ROWS = 150_000
+ROWS = 15_000
 NOWHERE = "mongodb://127.0.0.1:1"
 TEXT = b"a,b\n1,2\n"
 
@@ -55,7 +55,7 @@ COMPRESSED = {
 def test_a_compressed_file_is_told_before_a_server_is_asked(
     compression: str,
     options: tuple[str, ...],
-    here: Here,
+    here: CommandLine,
 ) -> None:
     content, advice = COMPRESSED[compression]
     Path("rows.csv").write_bytes(content)
@@ -68,14 +68,14 @@ def test_a_compressed_file_is_told_before_a_server_is_asked(
 def test_a_file_that_is_not_compressed_is_told(
     name: str,
     options: tuple[str, ...],
-    here: Here,
+    here: CommandLine,
 ) -> None:
     Path(name).write_bytes(TEXT)
     outcome = here.run("import", name, "--uri", NOWHERE, "-c", "c", "--headerline", *options)
     outcome.check_error(2, name, "not compressed with gzip", "--gzip")
 
 
-def test_an_array_says_how_it_is_read(here: Here, uri: str) -> None:
+def test_an_array_says_how_it_is_read(here: CommandLine, uri: str) -> None:
     Path("rows.json").write_text('[{"a": 1}, {"a": 2}]')
     here.run("import", "rows.json", "--uri", uri, "-d", "arrays").check_error(2, "line 1", "--jsonArray")
     assert here.run("import", "rows.json", "--uri", uri, "-d", "arrays", "--jsonArray").exit_code == 0
@@ -94,7 +94,7 @@ def test_compressed_standard_input_is_told(brimline_cli: CommandLine, uri: str) 
     running.end().check_error(2, "standard input", "gzip", "--gzip")
 
 
-def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(here: Here, uri: str) -> None:
+def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(here: CommandLine, uri: str) -> None:
     Path("1.csv").write_text("a,b\n1,2\n")
     Path("2.csv").write_text("a,a\n1,2\n")
     with pymongo.MongoClient[dict[str, Any]](uri) as client:
@@ -104,7 +104,7 @@ def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(here: Here,
         assert [each["_id"] for each in client["kept"]["c"].find()] == ["before"]
 
 
-def test_a_pipe_is_read_once_and_whole(here: Here, uri: str) -> None:
+def test_a_pipe_is_read_once_and_whole(here: CommandLine, uri: str) -> None:
     os.mkfifo("rows")
     lines = "".join(f"{number}\n" for number in range(300_000))
 
@@ -124,19 +124,22 @@ def test_a_pipe_is_read_once_and_whole(here: Here, uri: str) -> None:
 
 
 @pytest.mark.parametrize("change", ["cut", "grown"])
-def test_a_file_that_changes_while_it_is_read_proves_nothing(brimline_cli: CommandLine, uri: str, change: str) -> None:
+def test_a_file_that_changes_while_it_is_read_proves_nothing(
+    brimline_cli: CommandLine, tmp_path: Path, change: str
+) -> None:
     path = brimline_cli.directory / "changing.csv"
     path.write_text("k,s\n" + "".join(f"{k},{'x' * 180}\n" for k in range(ROWS)))
-    at = ("--uri", uri, "-d", "changing", "-c", change)
-    running = brimline_cli.start("import", path, "--headerline", *at, *SLOWLY, "-q", "--json")
-    assert eventually(lambda: begun(brimline_cli), timeout_s=60)
-    if change == "cut":
-        os.truncate(path, 4 + 184 * 10)
-    else:
-        with path.open("a") as file:
-            file.write("1,2\n")
-    assert running.process.poll() is None, "the import was over before the file was changed"
-    outcome = running.end()
+    with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
+        at = ("--uri", server.uri, "-d", "changing", "-c", change)
+        running = brimline_cli.start("import", path, "--headerline", *at, *SLOWLY, "-q", "--json")
+        assert eventually(lambda: begun(brimline_cli), timeout_s=60)
+        if change == "cut":
+            os.truncate(path, 4 + 184 * 10)
+        else:
+            with path.open("a") as file:
+                file.write("1,2\n")
+        assert running.process.poll() is None, "the import was over before the file was changed"
+        outcome = running.end()
     outcome.check_error(4, "not proven", "changed while it was read", "changing.csv", "size")
     checks = {each["name"]: each["result"] for each in outcome.json()["checks"]}
     assert (checks["inputs"], checks["conservation"], checks["count"]) == ("fail", "pass", "pass")

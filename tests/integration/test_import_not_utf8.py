@@ -12,12 +12,13 @@ import pytest
 from bson.codec_options import CodecOptions
 
 from tests.support.command_line import CommandLine
-from tests.support.importing import SLOWLY, Here, start
+from tests.support.importing import SLOWLY, start
+from tests.support.own_mongod import OwnMongod
 
-ROWS = 300_000
+ROWS = 15_000
 
 
-def test_replaced_bytes_are_told_in_every_form(here: Here, uri: str) -> None:
+def test_replaced_bytes_are_told_in_every_form(here: CommandLine, uri: str) -> None:
     Path("1.csv").write_bytes(b"k,s\n1,x\n")
     Path("2.csv").write_bytes(b"k,\xe9\n2,x\n3,\xe9\xe9\n\xff,\xff\n")
     at = ("import", "1.csv", "2.csv", "--headerline", "--uri", uri, "-d", "latin", "-c", "c")
@@ -50,7 +51,7 @@ def test_replaced_bytes_are_told_in_every_form(here: Here, uri: str) -> None:
     ("more", "stored", "said"), [((), b"\xff", "stored as they are"), (("--legacy",), "\ufffd".encode(), "U+FFFD")]
 )
 def test_strings_of_json_are_told_whether_they_are_kept_or_not(
-    here: Here, uri: str, more: tuple[str, ...], stored: bytes, said: str
+    here: CommandLine, uri: str, more: tuple[str, ...], stored: bytes, said: str
 ) -> None:
     Path("rows.json").write_bytes('{"_id":1,"s":"é"}\n{"_id":2,"s":"'.encode() + b'\xff"}\n')
     outcome = here.run("import", "rows.json", "--uri", uri, "-d", "latin", "-c", "json", "--drop", "--json", *more)
@@ -64,7 +65,7 @@ def test_strings_of_json_are_told_whether_they_are_kept_or_not(
     assert raw is not None and raw.raw.endswith(stored + b"\0\0")
 
 
-def test_a_rejected_row_counts_as_it_was_sent_and_a_skipped_one_does_not(here: Here, uri: str) -> None:
+def test_a_rejected_row_counts_as_it_was_sent_and_a_skipped_one_does_not(here: CommandLine, uri: str) -> None:
     Path("rows.csv").write_bytes(b"_id.int32(),s.string()\n1,\xe9\n1,\xe9\nx,\xe9\n")
     at = ("--uri", uri, "-d", "latin", "-c", "twice", "--columnsHaveTypes", "--parseGrace", "skipRow")
     document = here.run("import", "rows.csv", "--headerline", *at, "--json").json()
@@ -72,20 +73,22 @@ def test_a_rejected_row_counts_as_it_was_sent_and_a_skipped_one_does_not(here: H
     assert document["counts"]["not_utf8"] == 2
 
 
-def test_a_killed_import_counts_each_cell_once(brimline_cli: CommandLine, uri: str) -> None:
+def test_a_killed_import_counts_each_cell_once(brimline_cli: CommandLine, tmp_path: Path) -> None:
     path = brimline_cli.directory / "rows.csv"
     with path.open("wb") as out:
         out.write(b"k,\xe9\n")
         out.writelines(b"%d,%s\xe9\n" % (number, b"x" * 180) for number in range(ROWS))
-    at = ("--uri", uri, "-d", "latin", "-c", "killed")
-    running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
-    for attempt in (2, 3):
-        time.sleep(0.6)  # so that a checkpoint lies behind the header
-        assert running.process.poll() is None, "the import was over before it could be killed"
-        running.send(signal.SIGKILL)
-        running.end()
-        running = start(brimline_cli, attempt, "--resume", "latest", "--uri", uri)
-    outcome = running.end()
+    with OwnMongod.running(tmp_path / "db") as server:
+        at = ("--uri", server.uri, "-d", "latin", "-c", "killed")
+        with server.slow_inserts():
+            running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
+            for attempt in (2, 3):
+                time.sleep(0.6)  # so that a checkpoint lies behind the header
+                assert running.process.poll() is None, "the import was over before it could be killed"
+                running.send(signal.SIGKILL)
+                running.end()
+                running = start(brimline_cli, attempt, "--resume", "latest", "--uri", server.uri)
+        outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr
     document = outcome.json()
     assert document["attempts"] == 3 and document["counts"]["inserted"] == ROWS

@@ -45,6 +45,8 @@ def compare(tmp_path: Path, *words: str, **environment: str) -> subprocess.Compl
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
+@pytest.mark.long
+@pytest.mark.slow("measures three cells, each with two clients; its quick twins are the other tests of this file")
 def test_a_peer_is_measured_beside_brimline(tmp_path: Path) -> None:
     done = compare(tmp_path, "--cells", "a,load,batch", "--batch", "10", "--peers", "pymongo,mongoimport")
     assert done.returncode == 0, done.stderr

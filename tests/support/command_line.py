@@ -1,4 +1,8 @@
-"""Owns brimline as its users have it: a process with arguments, two streams and an exit code."""
+"""Owns brimline as its users have it: arguments, two streams and an exit code; called as a function, or as a process.
+
+A process takes most of a second to start, so that `run` calls the function that a process calls. What is about
+processes themselves (signals, limits, their first moment) uses `start` or `run_process`.
+"""
 
 import json
 import os
@@ -6,15 +10,19 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from types import FrameType
+from typing import IO, Any, Self
+from unittest.mock import patch
 
 import psutil
 
+from brimline.cli.app import main
 from tests.support.waiting import eventually
 
 TIMEOUT_S = 120.0
@@ -122,10 +130,24 @@ class CommandLine:
     def servers(self) -> Path:
         return self.directory / "cache" / "brimline" / "servers"
 
-    def run(
+    def run(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> Outcome:
+        """Runs brimline to its end in this process."""
+        words = [str(each) for each in arguments]
+        begun_s = time.monotonic()
+        with ExitStack() as stack:
+            stack.enter_context(chdir(self.directory))
+            stack.enter_context(patch.dict(os.environ, self._environment(environment)))
+            stack.enter_context(patch.object(sys, "argv", ["brimline", *words]))
+            stack.enter_context(_signals_as_before())
+            stack.enter_context(_at_most(TIMEOUT_S))
+            stdout, stderr = (stack.enter_context(_captured(name)) for name in ("stdout", "stderr"))
+            exit_code = _exit_code(words)
+        return Outcome(exit_code, stdout.text, stderr.text, time.monotonic() - begun_s)
+
+    def run_process(
         self, *arguments: str | Path, environment: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S
     ) -> Outcome:
-        """Runs brimline to its end."""
+        """Runs brimline to its end in a process of its own."""
         return self.start(*arguments, environment=environment).end(timeout_s=timeout_s)
 
     def start(
@@ -147,12 +169,7 @@ class CommandLine:
         process = subprocess.Popen(
             [sys.executable, *words],
             cwd=self.directory,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(_SOURCES),
-                "XDG_CACHE_HOME": str(self.directory / "cache"),
-                **(environment or {}),
-            },
+            env={**os.environ, "PYTHONPATH": str(_SOURCES), **self._environment(environment)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -162,6 +179,9 @@ class CommandLine:
         )
         self._started.append(process)
         return Running(process)
+
+    def _environment(self, more: Mapping[str, str] | None) -> dict[str, str]:
+        return {"XDG_CACHE_HOME": str(self.directory / "cache"), **(more or {})}
 
     def record_directories(self, *, kind: str = "") -> list[Path]:
         """The directories of records whose name has `kind` in it, oldest first."""
@@ -181,6 +201,70 @@ class CommandLine:
     def files_with(self, text: str) -> list[Path]:
         """Every file below the directory of runs that holds `text`."""
         return [path for path in self.runs.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def _exit_code(words: list[str]) -> int:
+    try:
+        main(words)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    raise AssertionError("the command line ends its process")
+
+
+@contextmanager
+def _signals_as_before() -> Iterator[None]:
+    """A process would end with what handles its signals."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Ends what takes longer, which a process is killed for."""
+
+    def too_long(_number: int, _frame: FrameType | None) -> None:
+        raise AssertionError(f"brimline was not over within {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@dataclass(slots=True)
+class _Captured:
+    text: str = ""
+
+
+@contextmanager
+def _captured(name: str) -> Iterator[_Captured]:
+    """What goes to a stream of the process, also by its descriptor; the stream is a file, as behind a redirection."""
+    captured = _Captured()
+    descriptor = {"stdout": 1, "stderr": 2}[name]
+    stream: IO[str] = getattr(sys, name)
+    stream.flush()
+    kept = os.dup(descriptor)
+    try:
+        with tempfile.TemporaryFile("w+b") as file:
+            os.dup2(file.fileno(), descriptor)
+            with open(descriptor, "w", encoding="utf-8", closefd=False) as replaced, patch.object(sys, name, replaced):
+                try:
+                    yield captured
+                finally:
+                    replaced.flush()
+            file.seek(0)
+            captured.text = file.read().decode("utf-8")
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
 
 
 def _is_mongod(process: psutil.Process) -> bool:

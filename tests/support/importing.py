@@ -1,28 +1,12 @@
-"""Owns what tests of brimline import share: brimline in this process, and an import that has begun in another one."""
+"""Owns what tests of brimline import share: an import that has begun in another process."""
 
 from pathlib import Path
 
-import pytest
-
-from brimline.cli.app import main
-from tests.support.command_line import CommandLine, Outcome, Running
+from tests.support.command_line import CommandLine, Running
 from tests.support.waiting import eventually
 
-SLOWLY = ("--batchSize", "5", "-j", "2")
-"""So that an import is not over before something happens to it."""
-
-
-class Here:
-    """brimline in this process, which is quicker than to start it."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def run(self, *arguments: str | Path) -> Outcome:
-        with pytest.raises(SystemExit) as ended:
-            main([str(each) for each in arguments])
-        printed = self._capsys.readouterr()
-        return Outcome(int(ended.value.code or 0), printed.out, printed.err, 0.0)
+SLOWLY = ("--batchSize", "50", "-j", "2")
+"""In small steps, so that with `OwnMongod.slow_inserts` an import is not over before something happens to it."""
 
 
 def begun(brimline_cli: CommandLine, times: int = 1) -> bool:

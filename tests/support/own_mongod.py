@@ -48,7 +48,7 @@ class OwnMongod:
             [
                 required_mongod().path,
                 *("--dbpath", self._directory, "--port", str(self.port), "--bind_ip", "127.0.0.1"),
-                *("--wiredTigerCacheSizeGB", "0.25", *self._more),
+                *("--wiredTigerCacheSizeGB", "0.25", "--setParameter", "enableTestCommands=1", *self._more),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -60,6 +60,18 @@ class OwnMongod:
                     client.admin.command("ping")
                     return
         raise AssertionError("mongod did not start")
+
+    @contextmanager
+    def slow_inserts(self, *, each_ms: int = 20) -> Iterator[None]:
+        """Each insert command takes so much longer: a load isn't over before something happens to it."""
+        slow = {"failCommands": ["insert"], "blockConnection": True, "blockTimeMS": each_ms}
+        with pymongo.MongoClient[dict[str, object]](self.uri) as client:
+            client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=slow)
+            try:
+                yield
+            finally:
+                with suppress(PyMongoError):  # it may have been killed, and forgotten it with that
+                    client.admin.command("configureFailPoint", "failCommand", mode="off")
 
     def kill(self) -> None:
         """As `kill -9` does."""

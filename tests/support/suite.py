@@ -1,0 +1,113 @@
+"""Owns how a run of the tests shows itself: the share that is done, what is running, what takes long without a reason.
+
+With workers (pytest-xdist) the process that the person started shows it; the workers are silent.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+LONG_TEST_S = 5.0
+"""A test that takes longer has the marker `slow` with the reason."""
+_LINE_EVERY_S = 10.0
+
+
+class Suite:
+    """A plugin for the process that shows; see `register`."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, float] = {}
+        self._count = 0
+        self._done = 0
+        self._failed = 0
+        self._without_reason: dict[str, float] = {}
+        self._reasons: set[str] = set()
+        self._begun_s = time.monotonic()
+        # What tests print is captured by descriptor, and the lines come in the middle of tests.
+        self._stream = open(os.dup(1), "w", encoding="utf-8")  # noqa: PTH123, SIM115 (open until the process ends)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def pytest_sessionstart(self) -> None:
+        self._thread.start()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self._reasons = {each.nodeid for each in items if each.get_closest_marker("slow") is not None}
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._count = len(session.items)
+
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        self._count = len(ids)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._running[nodeid] = time.monotonic()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._running.pop(nodeid, None)
+        self._done += 1
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._failed += report.failed
+        has_reason = report.nodeid in self._reasons or ("slow", True) in report.user_properties
+        if report.when == "call" and report.duration > LONG_TEST_S and not has_reason:
+            self._without_reason[report.nodeid] = report.duration
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """No dot for what passed: lines tell more."""
+        if report.passed:
+            return ("passed" if report.when == "call" else "", "", "PASSED")
+        return None
+
+    def pytest_unconfigure(self) -> None:
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._stream.close()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        self._over.set()
+        if self._without_reason:
+            terminalreporter.section(f"over {LONG_TEST_S:g} s without a marker `slow` that says why")
+            for name, duration in sorted(self._without_reason.items(), key=lambda each: -each[1]):
+                terminalreporter.write_line(f"{duration:6.1f} s  {name}")
+
+    def _show(self) -> None:
+        while not self._over.wait(_LINE_EVERY_S):
+            with suppress(RuntimeError):  # a test began or ended meanwhile
+                self._write_line()
+
+    def _write_line(self) -> None:
+        share = self._done / self._count if self._count else 0.0
+        now = time.monotonic()
+        running = ", ".join(f"{_short(name)} ({now - since:.0f} s)" for name, since in sorted(self._running.items()))
+        failed = f", {self._failed} failed" if self._failed else ""
+        done = f"[{share:4.0%}] {self._done} of {self._count}{failed}, {now - self._begun_s:.0f} s"
+        print(f"{done}; running: {running or '-'}", file=self._stream, flush=True)
+
+
+def _short(name: str) -> str:
+    """A test without the directory of its file."""
+    file, _, test = name.partition("::")
+    return f"{Path(file).name}::{test}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """A worker tells by this that a test has a reason to take long."""
+    report = yield
+    if item.get_closest_marker("slow") is not None:
+        report.user_properties.append(("slow", True))
+    return report
+
+
+def register(config: pytest.Config) -> None:
+    """Shows this run, unless it is a worker's or a person asked for details."""
+    if not hasattr(config, "workerinput") and config.get_verbosity() <= 0:
+        config.pluginmanager.register(Suite())
