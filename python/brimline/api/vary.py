@@ -248,22 +248,24 @@ class _Place:
 
     def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
         variant = self._variants[levels]
-        place = self._place.reading(variant.reads).compressing(variant.compression).beside(variant.loaded)
+        there = self._place.reading(variant.reads).compressing(variant.compression)
+        place = there.beside(variant.loaded)
+        loading = there.beside(self._variants[self._settings.loading_combination(levels)].loaded)
         plan = run_plan(place.spec, self._settings, place.target)
         if variant.index and place.context.deployment is not None:
             record = ensure_indexed_data(
-                load_plan(place.spec, target=place.target),
+                load_plan(loading.spec, target=loading.target),
                 fields=variant.index,
                 policy=place.policy,
                 make_directory=make_directory,
-                context=place.context,
+                context=loading.context,
                 drop=place.options.drop,
             )
             place.stop.raise_if_requested()
             if record is not None and not record.complete:
                 raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
         else:
-            place.ensure_data(plan, make_directory=make_directory)
+            loading.ensure_data(plan, make_directory=make_directory)
         return Setup(plan=plan, context=place.context)
 
 

@@ -149,3 +149,9 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     many = parse_factors([f"{name}={','.join(str(each) for each in range(1, 33))}" for name in ("records", "threads")])
     with pytest.raises(ValueError, match="1024 combinations"):
         VarySettings(factors=many)
+
+
+def test_every_load_goes_over_the_most_connections_that_are_varied() -> None:
+    """It went over those of the combination that happened to run first: 1 or 32 in one row of the loading table."""
+    settings = settings_of("write-concern=1,majority", "connections=1,32,8", "threads=2,1")
+    assert settings.loading_combination(("majority", "8", "1")) == ("majority", "32", "2")

@@ -5,17 +5,20 @@ import io
 import json
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from brimline.experiments.vary.conclusion import conclude_vary
+from brimline.experiments.vary.order import VaryLoad
 from brimline.report import Report, in_language, print_report, render_html, render_json
 from brimline.report.csv_export import probes_csv
 from brimline.report.markdown import render_markdown
+from brimline.report.vary.as_json import vary_document
 from brimline.report.vary.claims import vary_claims
-from brimline.report.vary.tables import differences_table
+from brimline.report.vary.tables import curves_table, differences_table, loads_table
 from brimline.report.vary.view import vary_report
 from brimline.report.view import Chart, Facts, Table
-from tests.unit.experiments.vary_simulator import settings_of
+from tests.unit.experiments.vary_simulator import Machine, settings_of
 from tests.unit.report.language.test_chinese_report import QUOTED, _english
 from tests.unit.report.report_samples import ENVIRONMENT, ended_experiment
 from tests.unit.report.vary_samples import DIRECTORY, SETTINGS, loads, trials_of, varied
@@ -140,6 +143,44 @@ def test_each_version_has_its_load_rate_its_highest_throughput_and_its_best_conn
     for row in (old, new):
         assert row["Recommended"] in ("4 connections", "4 to 16 connections")
         assert row["Service p95"].endswith("ms") and row["Service p99"].endswith("ms")
+
+
+def test_loads_stand_apart_by_how_they_were_loaded_and_say_how_long_they_took() -> None:
+    """Those of w 1 and of w majority were one row, its mean theirs together."""
+    settings = settings_of("server-version=4.4,6.0", "write-concern=1,majority", "connections=8,32", blocks=2,
+                           blocks_max=2, apart=("server-version",), loads=("server-version",))  # fmt: skip
+    rates = {
+        ("4.4", "1"): 40_000.0, ("4.4", "majority"): 20_000.0, ("6.0", "1"): 50_000.0, ("6.0", "majority"): 25_000.0
+    }  # fmt: skip
+    made = [
+        VaryLoad(block=block, levels=(version,), server=block, figures={"throughput": rate + block}, took_s=1e6 / rate,
+                 loaded_with={"write-concern": concern})
+        for (version, concern), rate in rates.items()
+        for block in (1, 2)
+    ]  # fmt: skip
+    trials = Machine(settings, lambda _: 1000.0, seed=1, noise=0.002).all()
+    conclusion = conclude_vary(settings, trials, made, seed=1)
+    table = loads_table(conclusion)
+    assert table is not None
+    found = {(row["server-version"], row["write-concern"]): row for row in rows(table)}
+    assert found.keys() == rates.keys()
+    assert found["4.4", "majority"]["Took"] == "50.0 s" and found["6.0", "1"]["Took"] == "20.0 s"
+    assert found["4.4", "majority"]["Throughput"].startswith("20 00")
+    concern = next(each for each in conclusion.load_differences if each.factor == "write-concern")
+    assert concern.b / concern.a == pytest.approx(0.5, rel=1e-3)
+    curves = curves_table(conclusion, settings)
+    assert curves is not None
+    shown = {(row["server-version"], row["write-concern"]): row["Load rate"] for row in rows(curves)}
+    assert shown["4.4", "majority"].startswith("20 00") and shown["6.0", "1"].startswith("50 00")
+    experiment = ended_experiment("vary", DIRECTORY)
+    document = vary_document(experiment, trials, made, conclusion, settings)
+    assert document["load_runs"][0]["levels"] == {"server-version": "4.4", "write-concern": "1"}
+    assert document["load_runs"][0]["took_s"] == 25.0
+
+
+def test_loads_of_which_nobody_knows_how_they_were_loaded_are_told_apart_by_their_data() -> None:
+    found = conclude_vary(SETTINGS, trials_of(), loads(), seed=1).load_factors
+    assert [factor.name for factor in found] == ["server-version"]
 
 
 def test_what_was_client_limited_is_said_and_is_no_number() -> None:

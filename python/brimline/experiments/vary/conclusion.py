@@ -26,13 +26,14 @@ class Cell:
     """One combination, or one load: means by metric key over the runs that count.
 
     `left_out` are the blocks that gave it no value, each with the reason. `precise`: the mean throughput is known as
-    well as was asked for.
+    well as was asked for. `took_s`: how long each load took.
     """
 
     levels: Levels
     means: Mapping[str, Mean]
     left_out: tuple[str, ...]
     precise: bool
+    took_s: tuple[float, ...] = ()
 
     @property
     def throughput(self) -> Mean | None:
@@ -69,6 +70,7 @@ class VaryConclusion:
     loads: tuple[Cell, ...]
     load_metrics: tuple[Metric, ...]
     load_differences: tuple[LevelDifference, ...]
+    load_factors: tuple[Factor, ...]
     text: str
 
     @property
@@ -110,6 +112,7 @@ def conclude_vary(
         loads=tuple(_load_cells(settings, loads)),
         load_metrics=_metrics("load"),
         load_differences=loading,
+        load_factors=load_factors(settings, loads),
         text=_text(settings, everywhere, within, loading) if runs else "no run counts",
     )
 
@@ -203,9 +206,10 @@ def _level(cell: Cell, connections: int, throughput: float, trials: Sequence[Var
 
 
 def _load_cells(settings: VarySettings, loads: Sequence[VaryLoad]) -> Iterator[Cell]:
-    kinds = _metrics("load")
-    for levels in dict.fromkeys(settings.load_levels(each) for each in settings.combinations):
-        own = [each for each in loads if each.levels == levels]
+    kinds, factors = _metrics("load"), load_factors(settings, loads)
+    every = (settings.named(each) for each in settings.combinations)
+    for levels in dict.fromkeys(tuple(named[factor.name] for factor in factors) for named in every):
+        own = [each for each in loads if load_levels(each, settings, factors) == levels]
         runs = stated_by_all(
             [FactorRun(levels=levels, block=each.block, figures=each.figures) for each in own if each.figures]
         )
@@ -221,21 +225,35 @@ def _load_cells(settings: VarySettings, loads: Sequence[VaryLoad]) -> Iterator[C
                     if not each.figures
                 ),
                 precise=narrow([run.figures["throughput"] for run in runs], settings.precision),
+                took_s=tuple(each.took_s for each in own if each.figures and each.took_s is not None),
             )
 
 
 def _load_differences(settings: VarySettings, loads: Sequence[VaryLoad]) -> tuple[LevelDifference, ...]:
-    design = {factor.name: factor.levels for factor in load_factors(settings)}
+    factors = load_factors(settings, loads)
+    design = {factor.name: factor.levels for factor in factors}
     if not design:
         return ()
-    runs = [FactorRun(levels=each.levels, block=each.block, figures=each.figures) for each in loads if each.figures]
+    runs = [FactorRun(levels=load_levels(each, settings, factors), block=each.block, figures=each.figures)
+            for each in loads if each.figures]  # fmt: skip
     strata = (WORKLOAD,) if WORKLOAD in design else ()
     return differences(runs, design, _metrics("load")[:1], margin=settings.margin, strata=strata)
 
 
-def load_factors(settings: VarySettings) -> tuple[Factor, ...]:
-    """The factors that make a load another one."""
-    return tuple(factor for factor in settings.factors if factor.name in settings.loads)
+def load_factors(settings: VarySettings, loads: Sequence[VaryLoad]) -> tuple[Factor, ...]:
+    """The factors that make a load another one: those of the data and the server, and those of how all were loaded."""
+
+    def is_known(name: str) -> bool:
+        return bool(loads) and all(name in each.loaded_with for each in loads)
+
+    return tuple(each for each in settings.factors if each.name in settings.loads or is_known(each.name))
+
+
+def load_levels(load: VaryLoad, settings: VarySettings, factors: Sequence[Factor]) -> Levels:
+    """The levels of a load in each of `factors` (`load_factors`)."""
+    names = [factor.name for factor in settings.factors if factor.name in settings.loads]
+    own = {**dict(zip(names, load.levels, strict=True)), **load.loaded_with}
+    return tuple(own[factor.name] for factor in factors)
 
 
 def at_text(at: Mapping[str, str]) -> str:

@@ -29,6 +29,10 @@ TOPOLOGY = "topology"
 NETWORK = "network"
 READ_PREFERENCE = "read-preference"
 COMPRESSION = "compression"
+CONCURRENCY = (CONNECTIONS, "in-flight", "threads")
+"""Numbers of which every load takes the largest, so that loads compare."""
+LOADING = (WRITE_CONCERN, JOURNAL, "target", COMPRESSION)
+"""What is no part of the data, and by which a load goes otherwise all the same."""
 LEVELS_MAX = 32
 _NO_INDEX = "none"
 _GB = 10**9

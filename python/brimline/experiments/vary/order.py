@@ -17,7 +17,7 @@ import numpy as np
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.observation import Observation
 from brimline.experiments.settings import REPEATS_MAX
-from brimline.experiments.vary.factors import Factor
+from brimline.experiments.vary.factors import CONCURRENCY, Factor
 from brimline.stats.batch_means import mean_interval
 
 VARY_KIND = "vary"
@@ -119,6 +119,13 @@ class VarySettings:
         """The part of a combination that decides what is loaded, and into what."""
         return self._part(levels, self.loads)
 
+    def loading_combination(self, levels: Levels) -> Levels:
+        """The combination as which the data of `levels` is loaded: the same, with the most connections."""
+        return tuple(
+            max(factor.levels, key=int) if factor.name in CONCURRENCY else level
+            for factor, level in zip(self.factors, levels, strict=True)
+        )
+
     def named(self, levels: Levels) -> dict[str, str]:
         """The levels by the names of their factors."""
         return {factor.name: level for factor, level in zip(self.factors, levels, strict=True)}
@@ -168,13 +175,18 @@ class VaryTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaryLoad:
-    """A load that was made before runs: `levels` of the factors that decide it, on which server, in which block."""
+    """A load that was made before runs: `levels` of the factors that decide what is loaded, on which server and block.
+
+    `loaded_with`: by name, how it was loaded, as the combination has it that asked for the data first.
+    """
 
     block: int
     levels: Levels
     server: int
     figures: Mapping[str, float] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+    loaded_with: Mapping[str, str] = field(default_factory=dict)
+    took_s: float | None = None
 
 
 class Vary:

@@ -1,7 +1,7 @@
 """Owns making the runs of a factor sweep happen: servers started as they are needed, data loaded once on each."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToke
 from brimline.experiments.cooldown import LIMIT_S_MAX, LIMIT_S_MIN, cool_down
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.trial import CoolDown
+from brimline.experiments.vary.factors import LOADING
 from brimline.experiments.vary.order import (
     Levels,
     RunOutcome,
@@ -28,6 +29,7 @@ from brimline.experiments.vary.order import (
 )
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter, RunRecord
+from brimline.units import NS_PER_S
 
 LOAD_STAGE = "load"
 RUN_STAGE = "run"
@@ -129,8 +131,10 @@ def read_vary_trial(
     )
 
 
-def read_vary_load(record: RunRecord, *, block: int, levels: Levels, server: int) -> VaryLoad:
-    """What a load shows: documents per second, and times of its insert commands."""
+def read_vary_load(
+    record: RunRecord, *, block: int, levels: Levels, server: int, loaded_with: Mapping[str, str]
+) -> VaryLoad:
+    """What a load shows: documents per second, times of its insert commands, and how long it took."""
     run = compared_run(record)
     return VaryLoad(
         block=block,
@@ -138,7 +142,13 @@ def read_vary_load(record: RunRecord, *, block: int, levels: Levels, server: int
         server=server,
         figures={} if run.problems else run.figures,
         reasons=run.problems,
+        loaded_with=loaded_with,
+        took_s=None if record.summary is None else record.summary["elapsed_ns"] / NS_PER_S,
     )
+
+
+def _loaded_with(settings: VarySettings, levels: Levels) -> dict[str, str]:
+    return {name: level for name, level in settings.named(levels).items() if name in LOADING}
 
 
 def _server_of(settings: VarySettings, probe: VaryProbe) -> tuple[object, ...]:
@@ -153,6 +163,7 @@ def _run(
 
     def load_directory(_plan: Plan) -> Path:
         asked = {"stage": LOAD_STAGE, "block": probe.block, "levels": levels, "server": server}
+        asked |= {"loaded_with": _loaded_with(work.settings, probe.levels)}
         label = "-".join((str(probe.block), *levels))
         return work.writer.begin_trial(asked, stage=LOAD_STAGE, label=label)
 

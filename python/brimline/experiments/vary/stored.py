@@ -50,7 +50,10 @@ def stored_vary_loads(experiment: ExperimentRecord) -> list[VaryLoad]:
         record = read_record(entry.directory)
         if record.complete:
             block, server = int(entry.probe["block"]), int(entry.probe["server"])
-            loads.append(read_vary_load(record, block=block, levels=tuple(entry.probe["levels"]), server=server))
+            # Records of before it was noted don't say how they were loaded.
+            loaded_with = dict(entry.probe.get("loaded_with", {}))
+            levels = tuple(entry.probe["levels"])
+            loads.append(read_vary_load(record, block=block, levels=levels, server=server, loaded_with=loaded_with))
     return loads
 
 

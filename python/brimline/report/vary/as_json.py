@@ -5,7 +5,7 @@ from typing import Any
 
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference
-from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, load_factors
+from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, load_levels
 from brimline.experiments.vary.order import VaryLoad, VarySettings, VaryTrial
 from brimline.record.experiment import ExperimentRecord
 from brimline.report.comparison.figures import unit_ending
@@ -22,7 +22,7 @@ def vary_document(
 ) -> dict[str, Any]:
     """The JSON of a factor sweep. `probes` are its runs, with their levels."""
     names = [factor.name for factor in settings.factors]
-    load_names = [factor.name for factor in load_factors(settings)]
+    load_names = [factor.name for factor in conclusion.load_factors]
     return {
         "format_version": FORMAT_VERSION,
         "kind": "vary",
@@ -45,7 +45,12 @@ def vary_document(
         "loads": [_cell_document(each, load_names, conclusion.load_metrics) for each in conclusion.loads],
         "load_differences": [_difference_document(each) for each in conclusion.load_differences],
         "load_runs": [
-            {"block": each.block, "server": each.server, "levels": dict(zip(load_names, each.levels, strict=True))}
+            {
+                "block": each.block,
+                "server": each.server,
+                "levels": dict(zip(load_names, load_levels(each, settings, conclusion.load_factors), strict=True)),
+                "took_s": each.took_s,
+            }
             for each in loads
         ],
         "probes": [

@@ -1,17 +1,18 @@
 """Tables of a factor sweep: combinations, differences, curves over the connections, loads, servers."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from brimline.analysis.change_text import change_text, interval_text, p_text
 from brimline.analysis.compared_run import Metric
 from brimline.analysis.factorial import LevelDifference, Mean
-from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text, load_factors
+from brimline.experiments.vary.conclusion import Cell, Curve, VaryConclusion, at_text
 from brimline.experiments.vary.factors import CONNECTIONS
 from brimline.experiments.vary.order import VarySettings, VaryTrial
 from brimline.report.comparison.figures import VERDICT_TONES, metric_text
 from brimline.report.view import Cell as TableCell
 from brimline.report.view import Column, Table
-from brimline.units import UNKNOWN_TEXT, format_count, format_percentage
+from brimline.units import NS_PER_S, UNKNOWN_TEXT, format_count, format_duration, format_percentage
 from brimline.wording import Verbatim, joined, message
 
 _EVERYWHERE = "all"
@@ -31,15 +32,21 @@ def combinations_table(conclusion: VaryConclusion, settings: VarySettings) -> Ta
     )
 
 
-def loads_table(conclusion: VaryConclusion, settings: VarySettings) -> Table | None:
+def loads_table(conclusion: VaryConclusion) -> Table | None:
     """What loading came to on each server and shape of the data; None where nothing was loaded."""
     if not conclusion.loads:
         return None
-    names = [factor.name for factor in load_factors(settings)]
+    names = [factor.name for factor in conclusion.load_factors]
     return Table(
-        columns=[*_level_columns(names), *_mean_columns(conclusion.load_metrics), *_count_columns()],
-        rows=[_cell_row(cell, conclusion.load_metrics) for cell in conclusion.loads],
-        caption="Documents per second; times are those of insert commands.",
+        columns=[
+            *_level_columns(names),
+            Column(label="Took"),
+            *_mean_columns(conclusion.load_metrics),
+            *_count_columns(),
+        ],
+        rows=[_load_row(cell, conclusion.load_metrics) for cell in conclusion.loads],
+        caption="Documents per second; times are those of insert commands. Took: a load, on average. Data is loaded "
+        "once on a server, as the combination has it that ran there first, over the most connections that are varied.",
     )
 
 
@@ -153,6 +160,22 @@ def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
     ]
 
 
+def _load_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
+    row = _cell_row(cell, metrics)
+    took = format_duration(fmean(cell.took_s) * NS_PER_S) if cell.took_s else UNKNOWN_TEXT
+    return [*row[: len(cell.levels)], TableCell(text=took), *row[len(cell.levels) :]]
+
+
+def _load_rate(curve: Curve, conclusion: VaryConclusion, settings: VarySettings) -> str:
+    """What loading came to at the best combination; a dash where nothing was loaded so."""
+    if curve.best is None:
+        return UNKNOWN_TEXT
+    best = settings.named(curve.best.levels)
+    wanted = tuple(best[factor.name] for factor in conclusion.load_factors)
+    load = next((each for each in conclusion.loads if each.levels == wanted), None)
+    return UNKNOWN_TEXT if load is None else mean_text(load, conclusion.load_metrics[0])
+
+
 def mean_text(cell: Cell, metric: Metric) -> str:
     """The mean of a combination in its unit; a dash where no run counts."""
     mean = cell.means.get(metric.key)
@@ -202,9 +225,7 @@ def _curve_row(
     place = [factor.name for factor in settings.factors].index(CONNECTIONS)
     loaded = []
     if conclusion.loads:
-        wanted = () if best is None else settings.load_levels(best.levels)
-        load = next((each for each in conclusion.loads if each.levels == wanted), None)
-        loaded = [TableCell(text=UNKNOWN_TEXT if load is None else mean_text(load, conclusion.load_metrics[0]))]
+        loaded = [TableCell(text=_load_rate(curve, conclusion, settings))]
     if best is None:
         unknown = [TableCell(text=UNKNOWN_TEXT) for _ in range(2 + len(times))]
         return [

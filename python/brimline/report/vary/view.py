@@ -101,7 +101,7 @@ def vary_report(
                 blocks=_charts(conclusion, settings, connections=False)),
         Section(id="combinations", title="Every combination", short="Combinations",
                 blocks=[combinations_table(conclusion, settings), *_present(_within(conclusion))] if trials else []),
-        Section(id="loading", title="Loading", short="Loading", blocks=_loads(conclusion, settings)),
+        Section(id="loading", title="Loading", short="Loading", blocks=_loads(conclusion)),
         Section(
             id="servers",
             title="Which runs shared a server",
@@ -225,11 +225,11 @@ def _charts(conclusion: VaryConclusion, settings: VarySettings, *, connections: 
     ]
 
 
-def _loads(conclusion: VaryConclusion, settings: VarySettings) -> list[Block]:
+def _loads(conclusion: VaryConclusion) -> list[Block]:
     compared = differences_table(
         conclusion.load_differences, caption="Documents per second while loading, each level against the first."
     )
-    return [*_present(loads_table(conclusion, settings)), *_present(compared)]
+    return [*_present(loads_table(conclusion)), *_present(compared)]
 
 
 def _servers_intro(settings: VarySettings) -> str:
