@@ -1,4 +1,4 @@
-"""Owns the verb `import-results`: files of JMeter or YCSB in, a record and the same report out."""
+"""Owns the verb `import-results`: files of JMeter, YCSB and others in, a record and the same report out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -16,13 +16,13 @@ def import_results(
         list[Path],
         typer.Argument(
             metavar="FILE",
-            help="JTL files of JMeter, or what one run of YCSB left: output, status lines, .hdr files.",
+            help="JTL files of JMeter, what one run of YCSB left (output, .hdr files …), or a histogram log.",
         ),
     ],
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
     as_json: opt.Json = False,
 ) -> int:
-    """Turn results of JMeter or YCSB into a record and a report."""
+    """Turn results of JMeter, YCSB and others into a record and a report."""
     result = import_results_api(files, runs_directory=runs_dir, language=wanted_language(lang))
     return show_result(result, as_json=as_json, lang=lang, full=True)

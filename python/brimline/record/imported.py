@@ -17,6 +17,7 @@ KIND = "imported"
 READ_MODIFY_WRITE = "READ-MODIFY-WRITE"
 """YCSB's operation of two calls, both of which are measured as such too."""
 
+Clock = Literal["service", "response"]
 TimesFrom = Literal["samples", "histogram", "summary", "groups"]
 """Every single time; a histogram of them all; only what the tool printed; only means of groups of samples."""
 
@@ -42,7 +43,7 @@ class Series:
     """
 
     operation: str
-    clock: Literal["service", "response"]
+    clock: Clock
     samples: int
     misses: int
     failed: int
@@ -114,7 +115,7 @@ class ImportedRun:
 
     directory: Path
     name: str
-    tool: str  # "JMeter" or "YCSB"
+    tool: str  # "JMeter", "YCSB", "go-ycsb", "cassandra-stress" or "NoSQLBench"
     sources: Sequence[SourceFile]
     started_unix_ns: int | None
     duration_ns: int

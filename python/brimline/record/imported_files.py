@@ -156,7 +156,8 @@ def _log(run: ImportedRun) -> Iterable[str]:
 
 
 def _unit_text(unit_ns: int) -> str:
-    return {1_000: "Values are microseconds", 1_000_000: "Values are milliseconds"}[unit_ns]
+    names = {1: "nanoseconds", 1_000: "microseconds", 1_000_000: "milliseconds"}
+    return f"Values are {names[unit_ns]}"
 
 
 def _times(path: Path, unit_ns: int) -> list[IntervalTimes]:

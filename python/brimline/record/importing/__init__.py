@@ -1,4 +1,4 @@
-"""Owns what other tools leave behind: JMeter's JTL files and YCSB's logs in, an `ImportedRun` out.
+"""Owns what other tools leave behind: JMeter's JTL files, YCSB's output, histogram logs in, an `ImportedRun` out.
 
 One file one format; each is read as a stream, and nothing is written before everything was read.
 """
@@ -9,17 +9,20 @@ from pathlib import Path
 from brimline.errors import UsageError, visible
 from brimline.record.environment import brimline_version
 from brimline.record.imported import ImportedRun, Printed, Series, SourceFile
-from brimline.record.importing.hdr_log import HdrLog, is_hdr_log, read_hdr_log
-from brimline.record.importing.jtl_csv import is_jtl_header, read_jtl_csv
+from brimline.record.importing.foreign import refuse_foreign_bytes
+from brimline.record.importing.hdr_log import YCSB, HdrLog, is_hdr_log, read_hdr_log
+from brimline.record.importing.hdr_run import hdr_run
+from brimline.record.importing.jtl_csv import headless, is_jtl_header, read_jtl_csv
 from brimline.record.importing.jtl_errors import ErrorTally
 from brimline.record.importing.jtl_xml import read_jtl_xml
 from brimline.record.importing.source import FORMATS_HINT, bad_file, described, head_of
 from brimline.record.importing.tally import OTHER_OPERATIONS, Tally
 from brimline.record.importing.ycsb_lines import YcsbOutput, read_ycsb
 from brimline.record.importing.ycsb_run import ycsb_run
-from brimline.units import NS_PER_MS
+from brimline.units import NS_PER_MS, NS_PER_US
 
 _NOWHERE = Path()
+_EACH_BY_ITSELF = "import each run by itself"
 
 
 def import_files(files: Sequence[Path]) -> ImportedRun:
@@ -34,7 +37,7 @@ def import_files(files: Sequence[Path]) -> ImportedRun:
         ycsb = next(path for path, form in zip(files, forms, strict=True) if not form.startswith("jtl"))
         raise UsageError(
             f"{jmeter.name} is of JMeter and {ycsb.name} of YCSB: they are no files of one run",
-            hint="import each run by itself",
+            hint=_EACH_BY_ITSELF,
         )
     sources = [described(path, form) for path, form in zip(files, forms, strict=True)]
     repeated = next((each for each in sources if sum(each.sha256 == other.sha256 for other in sources) > 1), None)
@@ -46,23 +49,20 @@ def import_files(files: Sequence[Path]) -> ImportedRun:
 def format_of(path: Path) -> str:
     """What a file is, by how it begins. Raises UsageError for what is none of the known formats."""
     head = head_of(path)
+    refuse_foreign_bytes(path, head)
     if b"\0" in head:
         raise bad_file(path, "this is no text", line=1 + head[: head.index(b"\0")].count(b"\n"), hint=FORMATS_HINT)
     text = head.decode("utf-8-sig", errors="replace")
-    first = text.partition("\n")[0]
+    first = text.partition("\n")[0].rstrip("\r")
     if text.lstrip().startswith("<"):
         return "jtl-xml"
     if is_hdr_log(text):
         return "hdr"
     if is_jtl_header(first):
         return "jtl-csv"
-    if first[:13].isdecimal() and first.count(",") >= 3:
-        raise bad_file(
-            path,
-            "it looks like JMeter's results without the header that names the columns",
-            line=1,
-            hint="let JMeter write it (jmeter.save.saveservice.print_field_names=true), or put it first",
-        )
+    if (names := headless(first)) is not None:
+        problem = "it looks like JMeter's results without the header that names the columns"
+        raise bad_file(path, problem, line=1, hint=f"put it first: {names}")
     return "ycsb"
 
 
@@ -129,21 +129,22 @@ def _ycsb(files: Sequence[Path], sources: Sequence[SourceFile]) -> ImportedRun:
     logs: list[HdrLog] = []
     for path, source in zip(files, sources, strict=True):
         if source.format == "hdr":
-            log = read_hdr_log(path)
-            if any((log.operation, log.clock) == (other.operation, other.clock) for other in logs):
-                raise bad_file(path, f"a second log of {log.operation}", hint="import the runs one by one")
-            logs.append(log)
+            _add_logs(path, read_hdr_log(path), logs)
         else:
             read_ycsb(path, output)
-    run = ycsb_run(output, logs, files[0])
+    tool = logs[0].tool if logs else YCSB
+    others = [path for path, source in zip(files, sources, strict=True) if source.format != "hdr"]
+    if tool != YCSB and others:
+        raise bad_file(others[0], f"it is no file of {tool}, whose log {files[0].name} is", hint=_EACH_BY_ITSELF)
+    run = hdr_run(logs, files[0]) if tool != YCSB else ycsb_run(output, logs, files[0])
     return ImportedRun(
         directory=_NOWHERE,
         name=visible((output.summary_file or files[0]).stem),
-        tool="YCSB",
+        tool=tool if tool != YCSB else output.tool,
         sources=sources,
         started_unix_ns=run.started_unix_ns,
         duration_ns=run.duration_ns,
-        value_unit_ns=1_000,
+        value_unit_ns=logs[0].unit_ns if logs else NS_PER_US,
         series=run.series,
         rows=run.rows,
         active=[],
@@ -153,3 +154,12 @@ def _ycsb(files: Sequence[Path], sources: Sequence[SourceFile]) -> ImportedRun:
         notes=run.notes,
         brimline_version=brimline_version(),
     )
+
+
+def _add_logs(path: Path, read: Sequence[HdrLog], logs: list[HdrLog]) -> None:
+    for log in read:
+        if logs and logs[0].tool != log.tool:
+            raise bad_file(path, f"it is of {log.tool}, the log before it of {logs[0].tool}", hint=_EACH_BY_ITSELF)
+        if any((log.operation, log.clock) == (other.operation, other.clock) for other in logs):
+            raise bad_file(path, f"a second log of {log.operation}", hint="import the runs one by one")
+        logs.append(log)

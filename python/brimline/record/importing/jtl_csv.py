@@ -8,7 +8,6 @@ one of them can be left out; the delimiter is the character behind the first nam
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,21 +15,30 @@ from numpy.typing import NDArray
 
 from brimline.errors import UsageError
 from brimline.record.importing.jtl_errors import ErrorTally
+from brimline.record.importing.jtl_times import Times
 from brimline.record.importing.source import (
     ELAPSED_MS_MAX,
-    EPOCH_MS_MAX,
     SAMPLE_BYTES_MAX,
     SAMPLES_MAX,
     bad_file,
     lines_of,
     open_text,
+    whole_number,
 )
 from brimline.record.importing.tally import Batch, Tally
 
 REQUIRED = ("timeStamp", "elapsed", "label", "success")
 _BATCH_ROWS = 50_000
-_FIRST_NAME = re.compile(r"\"?[A-Za-z]+\"?")
-_TIME_FORMATS = ("%Y/%m/%d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%m/%d/%y %H:%M:%S")
+_FIRST_NAME = re.compile(r"\"?[A-Za-z]+\"? *")
+_DELIMITERS = ",\t;|"
+_DEFAULT_NAMES = (
+    "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType", "success",
+    "failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "URL", "Latency", "IdleTime", "Connect",
+)  # fmt: skip
+_TIME = re.compile(r"\"?(?:[0-9]{9,19}|[0-9]{1,4}[/-][0-9]{1,2}[/-][0-9]{1,4}[ T].*)\"?")
+_LONG_ROW = "a cell holds the delimiter and has no quotes: put it into quotes, as JMeter does"
+_SHORT_ROW = "the row is damaged: have two programs written into the file?"
+_LAST_ROW = "if JMeter was ended while it wrote, delete the last line"
 _SUCCESS = {"true": True, "false": False}
 
 
@@ -38,6 +46,18 @@ def is_jtl_header(line: str) -> bool:
     """Whether a first line names columns of a JTL file."""
     names = set(re.split(r"\W+", line))
     return "elapsed" in names and bool(names & {"timeStamp", "label", "success"})
+
+
+def headless(line: str) -> str | None:
+    """A header that would fit a first line which is a sample, as far as columns tell what they are; None for others."""
+    for delimiter in _DELIMITERS:
+        cells = next(csv.reader([line], delimiter=delimiter), [])
+        has_words = any(cell.lower() in _SUCCESS for cell in cells)
+        if len(cells) > len(REQUIRED) - 1 and has_words and _TIME.fullmatch(cells[0]) and cells[1].isdecimal():
+            is_default = len(cells) == len(_DEFAULT_NAMES) and cells[7].lower() in _SUCCESS
+            names = _DEFAULT_NAMES if is_default else ("timeStamp", "elapsed", "…")
+            return delimiter.join(names)
+    return None
 
 
 def read_jtl_csv(path: Path, tally: Tally, errors: ErrorTally) -> bool:
@@ -77,13 +97,14 @@ class _Rows:
     def __init__(self, path: Path, columns: dict[str, int], tally: Tally, errors: ErrorTally) -> None:
         self._path, self._columns, self._tally, self._errors = path, columns, tally, errors
         self._width = len(columns)
-        self._epoch: Callable[[str], int] | None = None
-        self._first_line = 2
+        self._times = Times(path)
 
     def read(self, reader: Iterator[list[str]]) -> bool:
         rows: list[list[str]] = []
         lines: list[int] = []
+        is_empty = True
         for row in self._checked(reader):
+            is_empty = False
             rows.append(row)
             lines.append(reader.line_num + 1)  # type: ignore[attr-defined]
             if len(rows) >= _BATCH_ROWS:
@@ -91,32 +112,37 @@ class _Rows:
                 rows, lines = [], []
         if rows:
             self._add(rows, lines)
-        if self._epoch is None:
+        if is_empty:
             raise bad_file(self._path, "the file has a header and no sample")
-        return self._epoch is int
+        return self._times.knows_zone
 
     def _checked(self, reader: Iterator[list[str]]) -> Iterator[list[str]]:
         width = self._width
         try:
             for row in reader:
+                if not row or self._is_header(row):
+                    continue
+                line = reader.line_num + 1  # type: ignore[attr-defined]
+                if is_jtl_header(",".join(row)):
+                    raise bad_file(self._path, "another header begins here, with other columns", line=line,
+                                   hint="split the file here, and import both parts together")  # fmt: skip
                 if len(row) != width:
-                    if not row:
-                        continue
-                    line = reader.line_num + 1  # type: ignore[attr-defined]
-                    raise bad_file(
-                        self._path,
-                        f"the row has {len(row)} of {width} columns",
-                        line=line,
-                        hint="if JMeter was ended while it wrote, delete the last line",
-                    )
+                    is_last = next(reader, None) is None
+                    problem = f"the row has {len(row)} of {width} columns"
+                    hint = _LONG_ROW if len(row) > width else _LAST_ROW if is_last else _SHORT_ROW
+                    raise bad_file(self._path, problem, line=line, hint=hint)
                 yield row
         except csv.Error as error:
             line = reader.line_num + 1  # type: ignore[attr-defined]
             raise bad_file(self._path, str(error), line=line, hint="is a quote not closed?") from error
 
+    def _is_header(self, row: list[str]) -> bool:
+        """Whether the file's own header stands there again, as where JMeter appended to it."""
+        return "elapsed" in row and [name.strip("\ufeff ") for name in row] == list(self._columns)
+
     def _add(self, rows: Sequence[list[str]], lines: Sequence[int]) -> None:
         columns = list(zip(*rows, strict=True))
-        starts = self._times(columns[self._columns["timeStamp"]], lines)
+        starts = self._times.read(columns[self._columns["timeStamp"]], lines)
         elapsed = self._numbers("elapsed", columns, lines, most=ELAPSED_MS_MAX)
         labels = list(columns[self._columns["label"]])
         success = self._success(columns[self._columns["success"]], lines)
@@ -134,7 +160,7 @@ class _Rows:
             Batch(
                 operation=labels,
                 end_ms=np.where(count == 1, starts + elapsed, starts),
-                time=elapsed,
+                time=np.where(count > 0, elapsed, 0),
                 count=count,
                 failed=failed,
                 bytes_in=self._optional("bytes", columns, lines, most=SAMPLE_BYTES_MAX),
@@ -155,13 +181,15 @@ class _Rows:
         if name not in self._columns:
             return np.full(len(lines), absent, dtype=np.int64)
         texts = columns[self._columns[name]]
-        try:
-            numbers = np.fromiter(map(int, texts), dtype=np.int64, count=len(texts))
-            if numbers.min() >= 0 and numbers.max() <= most:
-                return numbers
-        except (ValueError, OverflowError):
-            pass
-        raise self._first_bad(name, texts, lines, lambda text: 0 <= int(text) <= most)
+        digits = "".join(texts)
+        if digits.isdecimal() and digits.isascii():  # int alone reads "1_0" and other alphabets' digits
+            try:
+                numbers = np.fromiter(map(int, texts), dtype=np.int64, count=len(texts))
+                if numbers.max() <= most:
+                    return numbers
+            except (ValueError, OverflowError):
+                pass
+        raise self._first_bad(name, texts, lines, lambda text: whole_number(text, most=most) is not None)
 
     def _first_bad(
         self, name: str, texts: Sequence[str], lines: Sequence[int], is_good: Callable[[str], bool]
@@ -181,21 +209,6 @@ class _Rows:
         except KeyError:
             raise self._first_bad("success", texts, lines, lambda text: _SUCCESS[text.lower()] or True) from None
 
-    def _times(self, texts: Sequence[str], lines: Sequence[int]) -> NDArray[np.int64]:
-        """Starts in ms since the epoch; formatted times are taken as UTC, for their zone isn't told."""
-        if self._epoch is None:
-            self._epoch = int if texts[0].isdecimal() else _formatted(texts[0])
-        epoch = self._epoch
-        if epoch is None:
-            raise self._first_bad("timeStamp", texts, lines, lambda _: False)
-        try:
-            times = np.fromiter(map(epoch, texts), dtype=np.int64, count=len(texts))
-            if times.min() > 0 and times.max() < EPOCH_MS_MAX:
-                return times
-        except (ValueError, OverflowError):
-            pass
-        raise self._first_bad("timeStamp", texts, lines, lambda text: 0 < epoch(text) < EPOCH_MS_MAX)
-
     def _add_errors(self, rows: Sequence[list[str]], places: NDArray[np.int64], failed: NDArray[np.int64]) -> None:
         def cell(row: list[str], name: str) -> str:
             return row[self._columns[name]] if name in self._columns else ""
@@ -205,30 +218,3 @@ class _Rows:
             message = cell(row, "failureMessage") or cell(row, "responseMessage")
             code = cell(row, "responseCode")
             self._errors.add(cell(row, "label"), code=code, message=message, count=int(failed[place]))
-
-
-def _formatted(example: str) -> Callable[[str], int] | None:
-    """A reader of times in the format of `example`, one of those that JMeter itself recognises; None: in none."""
-    seconds_text = example.partition(".")[0]
-    for form in _TIME_FORMATS:
-        try:
-            datetime.strptime(seconds_text, form)
-        except ValueError:
-            continue
-        return _FormattedTimes(form)
-    return None
-
-
-class _FormattedTimes:
-    """Reads times of one format; those of the same second are read once."""
-
-    def __init__(self, form: str) -> None:
-        self._form = form
-        self._text, self._epoch_ms = "", 0
-
-    def __call__(self, text: str) -> int:
-        seconds_text, _, fraction = text.partition(".")
-        if seconds_text != self._text:
-            moment = datetime.strptime(seconds_text, self._form).replace(tzinfo=UTC)
-            self._text, self._epoch_ms = seconds_text, round(moment.timestamp()) * 1000
-        return self._epoch_ms + int(fraction[:3].ljust(3, "0") if fraction else 0)

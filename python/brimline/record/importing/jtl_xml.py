@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 
 from brimline.errors import UsageError
 from brimline.record.importing.jtl_errors import ErrorTally
+from brimline.record.importing.jtl_times import bad_time
 from brimline.record.importing.source import (
     ELAPSED_MS_MAX,
     EPOCH_MS_MAX,
+    EPOCH_MS_MIN,
     LINE_LENGTH_MAX,
     SAMPLE_BYTES_MAX,
     SAMPLES_MAX,
     bad_file,
     unreadable,
+    whole_number,
 )
 from brimline.record.importing.tally import Batch, Tally
 
@@ -109,7 +112,7 @@ class _Reader:
         start, elapsed = self._number(given, "ts"), self._number(given, "t")
         others = (self._number(given, each, absent=0) for each in ("by", "sby", "na"))
         end = start + elapsed if count == 1 else start
-        self._rows.append((given["lb"], end, elapsed, count, failed, *others))  # type: ignore[arg-type]
+        self._rows.append((given["lb"], end, elapsed if count else 0, count, failed, *others))  # type: ignore[arg-type]
         self._count += 1
         if len(self._rows) >= _BATCH_ROWS:
             self._flush()
@@ -118,11 +121,10 @@ class _Reader:
         text = given.get(name)
         if text is None:
             return absent
-        try:
-            number = int(text)
-        except ValueError:
-            number = -1
-        if not 0 <= number <= _MOST.get(name, SAMPLES_MAX):
+        number = whole_number(text, most=_MOST.get(name, SAMPLES_MAX))
+        if name == "ts" and (number is None or number < EPOCH_MS_MIN):
+            raise bad_time(self._path, "ts (timeStamp)", text, self._parser.CurrentLineNumber)
+        if number is None:
             raise self._bad(f"{name} ({_ATTRIBUTES[name]}) can't be {text[:40]!r}")
         return number
 

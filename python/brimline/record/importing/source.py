@@ -1,7 +1,9 @@
 """Owns the reading of a foreign file: line by line in bounded memory, and errors that name the file and the line."""
 
 import hashlib
+import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -13,14 +15,34 @@ LINE_LENGTH_MAX = 1 << 20
 """Characters; a longer line is no line of a results file."""
 HEAD_BYTES = 64 * 1024
 _BLOCK_BYTES = 1 << 20
+EPOCH_MS_MIN = 100_000_000_000
+"""1973. No tool wrote a lower number of milliseconds: such are seconds."""
 EPOCH_MS_MAX = 32_503_680_000_000
 """The year 3000."""
 ELAPSED_MS_MAX = 7 * 86_400_000
 SAMPLES_MAX = 10**9
 """Samples that one row may stand for, and threads that may be active."""
 SAMPLE_BYTES_MAX = 1 << 40
+ELAPSED_US_MAX = 1_000 * ELAPSED_MS_MAX
+SPAN_S_MAX = 10 * 366 * 86_400
+"""What a run may last."""
+COUNT_MAX = 10**15
 """Beyond these a figure is damage, and the sums of a file's would not fit into 64 bits."""
-FORMATS_HINT = "JMeter's JTL (CSV or XML), YCSB's output and .hdr files can be read"
+FORMATS_HINT = "JMeter's JTL (CSV or XML), the output of YCSB and go-ycsb, and histogram logs (.hdr) can be read"
+_WHOLE = re.compile(r"[0-9]{1,19}")
+_DECIMAL = re.compile(r"[0-9]{1,300}(?:\.[0-9]{0,300})?(?:[eE][+-]?[0-9]{1,3})?")
+
+
+def whole_number(text: str, *, most: int) -> int | None:
+    """A whole number from 0 to `most`, written in digits; None for everything else."""
+    number = int(text) if _WHOLE.fullmatch(text) else None
+    return number if number is not None and number <= most else None
+
+
+def decimal_number(text: str, *, most: float) -> float | None:
+    """A number from 0 to `most`; None for everything else, such as NaN and Infinity."""
+    number = float(text) if _DECIMAL.fullmatch(text) else math.inf
+    return number if number <= most else None
 
 
 def bad_file(path: Path, problem: str, *, line: int | None = None, hint: str | None = None) -> UsageError:

@@ -1,4 +1,4 @@
-"""Owns the lines that YCSB prints: what each of them is, whatever stream or file it stands in.
+"""Owns the lines that YCSB, of any release, and go-ycsb print: what each is, whatever stream or file it stands in.
 
 Source: YCSB's `TextMeasurementsExporter`, `JSONMeasurementsExporter`, `OneMeasurementRaw`, `StatusThread` and `Client`.
 Everything else (the driver's own words, stack traces) is passed over.
@@ -13,9 +13,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brimline.record.importing.source import bad_file, lines_of, open_text
+from brimline.errors import UsageError
+from brimline.record.importing import go_ycsb
+from brimline.record.importing.foreign import foreign
+from brimline.record.importing.source import (
+    COUNT_MAX,
+    ELAPSED_US_MAX,
+    EPOCH_MS_MAX,
+    EPOCH_MS_MIN,
+    SPAN_S_MAX,
+    bad_file,
+    decimal_number,
+    head_of,
+    lines_of,
+    open_text,
+    whole_number,
+)
 
-_MEASURED = re.compile(r"\[(?P<metric>[^\]]+)\], (?P<rest>.*)")
+_MEASURED = re.compile(r"\[(?P<metric>[^\]]+)\], ?(?P<rest>.*)")
 _RAW = re.compile(r"(?P<operation>[A-Z][A-Za-z-]*),(?P<at_ms>[^,]*),(?P<time_us>[^,]*)")
 _RAW_HEADER = re.compile(r"\S+ latency raw data: op, timestamp\(ms\), latency\(us\)")
 _STATUS = re.compile(
@@ -46,6 +61,7 @@ class YcsbOutput:
     status: list[Status] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
     summary_file: Path | None = None
+    tool: str = "YCSB"
 
     def add_raw(self, operation: str, at_ms: int, time_us: int) -> None:
         """Keeps one measured call."""
@@ -67,6 +83,7 @@ class _Reader:
     def __init__(self, path: Path, output: YcsbOutput) -> None:
         self._path, self._output = path, output
         self._is_known = self._has_raw = False
+        self._go_seconds: tuple[int, str] | None = None
         self._json: list[str] = []
         self._json_line = self._json_length = 0
 
@@ -93,16 +110,54 @@ class _Reader:
             self._is_known = True
             self._command(text.removeprefix(_COMMAND))
         elif " sec: " in text:
-            self._status(text)
+            self._status(number, text)
+        elif " - Takes(s): " in text or text.startswith(('"', "Run finished, ")):
+            self._go(number, text)
 
     def end(self) -> None:
         if self._json:
             self._read_json()
+        if self._go_seconds is not None and self._output.summary_file is None:
+            number, seconds = self._go_seconds
+            self._add("OVERALL", "RunTime(ms)", f"{float(seconds) * 1000:f}", number)
         if not self._is_known:
-            raise bad_file(self._path, "nothing in it is a result of YCSB", hint="give what YCSB printed, whole")
+            raise self._foreign("nothing in it is a result of YCSB", hint="give what YCSB printed, whole")
+
+    def _foreign(self, problem: str, *, line: int | None = None, hint: str | None = None) -> UsageError:
+        """The error for what is no result of YCSB; it names another tool whose it is."""
+        named = foreign(self._path, head_of(self._path).decode("utf-8-sig", errors="replace"))
+        return named or bad_file(self._path, problem, line=line, hint=hint)
+
+    def _go(self, number: int, text: str) -> None:
+        """A line of go-ycsb: an operation so far, what it was asked for, or the end of its run."""
+        metrics = self._output.metrics
+        if match := go_ycsb.SUMMARY.fullmatch(text):
+            figures = [(name, value, self._path, number) for name, value in go_ycsb.measurements(match["figures"])]
+            operation = go_ycsb.operation_of(match)
+            if match["failed"]:
+                counted = next((each for each in figures if each[0] == "Operations"), None)
+                kept = [each for each in metrics[operation] if each[0] != "Return=ERROR"]
+                kept = kept or [("Operations", "0", self._path, number)]
+                metrics[operation] = [*kept, ("Return=ERROR", *counted[1:])] if counted else kept
+            else:
+                kept = [each for each in metrics[operation] if each[0].startswith("Return=")]
+                metrics[operation] = [*figures, *kept]
+            seconds = next((value for name, value, _, _ in figures if name == "Takes(s)"), "")
+            if decimal_number(seconds, most=SPAN_S_MAX) is None:
+                raise bad_file(self._path, f"Takes(s) can't be {seconds[:40]!r}", line=number)
+            self._is_known, self._go_seconds, self._output.tool = True, (number, seconds), go_ycsb.NAME
+        elif match := go_ycsb.PROPERTY.fullmatch(text):
+            words = ["-load"] if match[0] == '"dotransactions"="false"' else []
+            self._output.command += [*words, f"{match['name']}={match['value']}"]
+        elif match := go_ycsb.END.fullmatch(text):
+            run_time_ms = go_ycsb.milliseconds(match["time"])
+            if run_time_ms is None:
+                raise bad_file(self._path, f"its time can't be {match['time'][:40]!r}", line=number)
+            self._output.tool = go_ycsb.NAME
+            self._add("OVERALL", "RunTime(ms)", f"{run_time_ms:f}", number)
 
     def _measured(self, number: int, metric: str, rest: str) -> None:
-        measurement, separator, value = rest.rpartition(", ")
+        measurement, separator, value = (part.strip() for part in rest.rpartition(","))
         if not separator:
             raise bad_file(self._path, f"the line is cut short: [{metric[:40]}], {rest[:40]}", line=number)
         try:
@@ -125,11 +180,9 @@ class _Reader:
         self._output.metrics[metric].append((measurement, value, self._path, number))
 
     def _raw(self, number: int, match: re.Match[str]) -> None:
-        try:
-            at_ms, time_us = int(match["at_ms"]), int(match["time_us"])
-        except ValueError:
-            at_ms = time_us = -1
-        if at_ms < 0 or time_us < 0:
+        at_ms = whole_number(match["at_ms"], most=EPOCH_MS_MAX)
+        time_us = whole_number(match["time_us"], most=ELAPSED_US_MAX)
+        if at_ms is None or at_ms < EPOCH_MS_MIN or time_us is None:
             raise bad_file(self._path, f"{match[0][:60]!r} is no operation, time and latency", line=number)
         self._output.add_raw(match["operation"], at_ms, time_us)
 
@@ -139,14 +192,21 @@ class _Reader:
         except ValueError:
             self._output.command = text.split()
 
-    def _status(self, text: str) -> None:
+    def _status(self, number: int, text: str) -> None:
         label = _STATUS_LABELLED.match(text)
         match = _STATUS.match(text, label.end() if label else 0)
         if match is None:
             return
         self._is_known = True
-        counts = {part["operation"]: int(part["count"]) for part in _STATUS_PART.finditer(text)}
-        self._output.status.append(Status(int(match["second"]), int(match["operations"]), counts))
+        second = whole_number(match["second"], most=SPAN_S_MAX)
+        operations = whole_number(match["operations"], most=COUNT_MAX)
+        counts = {
+            part["operation"]: whole_number(part["count"], most=COUNT_MAX) for part in _STATUS_PART.finditer(text)
+        }
+        known = {operation: count for operation, count in counts.items() if count is not None}
+        if second is None or operations is None or len(known) < len(counts):
+            raise bad_file(self._path, f"a count can't be so large: {text[:60]!r}", line=number)
+        self._output.status.append(Status(second, operations, known))
 
     def _json_piece(self, number: int, text: str) -> None:
         if not self._json:
@@ -164,10 +224,9 @@ class _Reader:
             for row in rows:
                 float(row["value"])
                 self._add(str(row["metric"]), str(row["measurement"]), str(row["value"]), self._json_line)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise bad_file(
-                self._path, "the JSON that begins here is damaged, or not YCSB's", line=self._json_line
-            ) from None
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            problem = "the JSON that begins here is damaged, or not YCSB's"
+            raise self._foreign(problem, line=self._json_line) from None
 
 
 def _objects(text: str) -> Iterator[Any]:

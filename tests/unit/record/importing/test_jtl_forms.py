@@ -1,0 +1,145 @@
+"""JMeter's results as they come from the field: dates, headers in the middle or none, and rows that don't fit.
+
+`jmeter_dates.tsv` was recorded once: what `SimpleDateFormat` of Java 17 makes of a text in the forms JMeter tries, in
+UTC, not lenient, in ms since 1970, or `-`. Where brimline reads it in another way the third column says how, and why.
+"""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import UsageError
+from brimline.record.importing import import_files
+from brimline.record.importing.jtl_times import Times
+from tests.unit.record.importing.jtl import COLUMNS, START_MS, Sample, row, uniform, write, write_lines
+
+MS = 1_000_000
+with (Path(__file__).parent / "jmeter_dates.tsv").open(encoding="utf-8", newline="") as file:
+    DATES = [tuple(each) for each in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
+SHORT = "timeStamp,elapsed,label,responseCode,success"
+
+
+@pytest.mark.parametrize(("text", "jmeter", "brimline", "why"), DATES)
+def test_dates_are_read_as_jmeter_reads_them(text: str, jmeter: str, brimline: str, why: str) -> None:
+    assert (jmeter != brimline) == bool(why)
+    try:
+        read = str(Times(Path("r.jtl")).read([text], [2])[0])
+    except UsageError as error:
+        read = "-"
+        assert "r.jtl:2: timeStamp can't be" in error.message
+    assert read == brimline
+
+
+def test_a_file_of_dates(tmp_path: Path) -> None:
+    """Whole seconds, then some of them with milliseconds; the same minute, and another one."""
+    for form, separator in (("2024/03/05 {}", "."), ("2024-03-05 {}", ","), ("03/05/2024 {}", "."), ("3/5/24 {}", ",")):
+        times = ["10:00:00", f"10:00:00{separator}250", "10:00:59", f"10:01:00{separator}7"]
+        lines = [f"{form.format(time)};{100 + each};A;200;true" for each, time in enumerate(times)]
+        run = import_files([write_lines(tmp_path / "r.jtl", [SHORT.replace(",", ";"), *lines])])
+        assert (run.started_unix_ns, run.duration_ns) == (None, (60_007 + 103) * MS), form
+
+
+def test_dates_with_a_zone_are_moments(tmp_path: Path) -> None:
+    lines = ["2024-03-05T10:00:00.250+0100,100,A,200,true", "2024-03-05T09:00:01Z,100,A,200,true"]
+    run = import_files([write_lines(tmp_path / "r.jtl", [SHORT, *lines])])
+    assert (run.started_unix_ns, run.duration_ns) == (1_709_629_200_250 * MS, 850 * MS)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "change"),
+    [
+        ("1700000000", "seconds", "multiply by 1000"),
+        ("1700000000.123", "seconds", "multiply by 1000"),
+        ("1700000000000000", "microseconds", "divide by 1000"),
+        ("1700000000000000000", "nanoseconds", "divide by 1 000 000"),
+    ],
+)
+def test_times_in_other_units_are_told(text: str, unit: str, change: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=rf"r\.jtl:2: timeStamp can't be '{text}': it looks like {unit}") as raised:
+        import_files([write_lines(tmp_path / "r.jtl", [SHORT, f"{text},100,A,200,true"])])
+    assert change in str(raised.value.hint)
+    if text.isdecimal():
+        (tmp_path / "r.xml").write_text(f'<testResults><sample t="1" ts="{text}" lb="a" s="true"/></testResults>')
+        with pytest.raises(UsageError, match=f"can't be '{text}': it looks like {unit}"):
+            import_files([tmp_path / "r.xml"])
+
+
+def test_dates_and_numbers_in_one_file_are_refused(tmp_path: Path) -> None:
+    lines = [f"{START_MS},1,A,200,true", "2024/03/05 10:00:00,1,A,200,true"]
+    for number, ordered in enumerate((lines, lines[::-1])):
+        with pytest.raises(UsageError, match=r"jtl:3: timeStamp is a date in some rows and a number in others"):
+            import_files([write_lines(tmp_path / f"{number}.jtl", [SHORT, *ordered])])
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_a_header_again_is_no_sample(mark: str, delimiter: str, tmp_path: Path) -> None:
+    """JMeter that appends to a file writes it once more."""
+    header, *rows = [line.replace(",", delimiter) for line in (COLUMNS, *(row(each) for each in uniform(4)))]
+    again = [mark + header, *rows[:2], mark + header, mark + header, *rows[2:], mark + header]
+    run = import_files([write_lines(tmp_path / "r.jtl", again)])
+    assert (run.series[0].samples, run.series[0].mean_ns) == (4, 2.5 * MS)
+
+
+@pytest.mark.parametrize(
+    "header", [SHORT, COLUMNS.replace(",", ";"), COLUMNS.replace("label,responseCode", "responseCode,label")]
+)
+def test_another_header_is_told(header: str, tmp_path: Path) -> None:
+    lines = [COLUMNS, row(Sample(START_MS, 1)), header, row(Sample(START_MS, 2))]
+    with pytest.raises(UsageError, match=r"r\.jtl:3: another header begins here, with other columns"):
+        import_files([write_lines(tmp_path / "r.jtl", lines)])
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("start", [str(START_MS), "2024/03/05 10:00:00.250", '"03/05/24 10:00:00"'])
+def test_results_without_a_header_are_named(start: str, delimiter: str, tmp_path: Path) -> None:
+    """With the columns of JMeter's default the hint is the whole header."""
+    sample = row(Sample(START_MS, 1)).replace(",", delimiter).replace(str(START_MS), start, 1)
+    for line, names in (
+        (sample, COLUMNS),
+        (delimiter.join((start, "812", "Landing", "true", "1")), "timeStamp,elapsed,…"),
+    ):
+        with pytest.raises(UsageError, match="JMeter's results without the header that names the columns") as raised:
+            import_files([write_lines(tmp_path / "r.jtl", [line, line])])
+        assert raised.value.hint == f"put it first: {names.replace(',', delimiter)}"
+
+
+def test_a_hint_fits_the_place(tmp_path: Path) -> None:
+    """Too long, too short in the middle, and too short at the end are three different troubles."""
+    good = [row(each) for each in uniform(3)]
+    comma = good[1].replace("GET order", "GET order, all")
+    cases = (
+        ([*good, comma, good[0]], 5, "no quotes"),
+        ([*good, comma], 5, "no quotes"),
+        ([*good, good[0][:40], good[0]], 5, "two programs"),
+        ([*good, good[0][:40]], 5, "delete the last line"),
+    )
+    for lines, line, hint in cases:
+        with pytest.raises(UsageError, match=rf"r\.jtl:{line}: the row has") as raised:
+            import_files([write_lines(tmp_path / "r.jtl", [COLUMNS, *lines])])
+        assert hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("content", "what", "hint"),
+    [
+        (b"\x1f\x8b\x08\x00rest", "it is compressed with gzip", "gunzip r.jtl"),
+        (b"PK\x03\x04rest", "it is a ZIP archive", "unzip r.jtl"),
+        (b"\x28\xb5\x2f\xfdrest", "it is compressed with zstd", "unzstd r.jtl"),
+        (COLUMNS.encode("utf-16"), "it is text in UTF-16", "iconv -f UTF-16 -t UTF-8 r.jtl"),
+        (COLUMNS.encode("utf-16-le"), "it is text in UTF-16", "iconv -f UTF-16LE -t UTF-8 r.jtl"),
+        (COLUMNS.encode("utf-16-be"), "it is text in UTF-16", "iconv -f UTF-16BE -t UTF-8 r.jtl"),
+    ],
+)
+def test_packed_files_and_other_encodings_are_named(content: bytes, what: str, hint: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.jtl"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=what) as raised:
+        import_files([path])
+    assert hint in str(raised.value.hint)
+
+
+def test_utf_8_of_other_alphabets_is_read(tmp_path: Path) -> None:
+    run = import_files([write(tmp_path / "r.jtl", [Sample(START_MS, 5, "Запрос 订单")])])
+    assert run.series[0].operation == "Запрос 订单"
