@@ -44,6 +44,8 @@ _COARSE = 3
 """The test looks at each third place of the grid: it is the same search on the values and on their permutations."""
 _PARAMETER_COUNT = 4
 _NO_SPREAD = 1e-20
+_ROUNDING = 1e-9
+"""Of the first and the last place of the grid, which are volumes."""
 
 _Vector = NDArray[np.float64]
 
@@ -65,7 +67,11 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
-    """Where the course changes. `ratio` is the figure at the last volume divided by what it would be without it."""
+    """Where the course changes.
+
+    `ratio` is the figure at the last volume, as it was seen, divided by what the course of the volumes up to the break
+    comes to there: what anybody can work out from the values. The fit beyond the break only finds the place.
+    """
 
     position: Estimate
     course: Course
@@ -117,13 +123,13 @@ def find_break(
         return without
     fits = problem.fits()
     best = min(fits, key=lambda fit: fit.squares)
-    ratio = problem.factor(best) ** sign
-    if problem.factor(best) < ratio_min:
+    factor = problem.factor(best.position)
+    if min(factor, problem.fitted_factor(best)) < ratio_min:
         return without
     low, high = problem.interval(fits)
     estimate = Estimate(value=best.position, low=min(low, best.position), high=max(high, best.position), unit=unit)
     return Segmented(
-        found=Break(position=estimate, course=best.course, ratio=ratio),
+        found=Break(position=estimate, course=best.course, ratio=factor**sign),
         p_value=p_value,
         volumes=tuple(levels),
         fitted=problem.course(sign, best),
@@ -193,8 +199,15 @@ class _Problem:
         first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, len(squares) - 1)
         return float(self._positions[first]), float(self._positions[last])
 
-    def factor(self, fit: _Fit) -> float:
-        """By how much the last volume lies off the course before."""
+    def factor(self, position: float) -> float:
+        """By how much the last volume lies off the course of the volumes up to a break."""
+        before = self._x <= position * (1 + _ROUNDING)
+        slope, level = np.polyfit(np.log(self._x[before]), self._logs[before], 1)
+        last = self._logs[self._x == self._levels[-1]].mean()
+        return float(np.exp(last - level - slope * np.log(self._levels[-1])))
+
+    def fitted_factor(self, fit: _Fit) -> float:
+        """The same by the fit."""
         return float(1 + fit.factor * _rise(fit.course, self._levels[-1:], fit.position)[0])
 
     def course(self, sign: float, fit: _Fit | None = None) -> tuple[float, ...]:

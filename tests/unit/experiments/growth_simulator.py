@@ -1,6 +1,6 @@
 """A server whose growth is known: what its cache holds, what a miss costs, from which volume on importing slows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,13 +16,17 @@ DISK_BYTES = 10**9
 
 @dataclass(kw_only=True)
 class GrowingServer:
-    """`cache_records` None: the cache holds everything. `blind`: it tells no signals. `drift`: of its speed."""
+    """`cache_records` None: the cache holds everything. `blind`: it tells no signals. `drift`: of its speed.
+
+    `import_slowed`: by which factor the whole machine is slower while the step up to so many records is imported.
+    """
 
     cache_records: float | None = None
     hit_ns: float = 17_000.0
     miss_ns: float = 30_000.0
     import_break_records: float | None = None
-    documents_per_s: float = 60_000.0
+    documents_per_s: float = 30_000.0
+    import_slowed: Callable[[int], float] = lambda records: 1.0
     noise: float = 0.02
     drift: float = 0.3
     control: bool = True
@@ -53,7 +57,8 @@ class GrowingServer:
         past = 0.0
         if self.import_break_records is not None:
             past = max(task.records / self.import_break_records - 1, 0.0)
-        rate = self.documents_per_s / (1 + past) * self._disturbed()
+        machine = self.import_slowed(task.records)
+        rate = self.documents_per_s / (1 + past) / machine * self._disturbed()
         signals = Signals(cache_pages_read=0.5 * past, evictions_by_application=0.2 * past, cache_bytes_max=CACHE_BYTES)
         return LoadFigures(
             documents=task.records - task.there,
@@ -63,6 +68,7 @@ class GrowingServer:
             index_bytes=30 * task.records,
             files_bytes=DOCUMENT_BYTES * task.records + (300 << 20),
             disk_share=DOCUMENT_BYTES * task.records / DISK_BYTES,
+            control_ns=self.hit_ns * machine * self._disturbed(self.control_noise) if self.control else None,
             signals=Signals() if self.blind else signals,
         )
 

@@ -15,11 +15,11 @@ from brimline.experiments.growth.order import (
     GrowthTrial,
     IndexSet,
 )
-from brimline.experiments.growth.speed import at_typical_speed
+from brimline.experiments.growth.speed import IMPORT_TIME_MIN_S, at_typical_speed, import_course
 from brimline.plan.pacing import connections_text
 from brimline.stats.multiple import holm
 from brimline.stats.segmented import RATIO_MIN, Direction, Segmented, find_break
-from brimline.units import format_count, format_number, format_percentage
+from brimline.units import NS_PER_S, format_count, format_duration, format_number, format_percentage
 from brimline.wording import joined, message
 
 RECORDS = "records"
@@ -85,6 +85,12 @@ class Breakpoint:
     @property
     def text(self) -> str:
         """The finding in one line."""
+        if self.result.too_few and not self.connections:
+            return message(
+                "{name}: too few stretches of {time} of importing to look for a breakpoint; larger steps make more",
+                name=self.name,
+                time=format_duration(IMPORT_TIME_MIN_S * NS_PER_S),
+            )
         if self.result.too_few:
             return message("{name}: too few volumes to look for a breakpoint", name=self.name)
         if self.result.found is None:
@@ -261,14 +267,14 @@ def _concluded(
 
 
 def _import_break(volumes: Sequence[Volume]) -> Breakpoint:
-    loads = [(each.records, each.load.documents_per_s, each) for each in volumes if each.load.documents_per_s > 0]
-    result = _result([records for records, _, _ in loads], [rate for _, rate, _ in loads], 0)
-    signals = [(each.records, each.load.signals) for _, _, each in loads]
+    course = import_course([(each.records, each.load) for each in volumes])
+    result = _result([records for records, _ in course], [rate for _, rate in course], 0)
+    signals = [(each.records, each.load.signals) for each in volumes]
     return Breakpoint(
         name="import rate",
         connections=0,
-        volumes=tuple(records for records, _, _ in loads),
-        values=tuple(rate for _, rate, _ in loads),
+        volumes=tuple(records for records, _ in course),
+        values=tuple(rate for _, rate in course),
         result=result,
         causes=_causes(result, volumes, signals, importing=True),
     )

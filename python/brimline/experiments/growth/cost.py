@@ -15,6 +15,8 @@ ASSUMED_LOAD_BYTES_PER_S = 20e6
 ASSUMED_QUERIES_PER_S = 10_000.0
 ASSUMED_BATCH_S = 0.3
 """Connecting, looking at the server and writing the record."""
+CONTROLS_PER_STEP = 2
+"""Of the import, before and after it."""
 ASSUMED_RESTART_S = 5.0
 _INDEX_KEY_BYTES = 32
 """Of the index on `_id`, without prefix compression."""
@@ -55,7 +57,10 @@ def growth_cost(settings: GrowthSettings, data: DataSpec) -> GrowthCost:
     restart_s = 0.0 if settings.protocol is Protocol.HOT else ASSUMED_RESTART_S
     largest = max(_index_bytes(each, data) for each in settings.indexes)
     return GrowthCost(
-        time_s=load_s + queries / ASSUMED_QUERIES_PER_S + batches * (ASSUMED_BATCH_S + restart_s),
+        time_s=load_s
+        + queries / ASSUMED_QUERIES_PER_S
+        + batches * (ASSUMED_BATCH_S + restart_s)
+        + steps * CONTROLS_PER_STEP * ASSUMED_BATCH_S,
         data_bytes=settings.to_records * (document + largest),
         steps=steps,
         batches=batches,

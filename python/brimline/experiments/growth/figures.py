@@ -36,7 +36,10 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadFigures:
-    """One step. Sizes are of the collection after it and a checkpoint, `files_bytes` of all files of the server."""
+    """One step. Sizes are of the collection after it and a checkpoint, `files_bytes` of all files of the server.
+
+    `control_ns` is the time of a read of one record over and over, before and after it: the machine's speed just then.
+    """
 
     documents: int
     elapsed_s: float
@@ -45,6 +48,7 @@ class LoadFigures:
     index_bytes: int | None = None
     files_bytes: int | None = None
     disk_share: float | None = None  # of the file system, in use
+    control_ns: float | None = None
     signals: Signals = Signals()
 
     @property
@@ -98,6 +102,7 @@ def load_figures(record: RunRecord, observation: Observation, facts: Mapping[str
         index_bytes=collection.get("totalIndexSize"),
         files_bytes=facts.get("files_bytes"),
         disk_share=facts.get("disk_share", used / total if used is not None and total else None),
+        control_ns=facts.get("control_ns"),
         signals=_signals(observation, facts, count=documents),
     )
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from statistics import median
 
 from brimline.experiments.growth.figures import LoadFigures, QueryFigures
+from brimline.experiments.growth.speed import import_course
 from brimline.plan.pacing import connections_text
 from brimline.spec.readers import CONNECTION_COUNT_MAX
 from brimline.units import format_count, format_duration, format_percentage, format_rate
@@ -217,7 +218,8 @@ class Growth:
 
     def _import_rule(self, trials: Sequence[GrowthTrial]) -> tuple[GrowthEnd, str] | None:
         factor_max = self._settings.import_rate_factor_max
-        rates = [trial.load.documents_per_s for trial in trials if trial.load is not None]
+        steps = [(trial.task.records, trial.load) for trial in trials if trial.load is not None]
+        rates = [rate for _, rate in import_course(steps)]
         if factor_max is None or len(rates) <= REFERENCE_STEPS:
             return None
         factor = median(rates[:REFERENCE_STEPS]) / rates[-1]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from pymongo.errors import PyMongoError
@@ -16,7 +17,14 @@ from brimline.errors import TargetError, UsageError
 from brimline.execution import MakeDirectory, RunContext, execute
 from brimline.execution.grown_data import Index, extend_data, put_back
 from brimline.execution.unrecorded import execute_unrecorded
-from brimline.experiments.growth.figures import CACHE_PAGES_READ, load_figures, query_figures, quiet_time_ns
+from brimline.experiments.growth.figures import (
+    CACHE_PAGES_READ,
+    SLICE_READS_MIN,
+    LoadFigures,
+    load_figures,
+    query_figures,
+    quiet_time_ns,
+)
 from brimline.experiments.growth.order import (
     Growth,
     GrowthTask,
@@ -26,6 +34,7 @@ from brimline.experiments.growth.order import (
     describe_task,
     index_fields,
 )
+from brimline.experiments.growth.speed import IMPORT_TIME_MIN_S
 from brimline.monitor import namespace_document
 from brimline.monitor.server_status import COMMAND, read_status
 from brimline.plan import Plan, TargetPlan, load_plan, resolve
@@ -37,7 +46,7 @@ from brimline.spec import Spec
 from brimline.spec.data import UniformKeys
 from brimline.spec.load_models import ClosedLoad
 from brimline.spec.model import OperationsSpec
-from brimline.units import NS_PER_S, format_percentage
+from brimline.units import NS_PER_S, count_text, format_duration, format_percentage
 
 FACTS_FILE = "growth.json"
 """What was seen of the server around a trial, beside its record."""
@@ -79,6 +88,8 @@ def run_growth(machine: Growth, work: GrowthWork, *, done: Sequence[GrowthTrial]
         directory, trial = _load(task, work) if task.stage == "load" else _query(task, work)
         trials.append(trial)
         work.context.progress.note(f"{describe_task(task)}: {describe_outcome(trials[-1])}")
+        if len(trials) == 1 and trial.load is not None:
+            _advise(trial.load, work)
         if trials[-1].ended_by != "completed":
             break
         took_s = round(time.monotonic() - began_s, 3)
@@ -130,6 +141,7 @@ def _load(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
     if task.there:
         _put_back(task.there, indexes, work)
     load = load_plan(step_spec(work.spec, task.records), target=work.target)
+    controls = [_control_ns(_beside(task), work)] if task.there else []
     before = _look(work)
     directory = _begin(task, work)
     record = extend_data(
@@ -143,8 +155,27 @@ def _load(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:
     if record.complete:
         after = _look(work)
         facts = {"before": before, "after": after, **_sizes(load, work)}
+        controls.append(_control_ns(_beside(task), work))
+        known = [each for each in controls if each is not None]
+        facts["control_ns"] = fmean(known) if known else None
         replace_json(directory / FACTS_FILE, facts)
     return directory, read_trial(task, record)
+
+
+def _beside(task: GrowthTask) -> GrowthTask:
+    """The control of an import: as many reads as it takes to tell their time."""
+    return replace(task, stage="query", records=1, there=0, connections=1, queries=CONTROL_PARTS * SLICE_READS_MIN)
+
+
+def _advise(load: LoadFigures, work: GrowthWork) -> None:
+    """Says at once where steps are too short, while it can still be begun anew."""
+    if load.elapsed_s < IMPORT_TIME_MIN_S:
+        enough = round(float(f"{load.documents_per_s * IMPORT_TIME_MIN_S * 1.2:.1e}"))
+        work.context.progress.note(
+            f"a step is imported in {format_duration(load.elapsed_s * NS_PER_S)}: a rate is told over "
+            f"{format_duration(IMPORT_TIME_MIN_S * NS_PER_S)} and more, so that steps are put together for it; "
+            f"--step {count_text(enough)} is long enough"
+        )
 
 
 def _query(task: GrowthTask, work: GrowthWork) -> tuple[Path, GrowthTrial]:

@@ -62,6 +62,12 @@ _DEFINITIONS = (
         "shared machine changes by more than a volume's effect; tables have the fastest batch as it was.",
     ),
     Fact(
+        label="Import rate",
+        value="documents per second of a step, as it was seen. Breakpoints are looked for in rates over at least a "
+        "second of importing, neighbouring steps together where it takes several, and in relation to the same reads of "
+        "one record before and after each step.",
+    ),
+    Fact(
         label="Coincides",
         value="a signal of the server that began within the breakpoint's interval, or a step beside it; "
         "undetermined, where none did.",
@@ -289,6 +295,7 @@ def _load_table(growth: IndexSetGrowth) -> Table:
             Column(label="Records", leading=True),
             Column(label="Import"),
             Column(label="Step took"),
+            Column(label="Control", optional=True),
             Column(label="Data"),
             Column(label="On disk"),
             Column(label="Indexes"),
@@ -296,7 +303,11 @@ def _load_table(growth: IndexSetGrowth) -> Table:
             Column(label="All files", optional=True),
         ],
         rows=[_load_row(volume) for volume in growth.volumes],
-        caption=message("Each step, sizes after a checkpoint; index set: {indexes}.", indexes=growth.indexes.value),
+        caption=message(
+            "Each step, sizes after a checkpoint; index set: {indexes}. Control: a read of one record, before and "
+            "after.",
+            indexes=growth.indexes.value,
+        ),
     )
 
 
@@ -307,6 +318,7 @@ def _load_row(volume: Volume) -> list[Cell]:
         Cell(text=format_count(volume.records)),
         Cell(text=format_rate(load.documents_per_s, unit="documents/s")),
         Cell(text=format_duration(load.elapsed_s * 1e9)),
+        Cell(text=UNKNOWN_TEXT if load.control_ns is None else format_duration(load.control_ns)),
         _bytes(load.data_bytes),
         _bytes(load.storage_bytes),
         _bytes(load.index_bytes),
