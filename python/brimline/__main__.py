@@ -8,15 +8,17 @@ import gc
 import os
 import signal
 import sys
-from types import FrameType
+
+from brimline.leaving import end_process_when_stuck, leave
 
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
+    end_process_when_stuck()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave)
+        signal.signal(number, leave)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as under `nohup`
-        signal.signal(signal.SIGHUP, _leave)
+        signal.signal(signal.SIGHUP, leave)
     # numpy's BLAS has a thread for each processor, which spin while they wait: CPU time that a load needs.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # What imports make is there to stay: neither they nor what follows need it looked through for garbage.
@@ -28,14 +30,6 @@ def main() -> None:
     gc.freeze()
     gc.enable()
     command_line()
-
-
-def _leave(number: int, _frame: FrameType | None) -> None:
-    # Not an exception: raised inside an import of a library it may be swallowed or come out as another one.
-    try:
-        os.write(sys.stderr.fileno(), f"error: interrupted by {signal.Signals(number).name}\n".encode())
-    finally:  # also where standard error is closed or full
-        os._exit(128 + number)
 
 
 if __name__ == "__main__":

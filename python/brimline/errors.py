@@ -6,7 +6,8 @@ connection string which reached a message by way of another library is cut there
 """
 
 import re
-from typing import ClassVar
+from errno import ENOMEM
+from typing import ClassVar, Self
 
 _MASK = "***"
 # A password may hold any character except those that end a URI in running text. Up to the last "@" before the
@@ -74,6 +75,10 @@ def redact_word(word: str) -> str:
     return redact_uri(word)
 
 
+_NO_ROOM_TO_IMPORT = re.compile(r"failed to map segment|cannot allocate memory", re.IGNORECASE)
+_NO_THREAD = re.compile(r"can't start new thread")
+
+
 class BrimlineError(Exception):
     """Anything brimline reports to its user. `exit_code` is what the command line ends with."""
 
@@ -87,6 +92,45 @@ class BrimlineError(Exception):
 
 class RecordError(BrimlineError):
     """A run directory that can't be written or read."""
+
+
+class ResourceError(BrimlineError):
+    """The system gives no memory, or no thread."""
+
+    _HINT: ClassVar[str] = (
+        "raise what this process may have (ulimit -v and -u, the memory of the container), or use fewer connections "
+        "and threads"
+    )
+
+    @classmethod
+    def of_memory(cls, what: str = "") -> Self:
+        """There is no memory, for `what` where that is known."""
+        return cls(f"there is not enough memory{what and f': {what}'}", hint=cls._HINT)
+
+    @classmethod
+    def of_threads(cls, what: str) -> Self:
+        """There is no thread for `what`."""
+        return cls(f"no thread can be started for {what}", hint=cls._HINT)
+
+    @classmethod
+    def behind(cls, error: BaseException) -> Self | None:
+        """What `error`, or one that it came of, says of memory and threads; None: it is about something else."""
+        seen: set[int] = set()
+        cause: BaseException | None = error
+        while cause is not None and id(cause) not in seen:
+            seen.add(id(cause))
+            if isinstance(cause, cls):
+                return cause
+            if isinstance(cause, MemoryError):
+                return cls.of_memory(str(cause))
+            if isinstance(cause, OSError) and cause.errno == ENOMEM:
+                return cls.of_memory(cause.filename or "")
+            if isinstance(cause, ImportError) and _NO_ROOM_TO_IMPORT.search(str(cause)):
+                return cls.of_memory("a library can't be loaded")
+            if isinstance(cause, RuntimeError) and _NO_THREAD.search(str(cause)):
+                return cls.of_threads("the work")
+            cause = cause.__cause__ or cause.__context__
+        return None
 
 
 class UsageError(BrimlineError):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 import typer
 
 from brimline.cli.talk import let_talk_be_lost
-from brimline.errors import BrimlineError, redact_text
+from brimline.errors import BrimlineError, ResourceError, redact_text
 
 EXIT_INTERNAL = 1
 EXIT_USAGE = 2
@@ -66,12 +67,22 @@ _VERBS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with its exit code."""
     let_talk_be_lost()
+    threading.excepthook = _tell_of_thread
     words = list(sys.argv[1:] if arguments is None else arguments)
     if _called(words) is not None:
         from brimline.cli.process_list import hide_secrets_from_process_list  # knows every spec, as below
 
         hide_secrets_from_process_list(words)
     sys.exit(_exit_code(words))
+
+
+def _tell_of_thread(failed: threading.ExceptHookArgs) -> None:
+    """A library's thread that ends for want of memory or of another thread says so in a line."""
+    scarce = None if failed.exc_value is None else ResourceError.behind(failed.exc_value)
+    if scarce is None:
+        threading.__excepthook__(failed)
+    else:
+        print(f"warning: {scarce.message}", file=sys.stderr)  # noqa: T201
 
 
 def import_verb(arguments: Sequence[str]) -> None:
@@ -142,6 +153,8 @@ def _exit_code(arguments: list[str]) -> int:
         if hasattr(error, "format_message"):
             message = _without_secrets(error.format_message(), arguments)
             return _fail(_lower_first(message), hint=_help_of(error), exit_code=EXIT_USAGE)
+        if (scarce := ResourceError.behind(error)) is not None:
+            return _fail(_without_secrets(scarce.message, arguments), hint=scarce.hint, exit_code=scarce.exit_code)
         trace = _without_secrets("".join(traceback.format_exception(error)), arguments)
         print(redact_text(trace), file=sys.stderr)  # noqa: T201
         text = _without_secrets(f"{type(error).__name__}: {error}", arguments)

@@ -29,11 +29,14 @@ from brimline.servers import Deployment, control_client
 from brimline.servers.deployment import Client
 from brimline.servers.owner import Owner
 from brimline.servers.password import environment_without_secrets
+from brimline.threads import Worker
 
 BACKGROUND_COLLECTION = "brimline_background"
 _LOOK_S = 0.1
 _BEGIN_WITHIN_S = 60.0
 _COMMAND_TIMEOUT_S = 3600.0
+_END_WITHIN_S = _COMMAND_TIMEOUT_S + 60.0
+"""Longer than any command of its own may take."""
 _INDEX_NAME = "brimline_background"
 _DUMP_TOOL = "mongodump"
 
@@ -51,7 +54,7 @@ class Background(ABC):
     def __init__(self, plan: Plan, deployment: Deployment) -> None:
         self.plan = plan
         self._deployment = deployment
-        self._thread: threading.Thread | None = None
+        self._thread: Worker | None = None
         self._stop = threading.Event()
         self._at_work = threading.Event()
         self._forget()
@@ -81,7 +84,7 @@ class Background(ABC):
     def start(self) -> None:
         """Begins, and waits until it is at work. Raises TargetError when it isn't within a minute."""
         self._forget()
-        self._thread = threading.Thread(target=self._work_and_tell, name=f"background {self.kind}", daemon=True)
+        self._thread = Worker(self._work_and_tell, name=f"the background {self.kind}")
         self._thread.start()
         # What began and came to its end at once is told by what it did, not here.
         has_begun = self._at_work.wait(_BEGIN_WITHIN_S) and (self._error is None or bool(self._progress))
@@ -96,7 +99,8 @@ class Background(ABC):
         """Ends it and says what it did. What it has made itself is removed by `clean`."""
         self._stop.set()
         if self._thread is not None:
-            self._thread.join()
+            if not self._thread.join(_END_WITHIN_S):
+                self._error = f"it did not end within {_END_WITHIN_S:.0f} s"
             self._thread = None
         return Activity(
             kind=self.kind,

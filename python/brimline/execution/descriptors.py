@@ -4,6 +4,7 @@ import resource
 
 from brimline.doctor import limits
 from brimline.errors import UsageError
+from brimline.execution.memory import allow_memory
 from brimline.plan import Plan
 from brimline.spec.readers import CONNECTION_COUNT_MAX
 
@@ -12,8 +13,9 @@ def allow_descriptors(plan: Plan, *, connections: int | None = None) -> None:
     """Raises the soft limit of open files where `plan` needs it; asked before anything is dropped or sent.
 
     `connections`: those of the largest of several runs on the same target; None: those of `plan`. Raises UsageError
-    when the hard limit is too low.
+    when the hard limit is too low, ResourceError where there can't be the memory for the plan.
     """
+    allow_memory(plan)
     if sockets := _sockets_per_connection(plan):
         allow_connections(plan.connections if connections is None else connections, sockets=sockets)
 

@@ -1,4 +1,7 @@
-"""Owns Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end and keeps what it measured, the second ends at once."""
+"""Owns Ctrl-C, SIGTERM and SIGHUP: the first asks a run to end and keeps what it measured, the second ends at once.
+
+Whatever the program waits for then, it has a few seconds to end; then the wait is broken (`brimline.leaving`).
+"""
 
 import signal
 import threading
@@ -6,9 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from brimline import leaving
 from brimline.errors import Interrupted
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_END_WITHIN_S = 10.0
+"""After the second signal: time to close the record and to say where it is."""
 
 
 class StopToken:
@@ -22,6 +28,11 @@ class StopToken:
         """Asks to end; a second time: at once."""
         self._requests += 1
         self._signal_number = int(signal_number)
+
+    @property
+    def signal_number(self) -> int:
+        """The signal of the last request."""
+        return self._signal_number
 
     @property
     def requested(self) -> bool:
@@ -59,12 +70,22 @@ def interruptible() -> Iterator[StopToken]:
         return
 
     def handle(number: int, _frame: FrameType | None) -> None:
+        if token.urgent:
+            leaving.give_up(number)
         token.request(signal_number=number)
+        if token.urgent:
+            signal.setitimer(signal.ITIMER_REAL, _END_WITHIN_S)
+
+    def time_is_over(_number: int, _frame: FrameType | None) -> None:
+        leaving.give_up(token.signal_number)
 
     taken = [n for n in _SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
     previous = {number: signal.signal(number, handle) for number in taken}
+    previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, time_is_over)
     try:
         yield token
     finally:
+        if token.urgent:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in previous.items():
             signal.signal(number, handler)

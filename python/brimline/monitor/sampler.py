@@ -17,6 +17,7 @@ from brimline.monitor.row import ServerRow
 from brimline.monitor.server_host import ServerHost
 from brimline.monitor.watched_server import WatchedServer
 from brimline.servers.deployment import Deployment
+from brimline.threads import Worker
 
 INTERVAL_S_DEFAULT = 1.0
 ROW_COUNT_MAX = 100_000
@@ -56,7 +57,7 @@ class ServerSampler:
         self._rows: deque[dict[str, Any]] = deque(maxlen=ROW_COUNT_MAX)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread: Worker | None = None
         self._watched: WatchedServer | None = None
         self._round_trip_ns = 0
         self._cost = SamplerCost(cpu_ns=0, server_cpu_ns=None, command_count=0, round_trip_ns=0)
@@ -71,10 +72,10 @@ class ServerSampler:
         self.stop()
 
     def start(self) -> None:
-        """Starts the thread. The first row is taken at once."""
+        """Starts the thread. The first row is taken at once. Raises ResourceError."""
         if self._thread is not None:
             raise RuntimeError("a sampler is started once")
-        self._thread = threading.Thread(target=self._watch, name="brimline-monitor", daemon=True)
+        self._thread = Worker(self._watch, name="watching the server")
         self._thread.start()
 
     def stop(self) -> None:

@@ -1,0 +1,24 @@
+"""Owns the question whether this process may have the memory that a plan needs, asked before anything is done."""
+
+import resource
+
+from brimline.errors import ResourceError
+from brimline.plan import Plan
+from brimline.units import format_bytes
+
+ADDRESS_SPACE_BYTES = 650_000_000
+"""What Python, its libraries and the analysis reserve; below it a run of one thread did not end well."""
+_CONNECTION_BYTES = 64 * 1024
+_STACK_BYTES = 8 * 1024 * 1024
+
+
+def allow_memory(plan: Plan) -> None:
+    """Raises ResourceError where the address space that this process may have (`ulimit -v`) is too small for `plan`."""
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed == resource.RLIM_INFINITY:
+        return
+    needed = ADDRESS_SPACE_BYTES + plan.connections * _CONNECTION_BYTES + plan.threads * _STACK_BYTES
+    if allowed < needed:
+        raise ResourceError.of_memory(
+            f"this process may reserve {format_bytes(allowed)} (ulimit -v), and this run needs {format_bytes(needed)}"
+        )
