@@ -6,6 +6,7 @@ from brimline.analysis.change_text import p_text, signed_percentage
 from brimline.analysis.compared_run import ComparedRun, Totals
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.gate import GateCase, GateVerdict, gate, overall, parse_limits
+from brimline.report.junit import junit_xml
 from tests.support.run_sets import simulated_run
 
 NOISE = (0.0, 0.004, -0.004, 0.007, -0.007)
@@ -45,6 +46,7 @@ def test_the_interval_of_a_gate_is_the_one_that_it_decides_by() -> None:
     low, high = signed_percentage(case.change.inner_low), signed_percentage(case.change.inner_high)
     assert f"90 % interval {low} to {high}, p {p_text(case.adjusted_p)}; at most 5 %" in case.text
     assert "95 %" not in case.text and case.limit == 0.05
+    assert "90 % interval" in junit_xml([case], suite="compare")
 
 
 def test_what_a_shows_against_itself_fails_no_gate() -> None:

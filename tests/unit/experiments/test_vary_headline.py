@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pytest
 
 from brimline.analysis.judged_change import CLAIMS
@@ -53,6 +54,19 @@ def test_without_any_the_headline_says_so_and_so_do_all_rows(noise: float) -> No
     assert not found.claims
     equal = "every difference of throughput is surely too small to matter"
     assert found.text == (equal if noise < 0.01 else "no difference of throughput is shown")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_headline_speaks_of_a_difference_exactly_where_a_row_shows_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    speeds = {levels: 1000.0 * float(rng.choice([1.0, 1.0, 1.3])) for levels in SETTINGS.combinations}
+    noise = float(rng.choice([0.001, 0.02, 0.2]))
+    found = concluded(lambda at: speeds[at["write-concern"], at["connections"]], noise=noise)
+    rows = [*found.everywhere, *found.within, *found.load_differences]
+    shown = [each for each in rows if each.metric.key == "throughput" and each.verdict in CLAIMS]
+    denied = any(words in found.text for words in ("no difference of throughput", "surely too small"))
+    assert denied is not bool(shown) and len(found.claims) == len(shown)
+    assert any(f"throughput is {way} with" in found.text for way in ("higher", "lower")) is bool(shown)
 
 
 def test_many_differences_are_counted_and_not_all_named() -> None:
