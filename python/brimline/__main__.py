@@ -10,10 +10,12 @@ import signal
 import sys
 
 from brimline.leaving import end_process_when_stuck, leave
+from brimline.process_list import hide_secrets_at_once
 
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
+    hide_secrets_at_once(sys.argv[1:])
     end_process_when_stuck()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 from brimline.cli import lab
 from brimline.cli.app import main
 from brimline.errors import BrimlineError, UsageError
+from brimline.servers.lab.lifecycle import take_down
+from brimline.servers.lab.spec import NAME_DEFAULT
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,16 @@ def test_lab_alone_shows_its_help_and_calls_it_no_error(capsys: pytest.CaptureFi
 
 def _not_reached(*_: object, **__: object) -> None:
     raise BrimlineError("the lab must not be brought up", hint="")
+
+
+def test_an_empty_name_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(lab, "lab_down", asked.append)
+    CliRunner().invoke(lab.app, ["down", ""])
+    CliRunner().invoke(lab.app, ["down"])
+    assert asked == ["", NAME_DEFAULT]
+
+
+def test_no_lab_is_called_nothing() -> None:
+    with pytest.raises(UsageError, match='a lab can\'t be called ""'):
+        take_down("")

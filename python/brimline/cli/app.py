@@ -13,6 +13,7 @@ import typer
 
 from brimline.cli.talk import let_talk_be_lost
 from brimline.errors import BrimlineError, ResourceError, redact_text
+from brimline.process_list import hide
 
 EXIT_INTERNAL = 1
 EXIT_USAGE = 2
@@ -70,9 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     threading.excepthook = _tell_of_thread
     words = list(sys.argv[1:] if arguments is None else arguments)
     if _called(words) is not None:
-        from brimline.cli.process_list import hide_secrets_from_process_list  # knows every spec, as below
+        from brimline.cli.words import redact_words  # knows every spec, as below
 
-        hide_secrets_from_process_list(words)
+        hide(words, redact_words(words))
     sys.exit(_exit_code(words))
 
 

@@ -139,7 +139,11 @@ def down(
     """Take a lab down: its servers end, its data and secrets are removed."""
     if every and name is not None:
         raise UsageError("--all and a name say two things", hint="give one of them")
-    names = [*(lab.name for lab in labs()), *damaged_names(labs_directory())] if every else [name or NAME_DEFAULT]
+    names = (
+        [*(lab.name for lab in labs()), *damaged_names(labs_directory())]
+        if every
+        else [NAME_DEFAULT if name is None else name]
+    )
     for each in names:
         lab_down(each)
         _talk(f"{each} is down")
@@ -154,6 +158,15 @@ def status(name: _Name = NAME_DEFAULT, as_json: opt.Json = False) -> int:
     lab, looks = lab_status(name)
     _show(lab, looks, as_json=as_json)
     return 0 if lab.phase == "up" and is_complete(looks) else EXIT_INCOMPLETE
+
+
+@app.command()
+def uri(name: _Name = NAME_DEFAULT) -> int:
+    """Print a lab's connection string, as --uri takes it; of client-routed shards one a line."""
+    lab, _ = lab_status(name)
+    with printing():
+        sys.stdout.write("".join(f"{each}\n" for each in lab.uris))
+    return 0
 
 
 @app.command("list")
@@ -193,14 +206,17 @@ def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
             role = ", ".join([server.role, *aside])
             table.add_row(server.address, role, server.set_name or "", look.state, str(look.pid or ""))
         out.print(table)
-        for uri in lab.uris:
-            out.print(uri, soft_wrap=True)
         if lab.user is not None:
             out.print(
-                f"password: in {lab.password_file}; with it in the connection string: {lab.uri_file}", soft_wrap=True
+                f"password: brimline finds it; for other programs in {lab.password_file}, "
+                f"in the connection string: {lab.uri_file}",
+                soft_wrap=True,
             )
         if lab.tls:
             out.print(f"certificates: {lab.ca_file}, {lab.client_certificate_file}", soft_wrap=True)
+        # Last: URI=$(brimline lab up | tail -n 1).
+        for uri in lab.uris:
+            out.print(uri, soft_wrap=True)
     return 0
 
 

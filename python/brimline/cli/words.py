@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from brimline.errors import redact_uri, redact_word
+from brimline.process_list import MASK, SECRET_FLAG
 from brimline.servers.uri_options import OPTION_NAMES
 from brimline.spec.ycsb_properties import KNOWN_NAMES
 
-_MASK: Final = "***"
-_SECRET_FLAG: Final = re.compile(r"-+[\w.-]*(?:pass|passwd|password|passphrase|pwd|secret|token|key)", re.IGNORECASE)
 _URI_OPTION: Final = re.compile(r"(?<=[?&;])(?P<name>[^?&;=]+)(?P<value>=[^&;]*)?")
 _PROPERTY_NAMES: Final = frozenset(KNOWN_NAMES)
 _OF_YCSB: Final = frozenset({"maxpoolsize"})
@@ -32,8 +31,8 @@ def _shown(word: str, before: str) -> str:
         return _assignment(word)
     if before == "--uri":
         return _address(word)
-    if _SECRET_FLAG.fullmatch(before):
-        return _MASK
+    if SECRET_FLAG.fullmatch(before):
+        return MASK
     if word.startswith("-p") and len(word) > len("-p"):
         return f"-p{_assignment(word.removeprefix('-p'))}"
     return _address(redact_word(word)) if "://" in word else redact_word(word)
@@ -46,7 +45,7 @@ def _address(text: str) -> str:
 def _option(found: re.Match[str]) -> str:
     if found["name"].lower() in OPTION_NAMES | _OF_YCSB:
         return found[0]
-    return _MASK if found["value"] is None else f"{found['name']}={_MASK}"
+    return MASK if found["value"] is None else f"{found['name']}={MASK}"
 
 
 def _assignment(text: str) -> str:
@@ -54,7 +53,7 @@ def _assignment(text: str) -> str:
     if not separator:
         return redact_word(text)
     if name.strip() not in _PROPERTY_NAMES:
-        return f"{redact_word(name)}={_MASK}"
+        return f"{redact_word(name)}={MASK}"
     return f"{name}={_address(value)}"
 
 

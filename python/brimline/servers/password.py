@@ -19,12 +19,14 @@ class PasswordSource:
     file: Path | None = None
     ask: Callable[[str], str] | None = field(default=None, repr=False, compare=False)
 
-    def password(self, username: str, environ: Mapping[str, str] = os.environ) -> str:
-        """The password of `username`: the file's, else the environment's, else what is typed.
+    def password(self, username: str, environ: Mapping[str, str] = os.environ, *, lab_file: Path | None = None) -> str:
+        """The password of `username`: the file's, else the environment's, else the lab's, else what is typed.
 
         Raises UsageError when there is none.
         """
         found = _of_file(self.file) if self.file is not None else environ.get(PASSWORD_VARIABLE, "")
+        if not found and lab_file is not None:
+            found = _of_file(lab_file)
         if not found and self.ask is not None:
             found = self.ask(f"password of {username}: ")
         if not found:

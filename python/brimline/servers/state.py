@@ -51,6 +51,41 @@ def cache_directory(environ: Mapping[str, str] = os.environ) -> Path:
     return base / "brimline"
 
 
+def private_directory(path: Path) -> None:
+    """Makes `path` where it isn't there, with mode 0700 whatever the umask is, and sees to it that it is one's own.
+
+    What lies in it says which processes are ended and which files are removed.
+
+    Raises:
+        TargetError: it belongs to somebody else.
+        OSError: it can't be made.
+    """
+    for directory in (path.parent, path):
+        if not directory.is_dir():
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            directory.chmod(0o700)
+    require_own(path)
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o700)
+
+
+def require_own(path: Path) -> None:
+    """Raises TargetError where `path` is there and belongs to somebody else."""
+    if not is_own(path):
+        raise TargetError(
+            f"{path} belongs to another user, who could have any process of yours ended by what stands in it",
+            hint="set XDG_CACHE_HOME to a directory of your own",
+        )
+
+
+def is_own(path: Path) -> bool:
+    """Whether nobody else owns `path`; also where nothing is there, or it can't be seen."""
+    try:
+        return path.stat().st_uid == os.geteuid()
+    except OSError:
+        return True
+
+
 def create_directory(parent: Path) -> Path:
     """A new private directory (0700) with this process as its owner.
 
@@ -58,7 +93,7 @@ def create_directory(parent: Path) -> Path:
         TargetError: `parent` can't be created or written.
     """
     try:
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_directory(parent)
         directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         write_json(directory / OWNER_FILE, Owner.current().to_document())
     except OSError as error:
@@ -86,8 +121,8 @@ def sweep(parent: Path) -> Swept:
     killed: list[int] = []
     here = Scope.current()
     with suppress(OSError):
-        for directory in sorted(parent.glob(f"{_PREFIX}*")):
-            if directory.is_symlink() or not _is_abandoned(directory, here):
+        for directory in sorted(parent.glob(f"{_PREFIX}*")) if is_own(parent) else ():
+            if directory.is_symlink() or not is_own(directory) or not _is_abandoned(directory, here):
                 continue
             server = read_server(directory)
             owner = _owner(directory)

@@ -22,6 +22,7 @@ from brimline.errors import UsageError
 from brimline.record.redaction import REDACTED
 from brimline.servers.access import OPEN, Access, Login, Mechanism, Tls
 from brimline.servers.compression import asked_compression
+from brimline.servers.lab.lookup import lab_password_file
 from brimline.servers.password import PasswordSource
 from brimline.servers.selection import MAX_STALENESS_S_MIN, MODES, PRIMARY, ReadPreference
 from brimline.servers.srv import resolve_srv
@@ -101,7 +102,7 @@ def parse_server_uri(text: str, *, password: PasswordSource | None = None) -> Se
         retry_reads=BOOLEANS[options.get("retryreads", "true").lower()],
         retry_writes=BOOLEANS[options.get("retrywrites", "true").lower()],
         access=Access(
-            login=_login(user_info, unquote(tail), options, tls, password or PasswordSource()),
+            login=_login(user_info, unquote(tail), options, tls, password or PasswordSource(), seeds[0]),
             tls=tls,
             compression=asked_compression(options),
         ),
@@ -258,7 +259,12 @@ def _file(options: Mapping[str, str], name: str) -> Path | None:
 
 
 def _login(
-    user_info: str, database: str, options: Mapping[str, str], tls: Tls | None, source: PasswordSource
+    user_info: str,
+    database: str,
+    options: Mapping[str, str],
+    tls: Tls | None,
+    source: PasswordSource,
+    seed: str,
 ) -> Login | None:
     mechanism = _mechanism(options)
     username, separator, password = (unquote(part) for part in user_info.partition(":"))
@@ -277,9 +283,11 @@ def _login(
         if mechanism is not None:
             raise UsageError(f"{mechanism} needs a user name", hint="write USER@ before the host")
         return None
+    if not separator:
+        password = source.password(username, lab_file=lab_password_file(seed, user=username))
     return Login(
         username=username,
-        password=password if separator else source.password(username),
+        password=password,
         source=options.get("authsource") or database or "admin",
         mechanism=mechanism,
     )

@@ -11,6 +11,7 @@ from brimline.servers.lab.cpu_share import release
 from brimline.servers.lab.state import UNFINISHED_PREFIX, Lab, labs_directory, processes_of, read_lab
 from brimline.servers.owner import Scope
 from brimline.servers.processes import is_alive, kill
+from brimline.servers.state import is_own
 
 
 def sweep_labs(parent: Path | None = None) -> tuple[str, ...]:
@@ -23,6 +24,8 @@ def sweep_labs(parent: Path | None = None) -> tuple[str, ...]:
     swept = []
     with suppress(OSError):
         here = Scope.current()
+        if not is_own(parent):
+            return ()
         for directory in sorted(parent.glob("*")):
             lab = None if directory.is_symlink() else read_lab(directory)
             if lab is not None and _is_abandoned(lab, here) and remove(lab, here=here):

@@ -33,6 +33,7 @@ from brimline.servers.lab.state import (
 from brimline.servers.launch import Guardian, end, keep
 from brimline.servers.owner import Scope
 from brimline.servers.processes import is_alive
+from brimline.servers.state import require_own
 
 DEADLINE_S = 180.0
 """For the whole lab: a set of three takes 5 to 15 s on a quiet machine."""
@@ -117,6 +118,7 @@ def bring_up(
 
 def take_down(name: str, *, parent: Path | None = None) -> None:
     """Ends a lab and removes all of it. Raises UsageError where there is none or it is being started, TargetError."""
+    require_own(parent or labs_directory())
     lab = damaged_lab((parent or labs_directory()) / check_name(name)) or find_lab(name, parent=parent)
     if lab.phase == "starting" and is_alive(lab.owner) and lab.scope == Scope.current():
         raise UsageError(
@@ -132,6 +134,7 @@ def take_down(name: str, *, parent: Path | None = None) -> None:
 def find_lab(name: str, *, parent: Path | None = None) -> Lab:
     """The lab of that name. Raises UsageError where there is none."""
     parent = parent or labs_directory()
+    require_own(parent)
     lab = read_lab(parent / check_name(name))
     if lab is None and damaged_lab(parent / name) is not None:
         raise UsageError(

@@ -1,9 +1,11 @@
 """Owns recognising a server of a lab by the address it is reached at, so that records say what it is part of."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from brimline.servers.lab.state import Lab, LabServer, labs_directory, server_process, stored_labs
+from brimline.servers.state import is_own
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"})
 
@@ -11,13 +13,19 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"})
 def lab_server(address: str) -> tuple[Lab, LabServer] | None:
     """The lab and its server at `address` ("host:port") that runs on this machine; None where there is none."""
     host, _, port = address.rpartition(":")
-    if host not in _LOOPBACK:
+    if host not in _LOOPBACK or not is_own(labs_directory()):
         return None
     for lab in stored_labs(labs_directory()):
         for server in lab.servers:
             if server.address.rpartition(":")[2] == port and server_process(lab, server) is not None:
                 return lab, server
     return None
+
+
+def lab_password_file(address: str, *, user: str) -> Path | None:
+    """Where the password of `user` lies, whom brimline made for its lab at `address`; None for any other server."""
+    found = lab_server(address)
+    return None if found is None or found[0].user != user else found[0].password_file
 
 
 def lab_facts(lab: Lab) -> dict[str, Any]:

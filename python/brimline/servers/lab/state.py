@@ -25,7 +25,16 @@ from brimline.errors import TargetError, UsageError
 from brimline.servers.lab.network import Network
 from brimline.servers.owner import Scope, process_of, scope_of
 from brimline.servers.processes import ProcessIdentity, identify
-from brimline.servers.state import SERVER_FILE, cache_directory, read_json, read_server, write_json
+from brimline.servers.state import (
+    SERVER_FILE,
+    cache_directory,
+    is_own,
+    private_directory,
+    read_json,
+    read_server,
+    require_own,
+    write_json,
+)
 
 LAB_FILE = "lab.json"
 FORMAT_VERSION = 1
@@ -152,7 +161,7 @@ def claim(parent: Path, *, name: str, topology: str, outlives: bool) -> Lab:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     try:
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_directory(parent)
         unfinished.mkdir(mode=0o700)
         (unfinished / "servers").mkdir(mode=0o700)
         (unfinished / "secret").mkdir(mode=0o700)
@@ -191,7 +200,9 @@ def owned(lab: Lab, *, phase: Phase) -> Lab:
 
 
 def read_lab(directory: Path) -> Lab | None:
-    """The lab in `directory`; None where there is none that can be read."""
+    """The lab in `directory`; None where there is none that can be read, or it is somebody else's."""
+    if not is_own(directory):
+        return None
     document = read_json(directory / LAB_FILE)
     owner, scope = process_of(document, name="owner"), scope_of(document)
     if document.pop("format_version", None) != FORMAT_VERSION or owner is None or scope is None:
@@ -209,7 +220,12 @@ def read_lab(directory: Path) -> Lab | None:
 def damaged_lab(directory: Path) -> Lab | None:
     """What can be said of a lab whose file can't be read any more: enough to take it away; None: it is no such lab."""
     owner = identify(os.getpid())
-    is_ours = (directory / "servers").is_dir() and (directory / "secret").is_dir() and not directory.is_symlink()
+    is_ours = (
+        is_own(directory)
+        and (directory / "servers").is_dir()
+        and (directory / "secret").is_dir()
+        and not directory.is_symlink()
+    )
     if owner is None or not is_ours or read_lab(directory) is not None:
         return None
     return Lab(
@@ -231,7 +247,8 @@ def damaged_names(parent: Path) -> list[str]:
 
 
 def stored_labs(parent: Path) -> list[Lab]:
-    """All labs that can be read, by name."""
+    """All labs that can be read, by name. Raises TargetError where others could have put them there."""
+    require_own(parent)
     found = (read_lab(path) for path in sorted(parent.glob("*")) if not path.is_symlink())
     return [lab for lab in found if lab is not None]
 
