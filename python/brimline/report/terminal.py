@@ -23,7 +23,7 @@ _SHOWN_SECTIONS = (
     "configuration", "warnings", "gate", "changes", "plans", "distribution", "probes", "documents", "operations",
     "accounting", "errors", "validity", "bottleneck",
     "rule", "scenarios",
-    "level-differences", "best-connections", "combinations", "loading",
+    "level-differences", "best-connections", "combinations", "loading", "breakpoints",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from brimline.report import Report, print_report, render_html, render_json
 from brimline.report.comparison.trend_view import trend_report
 from brimline.report.language import in_language
 from brimline.report.markdown import render_markdown
-from brimline.report.view import Chart, Table
+from brimline.report.view import Chart, Table, Text
 from tests.support.run_sets import MS, abba, plan, run_sets, simulated_run
 from tests.unit.analysis.records import operation_row, run_record
 from tests.unit.report.comparison_samples import WOBBLE, dropped, regressed, report_of, trend_of
@@ -65,6 +65,19 @@ def test_the_json_has_every_figure_with_its_unit_and_interval() -> None:
     assert throughput["limit_share"] == 0.05 and throughput["confidence"] == 0.9
     inner_low, inner_high = throughput["interval_share"]
     assert low < inner_low < throughput["change_share"] < inner_high < high
+
+
+def test_the_sentence_above_the_quantiles_names_those_whose_rows_say_so() -> None:
+    a, b = run_sets(np.random.default_rng(4), order=abba(5), slower=0.05)
+    report = report_of(compare_runs(a, b))
+    told = next(block.text for section in report.sections if section.id == "distribution" for block in section.blocks
+                if isinstance(block, Text))  # fmt: skip
+    shown = [row["Quantile"] for row in rows(report, "distribution") if row["Verdict"] == "regressed"]
+    assert shown and told.startswith(f"B is slower at {', '.join(shown)}")
+    both = {row["Metric"].removeprefix("Service "): (row["p"], row["Verdict"]) for row in rows(report, "changes")}
+    for row in rows(report, "distribution"):
+        if row["Quantile"] in both:
+            assert both[row["Quantile"]] == (row["p"], row["Verdict"])
 
 
 def test_an_interval_of_two_pairs_that_says_nothing_is_said_so_everywhere() -> None:

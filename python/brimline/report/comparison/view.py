@@ -231,6 +231,7 @@ def _distribution(comparison: Comparison, clock: str) -> Section:
             Column(label="Shift"),
             Column(label="95 % interval"),
             Column(label="p", optional=True),
+            Column(label="Verdict", numeric=False, tag=True),
         ],
         rows=[
             [
@@ -240,6 +241,7 @@ def _distribution(comparison: Comparison, clock: str) -> Section:
                 Cell(text=change_text(each.change)),
                 Cell(text=interval_text(each.change)),
                 Cell(text=p_text(each.adjusted_p)),
+                Cell(text=each.verdict.value, tone=VERDICT_TONES[each.verdict]),
             ]
             for each in comparison.shift
         ],
