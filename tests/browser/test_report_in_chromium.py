@@ -40,6 +40,25 @@ PAPER_PX = 703
 """A4 between its margins."""
 
 
+POINTING = """
+    const plot = id => document.getElementById('chart-' + id);
+    const hoverable = (id, name) => {
+        const drawn = charts.drawn[id];
+        return [drawn, drawn.hoverable.filter(each => each.trace.name === name)[4]];
+    };
+    const send = (kind, drawn, x, y) => {
+        const element = document.getElementById(drawn.id), box = element.getBoundingClientRect();
+        element.setPointerCapture = () => {};
+        element.dispatchEvent(new PointerEvent(kind, {
+            clientX: box.left + x, clientY: box.top + y, pointerType: 'mouse', button: 0,
+            bubbles: true, cancelable: true,
+        }));
+    };
+    const texts = () => [...document.querySelectorAll('.hover text')].map(each => each.textContent);
+"""
+"""A pointer's events at places of a chart, and what is shown for them."""
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("reports")
@@ -75,8 +94,8 @@ def test_page_draws_everything_and_fits_its_window(
         """[...document.querySelectorAll('.plot')].map(plot => ({
             id: plot.id,
             width: plot.clientWidth,
-            drawn: plot.querySelector('svg.main-svg').clientWidth,
-            marks: plot.querySelectorAll('.scatterlayer path, .points path').length,
+            drawn: plot.querySelector('svg.chart-drawing').clientWidth,
+            marks: plot.querySelectorAll('.trace path, .trace rect').length,
         }))"""
     )
     assert len(plots) == PLOTS[kind.removesuffix("-zh")]
@@ -151,10 +170,8 @@ def test_charts_over_time_begin_and_end_at_the_same_place(
 ) -> None:
     browser.open(files["run"], width=width)
     edges = browser.evaluate(
-        """[...document.querySelectorAll('.plot:not(#chart-percentiles) .bglayer, .plot:not(#chart-percentiles) .xy')]
-            .map(element => element.closest('.plot'))
-            .filter((plot, place, all) => all.indexOf(plot) === place)
-            .map(plot => [plot._fullLayout._size.l, plot._fullLayout._size.r])"""
+        """Object.entries(charts.drawn).filter(([id]) => id !== 'percentiles')
+            .map(([, drawn]) => [drawn.left, drawn.right])"""
     )
     assert len(edges) == 8
     assert {tuple(edge) for edge in edges} == {tuple(edges[0])}
@@ -165,8 +182,48 @@ def test_turning_the_phone_draws_the_charts_anew(browser: Chromium, files: dict[
     browser.resize(width=844, height=390)
     browser.wait_for(
         """[...document.querySelectorAll('.plot')].every(plot =>
-            plot.clientWidth > 600 && plot.querySelector('svg.main-svg').clientWidth === plot.clientWidth)"""
+            plot.clientWidth > 600 && plot.querySelector('svg.chart-drawing').clientWidth === plot.clientWidth)"""
     )
+
+
+def test_a_pointer_near_a_point_shows_its_figures(browser: Chromium, files: dict[str, Path]) -> None:
+    browser.open(files["run"], width=1440)
+    chart, _, shown = browser.evaluate(f"""(() => {{ {POINTING}
+        const [drawn, point] = hoverable('over-time', 'answered');
+        send('pointermove', drawn, point.x + 3, point.y + 3);
+        return [drawn.width, point.x, texts()];
+    }})()""")
+    assert chart > 600
+    assert re.fullmatch(r"[\d.]+ s: [\d\u202f]+ ops/s", shown[0]) and shown[1:] == ["answered"]
+    assert (
+        browser.evaluate(f"""(() => {{ {POINTING}
+        const [drawn, point] = hoverable('over-time', 'answered');
+        send('pointermove', drawn, point.x, 1);
+        return texts();
+    }})()""")
+        == []
+    )
+
+
+def test_a_drag_of_the_mouse_zooms_and_a_double_click_shows_all_again(
+    browser: Chromium, files: dict[str, Path]
+) -> None:
+    browser.open(files["run"], width=1440)
+    ranges = browser.evaluate(f"""(() => {{ {POINTING}
+        const [first, point] = hoverable('over-time', 'answered');
+        const range = () => charts.drawn['over-time'].axes.xaxis.range.slice(), found = [range()];
+        send('pointerdown', first, 300, 100);
+        send('pointermove', first, 500, 104);
+        found.push(document.querySelectorAll('.selection').length);
+        send('pointerup', first, 500, 104);
+        found.push(range());
+        send('dblclick', first, 400, 100);
+        return [...found, range()];
+    }})()""")
+    all_, selections, zoomed, again = ranges
+    assert selections == 1
+    assert all_[0] < zoomed[0] < zoomed[1] < all_[1]
+    assert again == all_
 
 
 def test_policy_stops_what_is_not_in_the_file(browser: Chromium, files: dict[str, Path]) -> None:

@@ -1,4 +1,4 @@
-"""Plotly figures as plain JSON: the house style and the parts that several charts share.
+"""Figures as plain JSON in plotly's form, of which `templates/charts` draws what is used: the shared style and parts.
 
 Throughput axes start at zero, latency axes are logarithmic and say so, every axis names its unit.
 """
@@ -64,7 +64,7 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 def aligned(layout: dict[str, Any]) -> dict[str, Any]:
     """A layout whose plot begins at the same place whatever its labels are, so that charts below each other align.
 
-    `charts.js` knows it by the vertical axes that don't make room for themselves.
+    `charts/chart.js` knows it by the vertical axes that don't make room for themselves.
     """
     layout["margin"]["l"] = 78
     for name, axis_ in layout.items():

@@ -114,7 +114,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A plotly figure as plain JSON. `summary` says in words what it shows, for readers who can't see it."""
+    """A figure as plain JSON, in plotly's form. `summary` says in words what it shows, for readers who can't see it."""
 
     id: str
     title: str

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from rich.console import Console
 
@@ -95,12 +94,11 @@ def test_an_interval_of_two_pairs_that_says_nothing_is_said_so_everywhere() -> N
     assert p99.startswith("can't be told from 2 pairs, p ")
 
 
-def test_charts_are_what_plotly_takes_and_carry_the_intervals() -> None:
+def test_charts_carry_the_intervals() -> None:
     comparison = regressed()
     found = {chart.id: chart for chart in charts(report_of(comparison))}
     assert found.keys() == {"changes", "shift"}
     for chart in found.values():
-        go.Figure(chart.figure)
         assert chart.summary
     first = found["changes"].figure["data"][0]
     change = comparison.changes[0].change
@@ -114,7 +112,6 @@ def test_what_the_axis_cuts_is_said_with_its_value() -> None:
     b = [replace(run, distribution=((4_000_000, 9_900), (8_000_000, 100))) for run in b]
     found = {chart.id: chart for chart in charts(report_of(compare_runs(a, b)))}
     for chart, place in ((found["changes"], "x"), (found["shift"], "y")):
-        go.Figure(chart.figure)
         arrows = [trace for trace in chart.figure["data"] if trace["name"] == "beyond the axis"]
         assert len(arrows) == 1 and set(arrows[0][place]) == {100.0}
         assert all(text.startswith(("+", "interval to +")) for text in arrows[0]["text"])
@@ -185,8 +182,6 @@ def test_a_trend_says_where_the_level_changed_and_draws_it() -> None:
     assert "The level changed" in text and "gate: fail" in text and "20261113t034851z-ycsb-c-0059a198" in text
     found = charts(report)
     assert [chart.id for chart in found] == ["trend-1-throughput", "trend-1-p99"]
-    for chart in found:
-        go.Figure(chart.figure)
     levels = [trace["x"] for trace in found[0].figure["data"] if trace["name"] == "level"]
     assert levels == [[0.5, 12.5], [12.5, 20.5]]
     document = json.loads(render_json(report))

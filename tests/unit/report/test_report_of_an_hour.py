@@ -16,7 +16,7 @@ from tests.unit.report.report_samples import SECOND_NS, script, simulated_plan, 
 
 HOUR_S = 3_600
 STALL_AT_S = 1_234
-SIZE_BYTES_MAX = 6_000_000
+SIZE_BYTES_MAX = 1_500_000
 
 
 @pytest.fixture(scope="module")

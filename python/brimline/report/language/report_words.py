@@ -24,7 +24,7 @@ _WORDS: Mapping[type, frozenset[str]] = {
 }
 """The fields that people read, by part."""
 _FIGURE_WORDS = frozenset({"text", "name", "title", "hovertemplate", "ticktext", "x", "y", "categoryarray"})
-"""The keys of a plotly figure under which words stand, alone or in a list; `x` and `y` where an axis has categories."""
+"""The keys of a figure under which words stand, alone or in a list; `x` and `y` where an axis has categories."""
 
 
 def translated(report: view.Report, translator: Translator, language: str) -> view.Report:
@@ -57,7 +57,7 @@ def _nested(value: Any, translator: Translator) -> Any:
 
 
 def _figure(value: Any, translator: Translator, *, words: bool = False) -> Any:
-    """A plotly figure; `words`: the value stands under a key that people read."""
+    """A figure; `words`: the value stands under a key that people read."""
     if isinstance(value, str):
         return translator.say(value) if words else value
     if isinstance(value, Mapping):

@@ -171,7 +171,7 @@ def _time_figure(
 
 
 def hover_text(figures_shown: str, unit: str, name: str) -> str:
-    """Plotly's template for a point; its own placeholders pass through."""
+    """The template for a hovered point; its own placeholders pass through."""
     return message("{shown}{unit}<extra>{name}</extra>", shown=figures_shown, unit=unit, name=name)
 
 
