@@ -3,7 +3,7 @@
 A figure is what one run says, however many operations it had; comparisons and trends are made of such figures.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -15,13 +15,7 @@ from brimline.analysis.observation import Observation, observe
 from brimline.analysis.unsent import not_begun
 from brimline.plan import Plan
 from brimline.record.model import Environment, RunRecord, Summary
-from brimline.stats.quantile_interval import (
-    TAIL_COUNT_MIN,
-    Buckets,
-    known_quantile,
-    merge_buckets,
-    quantile_interval,
-)
+from brimline.stats.quantile_interval import Buckets, merge_buckets
 from brimline.stats.quantile_shift import QUANTILES
 from brimline.wording import message
 
@@ -99,16 +93,12 @@ CLIENT_CPU = Metric(
 SERVER_CPU = Metric(
     key="server_cpu", label="Server CPU per operation", unit="ns", higher_is_better=False, decides=False
 )
-_QUANTILES: tuple[tuple[str, float, Callable[[Latency], int | None], bool], ...] = (
-    ("p50", 0.5, lambda latency: latency.p50_ns, True),
-    ("p95", 0.95, lambda latency: latency.p95_ns, True),
-    ("p99", 0.99, lambda latency: latency.p99_ns, True),
-    ("p99.9", 0.999, lambda latency: latency.p999_ns, False),
-)
+_QUANTILES = (("p50", 0.5, True), ("p95", 0.95, True), ("p99", 0.99, True), ("p99.9", 0.999, False))
+"""Name, quantile, and whether it has a say in the overall verdict."""
 
 
 _CLOCK_LABELS = {"service": "Service {quantile}", "response": "Response {quantile}"}
-METRIC_KEYS = ("throughput", *(name for name, _, _, _ in _QUANTILES), "errors", "client_cpu", "server_cpu")
+METRIC_KEYS = ("throughput", *(name for name, _, _ in _QUANTILES), "errors", "client_cpu", "server_cpu")
 """The keys of all metrics, as users name them."""
 
 
@@ -123,7 +113,7 @@ def metrics(kind: LoadKind) -> tuple[Metric, ...]:
             higher_is_better=False,
             decides=decides,
         )
-        for name, _, _, decides in _QUANTILES
+        for name, _, decides in _QUANTILES
     ]
     first = DOCUMENTS if kind == "load" else THROUGHPUT
     return (first, *latencies, ERRORS, CLIENT_CPU, SERVER_CPU)
@@ -156,7 +146,7 @@ def compared_run(
         started_ns=summary.get("started_unix_ns") if summary else None,
         figures=_figures(record, observation, latency, kind),
         distribution=distribution,
-        bounds=_bounds(distribution, latency),
+        bounds=_bounds(latency),
         problems=_problems(observation, not_asked),
         broken=_broken(observation),
         totals=None if summary is None else _totals(summary, not_begun(record)),
@@ -208,27 +198,16 @@ def _quantiles(latency: Latency | None) -> dict[str, float]:
     """Those with enough operations beyond them to be figures and not bounds, all of which completed up to them."""
     if latency is None:
         return {}
-    values = {
-        name: value(latency)
-        for name, quantile, value, _ in _QUANTILES
-        if latency.count * (1 - quantile) >= TAIL_COUNT_MIN
-    }
-    return {name: float(value) for name, value in values.items() if value is not None}
+    intervals = {name: latency.quantiles[quantile] for name, quantile, _ in _QUANTILES}
+    return {name: float(each.value_ns) for name, each in intervals.items() if each.enough}
 
 
-def _bounds(distribution: Buckets, latency: Latency | None) -> dict[float, int | None]:
-    """By quantile above the median, the lower end of its interval where it is no figure; empty without operations.
-
-    The p99's is over time as well, as everywhere else. A median is a figure in every report, unless most of what was
-    due never completed.
-    """
+def _bounds(latency: Latency | None) -> dict[float, int | None]:
+    """By quantile, the bound that the run's report prints where it prints no figure; empty without operations."""
     if latency is None:
         return {}
-    tail = [each for each in QUANTILES if each > 0.5 or known_quantile(distribution, each) is None]
-    intervals = [
-        latency.p99 if each == latency.p99.quantile else quantile_interval(distribution, each) for each in tail
-    ]
-    return {each.quantile: each.low_ns for each in intervals if not each.enough}
+    intervals = [latency.quantiles[each] for each in QUANTILES]
+    return {each.quantile: each.low_ns for each in intervals if not each.is_figure}
 
 
 def _server_cpu_ns_per_op(observation: Observation) -> float | None:

@@ -1,68 +1,143 @@
 """Owns latency over all operation kinds of a run: merged histograms in, quantiles with an interval out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
-from brimline.analysis.never_completed import due_buckets
+from brimline.analysis.never_completed import due_buckets, waited
 from brimline.record.batches import batch_numbers
 from brimline.record.model import Clock, Histogram, RunRecord
 from brimline.stats.quantile_interval import (
     Buckets,
     QuantileInterval,
-    known_quantile,
     merge_buckets,
-    quantile_interval,
+    quantile_intervals,
     quantile_of,
+    whole_between,
     without_never,
 )
+
+QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999)
+"""Those that some output shows of a run: found together, so that none contradicts another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """Quantiles over the measured window in ns; `p99` is the same figure as `p99_ns`, with its interval.
+    """Quantiles over the measured window in ns, each with its interval: every output takes them from here.
 
-    Quantiles are of all that was due in the window, None where they lie among the `missing`: what never completed, and
-    is taken for slower than all that did. `count`, least, mean and most are of what completed, and so is
-    `completed_p99_ns`: how slow the survivors were, which is no figure of the run.
+    Quantiles are of all that was due in the window, those `p…_ns` None where they lie among the `missing`: what never
+    completed, and is taken for slower than all that did. `count`, least, mean and most are of what completed, and so is
+    `completed_p99_ns`: how slow the survivors were, which is no figure of the run. `oldest_missing_ns` is how long the
+    oldest of the missing had waited at least when the run ended.
     """
 
     count: int
     missing: int
     min_ns: int
     mean_ns: float
-    p50_ns: int | None
-    p95_ns: int | None
-    p99_ns: int | None
-    p999_ns: int | None
     max_ns: int
     completed_p99_ns: int
-    p99: QuantileInterval
+    quantiles: Mapping[float, QuantileInterval]
+    oldest_missing_ns: int = 0
+
+    @property
+    def p50(self) -> QuantileInterval:
+        """The median."""
+        return self.quantiles[0.5]
+
+    @property
+    def p99(self) -> QuantileInterval:
+        """The p99."""
+        return self.quantiles[0.99]
+
+    @property
+    def p50_ns(self) -> int | None:
+        """The median as a figure."""
+        return self.p50.known_ns
+
+    @property
+    def p95_ns(self) -> int | None:
+        """The p95, however thin its tail."""
+        return self.quantiles[0.95].known_ns
+
+    @property
+    def p99_ns(self) -> int | None:
+        """The p99, however thin its tail."""
+        return self.p99.known_ns
+
+    @property
+    def p999_ns(self) -> int | None:
+        """The p99.9, however thin its tail."""
+        return self.quantiles[0.999].known_ns
 
 
 def latency(record: RunRecord, clock: Clock) -> Latency | None:
-    """What `clock` (service, response or lag) shows over all operations; None where it recorded nothing.
+    """What `clock` (service, response or lag) shows over all operations; None where it recorded nothing."""
+    return latencies(record, clock).get(None)
 
-    The intervals' own histograms tell how far the p99 can be trusted.
+
+def latencies(
+    record: RunRecord, clock: Clock, *, quantiles: Mapping[str | None, Sequence[float]] | None = None
+) -> dict[str | None, Latency]:
+    """The same of all operations (None) and of each kind; empty where the clock recorded nothing.
+
+    The intervals' own histograms tell how far quantiles can be trusted. The whole stands between its parts, also where
+    it is a bound: it is as slow at least as what its fastest kind is bound by. `quantiles` are wanted besides
+    `QUANTILES`, by kind.
     """
-    merged = merge_buckets(list(due_buckets(record, clock).values()))
-    if not merged:
-        return None
-    p99 = quantile_interval(merged, 0.99, batches=_batches(record, clock), seed=record.plan.seed)
-    completed = without_never(merged)
+    due, ages = due_buckets(record, clock), waited(record, clock)
+    if not due:
+        return {}
+    wanted = {kind: (*QUANTILES, *(quantiles or {}).get(kind, ())) for kind in (None, *due)}
+    kinds: dict[str | None, Latency] = {
+        kind: _latency(
+            buckets,
+            wanted[kind] if len(due) > 1 else (*wanted[kind], *wanted[None]),
+            batches=_batches(record, clock, kind),
+            waited=ages.get(kind, ()),
+            seed=record.plan.seed,
+        )
+        for kind, buckets in due.items()
+    }
+    if len(kinds) == 1:
+        return {None: next(iter(kinds.values()))} | kinds
+    whole = _latency(
+        merge_buckets(list(due.values())),
+        wanted[None],
+        batches=_batches(record, clock),
+        waited=merge_buckets(list(ages.values())),
+        seed=record.plan.seed,
+    )
+    between = whole_between(whole.quantiles, [each.quantiles for each in kinds.values()])
+    found: dict[str | None, Latency] = {None: replace(whole, quantiles=between)}
+    return found | kinds
+
+
+def _latency(
+    buckets: Buckets, quantiles: Sequence[float], *, batches: Sequence[Buckets], waited: Buckets, seed: int
+) -> Latency:
+    completed = without_never(buckets)
     count = sum(each for _, each in completed)
     return Latency(
         count=count,
-        missing=p99.count - count,
+        missing=sum(each for _, each in buckets) - count,
         min_ns=completed[0][0],
         mean_ns=sum(value * each for value, each in completed) / count,
-        p50_ns=known_quantile(merged, 0.5),
-        p95_ns=known_quantile(merged, 0.95),
-        p99_ns=p99.known_ns,
-        p999_ns=known_quantile(merged, 0.999),
         max_ns=completed[-1][0],
         completed_p99_ns=quantile_of(completed, 0.99),
-        p99=p99,
+        quantiles=quantile_intervals(buckets, quantiles, batches=batches, waited=waited, seed=seed),
+        oldest_missing_ns=waited[-1][0] if waited else 0,
     )
+
+
+def part_latency(record: RunRecord, operation: str, part: str) -> Latency | None:
+    """The service times of a part of `operation` that went well, such as the `commit`; None without any."""
+    clock = f"{part}_ok_service"
+    times = record.breakdown.get((operation, clock))
+    if times is None or not times.count():
+        return None
+    batches = _batches(record, clock, operation)
+    return _latency(times.buckets(), QUANTILES, batches=batches, waited=(), seed=record.plan.seed)
 
 
 def own_late_share(record: RunRecord, later_than_ns: float) -> float:
@@ -87,24 +162,13 @@ def _held_back(record: RunRecord) -> int:
     return sum(row["held_back"] for row in record.operations if row["phase"] == "measure")
 
 
-def quantile_intervals(
-    record: RunRecord, clock: Clock, quantiles: Sequence[float], *, operation: str | None = None
-) -> dict[float, QuantileInterval]:
-    """Quantiles of `clock` with their intervals, of one operation kind or of all (None); empty without values."""
-    merged = merge_buckets([each for kind, each in due_buckets(record, clock).items() if operation in (None, kind)])
-    if not merged:
-        return {}
-    batches = _batches(record, clock, operation)
-    return {each: quantile_interval(merged, each, batches=batches, seed=record.plan.seed) for each in quantiles}
-
-
-def _batches(record: RunRecord, clock: Clock, operation: str | None = None) -> list[Buckets]:
+def _batches(record: RunRecord, clock: str, operation: str | None = None) -> list[Buckets]:
     """The measured window cut into stretches of time, all operations merged, or one kind."""
     if record.batches is not None:
         return [each.buckets() for each in record.batches.of(clock, operation)]
     number_of = batch_numbers(record.operations)
     merged: dict[int, Histogram] = {}
-    for each in record.interval_histograms(clock):
+    for each in record.interval_histograms(cast("Clock", clock)):
         if each.phase != "measure" or each.start_ns not in number_of or operation not in (None, each.operation):
             continue
         number = number_of[each.start_ns]

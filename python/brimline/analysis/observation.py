@@ -9,16 +9,17 @@ from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.latency import Latency, latency, own_late_share, quantile_intervals
-from brimline.analysis.objective import P99, LatencyKey, LatencyObjective, ObjectiveClock, interval_quantiles
+from brimline.analysis.latency import Latency, latencies, own_late_share
+from brimline.analysis.objective import LatencyKey, LatencyObjective, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
+from brimline.analysis.silence import Silence, longest_silence
 from brimline.analysis.steady import SteadyState, counted, steady_state
 from brimline.analysis.unsent import places_kept_unsent, server_gone_ns
 from brimline.analysis.validity import LAG_PART_OF_RESPONSE_MAX, RunFigures, validity
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import describe_load, offered_mean
-from brimline.record.model import IntervalRow, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, IntervalRow, OperationRow, RunRecord
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
 from brimline.stats.quantile_interval import QuantileInterval
@@ -39,10 +40,12 @@ class Observation:
     or in the drain: latencies, shares of failures and misses, `completed_share`. In a closed loop there is no offered
     rate, no response time and no lag.
 
-    `quantiles` are the figures that an objective asked for beyond the p99 of all operations, `failures` how many of
-    how many operations failed, by operation kind and for all together (None). `checkpoint_s`: how long checkpoints of
-    the server took. `server_gone_ns`: how long no connection was up, where that kept operations from going out.
+    `kinds` are the latencies of each operation kind by clock, with the quantiles that an objective asked for.
+    `failures` tells how many of how many operations failed, by operation kind and for all together (None).
+    `checkpoint_s`: how long checkpoints of the server took. `server_gone_ns`: how long no connection was up, where that
+    kept operations from going out.
     `places_kept_unsent`: whether operations never went out because all places for those in flight were taken.
+    `silence`: the longest time in which nothing was answered, in the whole run; None where something always was.
     `held_back_share`: of what was due in the window and sent; None where nothing was.
     """
 
@@ -76,18 +79,23 @@ class Observation:
     steady: SteadyState | None = None  # of a run that is meant to be steady
     back_to_back: bool = False  # a closed loop without think time, from the first to the last worker
     failures: Mapping[str | None, tuple[int, int]] = field(default_factory=dict)
-    quantiles: Mapping[LatencyKey, QuantileInterval] = field(default_factory=dict)
+    kinds: Mapping[tuple[str, Clock], Latency] = field(default_factory=dict)
     checkpoint_s: float | None = None
     server_gone_ns: int = 0
     places_kept_unsent: bool = False
+    silence: Silence | None = None
 
     def quantile(self, key: LatencyKey) -> QuantileInterval | None:
         """The figure that an objective is about; None where it was not seen."""
         operation, clock, quantile = key
-        known = self.response if clock == "response" else self.service
-        if operation is None and quantile == P99 and known is not None:
-            return known.p99
-        return self.quantiles.get(key)
+        known = self.latency(operation, clock)
+        return None if known is None else known.quantiles.get(quantile)
+
+    def latency(self, operation: str | None, clock: Clock) -> Latency | None:
+        """The latency of one operation kind, or of all (None); None where the clock recorded nothing."""
+        if operation is not None:
+            return self.kinds.get((operation, clock))
+        return {"service": self.service, "response": self.response, "lag": self.lag}[clock]
 
     @property
     def valid(self) -> bool:
@@ -118,7 +126,8 @@ def observe(
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     due_operations = [row for row in record.operations if row["phase"] == "measure"]
     window = done_in_window(record)
-    service, response, lag = (latency(record, clock) for clock in ("service", "response", "lag"))
+    found = {clock: latencies(record, clock, quantiles=_asked(objectives, clock)) for clock in CLOCKS}
+    service, response, lag = (found[clock].get(None) for clock in CLOCKS)
     measured_s = record.measured_s
     finished = sum(row["ok"] + row["miss"] + row["failed"] for row in due_operations)
     finished_in_window = sum(row["ok"] + row["miss"] + row["failed"] for row in window)
@@ -188,10 +197,11 @@ def observe(
         steady=steady,
         back_to_back=record.plan.pacer.kind == "closed" and record.plan.pacer.think_time is None,
         failures=_failures(due_operations),
-        quantiles=_quantiles(record, objectives),
+        kinds={(kind, clock): each for clock in CLOCKS for kind, each in found[clock].items() if kind is not None},
         checkpoint_s=checkpoint_duration_s(record.server),
         server_gone_ns=server_gone_ns(record),
         places_kept_unsent=places_kept_unsent(record, held_back_share),
+        silence=longest_silence(record),
     )
 
 
@@ -207,17 +217,13 @@ def _failures(operations: Sequence[OperationRow]) -> dict[str | None, tuple[int,
     return found
 
 
-def _quantiles(record: RunRecord, objectives: Sequence[LatencyObjective]) -> dict[LatencyKey, QuantileInterval]:
-    """What `objectives` ask for; histograms are read once per operation kind and clock."""
-    wanted: dict[tuple[str | None, ObjectiveClock], list[float]] = defaultdict(list)
+def _asked(objectives: Sequence[LatencyObjective], clock: Clock) -> dict[str | None, list[float]]:
+    """The quantiles that `objectives` ask for, by operation kind."""
+    wanted: dict[str | None, list[float]] = defaultdict(list)
     for each in objectives:
-        if (each.operation, each.quantile) != (None, P99):
-            wanted[each.operation, each.clock].append(each.quantile)
-    return {
-        (operation, clock, quantile): interval
-        for (operation, clock), quantiles in wanted.items()
-        for quantile, interval in quantile_intervals(record, clock, quantiles, operation=operation).items()
-    }
+        if each.clock == clock:
+            wanted[each.operation].append(each.quantile)
+    return wanted
 
 
 def _throughput(operations: Sequence[OperationRow], intervals: Sequence[IntervalRow], mean: float) -> Estimate | None:

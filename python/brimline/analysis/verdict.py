@@ -8,7 +8,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.never_completed import EDGE_OPERATIONS
 from brimline.analysis.objective import P99, ErrorObjective, LatencyObjective, Slo, quantile_name
 from brimline.analysis.observation import Observation
-from brimline.analysis.quantile_text import quantile_text
+from brimline.analysis.quantile_text import interval_text, quantile_text
 from brimline.analysis.steady import Steadiness, SteadyState
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.stats.proportion import events_needed, share_interval
@@ -42,11 +42,21 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveResult:
-    """One limit, how it came out, and the figures that show it."""
+    """One limit, how it came out, and the figures that show it.
+
+    `name` and `figure` are what the limit is about and what was seen of it, `decided_by` with what interval it was held
+    against what target; "" where a limit is on no single figure. `basis`: of a thin tail, which end of the interval
+    decided.
+    """
 
     text: str
     verdict: Verdict
     evidence: str
+    name: str = ""
+    figure: str = ""
+    decided_by: str = ""
+    basis: str = ""
+    is_latency: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,15 @@ class Judgement:
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     objectives: tuple[ObjectiveResult, ...] = ()
+
+    @property
+    def shown(self) -> ObjectiveResult | None:
+        """The limit whose figure stands for the verdict: the first that came out so, of a pass the first on latency."""
+        figured = [each for each in self.objectives if each.figure]
+        of_latency = [each for each in figured if each.is_latency] or figured
+        if self.verdict is Verdict.PASS:
+            return next(iter(of_latency), None)
+        return next((each for each in figured if each.verdict is self.verdict), next(iter(of_latency), None))
 
 
 def judge(observation: Observation, slo: Slo) -> Judgement:
@@ -109,10 +128,22 @@ def _judge_errors(observation: Observation, limit: ErrorObjective) -> ObjectiveR
         limit=format_percentage(limit.share_max),
     )
     low, high = share_interval(failed, finished) if failed else (share, share)
+    verdict = Verdict.FAIL if share > limit.share_max else Verdict.PASS
     if low <= limit.share_max < high:
-        doubt = message("{evidence}: too close to tell", evidence=evidence)
-        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
-    return ObjectiveResult(limit.text, Verdict.FAIL if share > limit.share_max else Verdict.PASS, evidence)
+        verdict, evidence = Verdict.INCONCLUSIVE, message("{evidence}: too close to tell", evidence=evidence)
+    return ObjectiveResult(
+        limit.text,
+        verdict,
+        evidence,
+        name="errors" if limit.operation is None else message("{kind} {figure}", kind=limit.operation, figure="errors"),
+        figure=format_percentage(share),
+        decided_by=message(
+            "95 % CI {low} – {high}, {limit} are allowed",
+            low=format_percentage(low),
+            high=format_percentage(high),
+            limit=format_percentage(limit.share_max),
+        ),
+    )
 
 
 def _judge_none_failed(finished: int, limit: ErrorObjective) -> ObjectiveResult:
@@ -144,6 +175,9 @@ def _shortfalls(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]
             message("completed ≥ {share}", share=format_percentage(slo.completed_share_min)),
             Verdict.FAIL,
             _completed_text(observation.completed_share or 0),
+            name="completed",
+            figure=format_percentage(observation.completed_share or 0),
+            decided_by=message("target {limit}", limit=format_percentage(slo.completed_share_min)),
         )
     growth = observation.backlog_growth
     if growth is not None and growth.low > 0 and growth.value > GROWTH_SHARE_MIN * (observation.offered_ops_per_s or 0):
@@ -178,31 +212,57 @@ def _judge_latency(observation: Observation, limit: LatencyObjective) -> Objecti
     seen = observation.quantile(limit.key)
     if seen is None:
         return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _unseen_text(observation, limit))
-    evidence = message(
-        "{name} {figure}, target {limit}",
+    target = format_duration(limit.limit_ns)
+    evidence = message("{name} {figure}, target {limit}", name=limit.name, figure=_figure_text(seen), limit=target)
+    verdict, reason = _latency_verdict(observation, limit, seen, evidence)
+    return ObjectiveResult(
+        limit.text,
+        verdict,
+        reason,
         name=limit.name,
-        figure=_figure_text(seen),
-        limit=format_duration(limit.limit_ns),
+        figure=quantile_text(seen),
+        decided_by=message("{interval}, target {limit}", interval=interval_text(seen), limit=target),
+        basis=_basis(seen, limit) if verdict is Verdict.PASS else "",
+        is_latency=True,
     )
+
+
+def _latency_verdict(
+    observation: Observation, limit: LatencyObjective, seen: QuantileInterval, evidence: str
+) -> tuple[Verdict, str]:
+    """How it came out, and why."""
     missed = seen.value_ns >= (1 + HYSTERESIS) * limit.limit_ns
     if missed and _disturbed(observation.steady, limit):
         doubt = message("{evidence}, though most of the window is within it", evidence=evidence)
-        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
+        return Verdict.INCONCLUSIVE, doubt
     if missed and _can_fail(seen, limit):
-        return ObjectiveResult(limit.text, Verdict.FAIL, evidence)
+        return Verdict.FAIL, evidence
     if seen.known_ns is None:
         doubt = message(
             "{evidence}: it lies among the {share} of the operations that never completed",
             evidence=evidence,
             share=format_percentage(seen.never_share),
         )
-        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
+        return Verdict.INCONCLUSIVE, doubt
     if seen.value_ns > (1 - HYSTERESIS) * limit.limit_ns:
-        doubt = message("{evidence}: too close to tell", evidence=evidence)
-        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, doubt)
+        return Verdict.INCONCLUSIVE, message("{evidence}: too close to tell", evidence=evidence)
     if seen.high_ns is None:
-        return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE, _no_upper_end_text(seen, limit, evidence))
-    return ObjectiveResult(limit.text, Verdict.PASS, evidence)
+        return Verdict.INCONCLUSIVE, _no_upper_end_text(seen, limit, evidence)
+    return Verdict.PASS, evidence
+
+
+def _basis(seen: QuantileInterval, limit: LatencyObjective) -> str:
+    """Of a thin tail, which is printed as a bound: what let it pass."""
+    if seen.enough or seen.high_ns is None:
+        return ""
+    high = format_duration(seen.high_ns)
+    if seen.high_ns <= limit.limit_ns:
+        return message("the upper end of its interval, {high}, is within the target", high=high)
+    return message(
+        "its estimate, {value}, is within the target, the upper end of its interval, {high}, is not",
+        value=format_duration(seen.value_ns),
+        high=high,
+    )
 
 
 def _figure_text(seen: QuantileInterval) -> str:

@@ -63,7 +63,7 @@ def _is_scan(result: Result) -> bool:
 
 def _csv(result: Result) -> str:
     if isinstance(result, RunResult):
-        return statistics_csv(counted(result.record, result.observation.steady))
+        return statistics_csv(counted(result.record, result.observation.steady), result.observation)
     if _has_probes(result):
         return probes_csv(result.report.data)
     if _is_scan(result):

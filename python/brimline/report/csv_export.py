@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from brimline.analysis.latency import Latency
+from brimline.analysis.observation import Observation
 from brimline.analysis.unsent import not_begun
 from brimline.record.model import RunRecord
 from brimline.report.jmeter_table import KB_BYTES
 from brimline.report.statistics import OperationStatistics, operation_statistics, report_clock
-from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import NS_PER_MS
 
 RUN_COLUMNS = (
@@ -80,7 +81,7 @@ SCAN_COLUMNS = (
 )
 
 
-def statistics_csv(record: RunRecord) -> str:
+def statistics_csv(record: RunRecord, observation: Observation) -> str:
     """One row per operation kind, all of them first; percentiles that too few operations reach are empty.
 
     What was planned and what never went out is known of all kinds together, warm-up included: operations aren't planned
@@ -88,7 +89,7 @@ def statistics_csv(record: RunRecord) -> str:
     commands, whose documents have columns of their own.
     """
     clock = report_clock(record)
-    total, *kinds = operation_statistics(record)
+    total, *kinds = operation_statistics(record, observation)
     rows = [
         _statistics_row(total, clock, whole_run=_whole_run(record)),
         *(_statistics_row(each, clock) for each in kinds),
@@ -144,10 +145,7 @@ def _statistics_row(row: OperationStatistics, clock: str, *, whole_run: _WholeRu
         row.misses,
         row.failed,
         _percent(row.error_rate),
-        *(_ms(each) for each in (row.mean_ns, row.min_ns, row.max_ns, row.p50_ns)),
-        *(_quantile_ms(each) for each in (row.p90, row.p95, row.p99)),
-        _ms(row.p99.low_ns if row.p99 else None),
-        _ms(row.p99.high_ns if row.p99 else None),
+        *_times_ms(row.latency),
         round(row.throughput_ops_per_s, 3),
         round(row.received_bytes_per_s / KB_BYTES, 3),
         round(row.sent_bytes_per_s / KB_BYTES, 3),
@@ -217,8 +215,18 @@ def _safe(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
 
 
-def _quantile_ms(quantile: QuantileInterval | None) -> float | None:
-    return _ms(quantile.value_ns) if quantile is not None and quantile.enough else None
+def _times_ms(latency: Latency | None) -> list[float | None]:
+    """From `average_ms` on to `p99_high_ms`; what is only bounded is empty but for the ends of the p99's interval."""
+    if latency is None:
+        return [None] * 9
+    most_ns = None if latency.oldest_missing_ns > latency.max_ns else latency.max_ns
+    figures = [latency.quantiles[quantile] for quantile in (0.5, 0.9, 0.95, 0.99)]
+    return [
+        *(_ms(each) for each in (latency.mean_ns, latency.min_ns, most_ns)),
+        *(_ms(each.value_ns if each.is_figure else None) for each in figures),
+        _ms(latency.p99.low_ns),
+        _ms(latency.p99.high_ns),
+    ]
 
 
 def _ms(time_ns: float | None) -> float | None:

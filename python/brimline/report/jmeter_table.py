@@ -1,6 +1,8 @@
 """Owns JMeter's statistics table: its columns, and how its figures are written."""
 
-from brimline.report.view import Column
+from brimline.analysis.latency import Latency
+from brimline.analysis.quantile_text import most_text, quantile_text
+from brimline.report.view import Cell, Column
 from brimline.units import UNKNOWN_TEXT, Quantity
 
 KB_BYTES = 1024
@@ -27,6 +29,18 @@ def time_columns(clock: str) -> list[Column]:
     return [
         Column(label=label, group=group, unit="ms", optional=label in ("Min", "Max", "90th"))
         for label in ("Average", "Min", "Max", "Median", "90th", "95th", "99th")
+    ]
+
+
+def time_cells(latency: Latency | None) -> list[Cell]:
+    """The cells of `time_columns`."""
+    if latency is None:
+        return [Cell(text=UNKNOWN_TEXT) for _ in time_columns("")]
+    return [
+        Cell(text=milliseconds(latency.mean_ns)),
+        Cell(text=milliseconds(latency.min_ns)),
+        Cell(text=most_text(latency, format_ns=milliseconds)),
+        *(Cell(text=quantile_text(latency.quantiles[q], format_ns=milliseconds)) for q in (0.5, 0.9, 0.95, 0.99)),
     ]
 
 

@@ -13,7 +13,7 @@ from brimline.analysis.window import done_in_window
 from brimline.plan.model import ClosedPacer
 from brimline.record.model import CLOCKS, OperationRow, RunRecord
 from brimline.report.load_figures import load_figures
-from brimline.report.printed import printed_figure, significant, table_cells
+from brimline.report.printed import printed_figure, printed_quantity, significant, table_cells
 from brimline.report.statistics import TOTAL_LABEL, report_clock
 from brimline.report.view import Cell, Report
 from brimline.stats.quantile_interval import Buckets, merge_buckets, quantile_of, without_never
@@ -194,7 +194,8 @@ def _due(record: RunRecord, label: str) -> list[OperationRow]:
 
 def _headline(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """The large figure, which everybody reads, against the rows."""
-    printed = printed_figure(report.verdict.figure)
+    fact = next((each.value for each in report.verdict.facts if each.label == "Throughput"), None)
+    printed = printed_figure(report.verdict.figure) if fact is None else printed_quantity(fact)
     if printed is None or not record.measured_s:
         return
     load = load_figures(record)

@@ -57,7 +57,7 @@ def _verdict(verdict: Verdict) -> RenderableType:
         else RichText(verdict.caption, style=f"bold {style}")
     )
     if verdict.figure:
-        headline.append(f"{verdict.figure} {verdict.unit}", style=f"bold {style}")
+        headline.append(f"{verdict.figure} {verdict.unit}".rstrip(), style=f"bold {style}")
         headline.append(f" ({verdict.interval})" if verdict.interval else "")
     for badge in verdict.badges:
         headline.append("  ")

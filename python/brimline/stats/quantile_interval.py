@@ -2,12 +2,12 @@
 
 Two intervals, each blind where the other sees: binomial ranks are exact for independent values and know how
 few values the tail holds; the bootstrap over batches of time knows that slow operations come in bursts.
-`quantile_interval` takes the hull of both.
+`quantile_intervals` takes the hull of both, and sees to it that a higher quantile is nowhere said to be lower.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -33,7 +33,7 @@ class QuantileInterval:
     """A quantile in ns with its interval. A bound is None where the values are too few to give one.
 
     `never` of the `count` values never completed. `value_ns` is `NEVER_NS` where the quantile lies among these;
-    `high_ns` is None then.
+    `high_ns` is None then. Where it is no figure, `low_ns` is the bound that is printed.
     """
 
     quantile: float
@@ -42,7 +42,6 @@ class QuantileInterval:
     high_ns: int | None
     count: int
     never: int = 0
-    confidence: float = CONFIDENCE
 
     @property
     def never_share(self) -> float:
@@ -62,8 +61,18 @@ class QuantileInterval:
     @property
     def enough(self) -> bool:
         """Whether enough values lie beyond the quantile to print it as a figure."""
-        tail_count = self.count * (1 - self.quantile)
+        tail_count = round(self.count * (1 - self.quantile), 6)
         return tail_count >= TAIL_COUNT_MIN and self.low_ns is not None and self.high_ns is not None
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is printed as a figure and not as a bound: a median always is, as long as it is known."""
+        return self.enough or (self.quantile <= 0.5 and self.known_ns is not None)
+
+    @property
+    def printed_ns(self) -> int | None:
+        """The figure, or the bound: what every report prints."""
+        return self.value_ns if self.is_figure else self.low_ns
 
 
 def merge_buckets(histograms: Sequence[Buckets]) -> list[tuple[int, int]]:
@@ -120,42 +129,94 @@ def _binomial_quantile(probability: float, count: int, share: float) -> int:
 
 
 def quantile_interval(
+    buckets: Buckets, quantile: float, *, batches: Sequence[Buckets] = (), waited: Buckets = (), seed: int = 0
+) -> QuantileInterval:
+    """One of `quantile_intervals`."""
+    return quantile_intervals(buckets, [quantile], batches=batches, waited=waited, seed=seed)[quantile]
+
+
+def quantile_intervals(
     buckets: Buckets,
-    quantile: float,
+    quantiles: Sequence[float],
     *,
     batches: Sequence[Buckets] = (),
+    waited: Buckets = (),
     seed: int = 0,
-    confidence: float = CONFIDENCE,
-) -> QuantileInterval:
-    """The quantile of `buckets` with its interval.
+) -> dict[float, QuantileInterval]:
+    """Quantiles of `buckets` with their intervals, ascending.
 
     `batches` are the values of what completed, cut by time, for example by sample interval. What never completed is
-    taken for later than all else above, and below for sooner, since nobody knows. Raises ValueError without values.
+    taken for later than all else above, and below for what it has `waited` at least: without that for sooner than all
+    else, since nobody knows. Raises ValueError without values.
     """
-    count = sum(each for _, each in buckets)
-    completed = sum(each for _, each in without_never(buckets))
-    never = count - completed
-    low_rank, high_rank = binomial_ranks(count, quantile, confidence=confidence)
-    low = None if low_rank is None or low_rank <= never else _value_at_rank(buckets, low_rank - never)
-    high = None if high_rank is None or high_rank > completed else _value_at_rank(buckets, high_rank)
-    if len(batches) >= BATCH_COUNT_MIN:
-        below, above = quantile, quantile
-        if never:
-            below, above = (quantile * count - never) / completed, quantile * count / completed
-        # Where all completed both are one, which is resampled once: nothing else here takes as long.
-        bounds = {each: _batch_bounds(batches, each, seed=seed, confidence=confidence) for each in {below, above}}
-        low = None if low is None else min(low, bounds[below][0])
-        high = None if high is None else max(high, bounds[above][1])
-    value = quantile_of(buckets, quantile)
-    return QuantileInterval(
-        quantile=quantile,
-        value_ns=value,
-        low_ns=low,
-        high_ns=high,
-        count=count,
-        never=never,
-        confidence=confidence,
-    )
+    wanted = sorted(set(quantiles))
+    completed = without_never(buckets)
+    count, completed_count = _count(buckets), _count(completed)
+    never = count - completed_count
+    unknown = never - _count(waited)
+    soonest = merge_buckets([completed, waited, [(0, unknown)]]) if never else buckets
+    resampled = _resampled(batches, wanted, never=never, waited=waited, seed=seed)
+    found = []
+    for place, quantile in enumerate(wanted):
+        low_rank, high_rank = binomial_ranks(count, quantile)
+        low = None if low_rank is None or low_rank <= unknown else _value_at_rank(soonest, low_rank)
+        high = None if high_rank is None or high_rank > completed_count else _value_at_rank(buckets, high_rank)
+        if resampled is not None:
+            low = None if low is None else min(low, resampled[0][place])
+            high = None if high is None else max(high, resampled[1][place])
+        value = quantile_of(buckets, quantile)
+        found.append(
+            QuantileInterval(
+                quantile=quantile,
+                value_ns=value,
+                low_ns=low,
+                high_ns=None if high == NEVER_NS else high,
+                count=count,
+                never=never,
+            )
+        )
+    return {each.quantile: each for each in ascending(found)}
+
+
+def ascending(intervals: Sequence[QuantileInterval]) -> list[QuantileInterval]:
+    """The same, by rising quantile, without an end or a bound below what is said of a lower quantile.
+
+    What bounds a quantile from below bounds all higher ones. The bound of a thin tail is the lower end of an interval,
+    and may lie below the figure of a quantile that has more operations above it: then it is that figure.
+    """
+    raised: list[QuantileInterval] = []
+    low_ns, printed_ns = 0, 0
+    for each in intervals:
+        least_ns = low_ns if each.is_figure else printed_ns
+        known = [ns for ns in (each.low_ns, least_ns) if ns]
+        one = replace(each, low_ns=min(max(known), each.value_ns) if known else each.low_ns)
+        low_ns, printed_ns = max(low_ns, one.low_ns or 0), max(printed_ns, one.printed_ns or 0)
+        raised.append(one)
+    lowered: list[QuantileInterval] = []
+    high_ns: int | None = None
+    for one in reversed(raised):
+        high_ns = one.high_ns if high_ns is None else high_ns if one.high_ns is None else min(high_ns, one.high_ns)
+        lowered.append(one if one.high_ns is None else replace(one, high_ns=high_ns))
+    return lowered[::-1]
+
+
+def whole_between(
+    whole: Mapping[float, QuantileInterval], parts: Sequence[Mapping[float, QuantileInterval]]
+) -> dict[float, QuantileInterval]:
+    """`whole` with each bound as high at least as the lowest of what its `parts` print: the whole is no faster."""
+    raised = []
+    for quantile in sorted(whole):
+        each = whole[quantile]
+        known = [part[quantile].printed_ns for part in parts if quantile in part]
+        if not each.is_figure and len(known) == len(parts) and None not in known:
+            least_ns = max(min(ns for ns in known if ns is not None), each.low_ns or 0)
+            each = replace(each, low_ns=min(least_ns, each.value_ns))
+        raised.append(each)
+    return {each.quantile: each for each in ascending(raised)}
+
+
+def _count(buckets: Buckets) -> int:
+    return sum(each for _, each in buckets)
 
 
 def _value_at_rank(buckets: Buckets, rank: int) -> int:
@@ -167,9 +228,27 @@ def _value_at_rank(buckets: Buckets, rank: int) -> int:
     raise ValueError("a histogram without values has no quantile")
 
 
-def _batch_bounds(batches: Sequence[Buckets], quantile: float, *, seed: int, confidence: float) -> tuple[int, int]:
-    """Bootstrap over whole batches, so that values which belong together stay together."""
-    values, counts = _matrix(batches)
+def _resampled(
+    batches: Sequence[Buckets], quantiles: Sequence[float], *, never: int, waited: Buckets, seed: int
+) -> tuple[list[int], list[int]] | None:
+    """Lower and upper ends by bootstrap over whole batches, so that values which belong together stay together.
+
+    What never completed belongs to no batch, and is in every resample. None with too few batches.
+    """
+    if len(batches) < BATCH_COUNT_MIN:
+        return None
+    soonest = merge_buckets([waited, [(0, never - _count(waited))]])
+    low, high = _batch_bounds(batches, soonest, quantiles, seed=seed)
+    if never:  # where all completed both are one, which is resampled once: nothing else here takes as long
+        high = _batch_bounds(batches, [(NEVER_NS, never)], quantiles, seed=seed)[1]
+    return low, high
+
+
+def _batch_bounds(
+    batches: Sequence[Buckets], beside: Buckets, quantiles: Sequence[float], *, seed: int
+) -> tuple[list[int], list[int]]:
+    values, counts = _matrix([*batches, beside])
+    fixed, counts = counts[-1], counts[:-1]
     rng = np.random.default_rng(seed)
     batch_count = len(batches)
     drawn = rng.multinomial(batch_count, np.full(batch_count, 1 / batch_count), size=RESAMPLE_COUNT)
@@ -177,17 +256,18 @@ def _batch_bounds(batches: Sequence[Buckets], quantile: float, *, seed: int, con
     weights = drawn.astype(np.float64)
     # A few at a time: all of them at once take a hundred megabytes.
     chunks = np.array_split(weights, RESAMPLE_COUNT // RESAMPLES_AT_ONCE)
-    quantiles = np.sort(np.concatenate([_quantiles(values, chunk @ counts, quantile) for chunk in chunks]))
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(quantiles, [tail, 1 - tail], method="closest_observation")
-    return int(low), int(high)
+    found = np.concatenate([_quantiles(values, chunk @ counts + fixed, quantiles) for chunk in chunks])
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(np.sort(found, axis=0), [tail, 1 - tail], axis=0, method="closest_observation")
+    return [int(each) for each in low], [int(each) for each in high]
 
 
-def _quantiles(values: NDArray[np.int64], counts: NDArray[np.float64], quantile: float) -> NDArray[np.int64]:
-    """The quantile of each row of counts[resample, value]."""
+def _quantiles(values: NDArray[np.int64], counts: NDArray[np.float64], quantiles: Sequence[float]) -> NDArray[np.int64]:
+    """The quantiles of each row of counts[resample, value], as [resample, quantile]."""
     cumulated = np.cumsum(counts, axis=1)
-    reached = cumulated >= np.maximum(quantile * cumulated[:, -1:], 1)
-    found: NDArray[np.int64] = values[np.argmax(reached, axis=1)]
+    ranks = np.maximum(np.round(np.outer(cumulated[:, -1], quantiles), 6), 1)
+    places = [np.searchsorted(row, wanted) for row, wanted in zip(cumulated, ranks, strict=True)]
+    found: NDArray[np.int64] = values[np.array(places)]
     return found
 
 

@@ -40,6 +40,7 @@ def test_without_a_monitor_nothing_of_the_server_is_known() -> None:
     found = bottleneck(observe(run_record(rate=None)))
     standings = {each.kind: each.standing for each in found.candidates}
     assert standings.pop(BottleneckKind.GENERATOR) is NOT
+    assert standings.pop(BottleneckKind.OUTAGE) is NOT
     assert standings.pop(BottleneckKind.CONNECTIONS) is NEAR
     assert standings.pop(BottleneckKind.REPLICATION) is NOT, "a workload of reads waits for no member"
     assert set(standings.values()) == {UNKNOWN}

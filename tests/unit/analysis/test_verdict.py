@@ -85,12 +85,12 @@ def test_a_percentile_of_those_that_completed_is_no_pass_where_its_tail_is_missi
 
 def test_a_percentile_among_those_that_never_completed_fails_only_by_its_lower_end() -> None:
     limit = LatencyObjective(limit_ns=10 * MS, quantile=0.99)
-    rows = [operation_row(second, sent=1_000, ok=700) for second in range(1, 11)]
+    rows = [operation_row(second, ok=1_000 if second < 10 else 700) for second in range(1, 11)]
     for completed_ms, verdict, told in (
-        (1, Verdict.INCONCLUSIVE, "≥ 1.00 ms, target 10.0 ms: it lies among the 30 % of the operations that never"),
+        (1, Verdict.INCONCLUSIVE, "≥ 1.00 ms, target 10.0 ms: it lies among the 3 % of the operations that never"),
         (20, Verdict.FAIL, "response p99 ≥ 20.0 ms, target 10.0 ms"),
     ):
-        latencies = {clock: [(completed_ms * MS, 7_000)] for clock in ("service", "response", "lag")}
+        latencies = {clock: [(completed_ms * MS, 9_700)] for clock in ("service", "response", "lag")}
         observation = observe(run_record(operations=rows, latencies=latencies), objectives=[limit])
         judged = next(each for each in judge_objective(observation, SLO).objectives if each.text.startswith("response"))
         assert judged.verdict is verdict

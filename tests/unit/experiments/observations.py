@@ -1,11 +1,11 @@
 """Trials with a chosen outcome, for tests of the state machines alone."""
 
-import dataclasses
 from dataclasses import replace
 
 import numpy as np
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation, observe
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.trial import Probe, Trial
@@ -30,6 +30,11 @@ def _template(closed: bool) -> Observation:
 
 
 _OPEN, _CLOSED = _template(closed=False), _template(closed=True)
+
+
+def with_p99(latency: Latency, p99_ns: int) -> Latency:
+    """The same with another p99, its interval left as it is."""
+    return replace(latency, quantiles={**latency.quantiles, 0.99: replace(latency.p99, value_ns=p99_ns)})
 
 
 def closed_trial(probe: Probe, throughput_ops_per_s: float, **changes: object) -> Trial:
@@ -57,9 +62,7 @@ def open_trial(probe: Probe, outcome: TrialOutcome, *, ended_by: str = "complete
         connections=probe.connections,
         offered_ops_per_s=rate,
         throughput_ops_per_s=rate,
-        response=dataclasses.replace(
-            _OPEN.response, p99_ns=p99_ns, p99=dataclasses.replace(_OPEN.response.p99, value_ns=p99_ns)
-        ),
+        response=with_p99(_OPEN.response, p99_ns),
         backlog_growth=None,
         findings=findings,
         ended_by=ended_by,

@@ -17,7 +17,7 @@ from brimline.plan import WireTarget
 from brimline.spec import load_spec
 from tests.support.objectives import p99_within
 
-from .observations import MS, closed_trial
+from .observations import MS, closed_trial, with_p99
 
 PLATEAU = 8000.0
 
@@ -35,8 +35,7 @@ def trial(probe: Probe, *, held: bool, **changes: object) -> Trial:
     service = made.observation.service
     assert service is not None
     p99_ns = 2 * MS if held else 50 * MS
-    p99 = replace(service.p99, value_ns=p99_ns)
-    return replace(made, observation=replace(made.observation, service=replace(service, p99_ns=p99_ns, p99=p99)))
+    return replace(made, observation=replace(made.observation, service=with_p99(service, p99_ns)))
 
 
 def play(settings: CapacitySettings, largest: int, **changes: object) -> tuple[list[Trial], CapacityConclusion]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from brimline.analysis.observation import observe
 from brimline.report.run.apdex import Apdex, ApdexThresholds, apdex_scores, apdex_table, parse_thresholds
 from brimline.report.statistics import operation_statistics
 from tests.unit.report.report_samples import Reports
@@ -21,7 +22,7 @@ def test_every_operation_is_in_one_of_three_places(reports: Reports) -> None:
     scores = apdex_scores(reports.record, thresholds)
     assert scores is not None
     assert set(scores) == {"read", "update"}
-    for row in operation_statistics(reports.record)[1:]:
+    for row in operation_statistics(reports.record, reports.observation)[1:]:
         score = scores[row.label]
         assert score.satisfied + score.tolerating + score.frustrated == row.samples
         assert score.frustrated >= row.failed
@@ -37,18 +38,18 @@ def test_failures_are_frustrated_however_fast(reports: Reports) -> None:
     generous = ApdexThresholds(toleration_ns=10_000 * MS, frustration_ns=10_000 * MS)
     scores = apdex_scores(reports.record, generous)
     assert scores is not None
-    failed = {row.label: row.failed for row in operation_statistics(reports.record)[1:]}
+    failed = {row.label: row.failed for row in operation_statistics(reports.record, reports.observation)[1:]}
     assert {operation: score.frustrated for operation, score in scores.items()} == failed
 
 
 def test_a_record_without_the_times_of_failures_has_no_score(reports: Reports) -> None:
     older = replace(reports.record, breakdown={})
     assert apdex_scores(older, ApdexThresholds()) is None
-    assert apdex_table(older, operation_statistics(older), ApdexThresholds()) is None
+    assert apdex_table(older, operation_statistics(older, observe(older)), ApdexThresholds()) is None
 
 
 def test_the_table_has_jmeters_columns(reports: Reports) -> None:
-    table = apdex_table(reports.record, operation_statistics(reports.record), ApdexThresholds())
+    table = apdex_table(reports.record, operation_statistics(reports.record, reports.observation), ApdexThresholds())
     assert table is not None
     labels = [column.label for column in table.columns]
     assert labels[:3] == ["Apdex", "T (Toleration threshold)", "F (Frustration threshold)"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from brimline.analysis.observation import observe
 from brimline.analysis.verdict import Slo
 from brimline.api.export import FILE_NAMES, FORMATS, exported, formats_of
 from brimline.api.results import RunResult, SweepResult
@@ -46,7 +47,7 @@ def _jtl(result: RunResult, **options: Any) -> list[dict[str, str]]:
 def test_markdown_has_the_verdict_and_every_table(reports: Reports) -> None:
     text = render_markdown(reports.run)
     assert text.startswith("# Run: order-service\n")
-    assert f"**Throughput: {reports.run.verdict.figure} ops/s**" in text
+    assert f"**{reports.run.verdict.caption}: {reports.run.verdict.figure}**" in text
     for heading in (
         "## Operations",
         "## Errors",
@@ -90,17 +91,17 @@ def test_markdown_speaks_chinese(reports: Reports) -> None:
 
 
 def test_statistics_are_those_of_the_page(reports: Reports) -> None:
-    rows = _rows(statistics_csv(reports.record))
-    statistics = operation_statistics(reports.record)
+    rows = _rows(statistics_csv(reports.record, reports.observation))
+    statistics = operation_statistics(reports.record, reports.observation)
     assert tuple(rows[0]) == RUN_COLUMNS
     assert [row["operation"] for row in rows] == ["Total", "read", "update"]
     assert {(row["unit"], row["documents"], row["documents_per_s"]) for row in rows} == {("operation", "", "")}
     for row, expected in zip(rows, statistics, strict=True):
         assert int(row["samples"]) == expected.samples
         assert int(row["failed"]) == expected.failed
-        assert float(row["average_ms"]) == pytest.approx((expected.mean_ns or 0) / 1e6, abs=1e-5)
-        assert expected.p99 is not None
-        assert float(row["p99_ms"]) == pytest.approx(expected.p99.value_ns / 1e6)
+        assert expected.latency is not None
+        assert float(row["average_ms"]) == pytest.approx(expected.latency.mean_ns / 1e6, abs=1e-5)
+        assert float(row["p99_ms"]) == pytest.approx(expected.latency.p99.value_ns / 1e6)
         assert float(row["p99_low_ms"]) <= float(row["p99_ms"]) <= float(row["p99_high_ms"])
         assert float(row["received_kb_per_s"]) == pytest.approx(expected.received_bytes_per_s / 1024, abs=1e-3)
         assert float(row["sent_kb_per_s"]) == pytest.approx(expected.sent_bytes_per_s / 1024, abs=1e-3)
@@ -116,19 +117,21 @@ def test_the_columns_of_before_are_still_the_first() -> None:
 
 
 def test_a_run_that_measured_nothing_is_still_of_operations(reports: Reports) -> None:
-    (total,) = _rows(statistics_csv(replace(reports.record, operations=[], histograms={})))
+    empty = replace(reports.record, operations=[], histograms={})
+    (total,) = _rows(statistics_csv(empty, observe(empty)))
     assert (total["samples"], total["unit"], total["documents"]) == ("0", "operation", "")
 
 
 def test_what_an_unsealed_run_planned_is_empty(tmp_path: Path) -> None:
     run_plan = simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0)
-    total = _rows(statistics_csv(write_run(tmp_path / "run", run_plan, sealed=False)))[0]
+    record = write_run(tmp_path / "run", run_plan, sealed=False)
+    total = _rows(statistics_csv(record, observe(record)))[0]
     assert (total["planned_whole_run"], total["overdue_whole_run"], total["unit"]) == ("", "", "operation")
 
 
 def test_a_percentile_that_too_few_operations_reach_is_empty(tmp_path: Path) -> None:
     record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=50.0, warmup_s=0.0, duration_s=2.0))
-    total = _rows(statistics_csv(record))[0]
+    total = _rows(statistics_csv(record, observe(record)))[0]
     assert total["p99_ms"] == ""
     assert total["median_ms"] != ""
 

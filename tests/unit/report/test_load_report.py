@@ -98,7 +98,7 @@ def test_csv_and_json_say_which_rate_is_of_what(tmp_path: Path) -> None:
     own = report.data["operations"]["load"]
     assert (own["unit"], own["samples"], own["documents"]) == ("command", 10, 9_997)
     assert own["documents_per_s"] == pytest.approx(load["documents_per_s"])
-    rows = list(csv.DictReader(io.StringIO(statistics_csv(record))))
+    rows = list(csv.DictReader(io.StringIO(statistics_csv(record, observe(record)))))
     assert [row["operation"] for row in rows] == ["Total", "load"]
     for row in rows:
         assert (row["unit"], row["samples"], row["documents"]) == ("command", "10", "9997")
@@ -112,7 +112,7 @@ def test_batched_inserts_of_a_run_have_their_documents_beside_them(tmp_path: Pat
     shares = {"read": 0.5, "update": 0.0, "insert": 0.5, "scan": 0.0, "read_modify_write": 0.0}
     work = base["work"] | {"proportions": shares, "insert_batch_size": BATCH}
     record, report = _report(tmp_path, Plan.from_json(json.dumps(base | {"work": work})))
-    total, insert, read = csv.DictReader(io.StringIO(statistics_csv(record)))
+    total, insert, read = csv.DictReader(io.StringIO(statistics_csv(record, observe(record))))
     assert (insert["operation"], insert["unit"]) == ("insert", "command")
     assert int(insert["documents"]) == BATCH * int(insert["samples"]) > 0
     assert [(row["unit"], row["documents"]) for row in (total, read)] == [("operation", "")] * 2, "a mixture has none"

@@ -97,7 +97,7 @@ def test_a_run_that_sent_what_was_planned_says_neither(on_time: RunRecord) -> No
 
 
 def test_csv_has_planned_and_overdue_once(late: RunRecord) -> None:
-    total, *kinds = csv.DictReader(io.StringIO(statistics_csv(late)))
+    total, *kinds = csv.DictReader(io.StringIO(statistics_csv(late, observe(late))))
     assert (total["planned_whole_run"], total["overdue_whole_run"]) == ("200000", "20040")
     assert {(row["planned_whole_run"], row["overdue_whole_run"]) for row in kinds} == {("", "")}
 
@@ -191,7 +191,7 @@ def test_of_a_closed_loop_by_count_what_was_not_begun_is_planned_all_the_same(tm
     assert "未开始" in render_markdown(in_language(report, "zh"))
     counts = json.loads(render_json(report))["counts_whole_run"]
     assert (counts["planned"], counts["due"], counts["not_begun"]) == (50_000, sent, 50_000 - sent)
-    total, *kinds = csv.DictReader(io.StringIO(statistics_csv(record)))
+    total, *kinds = csv.DictReader(io.StringIO(statistics_csv(record, observe(record))))
     columns = ("planned_whole_run", "overdue_whole_run", "not_begun_whole_run")
     assert [total[each] for each in columns] == ["50000", "0", str(50_000 - sent)]
     assert {kind[each] for kind in kinds for each in columns} == {""}, "no split by kind was planned"
@@ -213,5 +213,5 @@ def test_of_a_closed_loop_by_count_that_came_to_its_end_all_were_begun(tmp_path:
     report = run_report(record, observe(record))
     table = {row["Operations"].text: row["Count"].text for row in table_cells(report, "accounting")}
     assert table["Planned"] == table["Sent"] == "5 000" and "Not begun" not in table
-    total = next(csv.DictReader(io.StringIO(statistics_csv(record))))
+    total = next(csv.DictReader(io.StringIO(statistics_csv(record, observe(record)))))
     assert (total["planned_whole_run"], total["not_begun_whole_run"]) == ("5000", "0")

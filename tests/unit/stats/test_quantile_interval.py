@@ -6,11 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brimline.stats.quantile_interval import (
+    QuantileInterval,
+    ascending,
     binomial_ranks,
     known_quantile,
     merge_buckets,
     quantile_interval,
     quantile_of,
+    whole_between,
     with_never,
     without_never,
 )
@@ -139,3 +142,42 @@ def test_what_never_completed_has_no_value() -> None:
     whole = with_never([(1, 50), (2, 40)], 10)
     assert (known_quantile(whole, 0.9), known_quantile(whole, 0.91)) == (2, None)
     assert without_never(whole) == [(1, 50), (2, 40)] == with_never([(1, 50), (2, 40)], 0)
+
+
+def _interval(value_ns: int, low_ns: int, high_ns: int | None = None, *, quantile: float = 0.99) -> QuantileInterval:
+    """With an upper end a figure, without one a bound."""
+    return QuantileInterval(quantile=quantile, value_ns=value_ns, low_ns=low_ns, high_ns=high_ns, count=10_000)
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts", "printed"),
+    [
+        (_interval(20, 5), [_interval(20, 9)], 9),
+        (_interval(20, 5), [_interval(20, 9), _interval(12, 8, 14)], 9),
+        (_interval(20, 11), [_interval(20, 9), _interval(12, 8, 14)], 11),
+        (_interval(7, 5), [_interval(20, 9)], 7),
+        (_interval(8, 5, 30), [_interval(20, 9)], 8),
+    ],
+)
+def test_the_whole_is_bound_by_what_its_fastest_part_is_bound_by(
+    whole: QuantileInterval, parts: list[QuantileInterval], printed: int
+) -> None:
+    found = whole_between({0.99: whole}, [{0.99: each} for each in parts])
+    assert found[0.99].printed_ns == printed
+
+
+def test_a_bound_is_no_lower_than_the_figure_of_a_lower_quantile() -> None:
+    """Of a primary that was killed: p90 10 779 ms, and p95 ≥ 10 309 and p99 ≥ 8 086 beside it."""
+    said = [_interval(10_779, 9_000, 10_900, quantile=0.9), _interval(11_000, 10_309, quantile=0.95)]
+    said.append(_interval(11_200, 8_086, quantile=0.99))
+    assert [each.printed_ns for each in ascending(said)] == [10_779, 10_779, 10_779]
+    assert [each.low_ns for each in ascending(said)] == [9_000, 10_779, 10_779]
+
+
+def test_what_never_completed_has_waited() -> None:
+    """A tenth never completed, evenly up to 10 s before the end: the p99 is one of them, and has waited about 9 s."""
+    values = with_never([(1_000, 9_000)], 1_000)
+    seen = quantile_interval(values, 0.99, waited=[(10_000 * each, 10) for each in range(1, 101)])
+    assert (seen.known_ns, seen.high_ns, seen.never) == (None, None, 1_000)
+    assert seen.low_ns is not None and 860_000 <= seen.low_ns <= 900_000
+    assert quantile_interval(values, 0.99).low_ns == 1_000

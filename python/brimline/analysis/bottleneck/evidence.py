@@ -7,6 +7,7 @@ from enum import StrEnum
 class BottleneckKind(StrEnum):
     """Where a limit can be."""
 
+    OUTAGE = "outage"
     GENERATOR = "generator"
     CONNECTIONS = "connections"
     NETWORK = "network"
@@ -23,6 +24,7 @@ class BottleneckKind(StrEnum):
 
 
 NAMES = {
+    BottleneckKind.OUTAGE: "outage",
     BottleneckKind.GENERATOR: "generator",
     BottleneckKind.CONNECTIONS: "connections",
     BottleneckKind.NETWORK: "network",

@@ -11,6 +11,7 @@ from brimline.analysis.bottleneck.host import host
 from brimline.analysis.bottleneck.journal import journal
 from brimline.analysis.bottleneck.lock import lock
 from brimline.analysis.bottleneck.network import network
+from brimline.analysis.bottleneck.outage import outage
 from brimline.analysis.bottleneck.query_plan import query_plan
 from brimline.analysis.bottleneck.replication import replication
 from brimline.analysis.bottleneck.server_cpu import server_cpu
@@ -19,6 +20,7 @@ from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 
 ORDER = (
+    BottleneckKind.OUTAGE,
     BottleneckKind.GENERATOR,
     BottleneckKind.QUERY_PLAN,
     BottleneckKind.LOCK,
@@ -34,10 +36,11 @@ ORDER = (
 )
 """The first full one is the limit: causes stand before what they bring about.
 
-A late generator makes every other figure doubtful. Scans, collisions and misses burn the server's CPU and load its
-disk, so they explain these when they are full too. A full CPU comes before all waits: with CPU to spare a wait would
-have shown, without it everything waits. Of the waits, those that say what for come before queues at the server's
-entrance, which form behind every one of them, then the way to the server, then its connections.
+Where the server was gone nothing else was a limit. A late generator makes every other figure doubtful. Scans,
+collisions and misses burn the server's CPU and load its disk, so they explain these when they are full too. A full CPU
+comes before all waits: with CPU to spare a wait would have shown, without it everything waits. Of the waits, those that
+say what for come before queues at the server's entrance, which form behind every one of them, then the way to the
+server, then its connections.
 """
 
 
@@ -73,6 +76,7 @@ def bottleneck(
     """
     waits = [look(observation) for look in (query_plan, lock, replication, journal, disk, tickets)]
     seen = [
+        outage(observation),
         generator(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s),
         *waits,
         *(look(observation) for look in (cache, server_cpu, host, network)),
@@ -94,6 +98,8 @@ def at_its_limit(observation: Observation) -> bool:
         are_all_busy = observation.mean_in_flight >= IN_USE_SHARE_FULL * observation.in_flight_max
         return observation.back_to_back or observation.overdue > 0 or are_all_busy
     completed = observation.completed_share is None or observation.completed_share >= Slo().completed_share_min
+    if outage(observation).full:
+        return True
     growth = observation.backlog_growth
     grows = growth is not None and growth.low > 0
     return not completed or grows or (observation.held_back_share or 0.0) >= HELD_BACK_SHARE_FULL
@@ -105,7 +111,7 @@ def _has_room(limit: Evidence, candidates: tuple[Evidence, ...], observation: Ob
     Nothing but its absence limits a server that was gone, whatever was full while it was there.
     """
     if observation.server_gone_ns:
-        return limit.kind is not BottleneckKind.CONNECTIONS
+        return limit.kind not in (BottleneckKind.OUTAGE, BottleneckKind.CONNECTIONS)
     if limit.kind is not BottleneckKind.CACHE or not observation.closed_loop:
         return False
     return any(each.kind is BottleneckKind.CONNECTIONS and each.full for each in candidates)

@@ -10,7 +10,7 @@ from brimline.report import jmeter_table
 from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
 from brimline.report.statistics import TOTAL_LABEL
 from brimline.report.view import Cell, Section, Table
-from brimline.stats.quantile_interval import QuantileInterval, merge_buckets, quantile_interval
+from brimline.stats.quantile_interval import QuantileInterval, merge_buckets, quantile_intervals, whole_between
 from brimline.units import format_count
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
@@ -49,7 +49,7 @@ def _row(run: ImportedRun, series: Series, histogram: Histogram | None) -> Impor
             q: value for q, value in series.printed_percentiles_ns.items() if q in PERCENTILES
         }
     else:
-        percentiles = {q: quantile_interval(histogram.buckets(), q) for q in PERCENTILES}
+        percentiles = quantile_intervals(histogram.buckets(), PERCENTILES)
     return ImportedStatistics(
         label=series.operation,
         samples=series.samples,
@@ -72,10 +72,11 @@ def _total(run: ImportedRun, histograms: Mapping[tuple[str, str], Histogram]) ->
     all_timed = bool(timed) and all((each.operation, each.clock) in histograms for each in timed)
     count = sum(each.timed for each in timed)
     known = bool(count) and all(each.mean_ns is not None for each in timed)
-    percentiles: dict[float, QuantileInterval | int] = {}
+    percentiles: Mapping[float, QuantileInterval | int] = {}
     if all_timed:
-        merged = merge_buckets([histograms[each.operation, each.clock].buckets() for each in timed])
-        percentiles = {q: quantile_interval(merged, q) for q in PERCENTILES}
+        parts = [histograms[each.operation, each.clock].buckets() for each in timed]
+        of_parts = [quantile_intervals(each, PERCENTILES) for each in parts]
+        percentiles = whole_between(quantile_intervals(merge_buckets(parts), PERCENTILES), of_parts)
     return ImportedStatistics(
         label=TOTAL_LABEL,
         samples=run.operation_count,
@@ -139,14 +140,14 @@ def _cells(row: ImportedStatistics) -> list[Cell]:
         Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
         Cell(text=error_percent(row.error_share), tone="fail" if row.failed else ""),
         *(Cell(text=milliseconds(each)) for each in (row.mean_ns, row.min_ns, row.max_ns)),
-        *(Cell(text=_percentile(row.percentiles.get(q), q)) for q in PERCENTILES),
+        *(Cell(text=_percentile(row.percentiles.get(q))) for q in PERCENTILES),
         Cell(text=per_second(row.throughput_per_s)),
         *(Cell(text=kilobytes_per_s(each)) for each in (row.received_bytes_per_s, row.sent_bytes_per_s)),
     ]
 
 
-def _percentile(value: QuantileInterval | int | None, quantile: float) -> str:
+def _percentile(value: QuantileInterval | int | None) -> str:
     """A median needs no tail; the others are a figure or a bound, as everywhere."""
     if isinstance(value, QuantileInterval):
-        return milliseconds(value.value_ns) if quantile == 0.5 else quantile_text(value, format_ns=milliseconds)
+        return quantile_text(value, format_ns=milliseconds)
     return milliseconds(value)

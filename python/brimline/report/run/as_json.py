@@ -5,24 +5,24 @@ from typing import Any
 
 from brimline.analysis.bottleneck import other_programs_share
 from brimline.analysis.finding import Finding
+from brimline.analysis.held import Held
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_cost
-from brimline.analysis.never_completed import never_completed
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.outages import outages_of
-from brimline.analysis.quantile_text import enough_samples
+from brimline.analysis.silence import Silence
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import not_begun
-from brimline.analysis.verdict import Judgement, proves_nothing
-from brimline.record.model import CLOCKS, Clock, Histogram, OperationRow, RunRecord
+from brimline.analysis.verdict import Judgement, judge_objective, proves_nothing
+from brimline.record.model import CLOCKS, OperationRow, RunRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
 from brimline.report.run.parts_table import part_times
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
-from brimline.stats.quantile_interval import known_quantile, with_never
+from brimline.wording import joined
 
 _QUANTILES = {
     "p50": 0.5,
@@ -41,9 +41,9 @@ def run_document(
     *,
     slo: Slo | None,
     judgement: Judgement | None,
+    held: Held | None = None,
 ) -> dict[str, Any]:
     """Everything that the report of a run says, for machines."""
-    missing = {clock: never_completed(record, clock) for clock in CLOCKS}
     return {
         "format_version": FORMAT_VERSION,
         "kind": "run",
@@ -62,10 +62,12 @@ def run_document(
         "load": load_document(record),
         "counts": _counts(record),
         "counts_whole_run": _counts_whole_run(record),
-        "operations": {row.label: _statistics_document(record, row, missing) for row in statistics[1:]},
+        "operations": {row.label: _statistics_document(record, observation, row) for row in statistics[1:]},
         "bottleneck": run_limit_document(observation),
         "errors": record.summary["errors"] if record.summary else [],
         "outages": list(outages_of(record)),
+        "longest_without_answer": _silence_document(observation.silence),
+        "held_until_lost": None if held is None else _held_document(held, slo),
         "connects": record.summary.get("connects") if record.summary else None,
         "looks": record.summary.get("looks") if record.summary else None,
         "opcounters": record.opcounters,
@@ -73,6 +75,34 @@ def run_document(
         "operations_hash": record.summary["operations_hash"] if record.summary else None,
         "plan_hash": record.plan.hash8(),
         "seed": record.plan.seed,
+    }
+
+
+def _silence_document(silence: Silence | None) -> dict[str, Any] | None:
+    """The longest time in which nothing was answered; null where something always was."""
+    if silence is None:
+        return None
+    return {
+        "from_ns": silence.from_ns,
+        "length_ns": silence.length_ns,
+        "ended": silence.ended,
+        "cause": silence.cause,
+        "primary_afterwards": silence.primary or None,
+        "text": silence.text,
+    }
+
+
+def _held_document(held: Held, slo: Slo | None) -> dict[str, Any]:
+    """What the run showed until its server was lost."""
+    seen = held.observation
+    judged = None if slo is None or seen.closed_loop else judge_objective(seen, slo)
+    return {
+        "until_ns": held.until_ns,
+        "verdict": None if judged is None else judged.verdict.value,
+        "measured_s": seen.measured_s,
+        "throughput_ops_per_s": seen.throughput_ops_per_s,
+        "response": _latency_document(seen.response),
+        "service": _latency_document(seen.service),
     }
 
 
@@ -137,7 +167,16 @@ def steady_document(steady: SteadyState | None) -> dict[str, Any] | None:
 def objectives_document(judgement: Judgement | None) -> list[dict[str, str]]:
     """How each limit of the objective came out; empty without an objective."""
     results = () if judgement is None else judgement.objectives
-    return [{"text": each.text, "result": each.verdict.value, "evidence": each.evidence} for each in results]
+    return [
+        {
+            "text": each.text,
+            "result": each.verdict.value,
+            "evidence": each.evidence,
+            "figure": each.figure,
+            "decided_by": joined("; ", list(filter(None, (each.decided_by, each.basis)))),
+        }
+        for each in results
+    ]
 
 
 def slo_document(slo: Slo) -> dict[str, Any]:
@@ -197,12 +236,12 @@ def _latency_document(latency: Latency | None) -> dict[str, Any] | None:
         "mean_ns": latency.mean_ns,
         "p50_ns": latency.p50_ns,
         "p95_ns": latency.p95_ns,
+        "p90_ns": latency.quantiles[0.9].known_ns,
         "p99_ns": latency.p99_ns,
-        "p99_interval_ns": [latency.p99.low_ns, latency.p99.high_ns],
-        "p99_enough_samples": latency.p99.enough,
         "p999_ns": latency.p999_ns,
-        "p999_enough_samples": latency.p999_ns is not None and enough_samples(latency.count, 0.999),
+        **_interval_keys(latency),
         "max_ns": latency.max_ns,
+        "never_completed_waited_ns": latency.oldest_missing_ns,
     }
 
 
@@ -254,13 +293,9 @@ def _counts_whole_run(record: RunRecord) -> Mapping[str, Any] | None:
     }
 
 
-def _statistics_document(
-    record: RunRecord, row: OperationStatistics, missing: Mapping[Clock, Mapping[str, int]]
-) -> dict[str, Any]:
+def _statistics_document(record: RunRecord, observation: Observation, row: OperationStatistics) -> dict[str, Any]:
     clocks: dict[str, dict[str, Any]] = {
-        clock: _histogram_document(record.histograms[row.label, clock], never=missing[clock].get(row.label, 0))
-        for clock in CLOCKS
-        if (row.label, clock) in record.histograms
+        clock: _kind_document(known) for clock in CLOCKS if (known := observation.latency(row.label, clock)) is not None
     }
     return {
         "unit": row.unit,
@@ -275,26 +310,28 @@ def _statistics_document(
         "documents": row.documents,
         "documents_per_s": row.documents_per_s,
         **clocks,
-        "parts": {
-            part: {"service": _histogram_document(times)} for part, times in part_times(record, row.label).items()
-        },
+        "parts": {part: {"service": _kind_document(times)} for part, times in part_times(record, row.label).items()},
     }
 
 
-def _histogram_document(histogram: Histogram, *, never: int = 0) -> dict[str, Any]:
+def _kind_document(latency: Latency) -> dict[str, Any]:
     """Percentiles are of all that was due, null where they lie among those that never completed."""
-    count = histogram.count()
-    due = with_never(histogram.buckets(), never)
-    quantiles = {name: known_quantile(due, quantile) if count else 0 for name, quantile in _QUANTILES.items()}
     return {
-        "count": count,
-        "never_completed": never,
-        "mean_ns": histogram.mean(),
-        "min_ns": histogram.min(),
-        **{f"{name}_ns": value_ns for name, value_ns in quantiles.items()},
-        **{
-            f"{name}_enough_samples": quantiles[name] is not None and enough_samples(count, _QUANTILES[name])
-            for name in ("p99", "p999", "p9999")
-        },
-        "max_ns": histogram.max(),
+        "count": latency.count,
+        "never_completed": latency.missing,
+        "mean_ns": latency.mean_ns,
+        "min_ns": latency.min_ns,
+        **{f"{name}_ns": latency.quantiles[quantile].known_ns for name, quantile in _QUANTILES.items()},
+        **_interval_keys(latency),
+        "max_ns": latency.max_ns,
+        "never_completed_waited_ns": latency.oldest_missing_ns,
     }
+
+
+def _interval_keys(latency: Latency) -> dict[str, Any]:
+    """Of each percentile its interval, and whether reports print it as a figure: else they print the lower end, ≥."""
+    found: dict[str, Any] = {}
+    for name, quantile in _QUANTILES.items():
+        each = latency.quantiles[quantile]
+        found |= {f"{name}_interval_ns": [each.low_ns, each.high_ns], f"{name}_enough_samples": each.is_figure}
+    return found

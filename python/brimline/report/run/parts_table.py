@@ -1,10 +1,9 @@
 """Owns what is shown of the parts of operations: the two commands of a read-modify-write, a transaction's commit."""
 
-from brimline.analysis.quantile_text import quantile_text
-from brimline.record.model import Histogram, RunRecord
-from brimline.report.jmeter_table import milliseconds, time_columns
+from brimline.analysis.latency import Latency, part_latency
+from brimline.record.model import RunRecord
+from brimline.report.jmeter_table import time_cells, time_columns
 from brimline.report.view import Cell, Column, Table
-from brimline.stats.quantile_interval import quantile_interval, quantile_of
 from brimline.units import format_count
 
 _PARTS = {
@@ -17,10 +16,10 @@ _PARTS = {
 """The parts that are timed apart, by operation kind, and what they are called in a table."""
 
 
-def part_times(record: RunRecord, operation: str) -> dict[str, Histogram]:
+def part_times(record: RunRecord, operation: str) -> dict[str, Latency]:
     """Service times of the parts of `operation` that went well in the measured window, by part, where there are any."""
-    found = {part: record.breakdown.get((operation, f"{part}_ok_service")) for part in _PARTS.get(operation, {})}
-    return {part: times for part, times in found.items() if times is not None and times.count()}
+    found = {part: part_latency(record, operation, part) for part in _PARTS.get(operation, {})}
+    return {part: times for part, times in found.items() if times is not None}
 
 
 def parts_table(record: RunRecord) -> Table | None:
@@ -46,13 +45,5 @@ def parts_table(record: RunRecord) -> Table | None:
     )
 
 
-def _cells(label: str, times: Histogram) -> list[Cell]:
-    buckets = times.buckets()
-    moments = (times.mean(), times.min(), times.max(), quantile_of(buckets, 0.5))
-    tail = [quantile_interval(buckets, quantile) for quantile in (0.9, 0.95, 0.99)]
-    return [
-        Cell(text=label),
-        Cell(text=format_count(times.count())),
-        *(Cell(text=milliseconds(value)) for value in moments),
-        *(Cell(text=quantile_text(each, format_ns=milliseconds)) for each in tail),
-    ]
+def _cells(label: str, times: Latency) -> list[Cell]:
+    return [Cell(text=label), Cell(text=format_count(times.count)), *time_cells(times)]

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from brimline.analysis.objective import LatencyObjective
 from brimline.analysis.outages import outage_ns, outages_of, retried_count
-from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.unsent import not_begun
 from brimline.plan.model import MixWork
 from brimline.record.model import Outage, RunRecord, Summary
 from brimline.report import jmeter_table
-from brimline.report.jmeter_table import error_percent, kilobytes_per_s, milliseconds, per_second
+from brimline.report.jmeter_table import error_percent, kilobytes_per_s, per_second, time_cells
 from brimline.report.load_figures import is_load
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_table
 from brimline.report.run.charts import drawn_buckets, over_time, percentile_curve
@@ -64,9 +63,10 @@ def operations(
         emphasised=frozenset({0}),
         caption=message(
             "{span}. Percentiles are over every operation of it; one that never completed counts as slower than all "
-            "that did, which mean, minimum and maximum are of. "
+            "that did, which mean and minimum are of. "
             "≥: too few operations that completed lie above the percentile for a figure; the lower end of its 95 % "
-            "interval. "
+            "interval, in which what never completed has waited until the end of the run, or the figure of a lower "
+            "percentile where that is higher. "
             "Throughput counts answered operations, not those that failed. A KB is 1 024 bytes, as in JMeter.",
             span=span,
         ),
@@ -78,14 +78,12 @@ def operations(
 
 
 def _operation_cells(row: OperationStatistics) -> list[Cell]:
-    times = (row.mean_ns, row.min_ns, row.max_ns, row.p50_ns)
     return [
         Cell(text=row.label.replace("_", " ")),
         Cell(text=format_count(row.samples)),
         Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
         Cell(text=error_percent(row.error_rate), tone="fail" if row.failed else ""),
-        *(Cell(text=milliseconds(value)) for value in times),
-        *(Cell(text=quantile_text(each, format_ns=milliseconds)) for each in (row.p90, row.p95, row.p99)),
+        *time_cells(row.latency),
         Cell(text=per_second(row.throughput_ops_per_s)),
         *(Cell(text=kilobytes_per_s(value)) for value in (row.received_bytes_per_s, row.sent_bytes_per_s)),
     ]

@@ -6,8 +6,9 @@ What it concluded and the probes that show it, in words and tables.
 import shlex
 from collections.abc import Sequence
 
-from brimline.analysis.objective import Slo, interval_quantiles
-from brimline.analysis.steady import counted, steady_state
+from brimline.analysis.objective import Slo
+from brimline.analysis.observation import observe
+from brimline.analysis.steady import counted
 from brimline.analysis.unwatched import unwatched
 from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
@@ -345,7 +346,8 @@ def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
     """One probe's run more closely; none without one."""
     if detail is None:
         return []
-    detail = counted(detail, steady_state(detail, interval_quantiles(slo.latencies if slo else ())))
+    observation = observe(detail, objectives=slo.latencies if slo else ())
+    detail = counted(detail, observation.steady)
     charts = run_sections.charts(detail, limit=slo.leading if slo else None)
     return [
         Section(
@@ -355,7 +357,7 @@ def detail_sections(detail: RunRecord | None, slo: Slo | None) -> list[Section]:
             intro=message("The run {name}.", name=detail.directory.name),
             blocks=charts.blocks,
         ),
-        run_sections.operations(detail, operation_statistics(detail)),
+        run_sections.operations(detail, operation_statistics(detail, observation)),
         run_sections.accounting(detail),
         run_sections.errors(detail),
     ]
