@@ -1,5 +1,6 @@
 """`--junit` where there is no result: a CI job must not read the file of the night before."""
 
+import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -13,6 +14,9 @@ pytestmark = pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     ("words", "exit_code", "said"),
     [
+        (["run", "no-such-workload"], 2, "no-such-workload"),
+        (["run", "ycsb-c", "--rate", "soon"], 2, "soon"),
+        (["run", "ycsb-c", "--no-such-option"], 2, "--no-such-option"),
         (["compare", "x", "y", "--gate", "5%"], 2, 'no run is called "x"'),
         (["trend", "x", "--gate", "5%"], 2, 'no run is called "x"'),
         (["run", "ycsb-c", "--uri", "mongodb://127.0.0.1:1", "-q"], 5, "127.0.0.1:1"),
@@ -30,4 +34,49 @@ def test_without_a_result_no_older_file_stays_green(
         main([*words, "--junit", str(junit)])
     root = ElementTree.parse(junit).getroot()
     assert ended.value.code == exit_code and root.get("errors") == "1"
+    assert [each.get("type") for each in root.iter("error")] == [{2: "usage", 5: "target"}[exit_code]]
+    assert all(float(each.get("time", "")) >= 0 for each in (root, *root.iter("testcase")))
     assert said in "".join(root.itertext())
+
+
+def test_a_verb_without_the_option_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["list", "--junit", "gate.xml"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "said"),
+    [
+        (["run", "no-such-workload"], 2, "no-such-workload"),
+        (["run", "ycsb-c", "--no-such-option"], 2, "--no-such-option"),
+        (["run", "ycsb-c", "--uri", "mongodb://u:secret@127.0.0.1:1", "-q"], 5, "127.0.0.1:1"),
+        (["compare", "x", "y"], 2, 'no run is called "x"'),
+        (["show", "x"], 2, 'no run is called "x"'),
+        (["lab", "status", "none-such"], 2, "none-such"),
+    ],
+)
+def test_an_error_is_told_programs_that_asked_for_json(
+    words: list[str],
+    exit_code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main([*words, "--json"])
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert (set(document), document["exit_code"]) == ({"error", "hint", "exit_code"}, exit_code)
+    assert said in document["error"] and f"error: {document['error']}" in printed.err
+    assert "secret" not in printed.out + printed.err
+
+
+@pytest.mark.parametrize("words", [["run", "no-such-workload"], ["list", "--no-such-option"]])
+def test_people_find_nothing_on_standard_output(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    assert capsys.readouterr().out == ""

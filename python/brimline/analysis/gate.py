@@ -31,6 +31,7 @@ class GateVerdict(StrEnum):
 class GateCase:
     """One gated metric, or what keeps all of them from passing, and what came of it.
 
+    `kind`: what kept it from being told, where that is no figure: the type of an error, by its exit code.
     `advice`: what would help where it is inconclusive. `change`, `adjusted_p` and `limit` are what was decided by, None
     where nothing was compared: its inner interval against the limit for a pass, p and value for a fail.
     """
@@ -38,6 +39,7 @@ class GateCase:
     name: str
     verdict: GateVerdict
     text: str
+    kind: str = ""
     advice: str = "more runs a side narrow the interval"
     change: Change | None = None
     adjusted_p: float | None = None

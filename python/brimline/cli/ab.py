@@ -99,8 +99,7 @@ def ab(
         if spec_a is not None or only_a or only_b or floor or any(value is not None for value in both.values()):
             raise UsageError("--resume goes on with the comparison as it was begun", hint="leave the workloads out")
         directory = find_record(resume, runs_directory=options.runs_directory)
-        with junit_file.told(junit, suite="ab", name=directory.name):
-            result = resumed_ab(directory, options, limits=limits)
+        result = resumed_ab(directory, options, limits=limits)
         return _shown(result, junit, as_json=as_json, lang=lang)
     if spec_a is None:
         raise UsageError("no workload is given", hint="name A and B, or A and a change such as --b connections=64")
@@ -111,8 +110,7 @@ def ab(
     loaded_a = load_workload(spec_a, overrides={**both, **_assignments(only_a, "--a")})
     loaded_b = load_workload(spec_b or spec_a, overrides={**both, **_assignments(only_b, "--b")})
     settings = _settings(pairs, floor, gating.share_of(margin, "--margin"))
-    with junit_file.told(junit, suite="ab", name=loaded_a.spec.name):
-        result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
+    result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
     return _shown(result, junit, as_json=as_json, lang=lang)
 
 

@@ -1,16 +1,21 @@
 """Owns the program: its verbs, and the one place where errors become text and exit codes."""
 
+import inspect
+import json
 import os
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
 
+from brimline.cli import told
 from brimline.cli.talk import let_talk_be_lost
 from brimline.errors import BrimlineError, ResourceError, redact_text
 from brimline.process_list import hide
@@ -69,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and ends the process with its exit code."""
     let_talk_be_lost()
     threading.excepthook = _tell_of_thread
+    told.forget()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if _called(words) is not None:
         from brimline.cli.words import redact_words  # knows every spec, as below
@@ -139,9 +145,10 @@ def _exit_code(arguments: list[str]) -> int:
     except typer.Exit as error:
         return error.exit_code
     except BrimlineError as error:
-        return _fail(_without_secrets(error.message, arguments), hint=error.hint, exit_code=error.exit_code)
+        message = _without_secrets(error.message, arguments)
+        return _fail(arguments, message, hint=error.hint, exit_code=error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", hint=None, exit_code=EXIT_INTERRUPTED)
+        return _fail(arguments, "interrupted", hint=None, exit_code=EXIT_INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has enough, as in `brimline list | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -153,15 +160,15 @@ def _exit_code(arguments: list[str]) -> int:
             return EXIT_USAGE
         if hasattr(error, "format_message"):
             message = _without_secrets(error.format_message(), arguments)
-            return _fail(_lower_first(message), hint=_help_of(error), exit_code=EXIT_USAGE)
+            return _fail(arguments, _lower_first(message), hint=_help_of(error), exit_code=EXIT_USAGE)
         if (scarce := ResourceError.behind(error)) is not None:
-            return _fail(_without_secrets(scarce.message, arguments), hint=scarce.hint, exit_code=scarce.exit_code)
+            message = _without_secrets(scarce.message, arguments)
+            return _fail(arguments, message, hint=scarce.hint, exit_code=scarce.exit_code)
         trace = _without_secrets("".join(traceback.format_exception(error)), arguments)
         print(redact_text(trace), file=sys.stderr)  # noqa: T201
         text = _without_secrets(f"{type(error).__name__}: {error}", arguments)
-        return _fail(
-            f"internal: {text}", hint="this is a defect of brimline: please report it", exit_code=EXIT_INTERNAL
-        )
+        hint = "this is a defect of brimline: please report it"
+        return _fail(arguments, f"internal: {text}", hint=hint, exit_code=EXIT_INTERNAL)
 
 
 def _without_secrets(text: str, arguments: Sequence[str]) -> str:
@@ -170,11 +177,50 @@ def _without_secrets(text: str, arguments: Sequence[str]) -> str:
     return hide_secrets(text, arguments)
 
 
-def _fail(message: str, *, hint: str | None, exit_code: int) -> int:
-    print(f"error: {redact_text(message).rstrip('.')}", file=sys.stderr)  # noqa: T201
+def _fail(arguments: Sequence[str], message: str, *, hint: str | None, exit_code: int) -> int:
+    """Says why a command ended: to people, and to programs that asked and were told nothing yet."""
+    said, hint = redact_text(message).rstrip("."), redact_text(hint) if hint else None
+    print(f"error: {said}", file=sys.stderr)  # noqa: T201
     if hint:
-        print(f"\nhint: {redact_text(hint)}", file=sys.stderr)  # noqa: T201
+        print(f"\nhint: {hint}", file=sys.stderr)  # noqa: T201
+    _tell_programs(arguments, said, hint=hint, exit_code=exit_code)
     return exit_code
+
+
+def _tell_programs(arguments: Sequence[str], message: str, *, hint: str | None, exit_code: int) -> None:
+    """The same as JSON on standard output, and in the JUnit file, where the verb has these options."""
+    verb = _called(arguments)
+    options = set() if verb is None else _options_of(_VERBS[verb].imported())
+    if "--json" in arguments and "as_json" in options and not told.is_told(told.DOCUMENT):
+        from brimline.cli.output import error_document  # with rich, which a load must not find in memory
+
+        with suppress(OSError, AttributeError):  # nobody reads
+            document = error_document(message, hint=hint, exit_code=exit_code)
+            sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.flush()
+    file = _value_of("--junit", arguments)
+    if verb is not None and file and "junit" in options and not told.is_told(told.JUNIT):
+        from brimline.cli.junit import write_error
+
+        name = next((word for word in arguments[arguments.index(verb) + 1 :] if not word.startswith("-")), verb)
+        with suppress(BrimlineError):  # the error that is on its way says more
+            write_error(message, Path(file), suite=verb, name=redact_text(name), exit_code=exit_code)
+
+
+def _options_of(verb: Callable[..., int] | typer.Typer) -> set[str]:
+    """The names of what a verb takes; of a group of verbs, of any of them."""
+    functions = [each.callback for each in verb.registered_commands] if isinstance(verb, typer.Typer) else [verb]
+    return {name for each in functions if each is not None for name in inspect.signature(each).parameters}
+
+
+def _value_of(option: str, arguments: Sequence[str]) -> str:
+    """What is given as `--option VALUE` or `--option=VALUE`; "" without it."""
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if word == option:
+            return following
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+    return ""
 
 
 def _help_of(error: Exception) -> str:

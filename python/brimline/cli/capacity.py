@@ -133,8 +133,7 @@ def capacity(
                 hint="write brimline capacity --resume DIR, without a workload; only --budget can change",
             )
         directory = find_record(resume, runs_directory=options.runs_directory)
-        with junit_file.told(junit, suite="capacity", name=directory.name):
-            result = resume_search(directory, budget_s=budget_s, options=options)
+        result = resume_search(directory, budget_s=budget_s, options=options)
         return _shown(result, junit, as_json=as_json, lang=lang)
     loaded = load_workload(
         workload, property_files=property_files or (), properties=properties or (), overrides=overrides
@@ -152,8 +151,7 @@ def capacity(
         settings = frontier_settings(loaded.spec, preset, _limits_ns(frontier), words)
     else:
         settings = settings_for(loaded.spec, preset, words)
-    with junit_file.told(junit, suite="capacity", name=loaded.spec.name):
-        result = search_loaded(loaded, settings, options)
+    result = search_loaded(loaded, settings, options)
     return _shown(result, junit, as_json=as_json, lang=lang)
 
 

@@ -37,8 +37,7 @@ def compare(
     gating.require_gate(junit, gated=bool(limits))
     a, b = _sides(records)
     share = gating.share_of(margin, "--margin")
-    with junit_file.told(junit, suite="compare", name="records"):
-        result = compare_api(a, b, margin=share, limits=limits, runs_directory=runs_dir or default_runs_directory())
+    result = compare_api(a, b, margin=share, limits=limits, runs_directory=runs_dir or default_runs_directory())
     junit_file.write_cases(result.cases, junit, suite="compare")
     return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)
 

@@ -9,9 +9,9 @@ import typer
 
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.gate import parse_limits
-from brimline.cli.output import console, printing
+from brimline.cli.output import console, json_text, printing
 from brimline.errors import BrimlineError, UsageError
-from brimline.report import Report, in_language, print_report, render_json, said_in, write_html
+from brimline.report import Report, in_language, print_report, said_in, write_html
 from brimline.units import parse_percentage, percentage_text
 from brimline.wording import wanted_language
 
@@ -66,7 +66,7 @@ def show_report(
         write_html(in_language(report, language), html)
     with printing():
         if as_json:
-            sys.stdout.write(render_json(report))
+            sys.stdout.write(json_text(report.data, error))
         else:
             out = console()
             print_report(in_language(report, language), out)

@@ -1,17 +1,24 @@
 """Owns JUnit files: a gate's metrics, or the outcome of a run or a search, as test cases for a CI system."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from brimline.errors import BrimlineError, GateFailed
+from brimline.cli import told
+from brimline.errors import GateFailed
 
 if TYPE_CHECKING:
     from brimline.analysis.gate import GateCase
     from brimline.api.results import Result
+
+_KINDS = {1: "error", 2: "usage", 3: "fail", 4: "inconclusive", 5: "target"}
+"""What the type of a test case says, by the exit code of the command."""
+_SIGNALS_FROM = 128
+_BEGAN_S = time.monotonic()
+"""This is imported with its verb, before anything is done."""
 
 Junit = Annotated[
     Path | None,
@@ -31,32 +38,32 @@ def write_cases(cases: "Sequence[GateCase]", junit: Path | None, *, suite: str) 
         return
     from brimline.report.junit import write_junit  # with analysis under it, which a load must not find in memory
 
-    write_junit(cases, junit, suite=suite)
-
-
-@contextmanager
-def told(junit: Path | None, *, suite: str, name: str) -> Iterator[None]:
-    """Around what leads to a result: where there is none, the JUnit file says why, so that no older one stays green."""
-    try:
-        yield
-    except BrimlineError as error:
-        if junit is not None:
-            with suppress(BrimlineError):  # the error that is on its way says more
-                _write_case(junit, "inconclusive", suite=suite, name=name, text=error.message)
-        raise
+    write_junit(cases, junit, suite=suite, seconds=time.monotonic() - _BEGAN_S)
+    told.note(told.JUNIT)
 
 
 def write_outcome(result: "Result", junit: Path | None, *, suite: str) -> None:
     """Writes one test case for a run or a search: its objective, or what came in between. Raises RecordError."""
     if junit is None:
         return
-    error = result.error
-    verdict = "pass" if error is None else "fail" if isinstance(error, GateFailed) else "inconclusive"
-    text = result.report.verdict.sentence if error is None else error.message
-    _write_case(junit, verdict, suite=suite, name=result.report.name, text=text)
+    error, verdict = result.error, result.report.verdict
+    if error is not None:
+        write_error(error.message, junit, suite=suite, name=result.report.name, exit_code=error.exit_code)
+        return
+    figure = f"{verdict.caption}: {verdict.figure} {verdict.unit}".rstrip()
+    interval = f" ({verdict.interval})" if verdict.interval else ""
+    text = f"{figure}{interval}. {verdict.sentence}" if verdict.figure else verdict.sentence
+    _write_case(junit, "pass", suite=suite, name=result.report.name, text=text)
 
 
-def _write_case(junit: Path, verdict: str, *, suite: str, name: str, text: str) -> None:
+def write_error(message: str, junit: Path, *, suite: str, name: str, exit_code: int) -> None:
+    """Writes one test case for a command that ended with an error, so that no older file stays green."""
+    verdict = "fail" if exit_code == GateFailed.exit_code else "inconclusive"
+    kind = _KINDS.get(exit_code, "interrupted" if exit_code > _SIGNALS_FROM else "error")
+    _write_case(junit, verdict, suite=suite, name=name, text=message, kind=kind)
+
+
+def _write_case(junit: Path, verdict: str, *, suite: str, name: str, text: str, kind: str = "") -> None:
     from brimline.analysis.gate import GateCase, GateVerdict
 
-    write_cases([GateCase(name=name, verdict=GateVerdict(verdict), text=text)], junit, suite=suite)
+    write_cases([GateCase(name=name, verdict=GateVerdict(verdict), text=text, kind=kind)], junit, suite=suite)

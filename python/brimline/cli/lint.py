@@ -1,6 +1,5 @@
 """Owns `brimline lint`."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from rich.text import Text
 from brimline.analysis.finding import Finding, Standing
 from brimline.api.lint import lint as lint_api
 from brimline.cli import options as opt
-from brimline.cli.output import console, printing
+from brimline.cli.output import console, json_text, printing
 from brimline.errors import visible
 from brimline.report.lint_section import check_name
 
@@ -30,7 +29,7 @@ def lint(
     result = lint_api(file)
     with printing():
         if as_json:
-            sys.stdout.write(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.write(json_text(result.to_dict(), result.error))
         elif result.findings:
             console().print(_table(result.findings))
         else:

@@ -1,13 +1,15 @@
 """Owns how a result is printed: JSON for programs on stdout, or the verdict and the report's path for people."""
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from brimline.cli import told
 from brimline.errors import BrimlineError
 from brimline.wording import wanted_language
 
@@ -48,19 +50,30 @@ def show_result(result: "Result", *, as_json: bool, full: bool = False, lang: st
 
     `lang` is the language asked for; JSON has none.
     """
-    from brimline.report import in_language, print_report, render_json, said_in  # a load has no use for them
+    from brimline.report import in_language, print_report, said_in  # a load has no use for them
 
-    language = wanted_language(lang)
+    language, error = wanted_language(lang), result.error
     with printing(hint=RECORD_KEPT):
         if as_json:
-            sys.stdout.write(render_json(result.report))
+            sys.stdout.write(json_text(result.report.data, error))
         else:
             out = console()
             print_report(in_language(result.report, language), out, full=full)
             out.print(f"{said_in(language, 'report')}: {result.html}", soft_wrap=True)
-    if result.error is not None:
-        raise result.error
+    if error is not None:
+        raise error
     return 0
+
+
+def json_text(data: Mapping[str, Any], error: BrimlineError | None) -> str:
+    """A document for programs; with `error`, `hint` and `exit_code` where the command ends with an error."""
+    ended = {} if error is None else error_document(error.message, hint=error.hint, exit_code=error.exit_code)
+    return json.dumps({**data, **ended}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def error_document(message: str, *, hint: str | None, exit_code: int) -> dict[str, Any]:
+    """How a command ended, for programs."""
+    return {"error": message, "hint": hint, "exit_code": exit_code}
 
 
 def print_said(text: str, lang: str | None) -> None:
@@ -78,6 +91,7 @@ def printing(*, hint: str | None = None) -> Iterator[None]:
     """
     if sys.stdout is None:
         raise BrimlineError("can't print the result: standard output is closed", hint=hint)
+    told.note(told.DOCUMENT)
     try:
         yield
         sys.stdout.flush()

@@ -91,7 +91,6 @@ def run(
         quiet=quiet,
         lang=lang,
     )
-    with junit_file.told(junit, suite="run", name=loaded.spec.name):
-        result = run_loaded(loaded, options)
+    result = run_loaded(loaded, options)
     junit_file.write_outcome(result, junit, suite="run")
     return show_result(result, as_json=as_json, full=True, lang=lang)

@@ -61,14 +61,13 @@ def trend(
     if newest < 1:
         raise UsageError(f"--newest must be at least 1, but is {newest}", hint="write it like --newest 10")
     least, limit = gating.share_of(floor, "--floor"), None if gate is None else gating.share_of(gate, "--gate")
-    with junit_file.told(junit, suite="trend", name="records"):
-        result = trend_api(
-            records or (),
-            metrics=tuple(metric or TREND_METRICS),
-            floor=least,
-            limit=limit,
-            newest=newest,
-            runs_directory=runs_dir or default_runs_directory(),
-        )
+    result = trend_api(
+        records or (),
+        metrics=tuple(metric or TREND_METRICS),
+        floor=least,
+        limit=limit,
+        newest=newest,
+        runs_directory=runs_dir or default_runs_directory(),
+    )
     junit_file.write_cases(result.cases, junit, suite="trend")
     return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)

@@ -44,6 +44,7 @@ def run_document(
     held: Held | None = None,
 ) -> dict[str, Any]:
     """Everything that the report of a run says, for machines."""
+    load = load_document(record)
     return {
         "format_version": FORMAT_VERSION,
         "kind": "run",
@@ -59,7 +60,7 @@ def run_document(
         # What "throughput_ops_per_s" counts: of a load insert commands, whose documents have a rate of their own.
         "operation_unit": statistics[0].unit,
         "throughput_documents_per_s": statistics[0].documents_per_s,
-        "load": load_document(record),
+        **({} if load is None else {"load": load}),
         "counts": _counts(record),
         "counts_whole_run": _counts_whole_run(record),
         "operations": {row.label: _statistics_document(record, observation, row) for row in statistics[1:]},
