@@ -14,6 +14,7 @@ from brimline.report.data_import.view import import_report
 from brimline.report.markdown import render_markdown
 from brimline.report.view import Chart, Table
 from brimline.spec.import_settings import ImportSettings
+from brimline.units import format_duration
 from tests.unit.report.import_samples import an_import
 
 
@@ -122,3 +123,18 @@ def test_rejected_records_are_shown_by_reason(tmp_path: Path) -> None:
         "input": 0,
         "first_line": 3,
     }
+
+
+def test_the_p99_is_one_figure_on_the_page_and_for_programs() -> None:
+    """Of 40 commands it is a bound, and not a figure in one of the two."""
+    record = an_import()
+    for ns in range(1, 41):
+        record.service.record(ns * 1_000_000)
+    report = import_report(record)
+    document = json.loads(render_json(report))
+    low_ns, high_ns = document["service_p99_interval_ns"]
+    facts = [fact for fact in report.verdict.facts if fact.label == "Command p99"]
+    facts += [fact for section in report.sections for block in section.blocks for fact in getattr(block, "facts", ())]
+    shown = next(fact.value for fact in facts if fact.label == "Command p99")
+    assert (document["service_p99_enough_samples"], high_ns) == (False, None)
+    assert shown == f"≥ {format_duration(low_ns)}"

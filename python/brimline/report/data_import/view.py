@@ -28,7 +28,7 @@ from brimline.report.view import (
     Verdict,
 )
 from brimline.spec.import_settings import ImportSettings
-from brimline.stats.quantile_interval import quantile_interval
+from brimline.stats.quantile_interval import QuantileInterval, quantile_intervals
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
@@ -151,12 +151,28 @@ def _text_fact(record: ImportRecord) -> list[Fact]:
 
 
 def _latency_fact(record: ImportRecord) -> list[Fact]:
-    if not record.service.count():
+    times = _command_times(record)
+    if not times:
         return []
-    p99 = quantile_interval(record.service.buckets(), 0.99)
-    return [
-        Fact(label="Command p99", value=quantile_text(p99), note="service time of a command with all its documents")
-    ]
+    note = "service time of a command with all its documents"
+    return [Fact(label="Command p99", value=quantile_text(times[0.99]), note=note)]
+
+
+def _command_times(record: ImportRecord) -> dict[float, QuantileInterval]:
+    """Median and p99 of the service times of commands; empty without any."""
+    buckets = record.service.buckets()
+    return quantile_intervals(buckets, (0.5, 0.99)) if buckets else {}
+
+
+def _command_times_document(record: ImportRecord) -> dict[str, Any]:
+    times = _command_times(record)
+    found: dict[str, Any] = {"service_p50_ns": None, "service_p99_ns": None}
+    for name, quantile in (("p50", 0.5), ("p99", 0.99)):
+        if each := times.get(quantile):
+            found[f"service_{name}_ns"] = each.value_ns
+            found[f"service_{name}_interval_ns"] = [each.low_ns, each.high_ns]
+            found[f"service_{name}_enough_samples"] = each.is_figure
+    return found
 
 
 def _records(record: ImportRecord) -> Section:
@@ -270,8 +286,7 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
         "server_cpu_ns": state.server_cpu_ns,
         "client_cpu_ns_per_document": state.client_cpu_ns / documents if documents else None,
         "server_cpu_ns_per_document": state.server_cpu_ns / documents if documents and state.server_cpu_ns else None,
-        "service_p50_ns": record.service.quantile(0.5) if record.service.count() else None,
-        "service_p99_ns": record.service.quantile(0.99) if record.service.count() else None,
+        **_command_times_document(record),
         "commands": sum(row.commands for row in record.rows),
         "inputs": [{"path": each.path, "gzip": each.gzip, "size_bytes": each.size_bytes} for each in state.inputs],
         "sizes": {
