@@ -4,14 +4,16 @@ Nothing here asks how a report came to its figures: printed cells and JSON value
 and histograms of the record. A figure that was put in the wrong place, unit or row shows here.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from brimline.analysis.lint import Claims, Figure, Repeated, Result
 from brimline.analysis.never_completed import due_buckets
+from brimline.analysis.objective import parse_quantile
 from brimline.analysis.window import done_in_window
 from brimline.plan.model import ClosedPacer
-from brimline.record.model import CLOCKS, OperationRow, RunRecord
+from brimline.record.model import CLOCKS, Clock, OperationRow, RunRecord
 from brimline.report.load_figures import load_figures
 from brimline.report.printed import printed_figure, printed_quantity, significant, table_cells
 from brimline.report.statistics import TOTAL_LABEL, report_clock
@@ -26,6 +28,8 @@ HEADLINE_DIGITS = 4
 """Digits of a run's headline."""
 _EXPERIMENT_HEADLINES = {"limit": HEADLINE_DIGITS, "saturation_ops_per_s": 3, "generator_ceiling_ops_per_s": 3}
 """Where the JSON of an experiment has its headline, and the digits of it that are printed; the first that is known."""
+_PERCENTILE = re.compile(r"(?:(?P<kind>\w+(?: \w+)*) )?(?P<clock>[Rr]esponse|[Ss]ervice) (?P<quantile>p[0-9.]+)")
+"""How an objective on latency is named."""
 OPERATIONS_ID = "operations"
 """The section of the statistics table."""
 _PERCENTILE_COLUMNS = {"Median": 0.5, "90th": 0.9, "95th": 0.95, "99th": 0.99}
@@ -42,7 +46,12 @@ def run_claims(report: Report, record: RunRecord) -> Claims:
             *_window(report, record),
             *_documents(record),
         ],
-        repeated=[*_headline(report, record), *_totals(report, record), *_times(report, record)],
+        repeated=[
+            *_headline(report, record),
+            *_judged_latency(report, record),
+            *_totals(report, record),
+            *_times(report, record),
+        ],
     )
 
 
@@ -192,8 +201,24 @@ def _due(record: RunRecord, label: str) -> list[OperationRow]:
     ]
 
 
+def _judged_latency(report: Report, record: RunRecord) -> Iterator[Repeated]:
+    """The percentile that an objective is about, at the top or among the first facts, against histograms."""
+    verdict = report.verdict
+    shown = [(verdict.caption, verdict.figure), *((fact.label, fact.value) for fact in verdict.facts)]
+    for label, text in shown:
+        named, printed = _PERCENTILE.fullmatch(label), printed_quantity(text)
+        if named is None or printed is None:
+            continue
+        clock = cast("Clock", named["clock"].lower())
+        kind = (named["kind"] or "").lower()
+        due = [each for name, each in due_buckets(record, clock).items() if kind in ("", name.replace("_", " "))]
+        if due:
+            raw = quantile_of(merge_buckets(due), parse_quantile(named["quantile"]))
+            yield Repeated(name=label, values=[printed, Figure(raw)], exact=True, unit="ns")
+
+
 def _headline(report: Report, record: RunRecord) -> Iterator[Repeated]:
-    """The large figure, which everybody reads, against the rows."""
+    """The rate, which everybody reads, against the rows."""
     fact = next((each.value for each in report.verdict.facts if each.label == "Throughput"), None)
     printed = printed_figure(report.verdict.figure) if fact is None else printed_quantity(fact)
     if printed is None or not record.measured_s:

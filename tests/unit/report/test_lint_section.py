@@ -13,8 +13,10 @@ from brimline.analysis.compared_run import ComparedRun
 from brimline.analysis.comparison import compare_runs
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.lint import contradictions, lint
+from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
-from brimline.report import Report, print_report
+from brimline.analysis.verdict import judge
+from brimline.report import Report, print_report, run_report
 from brimline.report.comparison.claims import comparison_claims, trend_claims
 from brimline.report.lint_section import SECTION_ID, linted
 from brimline.report.own_claims import probe_claims, run_claims
@@ -101,14 +103,26 @@ def test_figures_for_machines_are_recomputed(reports: Reports, path: tuple[str, 
     assert found_in_run(replace(reports.run, data=data), reports)
 
 
-def test_the_headline_is_recomputed(reports: Reports) -> None:
-    verdict = replace(reports.run.verdict, figure="9 999")
-    wrong = replace(reports.run, verdict=verdict)
+def with_fact(report: Report, label: str, value: str) -> Report:
+    facts = [replace(fact, value=value) if fact.label == label else fact for fact in report.verdict.facts]
+    return replace(report, verdict=replace(report.verdict, facts=facts))
+
+
+def test_the_rate_of_the_headline_is_recomputed(reports: Reports) -> None:
+    wrong = with_fact(reports.run, "Throughput", "9 999 ops/s")
+    assert [each.name for each in found_in_run(wrong, reports)] == ["restated"]
+
+
+def test_the_percentile_of_the_headline_is_recomputed(reports: Reports) -> None:
+    slo = Slo(errors=())
+    report = run_report(reports.record, reports.observation, slo=slo, judgement=judge(reports.observation, slo))
+    assert report.verdict.caption == "Response p99" and not found_in_run(report, reports)
+    wrong = replace(report, verdict=replace(report.verdict, figure="1.23 s"))
     assert [each.name for each in found_in_run(wrong, reports)] == ["restated"]
 
 
 def test_a_contradiction_is_a_badge_and_a_row(reports: Reports) -> None:
-    spoilt = replace(reports.run, verdict=replace(reports.run.verdict, figure="9 999"))
+    spoilt = with_fact(reports.run, "Throughput", "9 999 ops/s")
     wrong = linted(spoilt, run_claims(spoilt, reports.record))
     assert [each.text for each in wrong.verdict.badges if "contradict" in each.text]
     sections = [each for each in wrong.sections if each.id == SECTION_ID]

@@ -174,10 +174,12 @@ def _judgement_sentence(
             return "Measured, and not judged by its objective: a closed loop has no response time."
         return "Measured, without an objective to judge it by."
     if judgement.verdict is Verdict.PASS and not observation.valid:
-        return (
+        late = (
             "The objective is met in spite of a late generator, which only makes response times longer. "
             "Comparisons and trends leave this run out."
         )
+        decided = judgement.shown is not None and judgement.shown.basis
+        return late if record.complete and not decided else joined(" ", [late, _met(record, observation, judgement)])
     if judgement.verdict is Verdict.PASS:
         return _met(record, observation, judgement)
     words = {Verdict.FAIL: "The objective is missed", Verdict.INCONCLUSIVE: "The run can't tell"}
