@@ -25,7 +25,8 @@ TAIL_COUNT_MIN = 100
 BATCH_COUNT_MIN = 8
 """Batches of time below which resampling them says nothing."""
 RESAMPLE_COUNT = 400
-RESAMPLES_AT_ONCE = 20
+RESAMPLED_AT_ONCE = 400_000
+"""Counts of all resamples that are made together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +97,11 @@ def without_never(buckets: Buckets) -> Buckets:
 
 def quantile_of(buckets: Buckets, quantile: float) -> int:
     """The smallest value that at least `quantile` of all values don't exceed. Raises ValueError if empty."""
-    count = sum(each for _, each in buckets)
-    return _value_at_rank(buckets, max(1, math.ceil(round(quantile * count, 6))))
+    return _value_at_rank(buckets, _rank(_count(buckets), quantile))
+
+
+def _rank(count: int, quantile: float) -> int:
+    return max(1, math.ceil(round(quantile * count, 6)))
 
 
 def known_quantile(buckets: Buckets, quantile: float) -> int | None:
@@ -154,17 +158,18 @@ def quantile_intervals(
     count, completed_count = _count(buckets), _count(completed)
     never = count - completed_count
     unknown = never - _count(waited)
-    soonest = merge_buckets([completed, waited, [(0, unknown)]]) if never else buckets
+    soonest = _Ranked(merge_buckets([completed, waited, [(0, unknown)]]) if never else buckets)
+    latest = _Ranked(buckets)
     resampled = _resampled(batches, wanted, never=never, waited=waited, seed=seed)
     found = []
     for place, quantile in enumerate(wanted):
         low_rank, high_rank = binomial_ranks(count, quantile)
-        low = None if low_rank is None or low_rank <= unknown else _value_at_rank(soonest, low_rank)
-        high = None if high_rank is None or high_rank > completed_count else _value_at_rank(buckets, high_rank)
+        low = None if low_rank is None or low_rank <= unknown else soonest.value_at(low_rank)
+        high = None if high_rank is None or high_rank > completed_count else latest.value_at(high_rank)
         if resampled is not None:
             low = None if low is None else min(low, resampled[0][place])
             high = None if high is None else max(high, resampled[1][place])
-        value = quantile_of(buckets, quantile)
+        value = latest.value_at(_rank(count, quantile))
         found.append(
             QuantileInterval(
                 quantile=quantile,
@@ -219,6 +224,21 @@ def _count(buckets: Buckets) -> int:
     return sum(each for _, each in buckets)
 
 
+class _Ranked:
+    """A histogram whose values are asked for by rank many times."""
+
+    def __init__(self, buckets: Buckets) -> None:
+        table = np.array(buckets, dtype=np.int64).reshape(-1, 2)
+        self._values, self._seen = table[:, 0], np.cumsum(table[:, 1])
+
+    def value_at(self, rank: int) -> int:
+        """The value of this rank, from 1. Raises ValueError where there are fewer."""
+        place = int(np.searchsorted(self._seen, rank))
+        if place == len(self._values):
+            raise ValueError("a histogram without values has no quantile")
+        return int(self._values[place])
+
+
 def _value_at_rank(buckets: Buckets, rank: int) -> int:
     seen = 0
     for value_ns, count in buckets:
@@ -254,12 +274,18 @@ def _batch_bounds(
     drawn = rng.multinomial(batch_count, np.full(batch_count, 1 / batch_count), size=RESAMPLE_COUNT)
     # Floating point numbers, which hold counts exactly up to 2^53, are multiplied ten times as fast as integers.
     weights = drawn.astype(np.float64)
-    # A few at a time: all of them at once take a hundred megabytes.
-    chunks = np.array_split(weights, RESAMPLE_COUNT // RESAMPLES_AT_ONCE)
-    found = np.concatenate([_quantiles(values, chunk @ counts + fixed, quantiles) for chunk in chunks])
+    # Some at a time: all of them at once take a hundred megabytes.
+    chunks = np.array_split(weights, math.ceil(RESAMPLE_COUNT * len(values) / RESAMPLED_AT_ONCE))
+    found = np.concatenate([_quantiles(values, _added(chunk, counts) + fixed, quantiles) for chunk in chunks])
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(np.sort(found, axis=0), [tail, 1 - tail], axis=0, method="closest_observation")
     return [int(each) for each in low], [int(each) for each in high]
+
+
+def _added(weights: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Counts of each resample. Not `@`, whose threads wait for each other: as fast, for three times the CPU time."""
+    added: NDArray[np.float64] = np.einsum("rb,bv->rv", weights, counts)
+    return added
 
 
 def _quantiles(values: NDArray[np.int64], counts: NDArray[np.float64], quantiles: Sequence[float]) -> NDArray[np.int64]:
