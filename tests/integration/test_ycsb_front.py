@@ -110,6 +110,17 @@ def test_inserts_of_a_run_stay_and_fail_the_next_time(brimline_cli: CommandLine,
     second = ycsb(brimline_cli, url, "run", "e")
     assert value(second.stdout, "INSERT", "Return=ERROR") == value(second.stdout, "INSERT-FAILED", "Operations")
     assert value(second.stdout, "INSERT", "Operations") == "0"
+    second.check_error(4, "insert operations succeeded", "(11000): such documents are there already")
+
+
+def test_shares_of_the_records_are_loaded_one_after_the_other(
+    brimline_cli: CommandLine, url: str, database: Database
+) -> None:
+    """Though a run of the same workload inserts, which needs the whole of them."""
+    for start in (0, 500):
+        share = ("-p", f"insertstart={start}", "-p", "insertcount=500", "-load")
+        assert ycsb(brimline_cli, url, "load", "e", *share).exit_code == 0
+        assert database["usertable"].count_documents({}) == start + 500
 
 
 def test_target_status_and_files(brimline_cli: CommandLine, url: str, database: Database) -> None:

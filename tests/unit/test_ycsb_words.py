@@ -34,8 +34,9 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
         (["run", "mongodb", "-jvm-args", "x"], ["error: -jvm-args would have no effect", "hint: there is no JVM"]),
         (["run", "mongodb", "-jvm-args=-Xmx1g"], ["error: -jvm-args would have no effect", "hint: there is no JVM"]),
         (["run", "mongodb", "-cp=conf"], ["error: -cp would have no effect", "hint: there is no class path"]),
-        (["run", "mongodb", "-t=true"], ["error: -t would have no effect", "hint: say ycsb run"]),
-        (["run", "mongodb", "-load"], ["error: -load would have no effect", "hint: say ycsb load"]),
+        (["run", "mongodb", "-t=true"], ['ycsb has no flag "-t=true"']),
+        (["run", "mongodb", "-load"], ["error: -load contradicts ycsb run", "hint: remove -load"]),
+        (["load", "mongodb", "-t"], ["error: -t contradicts ycsb load", "hint: remove -t"]),
         (["run", "mongodb", "workloads/workloada"], ['no flag "workloads/workloada"']),
         (["run", "mongodb", "-P", WORKLOAD, "-p", "k"], ['-p "k" is no assignment']),
         (

@@ -9,6 +9,7 @@ from brimline.analysis.followed import following_findings
 from brimline.analysis.kept_in_flight import kept_in_flight
 from brimline.analysis.latency import Latency
 from brimline.analysis.monitor_cost import monitor_findings
+from brimline.analysis.never_succeeded import error_text, never_succeeded
 from brimline.analysis.outages import outages
 from brimline.analysis.quantile_text import median_text, p99_text
 from brimline.analysis.steady import SteadyState
@@ -334,16 +335,15 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     if not error_rate:
         return Finding("errors", Standing.PASS, "no operation failed")
     kinds = sorted(summary["errors"], key=lambda row: -row["count"]) if summary else []
+    in_vain = list(never_succeeded(summary)) if summary else []
+    if in_vain:
+        return Finding("errors", Standing.FAIL, joined("; ", in_vain))
     standing = Standing.FAIL if error_rate >= 1 else Standing.WARN
     share = format_percentage(error_rate)
     if not kinds:
         return Finding("errors", standing, message("{share} of the operations failed", share=share))
-    what = kinds[0]["label"] or kinds[0]["outcome"].replace("_", " ")
-    if kinds[0]["code"]:
-        what = message("{what} ({code})", what=what, code=kinds[0]["code"])
-    return Finding(
-        "errors", standing, message("{share} of the operations failed; most often {what}", share=share, what=what)
-    )
+    most_often = message("{share} of the operations failed; most often {what}", share=share, what=error_text(kinds[0]))
+    return Finding("errors", standing, most_often)
 
 
 def misses(miss_rate: float) -> Finding:

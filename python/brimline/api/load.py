@@ -32,7 +32,9 @@ def load(
 
     Raises BrimlineError, InvalidRun among them when the count is not the intended one.
     """
-    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    loaded = load_workload(
+        workload, property_files=property_files, properties=properties, overrides=overrides, loads_only=True
+    )
     return load_loaded(loaded, options or Options())
 
 

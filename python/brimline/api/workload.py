@@ -16,9 +16,12 @@ def load_workload(
     property_files: Sequence[str | Path] = (),
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
+    loads_only: bool = False,
 ) -> LoadedSpec:
     """The spec of a verb; see `spec.load_spec`."""
-    return load_spec(workload, property_files=property_files, properties=properties, overrides=overrides)
+    return load_spec(
+        workload, property_files=property_files, properties=properties, overrides=overrides, loads_only=loads_only
+    )
 
 
 def check_no_think_time(spec: Spec) -> None:

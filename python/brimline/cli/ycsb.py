@@ -29,8 +29,6 @@ _HELP: Final = ("-h", "-help", "--help")
 _WITHOUT_MEANING: Final = {
     "-cp": "there is no class path",
     "-jvm-args": "there is no JVM",
-    "-load": "say ycsb load",
-    "-t": "say ycsb run",
 }
 
 
@@ -56,7 +54,7 @@ def ycsb(
         typer.echo(f"Usage: {_USAGE}\n\ndocs/ycsb.md says what is the same and what differs on purpose.")
         return 0
     phase, flags = _phase(given)
-    parsed = _parse(flags)
+    parsed = _parse(flags, phase)
     client_words = [_PHASES[phase], "-db", _BINDING_CLASS, *redact_words(flags)]
     _talk(f"Command line: {' '.join(client_words)}")
     options = Options(command=redact_words(("brimline", "ycsb", *given)))
@@ -94,7 +92,7 @@ def _phase(given: Sequence[str]) -> tuple[Phase, Sequence[str]]:
     return cast("Phase", phase), flags
 
 
-def _parse(flags: Sequence[str]) -> _Words:
+def _parse(flags: Sequence[str], phase: Phase) -> _Words:
     parsed = _Words()
     rest = iter(flags)
     for flag in rest:
@@ -102,6 +100,10 @@ def _parse(flags: Sequence[str]) -> _Words:
             parsed.property_files.append(_value(flag, rest))
         elif flag == "-p":
             parsed.properties.append(_value(flag, rest))
+        elif flag == _PHASES[phase]:
+            continue  # what the phase says already
+        elif flag in _PHASES.values():
+            raise UsageError(f"{flag} contradicts ycsb {phase}", hint=f"remove {flag}, or say the other phase")
         elif flag == "-s":
             parsed.properties.append("status=true")
         elif flag in _PROPERTY_OF_FLAG:

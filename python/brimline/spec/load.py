@@ -51,12 +51,14 @@ def load_spec(
     property_files: Sequence[str | Path] = (),
     properties: Sequence[str] = (),
     overrides: Mapping[str, object] | None = None,
+    loads_only: bool = False,
 ) -> LoadedSpec:
     """Reads a shipped workload, a YAML file, or YCSB properties, and applies `overrides`.
 
     `property_files` and `properties` are YCSB's -P and -p: a later file overrides an earlier one, `k=v`
     overrides files. `overrides` maps dotted paths to values as YAML would give them ({"data.records": "1M"});
-    None means not given. An override of `duration` or `operation_count` replaces both.
+    None means not given. An override of `duration` or `operation_count` replaces both. `loads_only` is for a load,
+    which may be of one share of the records whatever a run of the same properties does with them.
 
     Raises SpecError, which names the key and its line and suggests what was meant, and UsageError.
     """
@@ -67,12 +69,13 @@ def load_spec(
                 f"{name_or_path} and YCSB properties are two workloads",
                 hint="give a workload, or -P and -p, not both",
             )
-        return _from_properties(_read_properties(property_files, properties), _name_of(property_files), given)
+        read = _read_properties(property_files, properties)
+        return _from_properties(read, _name_of(property_files), given, loads_only=loads_only)
     if name_or_path is None:
         raise UsageError("no workload is given", hint=f"name one of {', '.join(shipped_workloads())}, a file, or -P")
     source, data = _read_named(name_or_path)
     if Path(source).suffix not in _YAML_SUFFIXES and _IS_PROPERTY_FILE.search(data):
-        return _from_properties(parse_properties(data, source), _name_of([source]), given)
+        return _from_properties(parse_properties(data, source), _name_of([source]), given, loads_only=loads_only)
     return _from_yaml(data, source, given)
 
 
@@ -88,7 +91,7 @@ def load_ycsb(
     overrides: dict[str, object] = {"interval": f"{output.sample_interval_ms}ms"} if is_series else {}
     if output.is_raw:
         overrides["operation_log"] = True
-    return _from_properties(rest, _name_of(property_files), overrides), output
+    return _from_properties(rest, _name_of(property_files), overrides, loads_only=phase == "load"), output
 
 
 def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object]) -> LoadedSpec:
@@ -104,7 +107,9 @@ def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object]) -> Loa
     return LoadedSpec(spec, stored, source)
 
 
-def _from_properties(given: Mapping[str, Property], name: str, overrides: Mapping[str, object]) -> LoadedSpec:
+def _from_properties(
+    given: Mapping[str, Property], name: str, overrides: Mapping[str, object], *, loads_only: bool
+) -> LoadedSpec:
     def place_of(path: KeyPath) -> Place:
         property_name = ycsb.PROPERTY_AT.get(dotted(path), "")
         if property_name in given:
@@ -113,7 +118,8 @@ def _from_properties(given: Mapping[str, Property], name: str, overrides: Mappin
         return Place("YCSB properties", None, path)
 
     asked = overrides.get("connections")
-    values = ycsb.spec_values(given, name=name, asked_connections=asked if isinstance(asked, int) else None)
+    connections = asked if isinstance(asked, int) else None
+    values = ycsb.spec_values(given, name=name, asked_connections=connections, loads_only=loads_only)
     spec = _check(values, overrides, place_of)
     return LoadedSpec(spec, dump_document(spec.to_document()), "YCSB properties")
 

@@ -68,8 +68,13 @@ PROPERTY_AT: Mapping[str, str] = {
 }
 
 
-def spec_values(given: Mapping[str, Property], *, name: str, asked_connections: int | None = None) -> dict[str, Any]:
-    """The plain values of a spec, as YAML would give them. Raises SpecError, which names the property."""
+def spec_values(
+    given: Mapping[str, Property], *, name: str, asked_connections: int | None = None, loads_only: bool = False
+) -> dict[str, Any]:
+    """The plain values of a spec, as YAML would give them. Raises SpecError, which names the property.
+
+    `loads_only`: it is for a load, which doesn't care what a run would do with the records.
+    """
     properties = YcsbProperties(given)
     _check_classes(properties)
     shares = _shares(properties)
@@ -78,7 +83,7 @@ def spec_values(given: Mapping[str, Property], *, name: str, asked_connections: 
     connections = properties.whole("threadcount", minimum=1)
     values: dict[str, Any] = {
         "name": name,
-        "data": _data(properties, batch_size=batch_size, has_inserts=shares["insert"] > 0),
+        "data": _data(properties, batch_size=batch_size, inserts=shares["insert"] > 0, loads_only=loads_only),
         "operations": _commands(shares, batch_size),
         "keys": _keys(properties),
         "scan_length": _scan_length(properties, has_scans=shares["scan"] > 0),
@@ -145,7 +150,7 @@ def _insert_retries(properties: YcsbProperties, batch_size: int) -> dict[str, An
     return {"limit": limit, "interval": f"{interval_s}s"} if limit else None
 
 
-def _data(properties: YcsbProperties, *, batch_size: int, has_inserts: bool) -> dict[str, Any]:
+def _data(properties: YcsbProperties, *, batch_size: int, inserts: bool, loads_only: bool) -> dict[str, Any]:
     record_count = _record_count(properties)
     insert_start = properties.whole("insertstart")
     if insert_start >= record_count:
@@ -155,7 +160,15 @@ def _data(properties: YcsbProperties, *, batch_size: int, has_inserts: bool) -> 
             "lower it, or raise recordcount",
         )
     insert_count = properties.whole("insertcount", record_count - insert_start, minimum=1)
-    _check_part(properties, record_count, insert_start + insert_count, has_inserts=has_inserts)
+    end = insert_start + insert_count
+    if end > record_count:
+        properties.refuse(
+            "insertcount",
+            f"insertstart + insertcount is {end}, more than recordcount {record_count}",
+            "lower one of them, or raise recordcount",
+        )
+    if end < record_count and not loads_only:
+        _check_part(properties, record_count, end, inserts=inserts)
     url = properties.text("mongodb.url", "")
     database = database_of_uri(url)
     return {
@@ -179,16 +192,9 @@ def _record_count(properties: YcsbProperties) -> int:
     return properties.whole("recordcount", minimum=1)
 
 
-def _check_part(properties: YcsbProperties, record_count: int, end: int, *, has_inserts: bool) -> None:
-    """`insertcount` cuts a part out of the records; only laws that stay inside it mean the same here."""
-    if end > record_count:
-        properties.refuse(
-            "insertcount",
-            f"insertstart + insertcount is {end}, more than recordcount {record_count}",
-            "lower one of them, or raise recordcount",
-        )
-    reaches_out = properties.text("requestdistribution") in ("latest", "exponential")
-    if end < record_count and (has_inserts or reaches_out):
+def _check_part(properties: YcsbProperties, record_count: int, end: int, *, inserts: bool) -> None:
+    """`insertcount` cuts a part out of the records; in a run only laws that stay inside it mean the same here."""
+    if inserts or properties.text("requestdistribution") in ("latest", "exponential"):
         properties.refuse(
             "insertcount",
             f"ends at record {end} while new records begin at {record_count}",
@@ -377,6 +383,6 @@ def _target(properties: YcsbProperties) -> dict[str, Any]:
     if properties.is_given("mongodb.url"):
         target["uri"], _ = _split_pool_size(properties)
     if properties.is_given("mongodb.writeConcern"):
-        word = properties.choice("mongodb.writeConcern", tuple(_MONGODB_WRITE_CONCERNS))
+        word = properties.choice("mongodb.writeConcern", tuple(_MONGODB_WRITE_CONCERNS), any_case=True)
         target["write_concern"] = _MONGODB_WRITE_CONCERNS[word]
     return target

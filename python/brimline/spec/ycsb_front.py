@@ -170,7 +170,7 @@ def _with_read_preference(properties: YcsbProperties, url: str) -> str:
     name = "mongodb.readPreference"
     if not properties.is_given(name):
         return url
-    mode = _READ_PREFERENCES[properties.choice(name, tuple(_READ_PREFERENCES))]
+    mode = _READ_PREFERENCES[properties.choice(name, tuple(_READ_PREFERENCES), any_case=True)]
     if mode != "primary":
         properties.needs(name, *READS)
     if "readpreference=" in url.lower():
@@ -219,7 +219,7 @@ def _check_run_only(properties: YcsbProperties) -> None:
 
 
 def _measurement_type(properties: YcsbProperties) -> MeasurementType:
-    kind = properties.choice("measurementtype", _TYPES)
+    kind = properties.choice("measurementtype", _TYPES, any_case=True)
     if "raw" in kind and properties.flag("dataintegrity"):
         properties.refuse(
             "dataintegrity",

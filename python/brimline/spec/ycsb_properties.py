@@ -165,9 +165,9 @@ class YcsbProperties:
             self.refuse(name, f'must be true or false, but is "{text}"', "YCSB reads any other word as false")
         return text == "true"
 
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """One of a few words."""
-        text = self.text(name)
+    def choice(self, name: str, choices: tuple[str, ...], *, any_case: bool = False) -> str:
+        """One of a few words; with `any_case` in whatever letters, where YCSB doesn't mind either."""
+        text = self.text(name).lower() if any_case else self.text(name)
         if text not in choices:
             near = difflib.get_close_matches(text.lower(), choices, n=1)
             self.refuse(
@@ -207,7 +207,7 @@ class YcsbProperties:
             if name in self.used:
                 continue
             reason = WITHOUT_EFFECT.get(name)
-            if reason and given.value.strip() in harmless_values(name):
+            if reason and given.value.strip().lower() in map(str.lower, harmless_values(name)):
                 continue
             if reason:
                 elsewhere = ", or use brimline ycsb" if name in FRONT_ONLY else ""

@@ -44,7 +44,7 @@ def summary(**changes: Any) -> Summary:
         "miss": 0,
         "failed": 0,
     }
-    totals |= {"unfinished": 0, "commands": {"query": 10_000}, "commands_uncertain": {}, "errors": []}
+    totals |= {"operations": {}, "unfinished": 0, "commands": {"query": 10_000}, "commands_uncertain": {}, "errors": []}
     return cast(Summary, totals | changes)
 
 

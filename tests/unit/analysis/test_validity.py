@@ -238,6 +238,43 @@ def test_errors_name_the_most_frequent() -> None:
     assert errors.evidence == "1 % of the operations failed; most often InterruptedAtShutdown (11600)"
 
 
+@pytest.mark.parametrize(
+    ("ok", "miss", "failed", "verdict"),
+    [(0, 0, 10, Standing.FAIL), (0, 0, 1, Standing.FAIL), (1, 0, 99, Standing.WARN), (0, 1, 99, Standing.WARN)],
+)
+def test_a_kind_of_operations_that_never_succeeded_has_no_figure(
+    ok: int, miss: int, failed: int, verdict: Standing
+) -> None:
+    """However few they are among the others; its code says what it most likely comes from."""
+    rows = [operation_row(second, ok=990, failed=10) for second in range(1, 11)]
+    none: dict[str, int] = {"ok": 0, "miss": 0, "failed": 0, "unfinished": 0, "sent": 0}
+    operations = {
+        "read": {**none, "sent": 9_900, "ok": 9_900},
+        "insert": {"sent": ok + miss + failed, "ok": ok, "miss": miss, "failed": failed, "unfinished": 0},
+        "scan": {**none, "sent": 5, "unfinished": 5},
+        "update": none,
+    }
+    kinds = [
+        {"operation": "insert", "outcome": "write_error", "code": code, "label": label, "count": count, "example": ""}
+        for code, label, count in ((11000, "DuplicateKey", max(failed - 1, 1)), (0, "", 1))
+    ]
+    found = finding(run_record(operations=rows, summary=summary(errors=kinds, operations=operations)), "errors")
+    assert found.verdict is verdict
+    told = f"none of {failed} insert operations succeeded: most often DuplicateKey (11000): such documents are there"
+    assert found.evidence.startswith(told) == (verdict is Standing.FAIL)
+
+
+def test_several_kinds_that_never_succeeded_are_each_told() -> None:
+    """With the server's word where nobody knows why, and without any where no error was kept."""
+    rows = [operation_row(second, ok=0, failed=10) for second in range(1, 11)]
+    failed = {"sent": 50, "ok": 0, "miss": 0, "failed": 50, "unfinished": 0}
+    kinds = [{"operation": "read", "outcome": "timeout", "code": 0, "label": "", "count": 50, "example": ""}]
+    record = run_record(operations=rows, summary=summary(errors=kinds, operations={"read": failed, "scan": failed}))
+    assert finding(record, "errors").evidence == (
+        "none of 50 read operations succeeded: most often timeout; none of 50 scan operations succeeded"
+    )
+
+
 def test_few_samples_make_the_p99_a_bound() -> None:
     few = finding(run_record(latencies={"service": [(MS, 100)], "response": [(MS, 100)]}), "samples")
     assert few.verdict is Standing.WARN and "only 1 operations" in few.evidence

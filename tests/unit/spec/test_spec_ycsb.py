@@ -464,6 +464,51 @@ def test_refusals_name_the_property(assignments: str, message: str, hint: str | 
     assert (error.message, error.hint) == (f"-p: {message}", hint)
 
 
+@pytest.mark.parametrize("law", ["zipfian", "latest", "exponential"])
+@pytest.mark.parametrize("inserts", ["0", "0.05"])
+@pytest.mark.parametrize(("start", "count"), [(0, 500), (500, 500), (250, 1), (999, 1)])
+def test_a_load_may_be_of_one_share_of_the_records(
+    law: str, inserts: str, start: int, count: int, tmp_path: Path
+) -> None:
+    """Whatever a run does with them; what lies beyond all of the records is refused as before."""
+    words = [
+        CORE,
+        "recordcount=1000",
+        f"requestdistribution={law}",
+        f"insertproportion={inserts}",
+        f"insertstart={start}",
+    ]
+    data = load_spec(properties=[*words, f"insertcount={count}"], loads_only=True).spec.data
+    assert (data.insert_start, data.records) == (start, count)
+    file = tmp_path / "w.properties"
+    file.write_text("\n".join(words))
+    loaded, _ = load_ycsb([file], [f"insertcount={count}"], phase="load")
+    assert (loaded.spec.data.insert_start, loaded.spec.data.records) == (start, count)
+    with pytest.raises(SpecError, match="more than recordcount"):
+        load_spec(properties=[*words, "insertcount=1001"], loads_only=True)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "path", "expected"),
+    [
+        ("mongodb.writeConcern=ACKNOWLEDGED", "w", 1),
+        ("mongodb.writeConcern=Journaled", "journal", True),
+        ("mongodb.writeConcern=MAJORITY", "w", "majority"),
+    ],
+)
+def test_write_concerns_in_capitals(assignment: str, path: str, expected: object) -> None:
+    concern = from_properties(assignment, "updateproportion=1").target.write_concern
+    assert getattr(concern, path) == expected
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    ["mongodb.readPreference=PRIMARY", "measurementtype=HDRHISTOGRAM", "status=FALSE", "measurement.interval=OP"],
+)
+def test_a_default_in_capitals_asks_for_nothing(assignment: str) -> None:
+    from_properties(assignment)
+
+
 def test_a_default_that_is_spelled_out_asks_for_nothing() -> None:
     spelled = from_properties(
         "hotspotdatafraction=0.20", "maxscanlength=1000", "scanlengthdistribution=uniform", "minfieldlength=1"

@@ -67,6 +67,7 @@ EFFECTS = [
         "mongodb://h/s?w=majority&readPreference=nearest",
     ),
     ("mongodb.readPreference=nearest", "address", "mongodb://localhost:27017/ycsb?w=1&readPreference=nearest"),
+    ("measurementtype=Histogram", "measurement_type", "histogram"),
     ("maxexecutiontime=7", "max_execution_time_s", 7),
     ("target=50", "target_ops_per_s", 50),
     ("dotransactions=true", "phase", "run"),
@@ -96,6 +97,7 @@ def test_without_an_address_it_is_ycsbs_own() -> None:
     ("url", "preference", "expected"),
     [
         ("mongodb://h:1,i:2", "secondary_preferred", "mongodb://h:1,i:2/?readPreference=secondaryPreferred"),
+        ("mongodb://h:1/shop", "NEAREST", "mongodb://h:1/shop?readPreference=nearest"),
         ("mongodb://h:1/shop", "nearest", "mongodb://h:1/shop?readPreference=nearest"),
         ("mongodb://h:1/shop?w=2", "secondary", "mongodb://h:1/shop?w=2&readPreference=secondary"),
         ("mongodb://h:1/shop?", "primary", "mongodb://h:1/shop?readPreference=primary"),

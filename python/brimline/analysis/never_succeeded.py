@@ -1,0 +1,57 @@
+"""Owns what is said of operations of which none succeeded: the run has no figure for them, whatever the others did."""
+
+from collections.abc import Iterator, Mapping
+
+from brimline.record.model import ErrorRow, Summary
+from brimline.units import format_count
+from brimline.wording import joined, message
+
+_SMALL = "its documents are larger than the server allows"
+_CONCERN = "the set has fewer members than the write concern asks for"
+_RIGHTS = "the user may not do this"
+_PRIMARY = "the server is no primary"
+_WHY: Mapping[int, str] = {
+    13: _RIGHTS,
+    20: "the server can't do this: transactions need a replica set",
+    64: _CONCERN,
+    79: "the set has no such write concern",
+    100: _CONCERN,
+    121: "the collection has a validator that refuses these documents",
+    166: "the server doesn't know this command",
+    263: "the collection can't be used in a transaction",
+    10003: "the collection is capped",
+    10058: _PRIMARY,
+    10107: _PRIMARY,
+    10334: _SMALL,
+    11000: "such documents are there already, as where a run before inserted them: load the data again",
+    13435: _PRIMARY,
+    14031: "the server has no room on its disk",
+    17280: "a value is too long for an index",
+    17419: _SMALL,
+    17420: _SMALL,
+}
+"""What each code of the server most likely comes from; see its `error_codes.yml`."""
+
+
+def never_succeeded(summary: Summary) -> Iterator[str]:
+    """A sentence for each kind of operation that was sent, failed, and never succeeded nor found nothing."""
+    for operation, totals in summary["operations"].items():
+        if not totals["failed"] or totals["ok"] or totals["miss"]:
+            continue
+        rows = [row for row in summary["errors"] if row["operation"] == operation]
+        worst = max(rows, key=lambda row: row["count"], default=None)
+        kind = operation.replace("_", "-")
+        parts: list[str] = [
+            message("none of {count} {kind} operations succeeded", count=format_count(totals["failed"]), kind=kind)
+        ]
+        if worst is not None:
+            parts.append(message("most often {what}", what=error_text(worst)))
+            if worst["code"] in _WHY:
+                parts.append(_WHY[worst["code"]])
+        yield joined(": ", parts)
+
+
+def error_text(row: ErrorRow) -> str:
+    """How an error is named in a sentence."""
+    what = row["label"] or row["outcome"].replace("_", " ")
+    return message("{what} ({code})", what=what, code=row["code"]) if row["code"] else what
