@@ -31,7 +31,7 @@ class Access:
 class Progress(TypedDict):
     """The latest state of a run; figures are totals since its start."""
 
-    stage: str  # "connecting" | "running" | "finished"
+    stage: str  # "connecting" | "ready" | "running" | "finished"
     elapsed_ns: int
     sent: int
     ok: int
@@ -49,6 +49,9 @@ class Run:
 
     def take_samples(self) -> Samples:
         """Hands out the intervals that were completed since the last call, in order."""
+
+    def release(self) -> None:
+        """Lets a run go that was held. Idempotent."""
 
     def stop(self) -> None:
         """Sends nothing more and drains. Idempotent."""
@@ -99,8 +102,14 @@ class Import:
     def take_intervals(self) -> list[ImportInterval]:
         """Hands out the intervals that ended since the last call, in order."""
 
+    def await_documents(self, timeout_s: float) -> bool:
+        """Waits up to `timeout_s`; whether the server is reached and there are documents to send."""
+
+    def release(self) -> None:
+        """Lets an import go that was held. Idempotent."""
+
     def stop(self) -> None:
-        """Reads nothing more and settles what is read. Idempotent."""
+        """Reads nothing more and settles what is read, of which nothing is sent while it is held. Idempotent."""
 
     def abort(self) -> None:
         """Drops every connection at once. Idempotent."""
@@ -114,8 +123,8 @@ def check_import(check_json: str) -> str | None:
     Pipes are not looked at. Raises ValueError for what can't be read.
     """
 
-def start_import(plan_json: str, access: Access | None = None) -> Import:
-    """Starts an import and returns at once.
+def start_import(plan_json: str, access: Access | None = None, held: bool = False) -> Import:
+    """Starts an import and returns at once. One that is `held` sends nothing before `Import.release`.
 
     Raises ValueError for a plan that can't be read, OSError for an address that names no host or a file that can't be
     written.
@@ -253,10 +262,11 @@ class OperationTimes:
 def count_operations(path: Path) -> dict[str, dict[str, int]]:
     """Rows of a log of operations by operation and ending."""
 
-def start(plan_json: str, access: Access | None = None, log_path: Path | None = None) -> Run:
+def start(plan_json: str, access: Access | None = None, log_path: Path | None = None, held: bool = False) -> Run:
     """Starts a run on the server that `access` opens, and returns at once.
 
-    `log_path` is an empty file for the log of operations, which a plan that wants one needs.
+    `log_path` is an empty file for the log of operations, which a plan that wants one needs. One that is `held` sends
+    nothing before `Run.release`, and is at the stage "ready" when it has its connections.
     Raises PlanError; connection trouble is reported by poll and join.
     """
 

@@ -59,6 +59,8 @@ pub enum Stage {
     /// Making its connections.
     #[default]
     Connecting,
+    /// Connected, and held: see [`Run::start_held`].
+    Ready,
     /// Offering operations, or waiting for the last replies.
     Running,
     /// Over.
@@ -156,6 +158,7 @@ pub(crate) struct Status {
     pub clock: Option<Clock>,
     pub merged_until_ns: Nanos,
     pub intervals: Vec<Interval>,
+    pub is_held: bool,
 }
 
 impl Run {
@@ -173,6 +176,24 @@ impl Run {
     /// # Errors
     /// As [`Run::start`].
     pub fn start_with(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, PlanError> {
+        Self::begin(plan, access, log_path, false)
+    }
+
+    /// The same, but once all connections are made nothing is sent before [`Run::release`]: what has to be changed at the
+    /// target first is changed only when nothing else is missing.
+    ///
+    /// # Errors
+    /// As [`Run::start`].
+    pub fn start_held(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, PlanError> {
+        Self::begin(plan, access, log_path, true)
+    }
+
+    fn begin(
+        plan: Plan,
+        access: Arc<Access>,
+        log_path: Option<&Path>,
+        is_held: bool,
+    ) -> Result<Self, PlanError> {
         plan.validate()?;
         let log = if plan.operation_log { Some(open_log(log_path)?) } else { None };
         plan.require_client()?;
@@ -180,7 +201,8 @@ impl Run {
         let commands = Commands::new(&plan)?;
         let thread_count = plan.thread_count();
         let workers = (0..thread_count).map(|_| WorkerProgress::default()).collect();
-        let shared = Arc::new(Shared { workers, log, ..Shared::default() });
+        let status = Mutex::new(Status { is_held, ..Status::default() });
+        let shared = Arc::new(Shared { workers, log, status, ..Shared::default() });
         let director = {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
@@ -191,11 +213,13 @@ impl Run {
         Ok(Self { shared, director: Mutex::new(Some(director)) })
     }
 
-    /// Waits up to `timeout` for the end of an interval or of the run, and returns the latest state.
+    /// Waits up to `timeout` for the end of an interval or of the run, or until it is held, and returns the latest state.
     #[expect(clippy::disallowed_methods, reason = "who looks on from outside needs no grain")]
     pub fn poll(&self, timeout: Duration) -> Progress {
         let status = lock(&self.shared.status);
-        let is_waiting = |status: &mut Status| status.stage != Stage::Finished && status.intervals.is_empty();
+        let is_waiting = |status: &mut Status| {
+            !matches!(status.stage, Stage::Ready | Stage::Finished) && status.intervals.is_empty()
+        };
         let (status, _) = self
             .shared
             .changed
@@ -209,14 +233,21 @@ impl Run {
         std::mem::take(&mut lock(&self.shared.status).intervals)
     }
 
+    /// Lets a run go that was held.
+    pub fn release(&self) {
+        self.shared.update(|status| status.is_held = false);
+    }
+
     /// Nothing more is sent; operations in flight come to their end.
     pub fn stop(&self) {
         self.shared.control.stop();
+        self.release();
     }
 
     /// Operations in flight are given up as well.
     pub fn abort(&self) {
         self.shared.control.abort();
+        self.release();
     }
 
     /// Waits for the end.
@@ -262,6 +293,16 @@ impl Shared {
             documents: sum(|worker| &worker.documents),
             in_flight: sum(|worker| &worker.in_flight),
             connections_up: sum(|worker| &worker.connections_up),
+        }
+    }
+
+    /// Waits until the run may send, where it is held.
+    pub fn await_release(&self) {
+        let mut status = lock(&self.status);
+        while status.is_held {
+            status.stage = Stage::Ready;
+            self.changed.notify_all();
+            status = self.changed.wait(status).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

@@ -82,16 +82,20 @@ pub struct Summary {
 }
 
 impl Import {
-    /// Starts threads and returns at once. `access` opens the server and is no part of the plan.
+    /// Starts threads and returns at once. `access` opens the server and is no part of the plan. Where it `is_held`, no document is
+    /// sent before [`Import::release`]: what has to be changed at the server first is changed only when the input can be read.
     ///
     /// # Errors
     /// When the address names no host, or the file of rejected records can't be opened.
-    pub fn start(plan: ImportPlan, access: &Arc<Access>) -> Result<Self, ImportError> {
+    pub fn start(plan: ImportPlan, access: &Arc<Access>, is_held: bool) -> Result<Self, ImportError> {
         let endpoint = Endpoint::resolve(&plan.address, access).map_err(ImportError::Address)?;
         let from = plan.resume.unwrap_or_else(Checkpoint::at_the_start);
         let rejects = RejectsFile::open(&plan.rejected_file, from.rejected_bytes)
             .map_err(|error| ImportError::Unwritable(format!("{}: {error}", plan.rejected_file.display())))?;
         let shared = Arc::new(Shared::new(plan, endpoint, Ledger::new(from, rejects), from));
+        if is_held {
+            shared.hold();
+        }
         let over = Arc::new(Over::default());
         let director = {
             let (shared, over) = (Arc::clone(&shared), Arc::clone(&over));
@@ -121,13 +125,26 @@ impl Import {
         }
     }
 
+    /// Whether the server is reached and there are documents to send; waits for them at most `timeout`.
+    pub fn await_documents(&self, timeout: Duration) -> bool {
+        self.shared.await_documents(timeout)
+    }
+
+    /// Lets an import go that was held.
+    pub fn release(&self) {
+        self.shared.release();
+    }
+
     /// The intervals that ended since the last call.
     pub fn take_intervals(&self) -> Vec<Interval> {
         self.shared.meter.take()
     }
 
-    /// Reads nothing more, and settles what is read.
+    /// Reads nothing more, and settles what is read, of which nothing is sent while it is held.
     pub fn stop(&self) {
+        if self.shared.is_held() {
+            return self.abort();
+        }
         self.shared.end_at(u64::MAX, Ending::Stopped);
     }
 

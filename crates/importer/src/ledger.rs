@@ -37,6 +37,10 @@ pub struct Ledger {
     leftovers: Vec<Reject>,
     rejects: RejectsFile,
     ending: Option<(u64, Ending)>,
+    /// Documents wait to be sent.
+    is_held: bool,
+    /// There were documents to send.
+    is_ready: bool,
 }
 
 struct Entry {
@@ -59,6 +63,8 @@ impl Ledger {
             leftovers: Vec::new(),
             rejects,
             ending: None,
+            is_held: false,
+            is_ready: false,
         }
     }
 
@@ -89,6 +95,31 @@ impl Ledger {
             return Some(false);
         }
         (self.converted_until >= number).then_some(true)
+    }
+
+    /// From here on nothing is sent before [`Ledger::release`].
+    pub fn hold(&mut self) {
+        self.is_held = true;
+    }
+
+    /// What is ready is sent.
+    pub fn release(&mut self) {
+        self.is_held = false;
+    }
+
+    /// Whether documents would have to wait.
+    pub fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// There are documents to send. Returns whether that is new.
+    pub fn note_documents(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_ready, true)
+    }
+
+    /// Whether there are documents to send.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready
     }
 
     /// The stretch is settled.
@@ -265,6 +296,19 @@ mod tests {
         assert_eq!(ledger.may_be_sent(2), Some(false));
         ledger.converted(0);
         assert_eq!((ledger.may_be_sent(0), ledger.may_be_sent(1)), (Some(true), Some(true)));
+        std::fs::remove_file(path).expect("it can be removed");
+    }
+
+    #[test]
+    fn documents_wait_until_the_import_is_let_go() {
+        let (mut ledger, path) = ledger("held");
+        ledger.hold();
+        assert_eq!((ledger.is_held(), ledger.is_ready()), (true, false));
+        assert!(ledger.note_documents(), "the first");
+        assert!(!ledger.note_documents(), "they are known already");
+        assert_eq!((ledger.is_held(), ledger.is_ready()), (true, true));
+        ledger.release();
+        assert!(!ledger.is_held());
         std::fs::remove_file(path).expect("it can be removed");
     }
 

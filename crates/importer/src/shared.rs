@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use brimline_engine::clock::Clock;
 use brimline_wire::endpoint::Endpoint;
@@ -74,8 +75,9 @@ impl Shared {
         self.ledger().register(end)
     }
 
-    /// Tells that a stretch is converted, and waits until it is known whether it may be sent.
-    pub fn may_be_sent(&self, number: u64) -> bool {
+    /// Tells that a stretch is converted, and waits until it is known whether it may be sent, and the import is let go where it has
+    /// documents.
+    pub fn may_be_sent(&self, number: u64, has_documents: bool) -> bool {
         let mut ledger = self.ledger();
         ledger.converted(number);
         self.ledger_changed.notify_all();
@@ -83,11 +85,40 @@ impl Shared {
             if self.is_abandoned.load(Ordering::Relaxed) {
                 return false;
             }
-            if let Some(answer) = ledger.may_be_sent(number) {
+            let answer = ledger.may_be_sent(number);
+            if answer == Some(true) && has_documents && ledger.is_held() {
+                if ledger.note_documents() {
+                    self.ledger_changed.notify_all();
+                }
+            } else if let Some(answer) = answer {
                 return answer;
             }
             ledger = self.ledger_changed.wait(ledger).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Documents wait for [`Shared::release`].
+    pub fn hold(&self) {
+        self.ledger().hold();
+    }
+
+    /// Whether documents wait.
+    pub fn is_held(&self) -> bool {
+        self.ledger().is_held()
+    }
+
+    /// Lets documents go that wait.
+    pub fn release(&self) {
+        self.ledger().release();
+        self.ledger_changed.notify_all();
+    }
+
+    /// Whether there are documents to send; waits for them at most `timeout`.
+    #[expect(clippy::disallowed_methods, reason = "who looks on from outside needs no grain")]
+    pub fn await_documents(&self, timeout: Duration) -> bool {
+        let is_waiting = |ledger: &mut Ledger| !ledger.is_ready() && ledger.ending().is_none();
+        let waited = self.ledger_changed.wait_timeout_while(self.ledger(), timeout, is_waiting);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_ready()
     }
 
     /// What comes before the first record, and is nothing to be sent, ends at `end` and is counted with it.

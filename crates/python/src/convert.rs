@@ -20,6 +20,7 @@ use crate::histogram::encode;
 pub fn progress<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
     let stage = match progress.stage {
         Stage::Connecting => "connecting",
+        Stage::Ready => "ready",
         Stage::Running => "running",
         Stage::Finished => "finished",
     };

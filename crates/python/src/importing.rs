@@ -14,11 +14,11 @@ pub struct Import(brimline_importer::Import);
 
 /// Starts an import and returns at once.
 #[pyfunction]
-#[pyo3(signature = (plan_json, access = None))]
-pub fn start_import(plan_json: &str, access: Option<&Access>) -> PyResult<Import> {
+#[pyo3(signature = (plan_json, access = None, held = false))]
+pub fn start_import(plan_json: &str, access: Option<&Access>, held: bool) -> PyResult<Import> {
     let plan: ImportPlan =
         serde_json::from_str(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let import = brimline_importer::Import::start(plan, &Access::of(access));
+    let import = brimline_importer::Import::start(plan, &Access::of(access), held);
     import.map(Import).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
@@ -39,6 +39,14 @@ impl Import {
     fn poll(&self, py: Python<'_>, timeout_s: f64) -> PyResult<String> {
         let progress = py.detach(|| self.0.poll(wait_time(timeout_s)));
         serde_json::to_string(&progress).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    fn await_documents(&self, py: Python<'_>, timeout_s: f64) -> bool {
+        py.detach(|| self.0.await_documents(wait_time(timeout_s)))
+    }
+
+    fn release(&self) {
+        self.0.release();
     }
 
     fn take_intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

@@ -16,10 +16,16 @@ pub struct Run(brimline_engine::Run);
 
 /// Starts a run and returns at once.
 #[pyfunction]
-#[pyo3(signature = (plan_json, access = None, log_path = None))]
+#[pyo3(signature = (plan_json, access = None, log_path = None, held = false))]
 #[expect(clippy::needless_pass_by_value, reason = "Python hands over values")]
-pub fn start(plan_json: &str, access: Option<&Access>, log_path: Option<PathBuf>) -> PyResult<Run> {
-    let run = brimline_engine::Run::start_with(parse(plan_json)?, Access::of(access), log_path.as_deref());
+pub fn start(
+    plan_json: &str,
+    access: Option<&Access>,
+    log_path: Option<PathBuf>,
+    held: bool,
+) -> PyResult<Run> {
+    let begin = if held { brimline_engine::Run::start_held } else { brimline_engine::Run::start_with };
+    let run = begin(parse(plan_json)?, Access::of(access), log_path.as_deref());
     run.map(Run).map_err(|error| plan_error(&error))
 }
 
@@ -33,6 +39,10 @@ impl Run {
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let intervals = py.detach(|| self.0.take_intervals());
         convert::samples(py, &intervals)
+    }
+
+    fn release(&self) {
+        self.0.release();
     }
 
     fn stop(&self) {

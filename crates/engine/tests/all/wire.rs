@@ -2,6 +2,7 @@
 //! machine may be late; the exact twins of these tests are in `truth.rs`.
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::{MS, Outcome, READS, S, constant, execute, merge, plan};
@@ -364,5 +365,26 @@ fn stop_drains_and_abort_does_not() {
         crate::common::assert_conserved(&outcome);
         let expected = if aborts { (EndedBy::Aborted, 10) } else { (EndedBy::Stopped, 0) };
         assert_eq!((outcome.summary.ended_by.clone(), reads(&outcome).unfinished), expected);
+    }
+}
+
+#[test]
+fn a_held_run_sends_nothing_before_it_is_let_go_and_nothing_at_all_where_it_is_ended() {
+    let server = serve(Script::default());
+    for ends in [false, true] {
+        let held = Plan { target: wire(&server.address()), operation_count: Some(100), ..plan() };
+        let run = Run::start_held(held, Arc::default(), None).expect("the plan is valid");
+        while run.poll(Duration::from_secs(1)).stage != Stage::Ready {}
+        let progress = run.poll(Duration::from_secs(1));
+        assert_eq!((progress.sent, progress.connections_up), (0, 10));
+        if ends {
+            run.stop();
+        } else {
+            run.release();
+        }
+        while run.poll(Duration::from_secs(1)).stage != Stage::Finished {}
+        let outcome = merge(run.join().expect("there is a summary"), run.take_intervals());
+        let expected = if ends { (EndedBy::Stopped, 0) } else { (EndedBy::Completed, 100) };
+        assert_eq!((outcome.summary.ended_by.clone(), reads(&outcome).ok), expected);
     }
 }
