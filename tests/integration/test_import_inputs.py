@@ -104,6 +104,38 @@ def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(here: Comma
         assert [each["_id"] for each in client["kept"]["c"].find()] == ["before"]
 
 
+# What is in a repository in place of a large file: a pointer of Git LFS.
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935\nsize 123456789\n"
+
+
+@pytest.mark.parametrize("name", ["puzzles.bson", "lfs.json"])
+@pytest.mark.parametrize("through_pipe", [False, True], ids=["file", "pipe"])
+def test_a_first_record_that_can_not_be_read_leaves_the_collection_as_it_was(
+    name: str, through_pipe: bool, here: CommandLine, uri: str
+) -> None:
+    Path(name).write_text(POINTER)
+    file = name
+    if through_pipe:
+        file = f"pipe-{name}"
+        os.mkfifo(file)
+        threading.Thread(target=lambda: Path(file).write_text(POINTER), daemon=True).start()
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        client["kept"]["first"].replace_one({"_id": "before"}, {}, upsert=True)
+        client["kept"]["first"].create_index("theirs")
+        outcome = here.run("import", file, "--uri", uri, "-d", "kept", "-c", "first", "--drop")
+        outcome.check_error(2, f"{file}, ", "1: ", "nothing was imported")
+        assert [each["_id"] for each in client["kept"]["first"].find()] == ["before"]
+        assert sorted(client["kept"]["first"].index_information()) == ["_id_", "theirs_1"]
+
+
+def test_an_input_that_is_empty_can_be_read_and_replaces_what_is_there(here: CommandLine, uri: str) -> None:
+    Path("empty.json").write_text("\n")
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        client["kept"]["empty"].replace_one({"_id": "before"}, {}, upsert=True)
+        assert here.run("import", "empty.json", "--uri", uri, "-d", "kept", "-c", "empty", "--drop").exit_code == 0
+        assert client["kept"]["empty"].count_documents({}) == 0
+
+
 def test_a_pipe_is_read_once_and_whole(here: CommandLine, uri: str) -> None:
     os.mkfifo("rows")
     lines = "".join(f"{number}\n" for number in range(300_000))

@@ -95,7 +95,7 @@ def ab_loaded(
     """`ab` for specs that are read already. `resume`: the directory of a comparison to go on with."""
     if resume is None:
         _say_estimate(a, b, settings, options)
-    with workplace(a, options) as place_a:
+    with workplace(a, options, resume=resume) as place_a:
         place_b = place_a.beside(b)
         plan_a, plan_b = _plan(place_a), _plan(place_b)
         if _collide(plan_a, plan_b):

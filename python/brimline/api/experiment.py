@@ -59,7 +59,7 @@ def conduct(
     """
     if resume is None:
         options.progress.note(estimate.text)
-    with workplace(loaded, options) as place:
+    with workplace(loaded, options, resume=resume) as place:
         plan = resolve(place.spec, target=place.target)
         seed = place.spec.seed
         if resume is not None:

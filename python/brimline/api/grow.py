@@ -76,7 +76,7 @@ def grow_loaded(
     _require_indexable(settings, loaded)
     refuse_client_routed(options, verb="grow")
     allow_connections(max(settings.connections))  # known before a server is started; again when it is known what it is
-    with workplace(loaded, options) as place:
+    with workplace(loaded, options, resume=resume) as place:
         deployment = place.context.deployment
         if settings.protocol is not Protocol.HOT and (deployment is None or deployment.own is None):
             raise UsageError(
@@ -139,6 +139,10 @@ def _conduct(
             drop=place.options.drop,
         )
         trials = run_growth(Growth(settings), work, done=done)
+        if place.stop.requested and place.uri is not None:
+            namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
+            goes_on = f"brimline grow --resume {directory} goes on with it, brimline load replaces it"
+            place.context.progress.note(f"{namespace} holds what grew until now: {goes_on}")
     return read_experiment(directory), trials, interruption(place.stop, directory)
 
 

@@ -19,7 +19,8 @@ from brimline.doctor.check import Status
 from brimline.doctor.disk import free_at_server, server_disk
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
 from brimline.execution import interruptible
-from brimline.execution.import_data import ImportContext, Namespace, check_inputs, prepare_collection, run_import
+from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
+from brimline.execution.import_data import check_inputs, run_import
 from brimline.execution.import_inputs import collection_of, find_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.stop import StopToken
@@ -32,9 +33,11 @@ from brimline.record.data_import import (
     ImportWriter,
     InputFile,
     documents_in,
+    documents_there,
     is_import,
     read_import,
 )
+from brimline.record.layout import require_room_for_records
 from brimline.report.data_import.view import import_report
 from brimline.servers import control_client
 from brimline.spec import readers
@@ -171,9 +174,11 @@ def _warn_of_little_room(context: ImportContext, inputs: Sequence[InputFile]) ->
 
 
 def _so_far(state: ImportState) -> str:
-    """What is certain: after the death of the server only what its journal held."""
-    certain = state.kept.get("counts", state.counts) if state.ending.get("kind") == "server_lost" else state.counts
-    done, rejected = documents_in(certain), certain.get("rejected", 0)
+    """What the server counted; where it is gone, what is certain: only what its journal held."""
+    is_gone = state.ending.get("kind") == "server_lost" and state.count_after is None
+    certain = state.kept.get("counts", state.counts) if is_gone else state.counts
+    done = documents_in(certain) if is_gone else documents_there(state)
+    rejected = certain.get("rejected", 0)
     at_least = "at least " if certain != state.counts else ""
     return f"{at_least}{format_count(done)} documents are in, {format_count(rejected)} records were rejected"
 
@@ -205,14 +210,15 @@ def import_data(
     """
     options, settings = options or Options(), settings or ImportSettings()
     uri = _uri(options, throw_away=throw_away)
+    require_room_for_records(options.runs_directory)
     inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
     _require_readable_again(inputs, wait_s)
     settings = _with_concern_of(uri, settings)
     _require_readable(inputs, settings)
     namespace = _namespace(database, collection, uri=uri, inputs=inputs)
     with _context(uri, options, progress, wait_s) as context:
-        count_before = prepare_collection(namespace, settings, drop=options.drop, context=context)
-        if count_before and settings.mode == "insert":
+        count_before = look_at_collection(namespace, settings, drop=options.drop, context=context)
+        if count_before and settings.mode == "insert" and not options.drop:
             context.progress.note(
                 f"{namespace.text} holds {format_count(count_before)} documents already: the import adds to them "
                 "(--drop removes them first)"
@@ -224,6 +230,8 @@ def import_data(
             inputs=inputs,
             object_ids={"unix_s": int(time.time()), "number": secrets.randbits(_NUMBER_BITS)},
             count_before=count_before,
+            drop=options.drop,
+            is_prepared=False,
         )
         _warn_of_little_room(context, inputs)
         directory = create_run_directory(

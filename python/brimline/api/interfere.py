@@ -84,7 +84,7 @@ def interfere_loaded(
     Raises BrimlineError where nothing can be compared; see `InterferenceResult.error` for the rest.
     """
     refuse_client_routed(options, verb="interfere")
-    with workplace(loaded, options) as place:
+    with workplace(loaded, options, resume=resume) as place:
         deployment = place.context.deployment
         if deployment is None:
             raise UsageError("without a server there is nothing to interfere with", hint="leave --null out")
@@ -171,8 +171,19 @@ def _conduct(
                 trials=before,
             )
         finally:
-            other.remove()
+            _remove(place, other)
     return writer.directory
+
+
+def _remove(place: Workplace, other: Background) -> None:
+    """Takes the background's collection away. What ended the experiment is not hidden by a server that is gone."""
+    try:
+        other.remove()
+    except TargetError as error:
+        namespace = f"{other.plan.namespace.database}.{other.plan.namespace.collection}"
+        place.context.progress.note(
+            f"{namespace} may still be there ({error.message}): the next brimline interfere on this server removes it"
+        )
 
 
 def _made_before(experiment: ExperimentRecord) -> list[SideTrial]:

@@ -1,7 +1,7 @@
 """Owns what a verb hands back: the record, what the analysis made of it, and the report."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -109,11 +109,15 @@ class RunResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadResult(RunResult):
-    """One load, with what the server counted after it."""
+    """One load, with what the server counted after it.
+
+    `kept`: names of the `indexes` and `options` of the collection that stayed when its documents were replaced.
+    """
 
     document_count: int
     namespace: str
     shortfall: InvalidRun | None = None
+    kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def error(self) -> BrimlineError | None:

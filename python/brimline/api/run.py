@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from brimline.api.options import Options
 from brimline.api.workload import load_workload, objective
-from brimline.api.workplace import Workplace, workplace
-from brimline.errors import Interrupted, TargetError
-from brimline.execution import StopToken, allow_descriptors, execute, restore_data
-from brimline.plan import Plan, resolve
+from brimline.api.workplace import workplace
+from brimline.errors import Interrupted
+from brimline.execution import StopToken, allow_descriptors, execute, putting_back
+from brimline.plan import resolve
 from brimline.plan.pacing import load_line
 from brimline.spec import LoadedSpec
 
@@ -45,22 +45,13 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
         place.stop.raise_if_requested()
         options.progress.note(load_line(plan))
         directory = place.directory(plan)
-        record = execute(plan, directory=directory, title=plan.name, context=place.context)
-        from brimline.api.run_result import run_result  # not before: the load has the memory to itself
+        with putting_back(plan, place.context):
+            record = execute(plan, directory=directory, title=plan.name, context=place.context)
+            from brimline.api.run_result import run_result  # not before: the load has the memory to itself
 
-        result = run_result(record, slo, interrupted=interruption(place.stop, directory))
-        result.write(options.language)
-        if record.complete:
-            _restore(plan, place)
+            result = run_result(record, slo, interrupted=interruption(place.stop, directory))
+            result.write(options.language)
     return result
-
-
-def _restore(plan: Plan, place: Workplace) -> None:
-    """Takes inserted documents away again. The run is measured and written: a failure here must not cost it."""
-    try:
-        restore_data(plan, deployment=place.context.deployment)
-    except TargetError as error:
-        place.context.progress.note(f"the documents that the run inserted are still there: {error.message}")
 
 
 def interruption(stop: StopToken, directory: Path) -> Interrupted | None:

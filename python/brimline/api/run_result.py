@@ -48,6 +48,7 @@ def load_result(report: LoadReport, record: RunRecord, *, interrupted: Interrupt
     counts = {
         "document_count": report.document_count if record.complete and report.shortfall is None else None,
         "resumed_document_count": report.resumed_count,
+        "kept": report.kept.names_by_kind,
     }
     shown = run_report(record, observation)
     return LoadResult(
@@ -61,4 +62,5 @@ def load_result(report: LoadReport, record: RunRecord, *, interrupted: Interrupt
         document_count=report.document_count,
         namespace=report.namespace,
         shortfall=report.shortfall,
+        kept=report.kept.names_by_kind,
     )

@@ -89,7 +89,7 @@ def scan_loaded(
             hint="add them to the spec: scans: {scenarios: [{name: …, filter: {…}}]}",
         )
     refuse_client_routed(options, verb="scan")
-    with workplace(loaded, options) as place:
+    with workplace(loaded, options, resume=resume) as place:
         deployment = place.context.deployment
         if deployment is None:
             raise UsageError("the null target has no documents to scan", hint="leave --null out")

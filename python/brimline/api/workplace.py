@@ -25,6 +25,7 @@ from brimline.execution import (
 )
 from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, load_plan, wire_target
 from brimline.record import RunRecord, capture_environment, create_run_directory
+from brimline.record.layout import require_room_for_records
 from brimline.servers import (
     BUNDLED_LICENCE,
     Deployment,
@@ -113,7 +114,9 @@ class Workplace:
         )
         record = None if report is None else report.record
         if self.stop.requested:
-            raise self.stop.error(kept=None if record is None else str(record.directory))
+            interrupted = self.stop.error()
+            interrupted.hint = None if record is None else self._after_broken_load(record)
+            raise interrupted
         if record is not None and not record.complete:
             raise TargetError(f"the load broke off: {record.message}", hint=self._after_broken_load(record))
         if report is not None and report.shortfall is not None:
@@ -122,18 +125,22 @@ class Workplace:
 
     def _after_broken_load(self, record: RunRecord) -> str:
         kept = f"its record is kept in {record.directory}"
-        stays = self.context.deployment is not None and self.context.deployment.binary is None
+        stays = not record.complete and self.context.deployment is not None and self.context.deployment.binary is None
         return f"{kept}; the same command goes on with the load" if stays else kept
 
 
 @contextmanager
-def workplace(loaded: LoadedSpec, options: Options, *, stop: StopToken | None = None) -> Iterator[Workplace]:
-    """Brings the target up for the length of the `with` block. Raises UsageError and TargetError.
+def workplace(
+    loaded: LoadedSpec, options: Options, *, stop: StopToken | None = None, resume: Path | None = None
+) -> Iterator[Workplace]:
+    """Brings the target up for the length of the `with` block. Raises UsageError, TargetError and RecordError.
 
     `stop`: the request to end of a verb that has several targets one after the other, and listens to signals itself.
+    `resume`: the record that is gone on with, if one is.
     """
     uri = given_uri(loaded.spec, options)
     require_client(loaded.spec)
+    require_room_for_records(options.runs_directory, *([] if resume is None else [resume]))
     if uri is None:
         refuse_over_shards(loaded.spec, options)
         options = fitted(loaded.spec, options)

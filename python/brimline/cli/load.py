@@ -67,6 +67,13 @@ def load(
                 namespace=result.namespace,
             )
             print_said(counted, lang)
+            if names := [name for kind in result.kept.values() for name in kind]:
+                kept = message(
+                    "kept: indexes and options of {namespace} are as they were: {names}",
+                    namespace=result.namespace,
+                    names=", ".join(names),
+                )
+                print_said(kept, lang)
     return code
 
 

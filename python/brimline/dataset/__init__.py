@@ -4,7 +4,15 @@ The documents themselves are inserted by the engine. The manifest lies beside th
 can tell whether the collection holds what its plan expects.
 """
 
-from brimline.dataset.collection import CountProof, complete, prepare, prepare_addition, prove_count
+from brimline.dataset.collection import (
+    CountProof,
+    Replacement,
+    complete,
+    prepare,
+    prepare_addition,
+    prove_count,
+    replacement,
+)
 from brimline.dataset.gaps import Gaps, find_gaps
 from brimline.dataset.inspection import Inspection, State, inspect
 from brimline.dataset.manifest import (
@@ -16,6 +24,7 @@ from brimline.dataset.manifest import (
     write_manifest,
 )
 from brimline.dataset.routed import routed
+from brimline.dataset.shape import Shape
 
 __all__ = [
     "MANIFEST_COLLECTION",
@@ -23,6 +32,8 @@ __all__ = [
     "Gaps",
     "Inspection",
     "Manifest",
+    "Replacement",
+    "Shape",
     "State",
     "complete",
     "differences",
@@ -33,6 +44,7 @@ __all__ = [
     "prepare_addition",
     "prove_count",
     "read_manifest",
+    "replacement",
     "routed",
     "write_manifest",
 ]

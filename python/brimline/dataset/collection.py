@@ -4,13 +4,18 @@ The collection is created before the engine starts, because servers serialise th
 concurrent first inserts, which would be measured as slow inserts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
 from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
 from brimline.dataset.ownership import all_our_own, collection_uuid
-from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
+from brimline.dataset.rights import require_rights
+from brimline.dataset.shape import Shape, make, read_shape
+from brimline.dataset.sharding import ShardKey, is_behind_router, shard, shard_key_wanted
 from brimline.errors import InvalidRun, UsageError
+
+_ACTIONS = ("find", "insert", "remove", "dropCollection", "createCollection")
+"""What emptying a collection and filling it takes, by MongoDB's names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,33 +31,73 @@ class CountProof:
         return self.counted == self.intended
 
 
-def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> int:
-    """Makes `manifest.collection` empty and existing, with a manifest in state "loading".
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """A collection that may be made empty, with what it has besides its documents; nothing is changed yet.
 
-    Returns about how many documents it held.
+    `held`: about how many documents it holds. `kept`: what is there and stays. `shard_key`: behind a mongos,
+    what it is sharded by afterwards. `stays`: it is empty, and left as it is.
+    """
+
+    database: DataDatabase
+    manifest: Manifest
+    held: int
+    kept: Shape
+    shard_key: ShardKey | None = None
+    stays: bool = False
+
+    def carry_out(self) -> None:
+        """Makes it empty and existing, with a manifest in state "loading". Raises TargetError."""
+        database, name = self.database, self.manifest.collection
+        # First the word that the data is not whole, and what has to be there again: whoever looks after an interruption
+        # here finds both.
+        write_manifest(database, replace(self.manifest, kept=self.kept.to_text() if self.kept else None))
+        with target_errors("preparing the collection"):
+            if self.stays:
+                return
+            database.drop_collection(name)
+            make(database, name, self.kept)
+            if self.shard_key is not None:
+                shard(database, name, self.shard_key)
+        if self.kept:
+            write_manifest(database, self.manifest)
+
+
+def replacement(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> Replacement:
+    """Sees to it that `manifest.collection` may be emptied and filled, and changes nothing.
 
     What brimline loaded before, whole or in part, is replaced, with what runs inserted behind it. Where there is
-    anything else, or something is gone, it is only dropped when told so. Behind a mongos an empty collection that is
-    there stays as it is, one that holds documents is sharded again as it was, and one that is new is sharded by its
-    hashed `_id`.
+    anything else, or something is gone, it is only dropped when told so. Options and indexes stay, but for the indexes
+    that brimline made. Behind a mongos an empty collection that is there stays as it is, one that holds documents is
+    sharded again as it was, and one that is new is sharded by its hashed `_id`.
 
     Raises:
-        UsageError: the collection holds documents that aren't known to be brimline's, and `drop` is False.
-        TargetError: the server doesn't answer or refuses.
+        UsageError: it holds documents that aren't known to be brimline's, and `drop` is False; or is a view.
+        TargetError: the server doesn't answer, or the user may not do what is needed.
     """
     name = manifest.collection
     if not drop:
         _require_our_own(database, name)
-    # First the word that the data is not whole: whoever looks after an interruption here finds "loading".
-    write_manifest(database, manifest)
-    with target_errors("preparing the collection"):
+    before = read_manifest(database, name)
+    with target_errors("looking at the collection"):
         held = database[name].estimated_document_count()
-        if is_behind_router(database):
-            _prepare_on_shards(database, name)
-            return held
-        database.drop_collection(name)
-        database.create_collection(name)
-    return held
+        there = read_shape(database, name)
+        behind_router = is_behind_router(database)
+        stays = behind_router and there is not None and not _holds_documents(database, name)
+        key = shard_key_wanted(database, name) if behind_router and not stays else None
+    kept = there or Shape()
+    if before is not None:
+        if before.kept is not None:  # by a load that was killed between dropping and making
+            kept = kept.with_lost(Shape.from_text(before.kept))
+        kept = kept.without(before.own_indexes)
+    actions = [*_ACTIONS, *(["createIndex"] if kept.indexes or manifest.own_indexes else [])]
+    require_rights(database, name, actions)
+    return Replacement(database=database, manifest=manifest, held=held, kept=kept, shard_key=key, stays=stays)
+
+
+def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> None:
+    """`replacement`, carried out at once. Raises as that."""
+    replacement(database, manifest, drop=drop).carry_out()
 
 
 def _require_our_own(database: DataDatabase, name: str) -> None:
@@ -69,16 +114,6 @@ def _require_our_own(database: DataDatabase, name: str) -> None:
     else:
         return
     raise UsageError(message, hint="name another collection in the workload, or give --drop to have them deleted")
-
-
-def _prepare_on_shards(database: DataDatabase, name: str) -> None:
-    if collection_exists(database, name) and not _holds_documents(database, name):
-        return
-    key = shard_key_wanted(database, name)
-    database.drop_collection(name)
-    database.create_collection(name)
-    if key is not None:
-        shard(database, name, key)
 
 
 def prepare_addition(database: DataDatabase, manifest: Manifest) -> bool:

@@ -6,6 +6,7 @@ a seed may be larger than the largest integer of BSON, and text keeps it exact.
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
@@ -42,6 +43,8 @@ class Manifest:
     `count` is the proven number of documents, None while loading. Times are ISO 8601 in UTC. `owner` is the process
     that removes the collection when it has ended, None for data that stay. `collection_uuid` is what the server knew
     the collection by when the count was proven, None where it didn't tell and in manifests of older versions.
+    `own_indexes`: fields, with their order, of the indexes that brimline makes. `kept`: while the collection is made
+    anew, what it has besides documents, as `Shape.to_text` has it.
     """
 
     collection: str
@@ -52,6 +55,8 @@ class Manifest:
     brimline_version: str
     owner: dict[str, Any] | None = None
     collection_uuid: str | None = None
+    own_indexes: Sequence[Mapping[str, Any]] = ()
+    kept: str | None = None
 
     @property
     def seed(self) -> int:
@@ -79,7 +84,9 @@ class Manifest:
             "loaded_at": self.loaded_at,
             "brimline_version": self.brimline_version,
         }
-        known = {"owner": self.owner, "collection_uuid": self.collection_uuid}
+        known = {"owner": self.owner, "collection_uuid": self.collection_uuid, "kept": self.kept}
+        if self.own_indexes:  # as text: names of fields may have points
+            known["own_indexes"] = json.dumps([dict(index) for index in self.own_indexes])
         return document | {name: value for name, value in known.items() if value is not None}
 
     @classmethod
@@ -98,13 +105,15 @@ class Manifest:
                 brimline_version=document["brimline_version"],
                 owner=document.get("owner"),
                 collection_uuid=document.get("collection_uuid"),
+                own_indexes=tuple(json.loads(document.get("own_indexes", "[]"))),
+                kept=document.get("kept"),
             )
         except (KeyError, TypeError, ValueError):
             return None
 
 
-def manifest_for(plan: Plan) -> Manifest:
-    """The manifest of the data that `plan` loads or expects, in state "loading"."""
+def manifest_for(plan: Plan, *, own_indexes: Sequence[Mapping[str, Any]] = ()) -> Manifest:
+    """The manifest of the data that `plan` loads or expects, in state "loading"; `own_indexes`: those made with it."""
     return Manifest(
         collection=plan.namespace.collection,
         data={"seed": plan.seed, **plan.data.model_dump(mode="json")},
@@ -112,6 +121,7 @@ def manifest_for(plan: Plan) -> Manifest:
         count=None,
         loaded_at=None,
         brimline_version=brimline_version(),
+        own_indexes=tuple(own_indexes),
     )
 
 

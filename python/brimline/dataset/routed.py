@@ -3,12 +3,15 @@
 Only what `dataset` and `execution` ask for. The manifest is at the first server, and speaks of all records.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from brimline.dataset.access import DataDatabase, collection_exists
 from brimline.dataset.manifest import MANIFEST_COLLECTION
+
+_MAKING = {"create", "createIndexes"}
+"""Commands of which each server gets one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,11 @@ class _Database:
     def __getitem__(self, name: str) -> Any:
         return self._databases[0][name] if name == MANIFEST_COLLECTION else _Collection(self._databases, name)
 
-    def command(self, name: str) -> Mapping[str, Any]:
-        """What the first server answers."""
-        return self._databases[0].command(name)
+    def command(self, command: str | MutableMapping[str, Any]) -> Mapping[str, Any]:
+        """What the first server answers; what makes something is said to every server."""
+        asked = self._databases if isinstance(command, Mapping) and _MAKING & command.keys() else self._databases[:1]
+        answers = [database.command(command) for database in asked]
+        return answers[0]
 
     def drop_collection(self, name: str) -> None:
         """Drops it at every server."""

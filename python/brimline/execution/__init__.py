@@ -9,12 +9,12 @@ from brimline.execution.data import (
     documents_inserted,
     ensure_data,
     load_data,
-    restore_data,
 )
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.execute import RunContext, execute
 from brimline.execution.log_room import check_room
 from brimline.execution.progress import ProgressSink, Silence, Tick
+from brimline.execution.restoring import putting_back
 from brimline.execution.stop import StopToken, interruptible
 
 __all__ = [
@@ -37,5 +37,5 @@ __all__ = [
     "execute",
     "interruptible",
     "load_data",
-    "restore_data",
+    "putting_back",
 ]

@@ -1,28 +1,24 @@
-"""Owns the data under a run: loaded when it has to be, proven, and brought back after runs that insert.
+"""Owns the data under a run: loaded when it has to be, and proven."""
 
-A run that inserts leaves documents behind, and the next run of the same workload would meet its own keys. Every record
-is a function of its index, so the keys to take away are known without having been written down.
-"""
-
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
-from brimline import _native, dataset
-from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
+from brimline import dataset
+from brimline.dataset.access import DataDatabase
 from brimline.dataset.inspection import Inspection, State
-from brimline.errors import InvalidRun, TargetError, UsageError
+from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
+from brimline.execution.database import database_of
 from brimline.execution.descriptors import allow_descriptors
-from brimline.execution.execute import RunContext, execute
+from brimline.execution.execute import Change, RunContext, execute
+from brimline.execution.restoring import restored
 from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
-from brimline.servers import Deployment, control_client, primary_now
 from brimline.units import format_count
 
-DELETE_CHUNK = 10_000
-"""Most records that one command deletes."""
 _ABSENT_HINT = (
     "load the workload first (brimline load), or give --data load, with --drop to replace what is there, "
     "or --data as-is"
@@ -46,7 +42,7 @@ class LoadReport:
 
     `record` is None when every document was there already and nothing was sent. `document_count` is what the server
     counted at the end, 0 when the load was cut short. `resumed_count` documents were there before. `shortfall` is set
-    when the server counted another number than intended.
+    when the server counted another number than intended. `kept`: which options and indexes of the collection stayed.
     """
 
     record: RunRecord | None
@@ -54,6 +50,7 @@ class LoadReport:
     namespace: str
     resumed_count: int = 0
     shortfall: InvalidRun | None = None
+    kept: dataset.Shape = field(default_factory=dataset.Shape)
 
 
 MakeDirectory = Callable[[Plan], Path]
@@ -77,9 +74,20 @@ def load_data(
         if resume and (found := _to_resume(database, plan)).state is not State.ABSENT:
             return _go_on(database, plan, found, make_directory, context)
         manifest = dataset.manifest_for(plan)
-        if replaced := dataset.prepare(database, manifest, drop=drop):
-            context.progress.note(f"replaced {format_count(replaced)} documents that {_namespace(plan)} held")
-        return _insert(plan, manifest, make_directory, context)
+        replacement = dataset.replacement(database, manifest, drop=drop)
+        change = partial(replace_collection, replacement, context)
+        report = _insert(plan, manifest, make_directory, context, change)
+        return replace(report, kept=replacement.kept)
+
+
+def replace_collection(replacement: dataset.Replacement, context: RunContext) -> None:
+    """Empties a collection, and says what it held and what stays of it. Raises TargetError."""
+    replacement.carry_out()
+    namespace = f"{replacement.database.name}.{replacement.manifest.collection}"
+    if replacement.held:
+        context.progress.note(f"replaced {format_count(replacement.held)} documents that {namespace} held")
+    if replacement.kept:
+        context.progress.note(f"kept {replacement.kept.text} of {namespace}")
 
 
 def _to_resume(database: DataDatabase, plan: Plan) -> Inspection:
@@ -123,9 +131,17 @@ def _go_on(
     return replace(report, resumed_count=gaps.present_count)
 
 
-def _insert(plan: Plan, manifest: dataset.Manifest, make_directory: MakeDirectory, context: RunContext) -> LoadReport:
+def _insert(
+    plan: Plan,
+    manifest: dataset.Manifest,
+    make_directory: MakeDirectory,
+    context: RunContext,
+    change: Change | None = None,
+) -> LoadReport:
     namespace = _namespace(plan)
-    record = execute(plan, directory=make_directory(plan), title=f"loading {namespace}", context=context)
+    record = execute_load(
+        plan, manifest, directory=make_directory(plan), title=f"loading {namespace}", context=context, change=change
+    )
     if not record.complete:
         return LoadReport(record=record, document_count=0, namespace=namespace)
     context.progress.step("counting the documents")
@@ -137,6 +153,46 @@ def _insert(plan: Plan, manifest: dataset.Manifest, make_directory: MakeDirector
     return LoadReport(record=record, document_count=finished.count or 0, namespace=namespace)
 
 
+def execute_load(
+    plan: Plan,
+    manifest: dataset.Manifest,
+    *,
+    directory: Path,
+    title: str,
+    context: RunContext,
+    change: Change | None = None,
+) -> RunRecord:
+    """`execute`, of a load that makes `change` first. Raises as that.
+
+    Where the record can't be written any more, the data is whole all the same, counted, and the error says so.
+    """
+    changed = False
+
+    def make_change() -> None:
+        nonlocal changed
+        if change is not None:
+            change()
+        changed = True
+
+    try:
+        return execute(plan, directory=directory, title=title, context=context, change=make_change)
+    except RecordError as error:
+        if changed:
+            error.hint = f"{_data_without_record(plan, manifest, context)}; {error.hint}"
+        raise
+
+
+def _data_without_record(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> str:
+    """What became of the data of a load that lost its record."""
+    if context.stop.requested:
+        return f"the load was interrupted as well: {RESUME_HINT}"
+    try:
+        count = _complete(plan, manifest, context).count or 0
+    except BrimlineError as error:
+        return f"the data is not whole: {error.message}: {RESUME_HINT}"
+    return f"the data is whole, only its report is lost: {format_count(count)} documents in {_namespace(plan)}"
+
+
 def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
     """Executes `plan`, a load, into whatever the collection holds, as YCSB does.
 
@@ -145,9 +201,14 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
     """
     allow_descriptors(plan)
     manifest = dataset.manifest_for(plan)
-    with database_of(plan, context.deployment) as database:
-        was_empty = dataset.prepare_addition(database, manifest)
-    record = execute(plan, directory=directory, title="loading", context=context)
+    was_empty = False
+
+    def begin() -> None:
+        nonlocal was_empty
+        with database_of(plan, context.deployment) as database:
+            was_empty = dataset.prepare_addition(database, manifest)
+
+    record = execute(plan, directory=directory, title="loading", context=context, change=begin)
     if was_empty and record.complete and documents_inserted(record) == len(manifest.records):
         with suppress(InvalidRun):  # somebody else writes there: it stays "loading"
             _complete(plan, manifest, context)
@@ -195,46 +256,13 @@ def ensure_data(
     with database_of(plan, context.deployment) as database:
         found = dataset.inspect(database, dataset.manifest_for(plan))
         if found.state is State.CHANGED:
-            found = _restored(database, plan, found)
+            found = restored(database, plan, found, stop=context.stop)
     if found.ready:
         return None
     unfinished = found.state is State.UNFINISHED
     if policy is DataPolicy.CHECK:
         raise UsageError(found.explanation, hint=_UNFINISHED_HINT if unfinished else _ABSENT_HINT)
     return load_data(load, make_directory=make_directory, context=context, drop=drop, resume=unfinished and not drop)
-
-
-def restore_data(plan: Plan, *, deployment: Deployment | None) -> None:
-    """Takes away what a run of `plan` has inserted, if it inserts. Raises TargetError."""
-    if deployment is None or plan.work.kind != "mix" or plan.work.proportions.insert == 0:
-        return
-    with database_of(plan, deployment) as database:
-        wanted = dataset.manifest_for(plan)
-        found = dataset.inspect(database, wanted)
-        if found.state is State.CHANGED:
-            _restored(database, plan, found)
-
-
-def _restored(database: DataDatabase, plan: Plan, found: Inspection) -> Inspection:
-    """Deletes records beyond the loaded ones, ten thousand indices at a time, until none is left."""
-    wanted = dataset.manifest_for(plan)
-    surplus = found.document_count - len(wanted.records)
-    first = wanted.records.stop
-    while surplus > 0:
-        records = range(first, first + DELETE_CHUNK)
-        deleted = delete_records(database, plan, records, doing="removing the documents of an earlier run")
-        if deleted == 0:
-            break
-        surplus -= deleted
-        first += DELETE_CHUNK
-    return dataset.inspect(database, wanted)
-
-
-def delete_records(database: DataDatabase, plan: Plan, records: range, *, doing: str) -> int:
-    """Deletes records of the plan's data, at most `DELETE_CHUNK`; how many there were. Raises TargetError."""
-    keys = _native.generate_keys(plan.canonical_json(), records.start, len(records))
-    with target_errors(doing):
-        return int(database[plan.namespace.collection].delete_many({"_id": {"$in": keys}}).deleted_count)
 
 
 def _load_hint(record: RunRecord) -> str | None:
@@ -245,23 +273,3 @@ def _load_hint(record: RunRecord) -> str | None:
 
 def _namespace(plan: Plan) -> str:
     return f"{plan.namespace.database}.{plan.namespace.collection}"
-
-
-@contextmanager
-def database_of(plan: Plan, deployment: Deployment | None) -> Iterator[DataDatabase]:
-    """The database of a plan, with time for commands that count. Raises UsageError without a server.
-
-    Of a replica set that is followed, it is that of the member which is the primary now.
-    """
-    if deployment is None:
-        raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
-    deployment = primary_now(deployment)
-    with ExitStack() as open_clients:
-        clients = [
-            open_clients.enter_context(
-                control_client(address, access=deployment.access, purpose="data", command_timeout_s=WORK_WITHIN_S)
-            )
-            for address in (deployment.address, *deployment.shards)
-        ]
-        databases = [client[plan.namespace.database] for client in clients]
-        yield databases[0] if len(databases) == 1 else dataset.routed(databases)

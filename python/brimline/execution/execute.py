@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,16 @@ class RunContext:
         return OPEN if self.deployment is None else self.deployment.access
 
 
-def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> RunRecord:
+Change = Callable[[], None]
+"""The first change at the target: nothing is sent before it, and it is not made before everything else is there."""
+
+
+def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, change: Change | None = None) -> RunRecord:
     """Runs `plan` to its end, or to the end that `context.stop` or the target makes, and returns the sealed record.
 
-    `RunRecord.ended_by` says how it ended; a run that was cut short is no error here.
+    `RunRecord.ended_by` says how it ended; a run that was cut short is no error here. `change` is made when the record
+    is begun and all connections are there; an error of it ends the run before anything is sent. After it the target's
+    data matter more than the record: where that can't be written any more, this is told when the run is over.
 
     Raises:
         UsageError: the plan needs more open files than there may be, the engine refuses it, or its log of operations
@@ -62,9 +69,19 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
         facts: dict[str, Any] = {}
         _note_sizes(facts, "before", plan, writer, context.deployment)
         before = read_counters(context.deployment)
+
+        def begin(change: Change) -> None:
+            nonlocal before
+            change()
+            # The load's figures begin behind the change.
+            _note_sizes(facts, "before", plan, writer, context.deployment)
+            before = read_counters(context.deployment)
+
         try:
             with _sampler(context.deployment, plan) as sampler:
-                summary = _drive(plan, writer, sampler, title, context)
+                summary = _drive(
+                    plan, writer, sampler, title, context, begin=None if change is None else partial(begin, change)
+                )
         except RecordError as error:
             with suppress(RecordError):  # where nothing can be written, it reads as killed
                 writer.seal(None, None, ended_by="error", message=error.message)
@@ -91,23 +108,48 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext) -> 
     return read_record(directory)
 
 
-def _drive(plan: Plan, writer: RecordWriter, sampler: ServerSampler | None, title: str, context: RunContext) -> Summary:
-    """Starts the engine and follows it to its end. Whatever happens here, the engine has ended afterwards."""
-    run = start_engine(plan, context.access, log=log_path(writer.directory))
+def _drive(
+    plan: Plan,
+    writer: RecordWriter,
+    sampler: ServerSampler | None,
+    title: str,
+    context: RunContext,
+    *,
+    begin: Change | None = None,
+) -> Summary:
+    """Starts the engine and follows it to its end. Whatever happens here, the engine has ended afterwards.
+
+    With `begin`, called when all connections are made, the record's errors are raised at the end.
+    """
+    run = start_engine(plan, context.access, log=log_path(writer.directory), held=begin is not None)
     context.progress.begin(title, plan)
     ticks = _Ticks(context.progress)
-    on_clock = False
+    on_clock = begun = False
+    unwritable: RecordError | None = None
     try:
         while True:
             progress = run.poll(_POLL_S)
+            if progress["stage"] == "ready" and begin is not None and not begun and not context.stop.requested:
+                begin()
+                begun = True  # a stage is told until the next is reached
+                run.release()
             if not on_clock and progress["elapsed_ns"] > 0 and sampler is not None:
                 sampler.set_origin(time.monotonic_ns() - progress["elapsed_ns"])
                 on_clock = True
             # Until the run's clock has a zero, a row can't be put on it: it waits in the sampler.
-            _record(run, writer, sampler if on_clock else None, context)
+            try:
+                if unwritable is None:
+                    _record(run, writer, sampler if on_clock else None, context)
+            except RecordError as error:
+                if begin is None:
+                    raise
+                unwritable = error
             ticks.show(progress)
             if progress["stage"] == "finished":
-                return join_engine(run)
+                summary = join_engine(run)
+                if unwritable is not None:
+                    raise unwritable
+                return summary
             if context.stop.urgent:
                 run.abort()
             elif context.stop.requested:
@@ -127,10 +169,10 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
         writer.append_server(row.columns())
 
 
-def start_engine(plan: Plan, access: Access, *, log: Path | None = None) -> _native.Run:
+def start_engine(plan: Plan, access: Access, *, log: Path | None = None, held: bool = False) -> _native.Run:
     """Starts `plan` on the server that `access` opens, and returns at once.
 
-    `log` is an empty file for the log of operations; without it none is kept.
+    `log` is an empty file for the log of operations; without it none is kept. `held`: nothing is sent before `release`.
 
     Raises UsageError where the engine refuses the plan.
     """
@@ -138,7 +180,7 @@ def start_engine(plan: Plan, access: Access, *, log: Path | None = None) -> _nat
     if log is None:
         plan = plan.model_copy(update={"operation_log": False})
     try:
-        return _native.start(plan.canonical_json(), access.native, log)
+        return _native.start(plan.canonical_json(), access.native, log, held)
     except _native.PlanError as error:
         path, message = error.args
         raise UsageError(f"{path}: {message}") from error

@@ -5,13 +5,17 @@ size would have left.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from brimline import dataset
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.inspection import State
 from brimline.errors import UsageError
-from brimline.execution.data import DELETE_CHUNK, MakeDirectory, database_of, delete_records
-from brimline.execution.execute import RunContext, execute
+from brimline.execution.data import MakeDirectory, execute_load, replace_collection
+from brimline.execution.database import database_of
+from brimline.execution.execute import Change, RunContext
+from brimline.execution.restoring import DELETE_CHUNK, delete_records
 from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
 
@@ -32,16 +36,17 @@ def extend_data(
 
     The record's load is whole when the server counted what was intended. Raises as `execution.load_data`.
     """
-    manifest = dataset.manifest_for(load)
+    manifest = dataset.manifest_for(load, own_indexes=indexes)
     plan = step_plan(load, there=there)
     with database_of(plan, context.deployment) as database:
         if there:
-            dataset.write_manifest(database, manifest)
+            change: Change = partial(dataset.write_manifest, database, manifest)
         else:
-            dataset.prepare(database, manifest, drop=drop)
-            _index(database, manifest.collection, indexes)
+            change = _making_anew(database, manifest, context, drop=drop)
         title = f"loading {plan.namespace.database}.{plan.namespace.collection}"
-        record = execute(plan, directory=make_directory(plan), title=title, context=context)
+        record = execute_load(
+            plan, manifest, directory=make_directory(plan), title=title, context=context, change=change
+        )
         if record.complete:
             context.progress.step("counting the documents")
             dataset.complete(database, manifest)
@@ -56,7 +61,7 @@ def put_back(
     What a step that was cut short inserted is deleted; what is gone with a server is loaded again, and its record is
     not one of the experiment's. Raises as `execution.load_data`, and UsageError where other data is in the way.
     """
-    wanted = dataset.manifest_for(load)
+    wanted = dataset.manifest_for(load, own_indexes=indexes)
     with database_of(load, context.deployment) as database:
         found = dataset.inspect(database, wanted)
         if found.ready:
@@ -71,11 +76,35 @@ def put_back(
             return
         if found.state is State.FOREIGN and not drop:
             raise UsageError(found.explanation, hint="name another collection in the workload, or give --drop")
-        dataset.prepare(database, wanted, drop=drop)
-        _index(database, wanted.collection, indexes)
-        record = execute(load, directory=make_directory(load), title="loading again what was there", context=context)
+        change = _making_anew(database, wanted, context, drop=drop)
+        title = "loading again what was there"
+        record = execute_load(load, wanted, directory=make_directory(load), title=title, context=context, change=change)
         if record.complete:
             dataset.complete(database, wanted)
+
+
+def _making_anew(database: DataDatabase, manifest: dataset.Manifest, context: RunContext, *, drop: bool) -> Change:
+    """Makes the collection anew with the manifest's indexes and no others, which are what is measured.
+
+    Raises UsageError where it has others and `drop` is False, and as `dataset.replacement`.
+    """
+    replacement = dataset.replacement(database, manifest, drop=drop)
+    others = replacement.kept.without(manifest.own_indexes)
+    namespace = f"{database.name}.{manifest.collection}"
+    if others.indexes and not drop:
+        raise UsageError(
+            f"{namespace} has indexes that brimline did not make: {', '.join(others.names)}",
+            hint="indexes are measured here: name another collection, or give --drop to have them dropped",
+        )
+    replacement = replace(replacement, kept=replace(replacement.kept, indexes=()))
+
+    def change() -> None:
+        replace_collection(replacement, context)
+        if others.indexes:
+            context.progress.note(f"dropped the indexes {', '.join(others.names)} of {namespace}")
+        _index(database, manifest.collection, manifest.own_indexes)
+
+    return change
 
 
 def _grew_from(found: dataset.Manifest, wanted: dataset.Manifest) -> bool:

@@ -1,4 +1,4 @@
-"""Owns the execution of an import: the collection before it, the importer at work, the server's count after it.
+"""Owns the execution of an import: the importer at work, the change before it, the server's count after it.
 
 An attempt ends with the inputs, with the first thing that stops it, or with the server. The next one goes on from the
 checkpoint, in the same process when the server is waited for, in another one with `--resume`.
@@ -7,18 +7,16 @@ checkpoint, in the same process when the server is waited for, in another one wi
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from pymongo.errors import CollectionInvalid
-
 from brimline import _native
-from brimline.dataset.access import WORK_WITHIN_S, target_errors
+from brimline.dataset.access import target_errors
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError
+from brimline.execution.import_collection import ImportContext, Namespace, control_of, counting, prepare_collection
 from brimline.execution.import_inputs import changed_inputs, require_unchanged
 from brimline.execution.import_progress import ImportSink, ImportTick
-from brimline.execution.stop import StopToken
 from brimline.monitor import ServerSampler, namespace_document
 from brimline.monitor.cpu_time import process_cpu_ns
 from brimline.record.data_import import (
@@ -34,8 +32,7 @@ from brimline.record.data_import import (
 )
 from brimline.record.files import read_json_if_there
 from brimline.record.layout import SERVER_FACTS_FILE
-from brimline.servers import Access, Deployment, control_client, external_again
-from brimline.servers.deployment import Client
+from brimline.servers import Access, Deployment, control_client, external_again, primary_now
 from brimline.spec.import_settings import ImportSettings
 
 _POLL_S = 0.1
@@ -43,47 +40,7 @@ _TICK_S = 0.25
 _INTERVAL_NS = 1_000_000_000
 _REPLY_TIMEOUT_NS = 300_000_000_000
 _LOOK_AGAIN_S = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportContext:
-    """What surrounds an import. `wait_s`: how long a server that went away is waited for."""
-
-    deployment: Deployment
-    environment: Mapping[str, Any]
-    progress: ImportSink
-    stop: StopToken
-    wait_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Namespace:
-    """Where the documents go."""
-
-    database: str
-    collection: str
-
-    @property
-    def text(self) -> str:
-        """As MongoDB writes it."""
-        return f"{self.database}.{self.collection}"
-
-
-def prepare_collection(namespace: Namespace, settings: ImportSettings, *, drop: bool, context: ImportContext) -> int:
-    """Drops the collection when asked to, makes it where it is missing; how many documents it holds.
-
-    Raises TargetError.
-    """
-    with _client(context.deployment) as client, target_errors("preparing the collection"):
-        database = client[namespace.database]
-        if drop:
-            database.drop_collection(namespace.collection)
-        if settings.mode != "delete":
-            # Servers serialise the implicit creation by concurrent first inserts.
-            with suppress(CollectionInvalid):
-                database.create_collection(namespace.collection)
-    with _client(context.deployment) as client, _counting():
-        return int(client[namespace.database][namespace.collection].count_documents({}))
+_ANSWER_S = 2.0
 
 
 def check_inputs(inputs: Sequence[InputFile], settings: ImportSettings) -> Mapping[str, Any] | None:
@@ -137,7 +94,7 @@ class _Attempts:
         client_before_ns = time.process_time_ns()
         with _ServerCpu(self._deployment) as server_cpu, ServerSampler(self._deployment) as sampler:
             started_unix_ns, origin_ns = time.time_ns(), time.monotonic_ns()
-            handle = _start(self._plan(), self._deployment.access)
+            handle = _start(self._plan(), self._deployment.access, held=not writer.state.is_prepared)
             sampler.set_origin(origin_ns)
             writer.event("attempt", number=writer.state.attempts + 1)
             state = replace(writer.state, attempts=writer.state.attempts + 1, ended_by=None)
@@ -145,6 +102,8 @@ class _Attempts:
             context.progress.begin(f"importing into {self._namespace.text}")
             ticks = _Ticks(context.progress, writer.state)
             try:
+                if not writer.state.is_prepared:
+                    self._prepare(handle)
                 while True:
                     progress = json.loads(handle.poll(_POLL_S))
                     self._record(handle, sampler, started_unix_ns)
@@ -170,6 +129,25 @@ class _Attempts:
             writer.append_server(row.columns())
         self._add_up(summary, time.process_time_ns() - client_before_ns, server_cpu.used_ns)
         return summary
+
+    def _prepare(self, handle: _native.Import) -> None:
+        """Changes the collection once the importer has the server and the first documents, and lets it go.
+
+        Nothing is changed where it ends before that: an input that can't be read costs no document.
+        """
+        stop = self._context.stop
+        while not handle.await_documents(_POLL_S):
+            if stop.requested:
+                handle.abort()
+            progress = json.loads(handle.poll(0))
+            if progress["is_over"] and json.loads(handle.join())["ending"]["kind"] != "completed":
+                return
+            if progress["is_over"]:
+                break  # nothing is in the inputs, and that was read
+        state = self._writer.state
+        prepare_collection(self._namespace, self._settings, drop=state.drop, context=self._context)
+        self._writer.save(replace(state, is_prepared=True, count_before=0 if state.drop else state.count_before))
+        handle.release()
 
     def _record(self, handle: _native.Import, sampler: ServerSampler, started_unix_ns: int) -> None:
         self._writer.append(handle.take_intervals(), started_unix_ns=started_unix_ns)
@@ -241,10 +219,11 @@ class _Attempts:
         state = self._writer.state
         ended_by = "interrupt" if self._context.stop.requested and ending["kind"] == "stopped" else ending["kind"]
         count_after = None
-        if ending["kind"] != "server_lost" and not self._context.stop.urgent:
+        was_lost = ending["kind"] == "server_lost"
+        if not self._context.stop.urgent and (not was_lost or self._answers()):
             try:
                 self._context.progress.step("counting the documents")
-                with _client(self._deployment) as client, _counting():
+                with control_of(self._deployment) as client, counting():
                     collection = client[self._namespace.database][self._namespace.collection]
                     count_after = collection.count_documents({})
                 self._note_sizes("after")
@@ -260,6 +239,24 @@ class _Attempts:
             inputs_changed=changed_inputs(state.inputs),
         )
         self._writer.save(sealed, sealed=True)
+
+    def _answers(self) -> bool:
+        """Whether a server that was lost answers all the same: a connection may end where a server doesn't."""
+        try:
+            self._deployment = primary_now(self._deployment, connect_timeout_s=_LOOK_AGAIN_S)
+            with (
+                control_client(
+                    self._deployment.address,
+                    access=self._deployment.access,
+                    connect_timeout_s=_LOOK_AGAIN_S,
+                    command_timeout_s=_ANSWER_S,
+                ) as client,
+                target_errors("asking whether the server is there", within_s=_ANSWER_S),
+            ):
+                client.admin.command("ping")
+        except TargetError:
+            return False
+        return True
 
     def _note_sizes(self, instant: str) -> None:
         """How large the data is, `before` or `after` the import; unknown when the server doesn't say."""
@@ -329,22 +326,12 @@ def _planned(each: InputFile) -> dict[str, Any]:
     return {"path": each.path, "gzip": each.gzip}
 
 
-def _start(plan: Mapping[str, Any], access: Access) -> _native.Import:
+def _start(plan: Mapping[str, Any], access: Access, *, held: bool) -> _native.Import:
     try:
-        return _native.start_import(json.dumps(plan), access.native)
+        return _native.start_import(json.dumps(plan), access.native, held)
     except ValueError as error:
         raise UsageError(f"the import can't be made: {error}") from error
     except OSError as error:
         raise RecordError(
             f"the import can't begin: {error}", hint="check the address and the record's directory"
         ) from error
-
-
-def _counting() -> AbstractContextManager[None]:
-    return target_errors("counting the documents", within_s=WORK_WITHIN_S)
-
-
-def _client(deployment: Deployment) -> Client:
-    return control_client(
-        deployment.address, access=deployment.access, purpose="import", command_timeout_s=WORK_WITHIN_S
-    )

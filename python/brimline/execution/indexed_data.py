@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from brimline import dataset
 from brimline.dataset.access import DataDatabase, indexes_of
 from brimline.errors import UsageError
-from brimline.execution.data import DataPolicy, MakeDirectory, database_of
+from brimline.execution.data import DataPolicy, MakeDirectory
+from brimline.execution.database import database_of
 from brimline.execution.execute import RunContext
 from brimline.execution.grown_data import extend_data
 from brimline.plan import Plan

@@ -10,7 +10,7 @@ from brimline.plan import Plan
 class Tick:
     """The latest state of a run; counts are totals since its start, the rate is that since the last tick."""
 
-    stage: str  # "connecting" "running" "finished"
+    stage: str  # "connecting" "ready" "running" "finished"
     elapsed_s: float
     finished: int
     failed: int

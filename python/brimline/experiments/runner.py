@@ -8,7 +8,7 @@ from typing import Protocol
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
-from brimline.execution import RunContext, execute, restore_data
+from brimline.execution import RunContext, execute, putting_back
 from brimline.experiments.cooldown import cool_down, cool_down_limit_s
 from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
@@ -62,7 +62,8 @@ def run_trials(
             label=probe.label,
             cool_down=None if cooled is None else asdict(cooled),
         )
-        record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
+        with putting_back(plan, context):
+            record = execute(plan, directory=directory, title=describe_probe(probe), context=context)
         trial = Trial(probe=probe, observation=_observe(record, slo, trials), cool_down=cooled)
         trials.append(trial)
         writer.event(
@@ -73,8 +74,6 @@ def run_trials(
         context.progress.note(f"{describe_probe(probe)}: {describe_outcome(trial.observation)}")
         if not record.complete:
             break
-        if probe.target == "server":
-            restore_data(plan, deployment=context.deployment)
         trials[-1] = replace(trial, took_s=round(time.monotonic() - began_s, 3))
         writer.end_trial(directory, took_s=trials[-1].took_s)
     return trials

@@ -109,6 +109,7 @@ class ImportState:
 
     `first_not_utf8`: input, line and offset of the first record (or header line) with text that is not UTF-8.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
+    `is_prepared`: the collection was made, and emptied where that was asked for (`drop`).
     """
 
     name: str
@@ -117,6 +118,8 @@ class ImportState:
     inputs: Sequence[InputFile]
     object_ids: Mapping[str, int]
     count_before: int
+    drop: bool = False
+    is_prepared: bool = True
     started_unix_ns: int | None = None
     ended_by: str | None = None
     message: str = ""
@@ -254,6 +257,18 @@ class ImportWriter(Closing):
 def documents_in(counts: Mapping[str, int]) -> int:
     """Documents that were inserted, updated or deleted; `counts` are the importer's."""
     return sum(counts.get(name, 0) for name in ("inserted", "updated", "deleted"))
+
+
+def documents_there(state: ImportState) -> int:
+    """How many documents have come in: as the server counts them where it was asked, else as it acknowledged them.
+
+    An import that ends early may have sent more than was acknowledged. Where documents are updated or deleted, and of a
+    collection that others made smaller, a count says nothing.
+    """
+    acknowledged = documents_in(state.counts)
+    if state.count_after is None or state.settings.get("mode") != "insert":
+        return acknowledged
+    return max(state.count_after - state.count_before, 0)
 
 
 def is_import(directory: Path) -> bool:

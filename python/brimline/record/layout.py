@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,6 +33,9 @@ REPORT_FILE = "report.html"
 
 RUNNING, KILLED = "running", "killed"
 """How a record ended that says nothing of it: it is still being written, or its writer is gone."""
+
+ROOM_BYTES_MIN = 128 * 1024
+"""What the record of the shortest run takes, with its report."""
 
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
@@ -72,6 +76,26 @@ def create_run_directory(
     except OSError as error:
         raise unwritable(runs_directory, error) from error
     raise RecordError(f"too many runs named {stem} in {runs_directory}", hint="choose another place with --runs-dir")
+
+
+def require_room_for_records(*directories: Path) -> None:
+    """Writes a little below each directory, or where it would be made, and takes it away again.
+
+    Before anything is changed for which a record is to be written. Raises RecordError.
+    """
+    for directory in directories:
+        try:
+            existing = next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())
+            with tempfile.TemporaryDirectory(dir=existing, prefix=".brimline-") as probe:
+                _write_through(Path(probe) / "probe")
+        except OSError as error:
+            raise unwritable(directory, error) from error
+
+
+def _write_through(path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        file.write(bytes(ROOM_BYTES_MIN))
+        os.fsync(file.fileno())
 
 
 def unwritable(path: Path, error: OSError) -> RecordError:

@@ -1,6 +1,6 @@
 """A load that went on through a failover is counted at the member that is the primary by then."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +26,8 @@ def _set(monkeypatch: pytest.MonkeyPatch, *, dying: tuple[str, ...] = ()) -> lis
     def database_of(*_: object) -> Iterator[str]:
         yield primary[0]
 
-    def execute(*_: object, **__: object) -> object:
+    def execute(*_: object, change: Callable[[], None], **__: object) -> object:
+        change()
         primary[0] = "second"
         return record
 

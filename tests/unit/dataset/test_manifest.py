@@ -57,6 +57,8 @@ def test_a_manifest_is_stored_and_read_back() -> None:
     document = manifest.to_document()
     assert document["_id"] == "usertable"
     assert Manifest.from_document(document) == manifest
+    while_made_anew = replace(manifest_for(_plan(), own_indexes=[{"a.b": 1, "c": -1}]), kept='{"indexes": []}')
+    assert Manifest.from_document(while_made_anew.to_document()) == while_made_anew
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The pause before a probe, on a clock of its own and with a server that says what it is told to."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,7 @@ def _run(directory: Path, monkeypatch: pytest.MonkeyPatch, pauses: list[CoolDown
     # Only the pause asks the server: the probes go to the script.
     surroundings = context()
     monkeypatch.setattr(runner, "execute", _without_server(runner.execute, surroundings))
-    monkeypatch.setattr(runner, "restore_data", lambda plan, deployment: None)
+    monkeypatch.setattr(runner, "putting_back", lambda plan, context: nullcontext())
     with ExperimentWriter(
         directory, kind="sweep", name="x", settings={}, spec_text="name: x\n", environment={}
     ) as writer:

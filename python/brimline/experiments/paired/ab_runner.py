@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation, observe
 from brimline.errors import RecordError
-from brimline.execution import RunContext, execute, restore_data
+from brimline.execution import RunContext, execute, putting_back
 from brimline.experiments.paired.ab import AB, ABSettings, Arm, ArmProbe, ArmTrial
 from brimline.experiments.runner import describe_outcome
 from brimline.plan import Plan
@@ -42,7 +42,8 @@ def run_arms(
             break
         title = f"run {len(trials) + 1} of {total}: {_arm_text(probe)}"
         directory = writer.begin_trial(asdict(probe), stage="arm", label=probe.label)
-        record = execute(arm.plan, directory=directory, title=title, context=arm.context)
+        with putting_back(arm.plan, arm.context):
+            record = execute(arm.plan, directory=directory, title=title, context=arm.context)
         trials.append(ArmTrial(probe=probe, completed=record.complete))
         observation = observe(record)
         outcome = describe_outcome(observation)
@@ -51,8 +52,6 @@ def run_arms(
         if not warned and (behind := fell_behind(observation)):
             warned = True
             arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")
-        if record.complete:
-            restore_data(arm.plan, deployment=arm.context.deployment)
     return trials
 
 

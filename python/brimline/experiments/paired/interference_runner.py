@@ -6,7 +6,7 @@ from dataclasses import asdict
 from brimline.analysis.background import coverage, measured_window
 from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.observation import observe
-from brimline.execution import RunContext, execute, restore_data
+from brimline.execution import RunContext, execute, putting_back
 from brimline.execution.background import Background
 from brimline.experiments.paired.interference import Interference, SideProbe, SideTrial
 from brimline.experiments.runner import describe_outcome
@@ -37,19 +37,18 @@ def run_sides(
         directory = writer.begin_trial(asdict(probe), stage="side", label=probe.label)
         if probe.side == "B":
             background.start()
-        try:
-            record = execute(plan, directory=directory, title=title, context=context)
-        finally:
-            if probe.side == "B":
-                write_activity(directory, background.stop())
-                background.clean()
+        with putting_back(plan, context):
+            try:
+                record = execute(plan, directory=directory, title=title, context=context)
+            finally:
+                if probe.side == "B":
+                    write_activity(directory, background.stop())
+                    background.clean()
         trial = side_trial(probe, record)
         made.append(trial)
         outcome = trial.problem or describe_outcome(observe(record))
         writer.event("trial", directory=directory.name, outcome=outcome)
         context.progress.note(f"{title}: {outcome}")
-        if record.complete:
-            restore_data(plan, deployment=context.deployment)
     return made
 
 

@@ -1,7 +1,7 @@
 """Owns what is around the queries of a scan: a collection that holds something, its indexes, the bounds of ranges."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,9 +92,14 @@ def indexes_in_place(
         yield built
     finally:
         for name in built:
-            # A server that is gone takes its indexes with it.
-            with suppress(PyMongoError), pymongo.timeout(ANSWER_WITHIN_S):
-                database[collection].drop_index(name)
+            try:
+                with pymongo.timeout(ANSWER_WITHIN_S):
+                    database[collection].drop_index(name)
+            except PyMongoError:
+                namespace = f"{database.name}.{collection}"
+                context.progress.note(
+                    f"the index {name}, built for the scan, may still be on {namespace}: drop it there"
+                )
 
 
 def range_bounds(

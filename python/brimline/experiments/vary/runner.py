@@ -13,7 +13,7 @@ from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.errors import Interrupted
-from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, restore_data
+from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
 from brimline.experiments.cooldown import LIMIT_S_MAX, LIMIT_S_MIN, cool_down
 from brimline.experiments.runner import describe_outcome
 from brimline.experiments.trial import CoolDown
@@ -177,14 +177,13 @@ def _run(
         label=probe.label,
         cool_down=None if cooled is None else asdict(cooled),
     )
-    record = execute(setup.plan, directory=directory, title=title, context=setup.context)
+    with putting_back(setup.plan, setup.context):
+        record = execute(setup.plan, directory=directory, title=title, context=setup.context)
     observation = observe(record)
     trial = read_vary_trial(probe, record, server=server, observation=observation)
     outcome = trial.reasons[0] if trial.reasons else describe_outcome(observation)
     work.writer.event("trial", directory=directory.name, outcome=outcome)
     work.progress.note(f"{title}: {outcome}")
-    if record.complete:
-        restore_data(setup.plan, deployment=setup.context.deployment)
     return directory, trial
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from brimline.analysis.data_import import expected_count, import_findings, text_not_utf8
 from brimline.analysis.finding import Standing
 from brimline.analysis.quantile_text import quantile_text
-from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_in
+from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_there
 from brimline.record.layout import RUNNING
 from brimline.record.rejects import Rejects, read_rejects
 from brimline.report import blocks
@@ -103,7 +103,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     running = record.ended_by == RUNNING
     tone: Tone = "fail" if failed else "warn" if running else "pass"
     facts = [
-        Fact(label="Documents", value=format_count(documents_in(record.state.counts))),
+        Fact(label="Documents", value=format_count(documents_there(record.state))),
         Fact(
             label="Rejected",
             value=format_count(counts.get("rejected", 0)),
@@ -277,6 +277,7 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
         "first_not_utf8": None if state.first_not_utf8 is None else dict(state.first_not_utf8),
         "certain_counts": dict(state.kept.get("counts", {})),
         "rejected_by_reason": reasons_document(rejects),
+        "document_count": documents_there(state),
         "count_before": state.count_before,
         "count_after": state.count_after,
         "count_expected": expected_count(record),

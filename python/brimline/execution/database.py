@@ -1,0 +1,39 @@
+"""Owns the way from a plan to the database that holds its data."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from brimline import dataset
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase
+from brimline.errors import UsageError
+from brimline.plan import Plan
+from brimline.servers import Deployment, control_client, primary_now
+from brimline.servers.deployment import CONNECT_TIMEOUT_S
+
+
+@contextmanager
+def database_of(
+    plan: Plan, deployment: Deployment | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
+) -> Iterator[DataDatabase]:
+    """The database of a plan, with time for commands that count. Raises UsageError without a server.
+
+    Of a replica set that is followed, it is that of the member which is the primary now.
+    """
+    if deployment is None:
+        raise UsageError("data can only be loaded into a server", hint="give --uri, or leave the target out")
+    deployment = primary_now(deployment, connect_timeout_s=connect_timeout_s)
+    with ExitStack() as open_clients:
+        clients = [
+            open_clients.enter_context(
+                control_client(
+                    address,
+                    access=deployment.access,
+                    purpose="data",
+                    connect_timeout_s=connect_timeout_s,
+                    command_timeout_s=WORK_WITHIN_S,
+                )
+            )
+            for address in (deployment.address, *deployment.shards)
+        ]
+        databases = [client[plan.namespace.database] for client in clients]
+        yield databases[0] if len(databases) == 1 else dataset.routed(databases)

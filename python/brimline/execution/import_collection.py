@@ -1,0 +1,107 @@
+"""Owns the collection that an import goes into: looked at before anything is changed, emptied and made, counted."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pymongo.errors import CollectionInvalid
+
+from brimline.dataset.access import WORK_WITHIN_S, target_errors
+from brimline.dataset.rights import require_rights
+from brimline.dataset.shape import Shape, make, read_shape
+from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
+from brimline.execution.import_progress import ImportSink
+from brimline.execution.stop import StopToken
+from brimline.servers import Deployment, control_client
+from brimline.servers.deployment import Client
+from brimline.spec.import_settings import ImportSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportContext:
+    """What surrounds an import. `wait_s`: how long a server that went away is waited for."""
+
+    deployment: Deployment
+    environment: Mapping[str, Any]
+    progress: ImportSink
+    stop: StopToken
+    wait_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """Where the documents go."""
+
+    database: str
+    collection: str
+
+    @property
+    def text(self) -> str:
+        """As MongoDB writes it."""
+        return f"{self.database}.{self.collection}"
+
+
+_ACTIONS = {
+    "insert": ("find", "insert"),
+    "upsert": ("find", "insert", "update"),
+    "merge": ("find", "insert", "update"),
+    "delete": ("find", "remove"),
+}
+"""What each mode takes, by MongoDB's names of actions."""
+
+
+def look_at_collection(namespace: Namespace, settings: ImportSettings, *, drop: bool, context: ImportContext) -> int:
+    """How many documents the collection holds, about so many where it is to be dropped; nothing is changed.
+
+    Raises TargetError where the user may not do what is needed, UsageError where the collection is a view.
+    """
+    with control_of(context.deployment) as client:
+        database = client[namespace.database]
+        with target_errors("looking at the collection"):
+            there = read_shape(database, namespace.collection)
+        shape = there or Shape()
+        actions = [*_ACTIONS[settings.mode]]
+        if settings.bypass_document_validation:
+            actions.append("bypassDocumentValidation")
+        if drop:
+            actions += ["dropCollection", *(["createIndex"] if shape.indexes else [])]
+        if drop or there is None:
+            actions += ["createCollection"] if settings.mode != "delete" else []
+        require_rights(database, namespace.collection, actions)
+        with counting():
+            collection = database[namespace.collection]
+            return int(collection.estimated_document_count() if drop else collection.count_documents({}))
+
+
+def prepare_collection(namespace: Namespace, settings: ImportSettings, *, drop: bool, context: ImportContext) -> None:
+    """Empties the collection when asked to, makes it where it is missing. Raises TargetError."""
+    name = namespace.collection
+    with control_of(context.deployment) as client, target_errors("preparing the collection"):
+        database = client[namespace.database]
+        if drop:
+            key = shard_key_wanted(database, name) if is_behind_router(database) else None
+            shape = read_shape(database, name) or Shape()
+            database.drop_collection(name)
+            if shape or key is not None:
+                make(database, name, shape)
+            if key is not None:
+                shard(database, name, key)
+            if shape:
+                context.progress.note(f"kept {shape.text} of {namespace.text}")
+        if settings.mode != "delete":
+            # Servers serialise the implicit creation by concurrent first inserts.
+            with suppress(CollectionInvalid):
+                database.create_collection(name)
+
+
+def counting() -> AbstractContextManager[None]:
+    """Around a count, which takes time in proportion to the documents. Raises TargetError."""
+    return target_errors("counting the documents", within_s=WORK_WITHIN_S)
+
+
+def control_of(deployment: Deployment) -> Client:
+    """A client with time for commands that count."""
+    return control_client(
+        deployment.address, access=deployment.access, purpose="import", command_timeout_s=WORK_WITHIN_S
+    )

@@ -1,0 +1,161 @@
+"""Nothing is changed before all that is needed is there: each verb that can delete, and each part that can be missing.
+
+The collection holds documents and has an index, a validator and a collation of somebody else. Whatever keeps a command
+from beginning, they are as before.
+"""
+
+import errno
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus
+
+import pymongo
+import pytest
+
+from brimline.errors import RecordError
+from brimline.execution import import_data as importing
+from brimline.record import files, layout
+from tests.support.importing import Here
+from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD, SecuredServer, secured_mongod
+from tests.support.server import required_mongod
+
+pytestmark = pytest.mark.mongod
+
+Data = pymongo.database.Database[dict[str, Any]]
+DATABASE, COLLECTION = "prepared", "usertable"
+DATA = ("--data", "load", "--drop", "--records", "200")
+SCANS = """\
+name: scans
+data: {records: 200, database: prepared}
+operations: {read: 1}
+scans: {scenarios: [{name: whole, filter: all}]}
+"""
+VERBS: dict[str, tuple[str, ...]] = {
+    "load": ("load", "ycsb-a", "--records", "200", "--drop"),
+    "run": ("run", "ycsb-a", "--duration", "100ms", *DATA),
+    "sweep": ("sweep", "ycsb-a", *DATA),
+    "vary": ("sweep", "ycsb-a", "--vary", "connections=1,2", *DATA),
+    "vary indexes": ("sweep", "ycsb-a", "--vary", "indexes=field0,field1", *DATA),
+    "capacity": ("capacity", "ycsb-a", "--quick", *DATA),
+    "ab": ("ab", "ycsb-a", "--a", "connections=1", "--b", "connections=2", "--duration", "100ms", *DATA),
+    "interfere": ("interfere", "ycsb-a", "--with", "scan", "--duration", "100ms", *DATA),
+    "grow": ("grow", "ycsb-c", "--to", "200", "--step", "100", "--drop"),
+    "scan": ("scan", "scans.yaml", *DATA),
+    "import": ("import", "rows.json", "--db", DATABASE, "--collection", COLLECTION, "--drop"),
+}
+EXIT_CODES = {"directory": 1, "disk": 1, "record": 1, "connections": 5, "rights": 5, "no rights": 5}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredServer]:
+    with secured_mongod(required_mongod(), tmp_path_factory.mktemp("secured")) as started:
+        with started.client() as client:
+            everywhere = {"db": DATABASE, "collection": ""}
+            may = ["find", "dropCollection", "createCollection", "createIndex", "listIndexes", "listCollections"]
+            client.admin.command(
+                "createRole",
+                "dropper",
+                privileges=[
+                    {"resource": everywhere, "actions": may},
+                    {"resource": {"db": DATABASE, "collection": "brimline_manifest"}, "actions": ["insert", "update"]},
+                ],
+                roles=["clusterMonitor"],
+            )
+            client.admin.command("createUser", "dropper", pwd="x", roles=["dropper"])
+            client.admin.command("createUser", "reader", pwd="x", roles=["readAnyDatabase", "clusterMonitor"])
+        yield started
+
+
+@pytest.fixture
+def database(server: SecuredServer) -> Iterator[Data]:
+    """With a collection that somebody else has made."""
+    with server.client() as client:
+        client.drop_database(DATABASE)
+        made = client[DATABASE].create_collection(
+            COLLECTION, validator={"mine": {"$exists": True}}, collation={"locale": "de"}
+        )
+        made.create_index([("mine", 1), ("also", -1)], unique=True, sparse=True)
+        made.insert_many([{"_id": number, "mine": number} for number in range(50)])
+        yield client[DATABASE]
+
+
+def _state(database: Data) -> Any:
+    """All that a person can lose."""
+    (about,) = database.list_collections(filter={"name": COLLECTION})
+    collection = database[COLLECTION]
+    return list(collection.find().sort("_id")), collection.index_information(), about["options"], about["info"]["uuid"]
+
+
+def _full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "")
+
+
+def _unwritable(*_: object, **__: object) -> None:
+    raise RecordError("can't write the record: no space left on device")
+
+
+def _faulty(fault: str, patch: pytest.MonkeyPatch) -> None:
+    """Takes away what the name says."""
+    match fault:
+        case "disk":
+            patch.setattr(layout, "_write_through", _full)
+        case "record":
+            patch.setattr(files.AppendOnlyFile, "append", _unwritable)
+        case "connections":
+            execution = sys.modules["brimline.execution.execute"]  # its function has the same name
+            patch.setattr(execution, "start_engine", _elsewhere(execution.start_engine))
+            patch.setattr(importing, "_start", partial(_start_elsewhere, importing._start))
+
+
+def _elsewhere(start: Callable[..., Any]) -> Callable[..., Any]:
+    """Connections are made to where nobody is."""
+
+    def start_elsewhere(plan: Any, *words: Any, **named: Any) -> Any:
+        target = plan.target.model_copy(update={"address": "127.0.0.1:1", "replica_set": None})
+        return start(plan.model_copy(update={"target": target, "connect_timeout_ns": 1_000_000}), *words, **named)
+
+    return start_elsewhere
+
+
+def _start_elsewhere(start: Callable[..., Any], plan: Any, *words: Any, **named: Any) -> Any:
+    return start({**plan, "address": "127.0.0.1:1", "reply_timeout_ns": 1_000_000}, *words, **named)
+
+
+@pytest.mark.parametrize("fault", EXIT_CODES)
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_a_command_lacks_costs_no_document_and_no_index(
+    verb: str, fault: str, here: Here, database: Data, server: SecuredServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("rows.json").write_text('{"mine": 100}\n')
+    Path("scans.yaml").write_text(SCANS)
+    user = {"rights": "dropper", "no rights": "reader"}.get(fault, ADMIN)
+    password = quote_plus(ADMIN_PASSWORD) if user == ADMIN else "x"
+    uri = f"mongodb://{user}:{password}@{server.address}/{DATABASE}?authSource=admin"
+    before = _state(database)
+    _faulty(fault, monkeypatch)
+    runs = "/proc/none" if fault == "directory" else "runs"
+    outcome = here.run(*VERBS[verb], "--uri", uri, "-q", "--runs-dir", runs)
+    assert _state(database) == before, outcome.stderr
+    assert outcome.exit_code == EXIT_CODES[fault], outcome.stderr
+    if user != ADMIN:
+        assert "insert isn't granted" in outcome.stderr or "insert, " in outcome.stderr
+
+
+@pytest.mark.parametrize("verb", ["load", "run", "import"])
+def test_without_a_fault_each_of_them_does_replace(
+    verb: str, here: Here, database: Data, server: SecuredServer
+) -> None:
+    """Else the test above would show nothing. What is no document stays."""
+    Path("rows.json").write_text('{"mine": 100}\n')
+    database.command({"collMod": COLLECTION, "validator": {"other": {"$exists": False}}})
+    before = _state(database)
+    uri = f"mongodb://{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@{server.address}/{DATABASE}?authSource=admin"
+    outcome = here.run(*VERBS[verb], "--uri", uri, "--runs-dir", "runs")
+    after = _state(database)
+    assert after[0] != before[0] and after[3] != before[3], outcome.stderr
+    assert after[2] == before[2]
+    assert after[1] == before[1]
+    assert "kept the index mine_1_also_-1 and the options" in outcome.stderr
