@@ -18,7 +18,7 @@ import pytest
 from brimline.errors import RecordError
 from brimline.execution import import_data as importing
 from brimline.record import files, layout
-from tests.support.importing import Here
+from tests.support.command_line import CommandLine
 from tests.support.secured_mongod import ADMIN, ADMIN_PASSWORD, SecuredServer, secured_mongod
 from tests.support.server import required_mongod
 
@@ -127,7 +127,7 @@ def _start_elsewhere(start: Callable[..., Any], plan: Any, *words: Any, **named:
 @pytest.mark.parametrize("fault", EXIT_CODES)
 @pytest.mark.parametrize("verb", VERBS)
 def test_what_a_command_lacks_costs_no_document_and_no_index(
-    verb: str, fault: str, here: Here, database: Data, server: SecuredServer, monkeypatch: pytest.MonkeyPatch
+    verb: str, fault: str, here: CommandLine, database: Data, server: SecuredServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("rows.json").write_text('{"mine": 100}\n')
     Path("scans.yaml").write_text(SCANS)
@@ -146,7 +146,7 @@ def test_what_a_command_lacks_costs_no_document_and_no_index(
 
 @pytest.mark.parametrize("verb", ["load", "run", "import"])
 def test_without_a_fault_each_of_them_does_replace(
-    verb: str, here: Here, database: Data, server: SecuredServer
+    verb: str, here: CommandLine, database: Data, server: SecuredServer
 ) -> None:
     """Else the test above would show nothing. What is no document stays."""
     Path("rows.json").write_text('{"mine": 100}\n')

@@ -23,7 +23,7 @@ from brimline.servers.bundled import free_port
 from brimline.servers.lab.forwarding import forwarder_command
 from brimline.servers.lab.network import Network
 from brimline.servers.listening import listens
-from tests.support.importing import Here
+from tests.support.command_line import CommandLine
 from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.mongod, pytest.mark.other_client]
@@ -49,7 +49,7 @@ def database(mongod: Deployment) -> Iterator[Data]:
 
 
 @pytest.fixture
-def loaded(here: Here, uri: str, database: Data) -> Data:
+def loaded(here: CommandLine, uri: str, database: Data) -> Data:
     """The data of the workloads, and an index of somebody else."""
     assert here.run("load", "ycsb-d", *RECORDS, "--uri", uri, "-q").exit_code == 0
     database["usertable"].create_index("theirs")
@@ -84,7 +84,7 @@ def _at_the_first_inserts(patch: pytest.MonkeyPatch, act: Callable[[], None]) ->
 def test_an_interrupted_run_takes_away_what_it_inserted(
     words: tuple[str, ...],
     number: signal.Signals,
-    here: Here,
+    here: CommandLine,
     uri: str,
     loaded: Data,
     monkeypatch: pytest.MonkeyPatch,
@@ -105,7 +105,7 @@ def test_an_interrupted_run_takes_away_what_it_inserted(
 
 
 def test_what_is_left_after_a_second_ctrl_c_is_said(
-    here: Here, uri: str, loaded: Data, monkeypatch: pytest.MonkeyPatch
+    here: CommandLine, uri: str, loaded: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _at_the_first_inserts(monkeypatch, lambda: [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)] and None)
     outcome = here.run("run", "ycsb-d", *LONG, *RECORDS, "--uri", uri)
@@ -120,7 +120,7 @@ SHORT = ("run", "ycsb-d", "--duration", "300ms", "--warmup", "0s")
 
 
 @pytest.mark.usefixtures("loaded")
-def test_what_a_lost_server_may_hold_is_said(here: Here, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_lost_server_may_hold_is_said(here: CommandLine, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
     def gone(*_: object, **__: object) -> Iterator[None]:
         raise TargetError("the server doesn't answer")
@@ -132,14 +132,14 @@ def test_what_a_lost_server_may_hold_is_said(here: Here, uri: str, monkeypatch: 
     assert "may hold documents that the run inserted (the server doesn't answer)" in outcome.stderr
 
 
-def test_what_stays_among_the_documents_of_others_is_said(here: Here, uri: str, database: Data) -> None:
+def test_what_stays_among_the_documents_of_others_is_said(here: CommandLine, uri: str, database: Data) -> None:
     database["usertable"].insert_one({"_id": "theirs"})
     outcome = here.run(*SHORT, *RECORDS, "--uri", uri, "--data", "as-is")
     assert "what the run inserted stays in left.usertable" in outcome.stderr
 
 
 def test_a_record_that_can_not_be_written_costs_a_load_its_report_and_no_document(
-    here: Here, uri: str, loaded: Data, monkeypatch: pytest.MonkeyPatch
+    here: CommandLine, uri: str, loaded: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise RecordError("can't write: no space left on device")
@@ -156,7 +156,7 @@ def test_a_record_that_can_not_be_written_costs_a_load_its_report_and_no_documen
 
 
 def test_what_a_load_was_to_keep_is_there_again_after_it_was_cut_short_at_the_worst_moment(
-    here: Here, uri: str, loaded: Data, monkeypatch: pytest.MonkeyPatch
+    here: CommandLine, uri: str, loaded: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded.command({"collMod": "usertable", "validator": {"other": {"$exists": False}}})
 
@@ -174,7 +174,7 @@ def test_what_a_load_was_to_keep_is_there_again_after_it_was_cut_short_at_the_wo
     assert "kept: indexes and options of left.usertable are as they were: theirs_1, validat" in outcome.stdout
 
 
-def test_indexes_of_others_are_not_dropped_where_indexes_are_measured(here: Here, uri: str, loaded: Data) -> None:
+def test_indexes_of_others_stay_where_indexes_are_measured(here: CommandLine, uri: str, loaded: Data) -> None:
     outcome = here.run("grow", "ycsb-c", "--to", "200", "--step", "100", "--uri", uri, "-q")
     outcome.check_error(2, "has indexes that brimline did not make: theirs_1", "--drop")
     assert loaded["usertable"].count_documents({}) == 500
@@ -205,7 +205,7 @@ class _Line:
 
 
 def test_an_import_that_lost_its_connections_says_what_the_server_counts(
-    here: Here, mongod: Deployment, database: Data, monkeypatch: pytest.MonkeyPatch
+    here: CommandLine, mongod: Deployment, database: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = _Line(mongod.address)
     show = importing._Ticks.show
