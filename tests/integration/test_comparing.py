@@ -85,7 +85,7 @@ def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
     brimline_cli.run("compare", before[0], open_loop).check_error(2, "closed loop", "open loop", "give both a rate")
 
     trend = brimline_cli.run("trend", "before", "after", "--gate", "5%", "--junit", "trend.xml")
-    assert trend.exit_code == 4 and "too few" in trend.error
+    assert trend.exit_code == 4 and "a trend needs 6" in trend.error
     for copy in range(8):
         shutil.copytree(brimline_cli.directory / before[0], brimline_cli.directory / "many" / f"{copy}-same")
     many = brimline_cli.run("trend", "--runs-dir", "many", "--gate", "5%", "--json")
