@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,13 @@ import pymongo
 import pytest
 
 from tests.support.command_line import CommandLine
-from tests.support.importing import SLOWLY, start
+from tests.support.importing import SLOWLY, kill_behind_a_checkpoint, start
 from tests.support.own_mongod import OwnMongod
 from tests.support.waiting import eventually
 
 ROWS = 15_000
-TEXT = "x" * 180
+TEXT = "x" * 1_000
+"""Long, so that a stretch of the input, which is settled whole, has few rows: soon a checkpoint lies among them."""
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +47,10 @@ def test_an_import_killed_twice_has_every_row_once(
     at = ("--uri", own.uri, "-d", "killed", "-c", f"c{seed}")
     with own.slow_inserts():
         running = start(brimline_cli, 1, rows / name, "--headerline", *at, *SLOWLY)
+        settled = 0
         for attempt in (2, 3):
-            time.sleep(chance.uniform(0.0, 0.5))
-            assert running.process.poll() is None, "the import was over before it could be killed"
-            running.send(signal.SIGKILL)
-            running.end()
+            after_s = chance.uniform(0.0, 0.3)
+            settled = kill_behind_a_checkpoint(brimline_cli, running, settled=settled, after_s=after_s)
             running = start(brimline_cli, attempt, "--resume", "latest", "--uri", own.uri)
     outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr

@@ -1,8 +1,6 @@
 """brimline import of text that is not UTF-8: the documents that mongoimport makes of it, and a note with the line."""
 
 import json
-import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 from bson.codec_options import CodecOptions
 
 from tests.support.command_line import CommandLine
-from tests.support.importing import SLOWLY, start
+from tests.support.importing import SLOWLY, kill_behind_a_checkpoint, start
 from tests.support.own_mongod import OwnMongod
 
 ROWS = 15_000
@@ -77,16 +75,14 @@ def test_a_killed_import_counts_each_cell_once(brimline_cli: CommandLine, tmp_pa
     path = brimline_cli.directory / "rows.csv"
     with path.open("wb") as out:
         out.write(b"k,\xe9\n")
-        out.writelines(b"%d,%s\xe9\n" % (number, b"x" * 180) for number in range(ROWS))
+        out.writelines(b"%d,%s\xe9\n" % (number, b"x" * 1_000) for number in range(ROWS))
     with OwnMongod.running(tmp_path / "db") as server:
         at = ("--uri", server.uri, "-d", "latin", "-c", "killed")
         with server.slow_inserts():
             running = start(brimline_cli, 1, path, "--headerline", *at, *SLOWLY)
+            settled = len(b"k,\xe9\n")  # the header is settled by itself
             for attempt in (2, 3):
-                time.sleep(0.6)  # so that a checkpoint lies behind the header
-                assert running.process.poll() is None, "the import was over before it could be killed"
-                running.send(signal.SIGKILL)
-                running.end()
+                settled = kill_behind_a_checkpoint(brimline_cli, running, settled=settled, after_s=0.0)
                 running = start(brimline_cli, attempt, "--resume", "latest", "--uri", server.uri)
         outcome = running.end()
     assert outcome.exit_code == 0, outcome.stderr
