@@ -133,7 +133,8 @@ def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricT
 def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -> GateCase:
     name = f"{series.name} {series.plan_hash} {trend.metric.key}"
     if not trend.enough:
-        return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=too_few_text(trend))
+        return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=too_few_text(trend),
+                        advice="make more runs of the plan, long enough for its percentiles")  # fmt: skip
     if not series.ends_with(trend):
         text = message(
             "{metric}: not known of the newest run, {name}", metric=trend.metric.label, name=series.runs[-1].name
