@@ -101,7 +101,15 @@ def parse_rate(text: str) -> float:
     period = match["period"] or "s"
     if period not in _RATE_PERIODS_S:
         raise ValueError(f'"{text}" is no rate; it can be per s, min or h')
-    return float(_exact(match["number"]) * _COUNT_PREFIXES[match["prefix"]] / _RATE_PERIODS_S[period])
+    return _float(_exact(match["number"]) * _COUNT_PREFIXES[match["prefix"]] / _RATE_PERIODS_S[period])
+
+
+def _float(number: Fraction) -> float:
+    """The nearest float; infinity beyond all of them."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def parse_count(text: str) -> int:
@@ -144,7 +152,7 @@ def parse_percentage(text: str) -> float:
     match = _PERCENTAGE.fullmatch(_trimmed(text))
     if match is None:
         raise ValueError(f'"{text}" is no percentage; write it like "0.1%"')
-    return float(_exact(match["number"]) / 100)
+    return _float(_exact(match["number"]) / 100)
 
 
 # --- writing exactly

@@ -6,6 +6,7 @@ with a `ValueError` whose text fits behind the key's name.
 
 import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -61,7 +62,7 @@ def duration(minimum_ns: int, maximum_ns: int, *, advice: str = "") -> Callable[
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError(f'must be a duration such as "10s", not {shown(value)}; {within}')
-        if not isinstance(value, str) and not math.isfinite(value):
+        if not isinstance(value, str) and not _is_number(value):
             raise ValueError(f"must be in {bounds}, but is {shown(value)}{hint}")
         if not isinstance(value, str) and value != 0:
             raise ValueError(f'{shown(value)} has no unit; write "{value}s" or "{value}ms"')
@@ -84,7 +85,7 @@ def whole(
 
     def read(value: object) -> int:
         number = _number(value, parse, "a whole number", advice=advice)
-        if not math.isfinite(number) or number != int(number):
+        if not _is_number(number) or number != int(number):
             raise ValueError(f"must be a whole number, but is {shown(value)}{hint}")
         if not minimum <= number <= maximum:
             raise ValueError(f"must be in {minimum} to {maximum}, but is {shown(value)}{hint}")
@@ -97,10 +98,16 @@ def _number(value: object, parse: Callable[[str], float], what: str, *, advice: 
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"must be {what}, not {shown(value)}{f'; {advice}' if advice else ''}")
     if not isinstance(value, str):
-        return value
+        return value if _is_number(value) else math.nan
     if re.match(r"\s*-\s*[0-9]", value):
         raise ValueError(f"must not be negative, but is {shown(value)}{f'; {advice}' if advice else ''}")
-    return parse(value)
+    number = parse(value)
+    return number if _is_number(number) else math.nan
+
+
+def _is_number(value: float) -> bool:
+    """Whether a float holds it: Python's whole numbers go on where floats end."""
+    return abs(value) <= sys.float_info.max
 
 
 def rate(value: object) -> float:
@@ -123,7 +130,7 @@ def rate_or_zero(value: object) -> float:
 
 def percentage(value: object) -> float:
     """Reads "0.1%" as 0.001. A number without the sign is refused, but for 0."""
-    if not isinstance(value, bool) and isinstance(value, int | float) and value != 0:
+    if not isinstance(value, bool) and isinstance(value, int | float) and value != 0 and _is_number(value):
         raise ValueError(f'{shown(value)} can be read as {value} % and as {value * 100:g} %; write "{value}%"')
     advice = "write it like 0.1%"
     share = float(_number(value, units.parse_percentage, 'a percentage such as "0.1%"', advice=advice))

@@ -139,7 +139,7 @@ class YcsbProperties:
             value = units.parse_count(text)
         except ValueError:
             value = minimum - 1
-        if value < minimum:
+        if not minimum <= value < 1 << 63:
             self.refuse(
                 name,
                 f'must be a whole number from {minimum} on, but is "{text}"',
