@@ -1,4 +1,4 @@
-//! Owns telling by its first bytes that an input is compressed, which no format that is read here can begin like.
+//! Owns telling by its first bytes that an input is compressed or an archive, which no format that is read here can begin like.
 
 use crate::{DOCUMENT_BYTES_MAX, Format};
 
@@ -25,6 +25,9 @@ pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
             Some("the input is compressed with bzip2: decompress it first")
         }
+        [0x6d, 0xe2, 0x99, 0x81, ..] => Some(
+            "the input is an archive of mongodump: restore it with mongorestore, or dump into a directory (mongodump --out)",
+        ),
         _ => None,
     }
 }
@@ -64,6 +67,14 @@ mod tests {
         }
         let named = [0x1f, 0x8b, 8, 8, 0x10, 0, 0, 0, 9, 99];
         assert!(reason(&named, Format::Bson).is_some(), "longer than any document");
+    }
+
+    #[test]
+    fn an_archive_is_told_whatever_it_was_taken_for() {
+        let head = [0x6d, 0xe2, 0x99, 0x81, 0x5f, 0, 0, 0, 0x10, b'c'];
+        for format in [Format::Bson, Format::Json, Format::Csv, Format::Tsv] {
+            assert!(reason(&head, format).is_some_and(|reason| reason.contains("archive")));
+        }
     }
 
     #[test]

@@ -11,12 +11,14 @@ const SKIP_BYTES: u64 = 256 * 1024;
 pub struct Input {
     source: Box<dyn Read + Send>,
     ended: bool,
+    /// Why nothing more can be read; told when more is asked for.
+    damaged: Option<std::io::Error>,
 }
 
 impl Input {
     /// Reads from `source`, from its beginning.
     pub fn new(source: Box<dyn Read + Send>) -> Self {
-        Self { source, ended: false }
+        Self { source, ended: false, damaged: None }
     }
 
     /// Whether the source has no more bytes.
@@ -24,13 +26,20 @@ impl Input {
         self.ended
     }
 
-    /// Appends `length` bytes to `buffer`; fewer only at the end of the source. `at` is named in the error.
+    /// Appends `length` bytes to `buffer`; fewer only at the end of the source, or before the place where it is damaged. `at` is named
+    /// in the error.
     pub fn read(&mut self, buffer: &mut Vec<u8>, length: usize, at: Position) -> Result<(), InputError> {
+        if let Some(error) = self.damaged.take() {
+            return Err(unreadable(&error, at));
+        }
         let before = buffer.len();
         buffer.reserve(length);
         let read = self.source.by_ref().take(length as u64).read_to_end(buffer);
-        read.map_err(|error| unreadable(&error, at))?;
-        self.ended = buffer.len() - before < length;
+        match read {
+            Ok(_) => self.ended = buffer.len() - before < length,
+            Err(error) if buffer.len() == before => return Err(unreadable(&error, at)),
+            Err(error) => self.damaged = Some(error),
+        }
         Ok(())
     }
 

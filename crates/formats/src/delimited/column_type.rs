@@ -21,21 +21,78 @@ pub enum ColumnType {
     String,
 }
 
-/// Splits `name.type(argument)`.
+const TYPES: [&str; 12] = [
+    "auto",
+    "binary",
+    "boolean",
+    "date",
+    "date_go",
+    "date_ms",
+    "date_oracle",
+    "decimal",
+    "double",
+    "int32",
+    "int64",
+    "string",
+];
+
+/// Splits `name.type(argument)` at the last type of which the rest can be the argument.
 pub fn split_typed_name(header: &str) -> Result<(&str, ColumnType), String> {
     let untyped = || format!("column \"{header}\" has no type; with column types it is written name.type()");
     let text = header.strip_suffix(')').ok_or_else(untyped)?;
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    for (dot, _) in text.match_indices('.') {
+    let mut found = None;
+    for (dot, _) in text.rmatch_indices('.') {
         let after = &text[dot + 1..];
         let length = after.bytes().take_while(|&byte| is_word(byte)).count();
         if length > 0 && after.as_bytes().get(length) == Some(&b'(') {
-            let column_type = ColumnType::new(&after[..length], &after[length + 1..])
-                .map_err(|reason| format!("column \"{header}\": {reason}"))?;
-            return Ok((&text[..dot], column_type));
+            let typed = (dot, &after[..length], &after[length + 1..]);
+            // An argument may look like a type, so that one that exists goes before one further back that doesn't.
+            found = found.or(Some(typed));
+            if TYPES.contains(&typed.1) {
+                found = Some(typed);
+                break;
+            }
         }
     }
-    Err(untyped())
+    let (dot, name, argument) = found.ok_or_else(untyped)?;
+    let column_type = ColumnType::new(name, &unescaped(argument))
+        .map_err(|reason| format!("column \"{header}\": {reason}"))?;
+    Ok((&text[..dot], column_type))
+}
+
+/// Splits a list of columns at its commas; those in brackets belong to the argument of a type.
+pub fn split_fields(list: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut level = 0_usize;
+    for character in list.chars() {
+        match character {
+            '(' => level += 1,
+            ')' => level = level.saturating_sub(1),
+            ',' if level == 0 => {
+                fields.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        fields.last_mut().expect("there is one from the start").push(character);
+    }
+    fields
+}
+
+/// An argument without its backslashes; a doubled one stands for itself.
+fn unescaped(argument: &str) -> String {
+    let mut out = String::with_capacity(argument.len());
+    let mut rest = argument.chars();
+    while let Some(character) = rest.next() {
+        if character != '\\' {
+            out.push(character);
+        } else if let Some(next @ ('\\' | '(' | ')')) = rest.clone().next() {
+            out.push(next);
+            rest.next();
+        }
+    }
+    out
 }
 
 impl ColumnType {
@@ -170,7 +227,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_is_what_follows_the_first_dot_with_a_word_and_a_bracket() {
+    fn lists_are_split_at_commas_outside_of_brackets() {
+        let list = "id.int32(),v.date(January 2, 2006),s.string()";
+        assert_eq!(split_fields(list), ["id.int32()", "v.date(January 2, 2006)", "s.string()"]);
+        assert_eq!(split_fields("a,b(c,(d,e),f),g"), ["a", "b(c,(d,e),f)", "g"]);
+        assert_eq!(split_fields("a),b"), ["a)", "b"], "a bracket that closes nothing");
+        assert_eq!(split_fields(""), [""]);
+        assert_eq!(split_fields("a,,b,"), ["a", "", "b", ""]);
+    }
+
+    #[test]
+    fn escapes_are_taken_out_of_arguments() {
+        for (argument, expected) in [
+            (r"2006\\01", r"2006\01"),
+            (r"\(2006\)", "(2006)"),
+            (r"Jan 2\, 2006", "Jan 2, 2006"),
+            (r"\x", "x"),
+            (r"\", ""),
+            (r"\\\(", r"\("),
+        ] {
+            assert_eq!(unescaped(argument), expected, "{argument}");
+        }
+    }
+
+    #[test]
+    fn a_type_is_the_last_that_there_is() {
+        let name = |header| split_typed_name(header).map(|(name, column_type)| (name, column_type.name()));
+        assert_eq!(name("a.string().int32()"), Ok(("a.string()", "int32")));
+        assert_eq!(name("d.date_ms(yyyy.MM(dd))"), Ok(("d", "date")));
+        assert_eq!(name("a.(b).int64()"), Ok(("a.(b)", "int64")));
+    }
+
+    #[test]
+    fn a_type_is_what_follows_a_dot_with_a_word_and_a_bracket() {
         let name = |header| split_typed_name(header).map(|(name, column_type)| (name, column_type.name()));
         assert_eq!(name("a.b.int64()"), Ok(("a.b", "int64")));
         assert_eq!(name("d.date(2006-01-02 (MST).x)"), Ok(("d", "date")));

@@ -1,7 +1,7 @@
 //! Owns where the names of the columns come from.
 
 use super::Dialect;
-use super::column_type::{ColumnType, split_typed_name};
+use super::column_type::{ColumnType, split_fields, split_typed_name};
 use super::columns::{Column, columns};
 use super::rows::{Cells, RowEnd, push_unescaped};
 use crate::input::Input;
@@ -37,7 +37,7 @@ pub fn read_header(
                 "the columns have no names: give fields, a field file or say that there is a header line";
             return Err(error(reason.to_owned()));
         }
-        Some(Columns::Fields(list)) => list.split(',').map(str::to_owned).collect(),
+        Some(Columns::Fields(list)) => split_fields(list),
         Some(Columns::FieldFile(text)) => text.lines().map(str::to_owned).collect(),
         Some(Columns::Headerline) => header_line(dialect, input, &mut carried, &mut position, &mut not_utf8)?,
     };

@@ -93,9 +93,7 @@ impl Cells {
         }
         let mut at = 0;
         loop {
-            while is_space(bytes, at) {
-                at += 1;
-            }
+            at += spaces(bytes, at);
             let end = if bytes.get(at) == Some(&b'"') {
                 self.read_quoted(bytes, at + 1)
             } else {
@@ -150,10 +148,7 @@ impl Cells {
             }
         };
         self.list.push(Cell { start, end, escaped });
-        let mut after = end + 1;
-        while is_space(bytes, after) {
-            after += 1;
-        }
+        let after = end + 1 + spaces(bytes, end + 1);
         match (bytes.get(after), bytes.get(after + 1)) {
             (Some(b','), _) => Ok((CellEnd::Delimiter, after + 1)),
             (Some(b'\n'), _) => Ok((CellEnd::Row, after + 1)),
@@ -191,19 +186,61 @@ fn blank_line(bytes: &[u8]) -> Option<usize> {
     }
 }
 
+/// Length of the white space at `at`: all of Unicode's, a lone CR too, but no line break and nothing before the end of the input
+/// that may be the first half of one.
 #[inline]
-fn is_space(bytes: &[u8], at: usize) -> bool {
-    matches!(bytes.get(at), Some(b' ' | b'\t' | 0x0b | 0x0c))
+fn spaces(bytes: &[u8], at: usize) -> usize {
+    let mut next = at;
+    loop {
+        match bytes.get(next) {
+            Some(b' ' | b'\t' | 0x0b | 0x0c) => next += 1,
+            Some(b'\r') if bytes.get(next + 1).is_some_and(|&byte| byte != b'\n') => next += 1,
+            Some(0x80..) => match wide_space(&bytes[next..]) {
+                0 => return next - at,
+                length => next += length,
+            },
+            _ => return next - at,
+        }
+    }
+}
+
+/// Length of the white space beyond ASCII that `bytes` begin with, 0: none.
+#[cold]
+fn wide_space(bytes: &[u8]) -> usize {
+    match bytes {
+        [0xc2, 0x85 | 0xa0, ..] => 2,
+        [0xe1, 0x9a, 0x80, ..]
+        | [0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf, ..]
+        | [0xe2, 0x81, 0x9f, ..]
+        | [0xe3, 0x80, 0x80, ..] => 3,
+        _ => 0,
+    }
 }
 
 /// Where a cell without quotes ends when the spaces at its end are left out.
 #[inline]
 fn trimmed_end(bytes: &[u8], start: usize, stop: usize) -> usize {
     let mut end = stop;
-    while end > start && matches!(bytes[end - 1], b' ' | b'\t' | b'\r' | 0x0b | 0x0c) {
-        end -= 1;
+    while end > start {
+        end -= match bytes[end - 1] {
+            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => 1,
+            0x80.. => match wide_space_before(&bytes[start..end]) {
+                0 => return end,
+                length => length,
+            },
+            _ => return end,
+        };
     }
     end
+}
+
+/// Length of the white space beyond ASCII that `bytes` end with, 0: none.
+#[cold]
+fn wide_space_before(bytes: &[u8]) -> usize {
+    [2, 3]
+        .into_iter()
+        .find(|&length| bytes.len() >= length && wide_space(&bytes[bytes.len() - length..]) == length)
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -232,7 +269,7 @@ mod tests {
 
     #[test]
     fn cells_of_csv_are_trimmed_unless_quoted() {
-        let cases: [(&str, &[&str]); 12] = [
+        let cases: [(&str, &[&str]); 18] = [
             ("a,b,c\nnext", &["a", "b", "c"]),
             (" a b ,\tc\t\r\n", &["a b", "c"]),
             ("", &[""]),
@@ -245,6 +282,12 @@ mod tests {
             ("\"a\r\nb\rc\nd\"\r\n", &["a\nb\rc\nd"]),
             ("\"a,b\",c", &["a,b", "c"]),
             ("a\rb", &["a\rb"]),
+            ("\u{a0}12\u{a0},\u{3000}x y\u{2003} \n", &["12", "x y"]),
+            ("\u{a0}\"\u{a0}a\u{a0}\"\u{a0} ,\"b\"\u{2028}\n", &["\u{a0}a\u{a0}", "b"]),
+            ("\ra\r,\"b\"\r\r\nnext", &["a", "b"]),
+            ("\"a\"\r,b\r\r\n", &["a", "b"]),
+            ("\u{85}é\u{1680}\u{205f}\u{202f}", &["é"]),
+            ("\u{200b}a\u{feff}", &["\u{200b}a\u{feff}"]),
         ];
         for (text, cells) in cases {
             assert_eq!(row(Dialect::Csv, text).unwrap(), cells, "{text:?}");
@@ -256,6 +299,8 @@ mod tests {
         assert_eq!(row(Dialect::Csv, "1,ab\"c\n"), Err(Malformed::BareQuote));
         assert_eq!(row(Dialect::Csv, "1,\"ab\"c\n"), Err(Malformed::AfterQuote));
         assert_eq!(row(Dialect::Csv, "1,\"ab\n2,c\n"), Err(Malformed::NeverClosed));
+        assert_eq!(row(Dialect::Csv, "\"a\"\u{a0}\"b\"\n"), Err(Malformed::AfterQuote));
+        assert_eq!(row(Dialect::Csv, "\"a\"\rb\n"), Err(Malformed::AfterQuote));
     }
 
     #[test]

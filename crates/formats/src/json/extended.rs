@@ -1,16 +1,19 @@
 //! Owns the types of Extended JSON: objects whose first name begins with `$`.
 //!
-//! Source: <https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/>, and version 1 of it in `legacy`.
+//! Source: <https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/>. Version 1 is in `legacy`.
 
 use brimline_bson::ElementType;
 
 use super::parser::{Parser, Syntax};
-use crate::values::{binary, date_layout, decimal, number};
+use crate::values::{binary, date_layout, decimal, number, text};
 
 impl Parser<'_> {
     /// Appends the value of an object whose first name stands in `scratch`, its colon read. `None`, with nothing read, when the name
     /// is that of no type.
     pub fn push_extended(&mut self, out: &mut Vec<u8>) -> Result<Option<ElementType>, Syntax> {
+        if self.legacy {
+            return self.push_legacy_extended(out);
+        }
         let element_type = match self.scratch.as_slice() {
             b"$oid" => {
                 let id = self.object_id()?;
@@ -84,13 +87,6 @@ impl Parser<'_> {
                 self.push_pointer(out)?;
                 ElementType::DbPointer
             }
-            b"$regex" if self.legacy => {
-                let pattern = self.text_value("$regex")?;
-                let options =
-                    if self.take_second("$options")? { self.text_value("$options")? } else { Vec::new() };
-                self.push_regex(&pattern, options, out)?;
-                ElementType::Regex
-            }
             _ => return Ok(None),
         };
         self.expect(b'}', "} is missing after a value of Extended JSON")?;
@@ -98,7 +94,7 @@ impl Parser<'_> {
     }
 
     /// A string that must come next.
-    fn text_value(&mut self, what: &str) -> Result<Vec<u8>, Syntax> {
+    pub fn text_value(&mut self, what: &str) -> Result<Vec<u8>, Syntax> {
         let quote = self.peek_string(what)?;
         self.at += 1;
         let mut text = Vec::new();
@@ -116,23 +112,21 @@ impl Parser<'_> {
     }
 
     /// What `parse` makes of the string that must come next.
-    fn parsed<T>(&mut self, what: &str, parse: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Syntax> {
+    pub fn parsed<T>(&mut self, what: &str, parse: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Syntax> {
         let quote = self.peek_string(what)?;
-        let before = self.at;
         self.at += 1;
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         let read = self.push_string_text(quote, &mut text);
-        let value = parse(&text);
+        let value = read.map(|()| {
+            parse(&text)
+                .ok_or_else(|| Syntax { reason: format!("{what} can't be \"{}\"", text::shown(&text)) })
+        });
         self.scratch = text;
-        read?;
-        value.ok_or_else(|| {
-            self.at = before;
-            self.error(&format!("{what} can't be"))
-        })
+        value?
     }
 
-    fn object_id(&mut self) -> Result<[u8; 12], Syntax> {
+    pub fn object_id(&mut self) -> Result<[u8; 12], Syntax> {
         self.parsed("$oid", |text| binary::hex(text)?.try_into().ok())
     }
 
@@ -150,7 +144,7 @@ impl Parser<'_> {
                 Ok(unix_ms)
             }
             Some(b'-' | b'0'..=b'9') => self.integer("$date"),
-            _ => self.parsed("$date", date_layout::rfc3339),
+            _ => self.parsed("$date", date_layout::extended_json),
         }
     }
 
@@ -173,7 +167,7 @@ impl Parser<'_> {
     }
 
     /// The next name, its colon taken.
-    fn key(&mut self) -> Result<Vec<u8>, Syntax> {
+    pub fn key(&mut self) -> Result<Vec<u8>, Syntax> {
         let mut key = Vec::new();
         self.push_key(&mut key)?;
         Ok(key)
@@ -255,7 +249,7 @@ impl Parser<'_> {
         Ok(ElementType::CodeWithScope)
     }
 
-    fn push_timestamp(&mut self, out: &mut Vec<u8>) -> Result<(), Syntax> {
+    pub fn push_timestamp(&mut self, out: &mut Vec<u8>) -> Result<(), Syntax> {
         let mut parts = [0u32; 2];
         self.pair(["t", "i"], |parser, index| {
             let value = parser.integer("$timestamp")?;
@@ -317,7 +311,7 @@ impl Parser<'_> {
 }
 
 /// Appends a string without its type.
-fn push_text(text: &[u8], out: &mut Vec<u8>) {
+pub fn push_text(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&(text.len() as u32 + 1).to_le_bytes());
     out.extend_from_slice(text);
     out.push(0);
@@ -341,7 +335,7 @@ pub fn push_timestamp(seconds: u32, increment: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&seconds.to_le_bytes());
 }
 
-fn hex_byte(text: &[u8]) -> Option<u8> {
+pub fn hex_byte(text: &[u8]) -> Option<u8> {
     if !(1..=2).contains(&text.len()) {
         return None;
     }

@@ -4,6 +4,7 @@ mod boundaries;
 mod convert;
 mod depth;
 mod extended;
+mod legacy;
 mod parser;
 mod shell;
 mod strings;

@@ -186,7 +186,7 @@ impl Parser<'_> {
 fn push_constructed(name: &[u8], arguments: &[Argument], out: &mut Vec<u8>) -> Option<ElementType> {
     Some(match (name, arguments) {
         (b"ISODate" | b"Date", [Argument::Text(text)]) => {
-            out.extend_from_slice(&date_layout::rfc3339(text)?.to_le_bytes());
+            out.extend_from_slice(&date_layout::legacy_json(text)?.to_le_bytes());
             ElementType::DateTime
         }
         (b"Date", [Argument::Number(_)]) => {

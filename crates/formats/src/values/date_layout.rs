@@ -3,6 +3,8 @@
 //! Source: <https://pkg.go.dev/time#pkg-constants> and `time.Parse` there. Differs in one thing: names of time zones other than
 //! UTC and GMT are read as UTC always, where Go takes the offset of the machine's own zone when the name is its.
 
+use std::sync::LazyLock;
+
 use super::date::Date;
 
 /// A layout, told apart.
@@ -179,11 +181,23 @@ fn go_fraction(text: &[u8]) -> Option<(Part, usize)> {
     Some((part, 1 + digits))
 }
 
-/// Milliseconds since 1970 of a date in RFC 3339's form, seconds and offset needed.
-pub fn rfc3339(text: &[u8]) -> Option<i64> {
-    static LAYOUT: std::sync::LazyLock<DateLayout> =
-        std::sync::LazyLock::new(|| DateLayout::from_go("2006-01-02T15:04:05Z07:00"));
-    LAYOUT.parse(text)
+/// Layouts that are tried one after the other.
+type Layouts = LazyLock<Vec<DateLayout>>;
+
+/// Milliseconds since 1970 of a date as Extended JSON has it: seconds and offset needed, the offset with or without its colon.
+pub fn extended_json(text: &[u8]) -> Option<i64> {
+    static LAYOUTS: Layouts = LazyLock::new(|| {
+        ["2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"].map(DateLayout::from_go).into()
+    });
+    LAYOUTS.iter().find_map(|layout| layout.parse(text))
+}
+
+/// The same as version 1 of Extended JSON has it, which does without seconds too.
+pub fn legacy_json(text: &[u8]) -> Option<i64> {
+    static LAYOUTS: Layouts =
+        LazyLock::new(|| ["2006-01-02T15:04Z", "2006-01-02T15:04-0700"].map(DateLayout::from_go).into());
+    // Layouts with seconds and a sign are in the first list, where the Z of an offset of 0 may stand as well.
+    extended_json(text).or_else(|| LAYOUTS.iter().find_map(|layout| layout.parse(text)))
 }
 
 #[cfg(test)]
@@ -250,7 +264,7 @@ mod tests {
     fn days_agree_with_the_official_library() {
         for unix_ms in (-62_135_596_800_000..253_402_300_799_999).step_by(77_777_777_777) {
             let text = bson::DateTime::from_millis(unix_ms).try_to_rfc3339_string().unwrap();
-            assert_eq!(rfc3339(text.as_bytes()), Some(unix_ms), "{text}");
+            assert_eq!(extended_json(text.as_bytes()), Some(unix_ms), "{text}");
         }
     }
 }

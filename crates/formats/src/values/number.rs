@@ -33,6 +33,35 @@ pub fn integer(text: &[u8]) -> Option<i64> {
     if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
 }
 
+/// An integer as literals of Go write it: decimal, or after `0x`, `0o`, `0b` or `0` of another base; underscores may stand between digits.
+pub fn integer_of_any_base(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = sign(text);
+    let (base, digits, mut may_be_underscore) = match digits {
+        [b'0', b'x' | b'X', rest @ ..] => (16, rest, true),
+        [b'0', b'o' | b'O', rest @ ..] => (8, rest, true),
+        [b'0', b'b' | b'B', rest @ ..] => (2, rest, true),
+        [b'0', rest @ ..] if !rest.is_empty() => (8, rest, true),
+        _ => (10, digits, false),
+    };
+    let mut value: u64 = 0;
+    for &byte in digits {
+        if byte == b'_' {
+            if !may_be_underscore {
+                return None;
+            }
+            may_be_underscore = false;
+            continue;
+        }
+        let digit = char::from(byte).to_digit(base)?;
+        value = value.checked_mul(u64::from(base))?.checked_add(u64::from(digit))?;
+        may_be_underscore = true;
+    }
+    if digits.is_empty() || !digits[digits.len() - 1].is_ascii_alphanumeric() {
+        return None;
+    }
+    if negative { 0i64.checked_sub_unsigned(value) } else { i64::try_from(value).ok() }
+}
+
 /// A floating-point number: decimal, hexadecimal with an exponent, or one of the words for infinity and "not a number". `None` also
 /// when it is too large to be finite.
 pub fn double(text: &[u8]) -> Option<f64> {

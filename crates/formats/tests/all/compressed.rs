@@ -40,3 +40,39 @@ fn a_dump_whose_first_document_begins_like_gzip_is_read() {
     assert_eq!((bytes.len(), &bytes[..3]), (whole, &GZIP[..3]));
     assert_eq!(read_all(&options(Format::Bson), bytes).documents(), [document]);
 }
+
+/// A decompressor at the end of a file that was cut: it gives what it has, then says that more should come.
+struct Cut(std::io::Cursor<Vec<u8>>);
+
+impl std::io::Read for Cut {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+            length => Ok(length),
+        }
+    }
+}
+
+#[test]
+fn every_whole_record_before_the_damage_is_read() {
+    for whole in [0, 1, 1_000, 100_000] {
+        let text = "{\"a\":1}\n".repeat(whole) + "{\"a\":";
+        let source = Cut(std::io::Cursor::new(text.into_bytes()));
+        let mut opened =
+            brimline_formats::open(&options(Format::Json), Box::new(source)).expect("it can be begun");
+        let (mut read, mut documents) = (0, brimline_formats::Documents::default());
+        let error = loop {
+            match opened.splitter.next_stretch(Vec::new()) {
+                Ok(stretch) => {
+                    documents.clear();
+                    opened.convert.convert(&stretch.expect("no end without the error"), &mut documents);
+                    assert!(documents.stop.is_none(), "{:?}", documents.stop);
+                    read += documents.rows.len();
+                }
+                Err(error) => break error,
+            }
+        };
+        assert!(error.reason.contains("ends in the middle"), "{error}");
+        assert_eq!((read, error.line), (whole, whole as u64 + 1));
+    }
+}

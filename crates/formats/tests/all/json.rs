@@ -25,6 +25,10 @@ fn binary(subtype: BinarySubtype, bytes: &[u8]) -> Bson {
     Bson::Binary(Binary { subtype, bytes: bytes.to_vec() })
 }
 
+fn date(unix_ms: i64) -> Bson {
+    Bson::DateTime(bson::DateTime::from_millis(unix_ms))
+}
+
 #[test]
 fn extended_json_has_its_types() {
     let id = bson::oid::ObjectId::parse_str("5f0000000000000000000001").unwrap();
@@ -40,7 +44,12 @@ fn extended_json_has_its_types() {
             Bson::Timestamp(Timestamp { time: u32::MAX, increment: 6 }),
         ),
         (r#"{"$regularExpression":{"options":"mi","pattern":"a/b"}}"#, regex("a/b", "im")),
-        (r#"{"$date":"2020-01-02T03:04:05.678+0200"}"#, Bson::Null),
+        (r#"{"$date":"2021-03-10T01:30:00.5+0230"}"#, date(1_615_330_800_500)),
+        (r#"{"$date":"2021-03-10T01:30:00.5+02:30"}"#, date(1_615_330_800_500)),
+        (r#"{"$date":"2021-03-09T23:00:00-0000"}"#, date(1_615_330_800_000)),
+        (r#"{"$date":"2021-03-09T23:00:00+02"}"#, Bson::Null),
+        (r#"{"$date":"2021-03-09T23:00Z"}"#, Bson::Null),
+        (r#"{"$date":"2021-03-09T23:00:00+0299"}"#, Bson::Null),
         (r#"{"$code":"f()"}"#, Bson::JavaScriptCode("f()".to_owned())),
         (r#"{"$ref":"c","$id":1}"#, Bson::Document(doc! {"$ref": "c", "$id": 1})),
         (r#"{"a":{"$oid":1}.0}"#, Bson::Null),
@@ -56,7 +65,6 @@ fn extended_json_has_its_types() {
 
 #[test]
 fn the_shells_syntax_has_the_same_types() {
-    let date = |unix_ms| Bson::DateTime(bson::DateTime::from_millis(unix_ms));
     let cases = [
         ("'it\\'s'", Bson::String("it's".to_owned())),
         ("{a: 1, $b: 'x'}", Bson::Document(doc! {"a": 1, "$b": "x"})),
@@ -95,6 +103,62 @@ fn the_shells_syntax_has_the_same_types() {
             );
         }
     }
+}
+
+#[test]
+fn version_1_has_its_own_types_in_any_order() {
+    let id = bson::oid::ObjectId::parse_str("5f0000000000000000000001").unwrap();
+    let cases = [
+        (r#"{"$date":"2021-03-09T23:00Z"}"#, date(1_615_330_800_000)),
+        (r#"{"$date":"2021-03-10T01:30+0230"}"#, date(1_615_330_800_000)),
+        (r#"{"$date":"2021-03-09T23:00:00.25Z"}"#, date(1_615_330_800_250)),
+        (r#"{"$date":"2021-03-10T01:30:00.25+02:30"}"#, date(1_615_330_800_250)),
+        (r#"{"$date":1577934245000.9}"#, date(1_577_934_245_000)),
+        (r#"{"$date":-1.5}"#, date(-1)),
+        (r#"{"$date":1e3}"#, date(1_000)),
+        (r#"{"$date":{"$numberLong":"0x10"}}"#, date(16)),
+        (r#"{"$date":ISODate("2021-03-09T23:00Z")}"#, date(1_615_330_800_000)),
+        (r#"{"$oid":"5f0000000000000000000001"}"#, Bson::ObjectId(id)),
+        (r#"{"$numberLong":"-0x10"}"#, Bson::Int64(-16)),
+        (r#"{"$numberInt":"017"}"#, Bson::Int32(15)),
+        (r#"{"$options":"im","$regex":"a"}"#, regex("a", "im")),
+        (r#"{"$type":"05","$binary":"YQ=="}"#, binary(BinarySubtype::Md5, b"a")),
+        (r#"{"$undefined":[1]}"#, Bson::Undefined),
+        (r#"{"$maxKey":"x"}"#, Bson::MaxKey),
+        (r#"{"$code":"f()"}"#, Bson::JavaScriptCode("f()".to_owned())),
+        (r#"{"$regex":"a"}"#, Bson::Document(doc! {"$regex": "a"})),
+        (
+            r#"{"$regex":"a","$options":"i","x":1}"#,
+            Bson::Document(doc! {"$regex": "a", "$options": "i", "x": 1}),
+        ),
+        (r#"{"$numberDouble":"1"}"#, Bson::Document(doc! {"$numberDouble": "1"})),
+        (r#"{"$uuid":"x"}"#, Bson::Document(doc! {"$uuid": "x"})),
+        (r#"{"$type":2}"#, Bson::Document(doc! {"$type": 2})),
+        (r#"{"$symbol":"s"}"#, Bson::Document(doc! {"$symbol": "s"})),
+        (
+            r#"{"$binary":{"base64":"YQ==","subType":"00"}}"#,
+            Bson::Document(doc! {"$binary": {"base64": "YQ==", "subType": "00"}}),
+        ),
+        (r#"{"$date":"2021-03-09"}"#, Bson::Null),
+        (r#"{"$regex":"a","$options":"x"}"#, Bson::Null),
+        (r#"{"$numberLong":"1_"}"#, Bson::Null),
+    ];
+    for (text, expected) in cases {
+        if expected == Bson::Null {
+            assert!(read(true, &format!("{{\"v\":{text}}}")).stop.is_some(), "{text}");
+        } else {
+            assert_eq!(value(true, text), expected, "{text}");
+        }
+    }
+    let scoped = value(true, r#"{"$scope":{"a":1},"$code":"f()"}"#);
+    assert_eq!(scoped, value(true, r#"{"$code":"f()","$scope":{"a":1}}"#));
+    assert!(matches!(scoped, Bson::JavaScriptCodeWithScope(_)));
+}
+
+#[test]
+fn an_error_shows_the_whole_value() {
+    let stop = read(false, r#"{"d":{"$date":"2021-03-09T23:00:00.000+00:00:00"}}"#).stop.unwrap();
+    assert!(stop.reason.contains("\"2021-03-09T23:00:00.000+00:00:00\""), "{stop}");
 }
 
 fn hex_bytes() -> Vec<u8> {
