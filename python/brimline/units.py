@@ -34,8 +34,8 @@ _DURATION_UNITS_NS = {
     "ns": 1,
 }
 _DURATION_SYNONYMS = {"min": "m", "sec": "s", "µs": "us", "μs": "us"}
-_COUNT_PREFIXES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
-_RATE_PERIODS_S = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
+_COUNT_PREFIXES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "万": 10**4, "亿": 10**8}
+_RATE_PERIODS_S = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "秒": 1}
 _BYTE_UNITS = {
     "B": 1,
     "kB": 10**3,
@@ -54,8 +54,8 @@ _NUMBER = r"[0-9]+(?:_[0-9]+)*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?"
 _TEXT_LENGTH_MAX = 64
 _PLAIN_NUMBER = re.compile(_NUMBER)
 _DURATION_PART = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<unit>[A-Za-zµμ]+)\s*")
-_COUNT = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<prefix>[A-Za-z]*)")
-_RATE = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<prefix>[kKMG]?)\s*(?:ops)?(?:\s*/\s*(?P<period>[a-z]+))?")
+_COUNT = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<prefix>[A-Za-z万亿]*)")
+_RATE = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<prefix>[kKMG万亿]?)\s*(?:ops|次)?(?:\s*/\s*(?P<period>[a-z秒]+))?")
 _PERCENTAGE = re.compile(rf"(?P<number>{_NUMBER})\s*%")
 _BYTES = re.compile(rf"(?P<number>{_NUMBER})\s*(?P<unit>[A-Za-z]*)")
 

@@ -283,3 +283,17 @@ def test_rounding_stays_within_half_a_step(value: float, digits: int) -> None:
     rounded = float(units.round_significant(value, digits))
     step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
     assert abs(rounded - value) <= 0.5000001 * step * 10 ** (value < 10 ** math.floor(math.log10(value)))
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "value"),
+    [
+        (units.parse_count, "1万", 10_000),
+        (units.parse_count, "1.5 万", 15_000),
+        (units.parse_count, "2亿", 200_000_000),
+        (units.parse_rate, "1.65 万次/秒", 16_500.0),
+        (units.parse_rate, "9430 次/秒", 9_430.0),
+    ],
+)
+def test_what_chinese_reports_print_is_read(read: Callable[[str], float], text: str, value: float) -> None:
+    assert read(text) == value

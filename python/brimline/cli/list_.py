@@ -12,6 +12,8 @@ from brimline.cli.output import console, printing
 from brimline.record import RecordEntry, list_records
 from brimline.report.document import FORMAT_VERSION
 
+_WIDTH_OF_A_PIPE = 100_000
+
 
 def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
     """List stored runs and experiments, oldest first."""
@@ -28,7 +30,11 @@ def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
         ended, outcome = entry.problem or entry.ended_by, entry.outcome.replace("_", " ")
         table.add_row(started, entry.kind, entry.name, ended, outcome, str(entry.directory))
     with printing():
-        console().print(table if entries else "no runs yet")
+        out = console()
+        if not out.is_terminal:
+            # One record a line, whatever its length: a pipe has no width.
+            out.width = _WIDTH_OF_A_PIPE
+        out.print(table if entries else "no runs yet")
     return 0
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from brimline.errors import RecordError
 from brimline.record.files import is_there, read_json
-from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, KILLED, RECORD_FILE, RUNNING, SPEC_FILE
+from brimline.record.layout import ANALYSIS_FILE, EXPERIMENT_FILE, KILLED, PLAN_FILE, RECORD_FILE, RUNNING, SPEC_FILE
 from brimline.record.reader import read_state
 
+LOAD = "load"
 _TIME_FORMAT = "%Y%m%dt%H%M%Sz"
 _OUTCOMES = ("verdict", "conclusion", "sweep_ended_by", "vary_ended_by", "growth_ended_by")
 """Where the stored analysis of the different kinds says what came out."""
@@ -89,7 +90,7 @@ def _entry(directory: Path) -> RecordEntry | None:
 def _readable_entry(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
     return RecordEntry(
         directory=directory,
-        kind=str(state.get("kind", "run")),
+        kind=str(state.get("kind", LOAD if _is_load(directory) else "run")),
         name=str(state.get("name", "")),
         started_at=_started_at(directory, state),
         ended_by=str(state["ended_by"]),
@@ -97,6 +98,13 @@ def _readable_entry(directory: Path, state: Mapping[str, Any]) -> RecordEntry:
         message=str(state.get("message", "")),
         problem="",
     )
+
+
+def _is_load(directory: Path) -> bool:
+    """Whether a run filled a collection, by its plan; a plan that can't be read is no reason not to list the record."""
+    with suppress(OSError, RecordError, AttributeError):
+        return bool(read_json(directory / PLAN_FILE).get("work", {}).get("kind") == LOAD)
+    return False
 
 
 def _outcome(directory: Path, ended_by: str) -> str:

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from brimline.report.view import Cell, Column, Facts, Report, Section, Table, Text, Tone, Verdict
+from brimline.report.view import Cell, Facts, Report, Section, Table, Text, Tone, Verdict
 
 _STYLES: dict[Tone, str] = {"": "", "pass": "green", "fail": "bold red", "warn": "yellow", "muted": "dim"}
 WIDE_COLUMNS = 110
@@ -93,14 +93,11 @@ def _table(table: Table, *, wide: bool) -> RichTable:
     rendered = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_edge=False)
     shown = [index for index, column in enumerate(table.columns) if wide or not column.optional]
     for column in (table.columns[index] for index in shown):
-        rendered.add_column(_label(column), justify="right" if column.numeric else "left", overflow="fold")
+        label = RichText(" ".join(filter(None, (column.label, column.unit))))
+        rendered.add_column(label, justify="right" if column.numeric else "left", overflow="fold")
     for index, row in enumerate(table.rows):
         rendered.add_row(*(_cell(row[place]) for place in shown), style="bold" if index in table.emphasised else "")
     return rendered
-
-
-def _label(column: Column) -> RichText:
-    return RichText(f"{column.label} {column.unit}".strip() if not column.group else column.label)
 
 
 def _cell(cell: Cell) -> RichText:

@@ -84,7 +84,7 @@ class Table:
         """What each column is called where it stands alone: with its unit, and its group where others are called so."""
         labels = [column.label for column in self.columns]
         return [
-            ", ".join(filter(None, (column.group if labels.count(column.label) > 1 else "", column.label, column.unit)))
+            _row(column.group if labels.count(column.label) > 1 else "", column.label, column.unit)
             for column in self.columns
         ]
 
@@ -180,3 +180,12 @@ class Report:
     footer: str
     language: str = "en"
     data: Mapping[str, Any] = field(default_factory=dict)  # the same findings with stable keys, for JSON
+
+
+def _row(*words: str) -> str:
+    """Words in a row, with the comma of Chinese behind Chinese."""
+    said = [word for word in words if word]
+    return "".join(
+        word + ("" if index == len(said) - 1 else "，" if "\u4e00" <= word[-1] <= "\u9fff" else ", ")
+        for index, word in enumerate(said)
+    )

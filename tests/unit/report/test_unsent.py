@@ -31,8 +31,8 @@ FIRST = (
 )
 BADGE = "20 040 never sent"
 EVIDENCE = FIRST[0].lower() + FIRST[1:].removesuffix(".")
-CHINESE = "计划 20 万，发送 17.996 万：2.004 万（10%）始终未发出"
-CHINESE_BADGE = "2.004 万个操作始终未发出"
+CHINESE = "计划 200 000，发送 179 960：20 040（10%）始终未发出"
+CHINESE_BADGE = "20 040 个操作始终未发出"
 
 
 def record_at(directory: Path, rate_ops_per_s: float) -> RunRecord:
@@ -149,7 +149,7 @@ def test_no_gate_passes_for_what_was_never_sent(tmp_path: Path) -> None:
     assert result.error.hint == (
         "longer runs, at a load that is answered, give it a figure; offer a rate that every run can send"
     )
-    assert "计划 20 万，只发送 17.996 万" in plain(printed(in_language(result.report, "zh")))
+    assert "计划 200 000，只发送 179 960" in plain(printed(in_language(result.report, "zh")))
 
 
 @pytest.mark.parametrize("render", [printed, render_html, render_markdown])

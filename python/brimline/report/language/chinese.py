@@ -1,47 +1,58 @@
-"""Owns how Chinese writes quantities: 万 (10^4) and 亿 (10^8) for large numbers, no space before the per cent sign.
+"""Owns how Chinese writes quantities: exact counts in digits, rounded figures in 万 (10^4) and 亿 (10^8), 95%.
 
-Durations and sizes keep their SI units.
+Where figures stand beside each other, in a table, a chart or a sentence with smaller ones, all are in digits. Durations
+and sizes keep their SI units.
 """
 
 import math
 import re
 from collections.abc import Callable
-from decimal import Decimal
 
 from brimline.units import NS_PER_S, UNKNOWN_TEXT, Quantity, round_significant
 
 _WAN, _YI = 10**4, 10**8
 _BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+_HALF_WIDTH = re.compile(r"(?<=[\u4e00-\u9fff])([,:;]) ?(?=[\u4e00-\u9fff])")
+_FULL_WIDTH = {",": "，", ":": "：", ";": "；"}
+_FOUR_DIGITS = re.compile(r"(?<![\d ])(\d) (?=\d{3}(?![ \d]))")
 _LONG_NS = 120 * NS_PER_S
 
 
-def quantity(value: Quantity, say: Callable[[str], str]) -> str:
+def quantity(value: Quantity, say: Callable[[str], str], *, in_digits: bool = False) -> str:
     """`value` as Chinese writes it, with as many significant digits as English; `say` translates the unit of a rate."""
     if not math.isfinite(value.value):
         return UNKNOWN_TEXT
     match value.kind:
         case "count":
             return whole_number(int(value.value))
+        case "number" | "rate" if in_digits:
+            return f"{_digits(value, value.digits)} {say(value.unit) if value.kind == 'rate' else ''}".rstrip()
         case "number":
             return number(value.value, digits=value.digits)
         case "rate":
             return f"{number(value.value, digits=value.digits)} {say(value.unit)}"
         case "percentage":
-            return value.replace(" %", "%")
+            return value.replace(" ", "")
         case "duration" if abs(value.value) >= _LONG_NS:
             return _long_duration(value)
         case _:
             return str(value)
 
 
+def rounded_large(value: Quantity) -> bool | None:
+    """Whether it would be written in 万 or 亿; None for what never is."""
+    if value.kind not in ("number", "rate") or not math.isfinite(value.value):
+        return None
+    return abs(round_significant(value.value, value.digits)) >= _WAN
+
+
 def whole_number(count: int) -> str:
-    """Exact: 9876, "1.5 万", "123.4567 万", "2 亿". 亿 only where it needs no more than 4 decimals."""
-    size = abs(count)
-    if size < _WAN:
-        return str(count)
-    if size >= _YI and not size % _WAN:
-        return f"{_plain(Decimal(count) / _YI)} 亿"
-    return f"{_plain(Decimal(count) / _WAN)} 万"
+    """Exact: "9876", "10 001"."""
+    return _FOUR_DIGITS.sub(r"\1", f"{count:,d}".replace(",", " "))
+
+
+def _digits(value: Quantity, digits: int) -> str:
+    return _FOUR_DIGITS.sub(r"\1", f"{round_significant(value.value, digits):,f}".replace(",", " "))
 
 
 def number(value: float, *, digits: int) -> str:
@@ -54,13 +65,8 @@ def number(value: float, *, digits: int) -> str:
 
 
 def closed_up(sentence: str) -> str:
-    """`sentence` without spaces between Chinese characters, as between 万 and the word that is counted: 1.5 万次/秒."""
-    return _BETWEEN_HAN.sub("", sentence)
-
-
-def _plain(value: Decimal) -> str:
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    """`sentence` without spaces between Chinese characters (1.5 万次/秒), and with full-width marks between them."""
+    return _HALF_WIDTH.sub(lambda mark: _FULL_WIDTH[mark[1]], _BETWEEN_HAN.sub("", sentence))
 
 
 def _long_duration(text: str) -> str:

@@ -36,6 +36,8 @@ def translated(report: view.Report, translator: Translator, language: str) -> vi
 def _part(part: Any, translator: Translator) -> Any:
     """A part of a report with all its words, and those of its own parts, translated."""
     words = _WORDS[type(part)]
+    if isinstance(part, view.Table | view.Chart):
+        translator = translator.digits()
     changes: dict[str, Any] = {}
     for field in fields(part):
         value = getattr(part, field.name)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -21,12 +21,19 @@ class Translator:
     """One language: its sentences by English template, its way to write quantities, and a last touch to a sentence."""
 
     sentences: Mapping[str, str]
-    quantity: Callable[[Quantity, Callable[[str], str]], str]
+    quantity: Callable[..., str]
     finish: Callable[[str], str]
+    rounded_large: Callable[[Quantity], bool | None]
+    in_digits: bool = False
+    """Whether every figure is written out, so that those beside each other have one unit."""
+
+    def digits(self) -> "Translator":
+        """The same for figures that stand beside each other: in a table or a chart."""
+        return replace(self, in_digits=True)
 
     def say(self, text: str) -> str:
         """`text` in this language, as far as it has words for it."""
-        return self.finish(self._say(text))
+        return text if isinstance(text, Verbatim) else self.finish(self._say(text))
 
     def template(self, english: str) -> str:
         """The template that stands for an English one; of parts in a row, the separator counts alone."""
@@ -40,9 +47,12 @@ class Translator:
         if isinstance(text, Verbatim):
             return text
         if isinstance(text, Quantity):
-            return self.quantity(text, self._say)
+            return self.quantity(text, self._say, in_digits=self.in_digits)
         if isinstance(text, Message):
-            values = {name: self._value(value) for name, value in text.values.items()}
+            # A range or a sentence with figures on both sides of 10 000 has them all in digits.
+            sizes = {self.rounded_large(value) for value in text.values.values() if isinstance(value, Quantity)}
+            own = self.digits() if {True, False} <= sizes else self
+            values = {name: own._value(value) for name, value in text.values.items()}
             return self.template(text.template).format(**values)
         return self.sentences.get(text, text)
 
@@ -53,8 +63,8 @@ class Translator:
 @cache
 def translator_for(language: str) -> Translator:
     """The translator of a language other than English. Raises KeyError when there is none."""
-    quantity, finish = {"zh": (chinese.quantity, chinese.closed_up)}[language]
-    return Translator(catalogue(language), quantity, finish)
+    own = {"zh": (chinese.quantity, chinese.closed_up, chinese.rounded_large)}[language]
+    return Translator(catalogue(language), *own)
 
 
 def catalogue(language: str) -> dict[str, str]:

@@ -27,10 +27,11 @@ from brimline.report import (
 from brimline.report.data_import.view import import_report
 from brimline.report.imported.view import imported_report
 from brimline.report.language.report_words import _FIGURE_WORDS, _WORDS
-from brimline.report.view import Chart
+from brimline.report.language.translator import catalogue
+from brimline.report.view import Cell, Chart, Column, Section, Table, Verdict
 from brimline.spec.import_settings import ImportSettings
 from brimline.units import format_count, format_duration, format_number, format_percentage, format_rate
-from brimline.wording import capitalised, joined, message, wanted_language
+from brimline.wording import Verbatim, capitalised, joined, message, wanted_language
 from tests.support.ycsb_golden import GOLDEN
 from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write, write_lines
 from tests.unit.report.comparison_samples import dropped, interfered, regressed, report_of, trend_of
@@ -44,7 +45,7 @@ _THINGS = (
 )
 _UNITS = "KB kB MB GB ms ns"
 _OPERATIONS = "read update insert scan find query getmore command delete load"
-NAMES = {*_THINGS.split(), *_UNITS.split(), *_OPERATIONS.split()}
+NAMES = {*_THINGS.split(), *_UNITS.split(), *_OPERATIONS.split(), "journal", "majority"}
 """What is called the same in Chinese."""
 PATTERNS = re.compile(
     r"https?://\S+|/[\w./-]+|p\d+(\.\d+)?|\d+(\.\d+)?(ns|us|ms|s|m|h|d)\b|[0-9a-f]{8,}|w: \w+|T-L-R|\d+-per-s"
@@ -254,17 +255,25 @@ def test_english_stays_as_it_is(reports: Reports) -> None:
     assert said_in("en", "Throughput") == "Throughput"
 
 
+def translated_block(table: Table) -> Table:
+    """A table as a Chinese report has it."""
+    verdict = Verdict(tone="", caption="", figure="", unit="", interval="", sentence="")
+    section = Section(id="a", title="", short="", blocks=[table])
+    report = Report(kind="run", kind_title="", name="", subtitle="", verdict=verdict, sections=[section], footer="")
+    (said,) = in_language(report, "zh").sections[0].blocks
+    assert isinstance(said, Table)
+    return said
+
+
 @pytest.mark.parametrize(
     ("quantity", "chinese"),
     [
         (format_count(9_999), "9999"),
-        (format_count(10_000), "1 万"),
-        (format_count(123_456), "12.3456 万"),
-        (format_count(1_000_000), "100 万"),
-        (format_count(100_000_000), "1 亿"),
-        (format_count(123_450_000), "1.2345 亿"),
-        (format_count(123_456_789), "12345.6789 万"),
-        (format_count(-20_000), "-2 万"),
+        (format_count(10_001), "10 001"),
+        (format_count(123_456), "123 456"),
+        (format_count(1_000_000), "1 000 000"),
+        (format_count(123_456_789), "123 456 789"),
+        (format_count(-20_000), "-20 000"),
         (format_number(9_430.4), "9430"),
         (format_number(9_999.6), "1.00 万"),
         (format_number(14_320, digits=4), "1.432 万"),
@@ -275,6 +284,7 @@ def test_english_stays_as_it_is(reports: Reports) -> None:
         (format_rate(20_000, unit="documents/s"), "2.00 万个文档/秒"),
         (format_rate(float("nan")), "—"),
         (format_percentage(0.97314), "97.3%"),
+        (format_percentage(56.8), "5680%"),
         (format_duration(9_400_000), "9.40 ms"),
         (format_duration(1_500_000_000), "1.50 s"),
         (format_duration(125_000_000_000), "2 分 5 秒"),
@@ -290,9 +300,46 @@ def test_a_sentence_is_put_together_anew() -> None:
     assert said_in("zh", inner) == "25% 的操作失败"
     assert said_in("zh", capitalised("undetermined")) == "未能确定"
     assert said_in("zh", joined("; ", [inner, "the generator was late"])) == "25% 的操作失败；负载发生器滞后"
-    assert said_in("zh", message("{count} connections", count=format_count(20_000))) == "2 万个连接"
+    assert said_in("zh", message("{count} connections", count=format_count(20_000))) == "20 000 个连接"
     assert said_in("zh", "something that nobody translated") == "something that nobody translated"
-    assert said_in("zh", message("{n} such things", n=format_count(10_000))) == "1 万 such things"
+    assert said_in("zh", message("{n} such things", n=format_count(10_000))) == "10 000 such things"
+
+
+def test_figures_beside_each_other_have_one_unit() -> None:
+    low, high = format_number(9_223), format_number(12_330, digits=4)
+    assert said_in("zh", message("{low} to {high}", low=low, high=high)).count("万") == 0
+    assert said_in("zh", message("{low} to {high}", low=high, high=high)).count("万") == 2
+    table = Table(columns=[Column(label="Throughput")], rows=[[Cell(text=high)], [Cell(text=format_count(1_215))]])
+    said = translated_block(table)
+    assert [row[0].text for row in said.rows] == ["12 330", "1215"]
+
+
+def test_marks_between_chinese_words_are_full_width() -> None:
+    assert said_in("zh", joined(", ", ["Throughput", "Response time"])) == "吞吐量，响应时间"
+    assert said_in("zh", Verbatim("订单, 明细")) == "订单, 明细"
+    assert Table(columns=[Column(label="每个文档", unit="磁盘占用")], rows=[]).headings == ["每个文档，磁盘占用"]
+
+
+@pytest.mark.parametrize("setting", ["majority", "query", "update", "insert", "getmore", "journaled"])
+def test_settings_and_operations_stay_as_they_are_typed(setting: str) -> None:
+    assert said_in("zh", setting) == setting
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "索引集",
+        "多数派",
+        "响应(?!时间)",
+        "百分位(?!数)",
+        "(?<!百)分位",
+        "已满",
+        "(?<=[0-9}]) %",
+        "[\u4e00-\u9fff][,:;]",
+    ],
+)
+def test_a_term_is_always_the_same(word: str) -> None:
+    assert [each for each in catalogue("zh").values() if re.search(word, each)] == []
 
 
 def test_the_language_is_chosen_by_option_then_by_environment() -> None:
