@@ -42,6 +42,12 @@ pub fn unix_now_ns() -> u64 {
     read(ClockId::Realtime)
 }
 
+/// Time in which the host was suspended, since it began: no other clock here counts it.
+pub fn suspended_ns() -> Nanos {
+    let monotonic = read(ClockId::Monotonic);
+    read(ClockId::Boottime).saturating_sub(monotonic)
+}
+
 /// CPU time the calling thread has used, user and system.
 pub fn thread_cpu_ns() -> Nanos {
     read(ClockId::ThreadCPUTime)

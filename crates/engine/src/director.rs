@@ -1,5 +1,6 @@
 //! The thread that runs a plan: starts the workers together, merges what they record, and sums up.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
@@ -21,9 +22,10 @@ use crate::poller::Ending;
 use crate::proof::prove;
 use crate::recorder::Tallies;
 use crate::replica_set::{View, discover};
-use crate::run::{EndedBy, RunError, Shared, Stage, Summary};
+use crate::run::{EndedBy, RunError, Shared, Stage, Summary, panic_message};
 use crate::shared::{Start, StartLine};
 use crate::spares::Spares;
+use crate::standstill;
 #[cfg(feature = "driver")]
 use crate::target::DriverTarget;
 use crate::target::{Followed, NullTarget, Routes, SimulatedTarget, Target, WireTarget};
@@ -95,9 +97,9 @@ pub fn direct(
             let ending = Ending::of_generator(*beside_server);
             supervise(plan, workload, commands, shared, |_, connections| NullTarget::new(connections, ending))
         }
-        TargetPlan::Simulated { script, generator_ns } => {
+        TargetPlan::Simulated { script, generator_ns, standstills } => {
             supervise(plan, workload, commands, shared, |_, connections| {
-                Ok(SimulatedTarget::new(script, *generator_ns, connections))
+                Ok(SimulatedTarget::new(script, *generator_ns, standstills, connections))
             })
         }
     };
@@ -144,7 +146,7 @@ fn following<R>(
         thread::Builder::new()
             .name("brimline-discovery".to_owned())
             .spawn_scoped(scope, || discover(set, reads, access, &view))
-            .map_err(|error| RunError::Internal(error.to_string()))?;
+            .map_err(|error| RunError::no_thread("watching the replica set", &error))?;
         // However the work ends, the thread must, or the scope would wait for it.
         let _closing = Closing(&view);
         work(&routes)
@@ -215,12 +217,14 @@ fn supervise<T: Target>(
         let log = shared.log.as_ref().map(|file| {
             let (rows, chunks) = channel();
             let pool = Arc::new(Pool::new(thread_count));
-            let writer = {
-                let pool = Arc::clone(&pool);
-                scope.spawn(move || operation_log::write_down(file, &chunks, &pool))
-            };
-            (rows, pool, writer)
+            let writing = Arc::clone(&pool);
+            thread::Builder::new()
+                .name("brimline-log".to_owned())
+                .spawn_scoped(scope, move || operation_log::write_down(file, &chunks, &writing))
+                .map(|writer| (rows, pool, writer))
+                .map_err(|error| RunError::no_thread("the log of operations", &error))
         });
+        let log = log.transpose()?;
         for worker in 0..thread_count {
             let logger = log.as_ref().map(|(rows, pool, _)| Logger::new(pool, rows.clone()));
             let sink = ToDirector { worker, messages: sender.clone(), spares: &spares, logger };
@@ -233,13 +237,18 @@ fn supervise<T: Target>(
             let places = Places { connections, in_flight_max: share(in_flight_max, worker, thread_count) };
             let spawned =
                 thread::Builder::new().name(format!("brimline-{worker}")).spawn_scoped(scope, move || {
-                    let target = make_target(first, connections);
-                    let outcome = work(mission, worker, target, places, sink, start_line, &messages);
+                    // A thread that panicked says so as well: others wait for its word.
+                    let outcome = catch_unwind(AssertUnwindSafe(|| {
+                        let target = make_target(first, connections);
+                        work(mission, worker, target, places, sink, start_line, &messages)
+                    }));
+                    let outcome = outcome.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())));
                     drop(messages.send(Message::Finished(worker, Box::new(outcome))));
                 });
             if let Err(error) = spawned {
+                shared.control.abort();
                 start_line.release(Start::Cancelled);
-                return Err(RunError::Internal(error.to_string()));
+                return Err(RunError::no_thread(&format!("worker {} of {thread_count}", worker + 1), &error));
             }
         }
         drop(sender);
@@ -314,7 +323,11 @@ fn await_connections(messages: &Receiver<Message>, worker_count: usize) -> Resul
         match messages.recv() {
             Ok(Message::Connected) => {}
             Ok(Message::Refused(reason)) => return Err(RunError::Target(reason)),
-            _ => {
+            Ok(Message::Finished(_, outcome)) => {
+                let reason = outcome.err().unwrap_or_default();
+                return Err(RunError::Internal(format!("a worker ended before it was connected: {reason}")));
+            }
+            Ok(Message::Interval(..)) | Err(_) => {
                 return Err(RunError::Internal("a worker ended before it was connected".to_owned()));
             }
         }
@@ -412,6 +425,7 @@ fn summarise(
         digest: totals.digest,
         failures: totals.failures.into_counts(),
         outages: outage::merged(totals.outages),
+        standstills: standstill::merged(totals.standstills),
         connects: totals.connects,
         looks: totals.looks,
         unsettled_sessions: totals.unsettled_sessions,

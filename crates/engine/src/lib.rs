@@ -38,6 +38,7 @@ mod run;
 mod shared;
 mod slots;
 mod spares;
+pub mod standstill;
 pub mod target;
 pub mod totals;
 mod validate;

@@ -126,7 +126,20 @@ pub enum TargetPlan {
         script: Script,
         /// Time the generator itself takes per operation on the virtual clock.
         generator_ns: u64,
+        /// When the generator itself does not run, in the order of time.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        standstills: Vec<PlannedStandstill>,
     },
+}
+
+/// A time in which a simulated generator does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedStandstill {
+    /// When it begins.
+    pub at_ns: u64,
+    /// How long it lasts.
+    pub length_ns: u64,
 }
 
 impl TargetPlan {

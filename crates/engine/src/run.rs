@@ -1,6 +1,7 @@
 //! A run from outside: start it, look at it, end it, and get its samples and its summary.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -23,6 +24,7 @@ use crate::operation_log::{self, LogTotals};
 use crate::outage::Outage;
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
+use crate::standstill::Standstill;
 use crate::totals::{InsertTotals, Totals};
 use crate::workload::Workload;
 
@@ -35,6 +37,9 @@ pub enum RunError {
     /// No connection to the target, or not as many as asked for.
     #[error("{0}")]
     Target(String),
+    /// The system gives no further thread, or no memory for it.
+    #[error("{0}")]
+    Resources(String),
     /// The engine itself failed.
     #[error("engine: {0}")]
     Internal(String),
@@ -122,6 +127,8 @@ pub struct Summary {
     pub failures: Vec<FailureCount>,
     /// When the target could not be used, in the order of time.
     pub outages: Vec<Outage>,
+    /// When the generator did not run, in the order of time.
+    pub standstills: Vec<Standstill>,
     /// How long connections took to make; none of a target without any.
     pub connects: ConnectTimes,
     /// How replies were looked for and timed.
@@ -165,8 +172,8 @@ impl Run {
     /// Starts `plan` on threads of its own and returns at once.
     ///
     /// # Errors
-    /// When the plan can't be executed. Trouble with the target shows in [`Run::join`].
-    pub fn start(plan: Plan) -> Result<Self, PlanError> {
+    /// When the plan can't be executed, or the system gives no thread. Trouble with the target shows in [`Run::join`].
+    pub fn start(plan: Plan) -> Result<Self, RunError> {
         Self::start_with(plan, Arc::default(), None)
     }
 
@@ -175,7 +182,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::start`].
-    pub fn start_with(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, PlanError> {
+    pub fn start_with(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, RunError> {
         Self::begin(plan, access, log_path, false)
     }
 
@@ -184,7 +191,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::start`].
-    pub fn start_held(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, PlanError> {
+    pub fn start_held(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, RunError> {
         Self::begin(plan, access, log_path, true)
     }
 
@@ -193,7 +200,7 @@ impl Run {
         access: Arc<Access>,
         log_path: Option<&Path>,
         is_held: bool,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, RunError> {
         plan.validate()?;
         let log = if plan.operation_log { Some(open_log(log_path)?) } else { None };
         plan.require_client()?;
@@ -208,7 +215,7 @@ impl Run {
             thread::Builder::new()
                 .name("brimline-director".to_owned())
                 .spawn(move || direct(&plan, &workload, &commands, &shared, &access))
-                .map_err(|error| PlanError::new("threads", error.to_string()))?
+                .map_err(|error| RunError::no_thread("the run", &error))?
         };
         Ok(Self { shared, director: Mutex::new(Some(director)) })
     }
@@ -312,7 +319,14 @@ impl Shared {
     }
 }
 
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+impl RunError {
+    /// No thread for `what`.
+    pub(crate) fn no_thread(what: &str, error: &io::Error) -> Self {
+        Self::Resources(format!("no thread for {what} can be started: {error}"))
+    }
+}
+
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text =
         panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("panicked: {}", text.unwrap_or("no message"))

@@ -11,6 +11,7 @@ use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::outage::Outage;
 use crate::recorder::Ending;
+use crate::standstill::Standstill;
 use crate::target::ReplyFacts;
 
 /// Totals of one kind.
@@ -90,6 +91,8 @@ pub struct WorkerSummary {
     pub failures: FailureTally,
     /// When the target could not be used.
     pub outages: Vec<Outage>,
+    /// When the generator did not run.
+    pub standstills: Vec<Standstill>,
     /// How long connections took to make.
     pub connects: ConnectTimes,
     /// How replies were looked for and timed.
@@ -194,6 +197,7 @@ impl WorkerSummary {
         self.digest = self.digest.wrapping_add(other.digest);
         self.failures.merge(other.failures);
         self.outages.extend(other.outages);
+        self.standstills.extend(other.standstills);
         self.connects.merge(other.connects);
         self.looks.merge(other.looks);
         self.unsettled_sessions.extend(other.unsettled_sessions);

@@ -269,7 +269,7 @@ impl Plan {
                 )
             }
             TargetPlan::Wire { .. } | TargetPlan::Driver { .. } | TargetPlan::Null { .. } => Ok(()),
-            TargetPlan::Simulated { script, generator_ns } => {
+            TargetPlan::Simulated { script, generator_ns, .. } => {
                 script.validate().map_err(|error| {
                     PlanError::new(&format!("target.script.{}", error.path), error.message)
                 })?;

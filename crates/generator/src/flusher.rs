@@ -13,13 +13,16 @@ pub struct Flusher {
 
 impl Flusher {
     /// Begins with what `file` has by now.
-    pub fn start(file: File) -> Self {
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(file: File) -> io::Result<Self> {
         let (wake, woken) = sync_channel(1);
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().spawn(move || {
             file.sync_data()?;
             woken.iter().try_for_each(|()| file.sync_data())
-        });
-        Self { wake, thread }
+        })?;
+        Ok(Self { wake, thread })
     }
 
     /// There is more. A flusher that is still at work has it with its next turn; one that failed says so at the end.

@@ -75,7 +75,7 @@ impl Generation {
     pub fn start(job: Job) -> Result<Self, JobError> {
         let bytes_per_row = sample_bytes_per_row(&job)?;
         let shared = Arc::new(Shared::default());
-        let writer = thread::spawn({
+        let writer = thread::Builder::new().spawn({
             let shared = Arc::clone(&shared);
             move || {
                 let outcome = generate(&job, rows_per_stretch(bytes_per_row), &shared);
@@ -83,6 +83,10 @@ impl Generation {
                 shared.ended.notify_all();
             }
         });
+        let writer = writer.map_err(|error| JobError {
+            path: "threads".to_owned(),
+            message: format!("no thread can be started: {error}"),
+        })?;
         Ok(Self { shared, writer: Mutex::new(Some(writer)) })
     }
 
@@ -195,17 +199,17 @@ fn write_all(
         first.min(job.end())..first.saturating_add(rows_per_stretch).min(job.end())
     };
     thread::scope(|scope| {
-        let makers: Vec<MakerEnd> = (0..job.threads)
+        let makers = (0..job.threads)
             .map(|thread| {
                 let (made_sender, made) = sync_channel(AHEAD);
                 let (emptied, emptied_receiver) = channel();
                 let numbers = (u64::from(thread)..).step_by(job.threads as usize);
-                scope.spawn(move || {
+                thread::Builder::new().spawn_scoped(scope, move || {
                     make(job, numbers.map(stretch_of), &made_sender, &emptied_receiver);
-                });
-                MakerEnd { made, emptied }
+                })?;
+                Ok(MakerEnd { made, emptied })
             })
-            .collect();
+            .collect::<io::Result<Vec<MakerEnd>>>()?;
         for number in 0.. {
             let records = stretch_of(number);
             if records.is_empty() {

@@ -50,7 +50,7 @@ impl Output {
             self.flushed_bytes = self.whole_bytes;
             match &mut self.flusher {
                 Some(flusher) => flusher.wake(),
-                None => self.flusher = Some(Flusher::start(self.file.try_clone()?)),
+                None => self.flusher = Some(Flusher::start(self.file.try_clone()?)?),
             }
         }
         Ok(())

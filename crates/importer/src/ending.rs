@@ -38,6 +38,11 @@ pub enum Ending {
         /// What was seen of it.
         reason: String,
     },
+    /// The system gives no thread, or no memory for one.
+    OutOfResources {
+        /// What for.
+        reason: String,
+    },
     /// A defect of the importer.
     Broken {
         /// What happened.

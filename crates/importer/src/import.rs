@@ -3,11 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Scope};
 use std::time::Duration;
 
 use brimline_engine::clock::{Nanos, unix_now_ns};
 use brimline_engine::proof::prove;
+use brimline_engine::standstill::Standstill;
 use brimline_wire::access::Access;
 use brimline_wire::endpoint::Endpoint;
 use serde::Serialize;
@@ -33,6 +34,9 @@ pub enum ImportError {
     /// A file of the record.
     #[error("{0}")]
     Unwritable(String),
+    /// The system gives no thread.
+    #[error("{0}")]
+    Resources(String),
 }
 
 /// An import that goes on in threads of its own. Dropping it abandons it.
@@ -75,6 +79,8 @@ pub struct Summary {
     pub elapsed_ns: Nanos,
     /// What was acknowledged, with what earlier processes had settled.
     pub counts: Counts,
+    /// When the importer itself did not run, in the order of time.
+    pub standstills: Vec<Standstill>,
     /// Where the first of the texts begins that are not UTF-8.
     pub first_not_utf8: Option<Place>,
     /// The checkpoint that it left: what is settled and would survive the server's death.
@@ -99,13 +105,14 @@ impl Import {
         let over = Arc::new(Over::default());
         let director = {
             let (shared, over) = (Arc::clone(&shared), Arc::clone(&over));
-            std::thread::spawn(move || {
+            let thread = std::thread::Builder::new().spawn(move || {
                 let directed = catch_unwind(AssertUnwindSafe(|| direct(&shared, &from)));
                 let panicked = |_| Ending::Broken { reason: "a thread panicked".to_owned() };
                 *over.ending.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some(directed.unwrap_or_else(panicked));
                 over.changed.notify_all();
-            })
+            });
+            thread.map_err(|error| ImportError::Resources(format!("no thread can be started: {error}")))?
         };
         Ok(Self { shared, over, director: Mutex::new(Some(director)), started_unix_ns: unix_now_ns() })
     }
@@ -165,6 +172,9 @@ impl Import {
             started_unix_ns: self.started_unix_ns,
             elapsed_ns: self.shared.clock.now(),
             counts: self.shared.acknowledged(),
+            standstills: std::mem::take(
+                &mut self.shared.standstills.lock().unwrap_or_else(PoisonError::into_inner),
+            ),
             first_not_utf8: self.shared.first_not_utf8(),
             checkpoint: self.shared.checkpoint(),
         }
@@ -177,6 +187,27 @@ impl Drop for Import {
     }
 }
 
+struct Watching<'w>(&'w Watch);
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Starts a thread for `what`. Without it the import ends at once: the others would wait for it.
+fn start<'scope>(
+    shared: &Shared,
+    threads: &'scope Scope<'scope, '_>,
+    what: &str,
+    work: impl FnOnce() + Send + 'scope,
+) {
+    if let Err(error) = std::thread::Builder::new().spawn_scoped(threads, work) {
+        let reason = format!("no thread for {what} can be started: {error}");
+        shared.abandon(Some(Ending::OutOfResources { reason }));
+    }
+}
+
 /// Runs the threads to their end, writes the last checkpoint and says why it ended.
 fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
     let is_wanted = || !shared.is_abandoned.load(Ordering::Relaxed);
@@ -185,19 +216,25 @@ fn direct(shared: &Shared, from: &Checkpoint) -> Ending {
     }
     let (watch, claims) = (Watch::default(), Claims::default());
     std::thread::scope(|threads| {
-        let keeper = threads.spawn(|| keeper::keep(shared, &watch));
+        // However the workers end, who watches must, or the scope would wait for them.
+        let _over = Watching(&watch);
+        start(shared, threads, "the checkpoint", || keeper::keep(shared, &watch));
+        start(shared, threads, "the clocks", || keeper::watch_clocks(shared, &watch));
         std::thread::scope(|threads| {
-            threads.spawn(|| reader::read(shared, from));
+            start(shared, threads, "the inputs", || reader::read(shared, from));
             for _ in 0..shared.plan.workers {
-                threads.spawn(|| worker::work(shared, &claims));
+                start(shared, threads, "a connection", || worker::work(shared, &claims));
             }
         });
-        watch.end();
-        let _ = keeper.join();
     });
     let ending = shared.ending().unwrap_or(Ending::Completed);
-    let is_lost =
-        matches!(ending, Ending::ServerLost { .. } | Ending::Unwritable { .. } | Ending::Broken { .. });
+    let is_lost = matches!(
+        ending,
+        Ending::ServerLost { .. }
+            | Ending::Unwritable { .. }
+            | Ending::OutOfResources { .. }
+            | Ending::Broken { .. }
+    );
     if is_lost {
         return ending;
     }

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use brimline_engine::clock::Nanos;
+use brimline_engine::clock::{Nanos, suspended_ns, thread_cpu_ns};
+use brimline_engine::standstill::{Reading, StandstillLog};
 
 use crate::command;
 use crate::session::{Session, SessionError};
@@ -58,6 +59,19 @@ pub fn keep(shared: &Shared, watch: &Watch) {
         }
     }
     shared.meter.cut();
+}
+
+/// Looks at the clocks until the workers have ended, in a thread that does nothing else: no server and no disk holds it up.
+pub fn watch_clocks(shared: &Shared, watch: &Watch) {
+    let reading = || (thread_cpu_ns(), suspended_ns());
+    let (cpu_ns, suspended_ns) = reading();
+    let begun = Reading { now: shared.clock.now(), cpu_ns, suspended_ns };
+    let mut standstills = StandstillLog::new(TICK.as_nanos() as Nanos, begun);
+    while !watch.wait() {
+        standstills.look(shared.clock.now(), reading);
+    }
+    standstills.look(shared.clock.now(), reading);
+    *shared.standstills.lock().unwrap_or_else(PoisonError::into_inner) = standstills.finish();
 }
 
 /// The last checkpoint, after the workers have ended.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use brimline_engine::clock::Clock;
+use brimline_engine::standstill::Standstill;
 use brimline_wire::endpoint::Endpoint;
 
 use crate::checkpoint::{self, Checkpoint, Place};
@@ -35,6 +36,8 @@ pub struct Shared {
     pub meter: Meter,
     /// Bytes taken from the inputs, as they lie on the disk.
     pub input_bytes_taken: Arc<AtomicU64>,
+    /// When the importer itself did not run.
+    pub standstills: Mutex<Vec<Standstill>>,
     /// Nothing more is read.
     pub is_stopping: Arc<AtomicBool>,
     /// Nothing is waited for any more.
@@ -62,6 +65,7 @@ impl Shared {
             clock,
             meter: Meter::new(clock),
             input_bytes_taken: Arc::default(),
+            standstills: Mutex::default(),
             is_stopping: Arc::default(),
             is_abandoned: AtomicBool::new(false),
             ledger: Mutex::new(ledger),

@@ -10,6 +10,7 @@ use brimline_engine::operation_log::LogTotals;
 use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
 use brimline_engine::recorder::Phase;
+use brimline_engine::standstill::Standstill;
 use brimline_engine::totals::InsertTotals;
 use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary, Verified};
 use pyo3::prelude::*;
@@ -134,6 +135,9 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
     row.set_item("errors", errors(py, &summary.failures)?)?;
     row.set_item("outages", outages(py, &summary.outages)?)?;
+    if !summary.standstills.is_empty() {
+        row.set_item("standstills", standstills(py, &summary.standstills)?)?;
+    }
     if summary.connects.count > 0 {
         row.set_item("connects", connects(py, &summary.connects)?)?;
     }
@@ -232,6 +236,18 @@ fn looks(py: Python<'_>, looks: Looks) -> PyResult<Bound<'_, PyDict>> {
     row.set_item("rested_ns", looks.rested_ns)?;
     row.set_item("unstamped", looks.unstamped)?;
     Ok(row)
+}
+
+fn standstills<'py>(py: Python<'py>, standstills: &[Standstill]) -> PyResult<Bound<'py, PyList>> {
+    let rows = PyList::empty(py);
+    for standstill in standstills {
+        let row = PyDict::new(py);
+        row.set_item("from_ns", standstill.from_ns)?;
+        row.set_item("to_ns", standstill.to_ns)?;
+        row.set_item("still_ns", standstill.still_ns)?;
+        rows.append(row)?;
+    }
+    Ok(rows)
 }
 
 fn outages<'py>(py: Python<'py>, outages: &[Outage]) -> PyResult<Bound<'py, PyList>> {

@@ -1,7 +1,7 @@
 //! A started import.
 
-use brimline_importer::{Check, Interval, plan::ImportPlan};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use brimline_importer::{Check, ImportError, Interval, plan::ImportPlan};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -19,7 +19,10 @@ pub fn start_import(plan_json: &str, access: Option<&Access>, held: bool) -> PyR
     let plan: ImportPlan =
         serde_json::from_str(plan_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let import = brimline_importer::Import::start(plan, &Access::of(access), held);
-    import.map(Import).map_err(|error| PyOSError::new_err(error.to_string()))
+    import.map(Import).map_err(|error| match error {
+        ImportError::Resources(message) => PyMemoryError::new_err(message),
+        error => PyOSError::new_err(error.to_string()),
+    })
 }
 
 /// What would end an import of these inputs before its first record.

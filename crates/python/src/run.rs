@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use brimline_engine::RunError;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -26,7 +26,7 @@ pub fn start(
 ) -> PyResult<Run> {
     let begin = if held { brimline_engine::Run::start_held } else { brimline_engine::Run::start_with };
     let run = begin(parse(plan_json)?, Access::of(access), log_path.as_deref());
-    run.map(Run).map_err(|error| plan_error(&error))
+    run.map(Run).map_err(run_error)
 }
 
 #[pymethods]
@@ -56,9 +56,16 @@ impl Run {
     fn join<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         match py.detach(|| self.0.join()) {
             Ok(summary) => convert::summary(py, &summary),
-            Err(RunError::Plan(error)) => Err(plan_error(&error)),
-            Err(RunError::Target(message)) => Err(TargetError::new_err(message)),
-            Err(error @ RunError::Internal(_)) => Err(PyRuntimeError::new_err(error.to_string())),
+            Err(error) => Err(run_error(error)),
         }
+    }
+}
+
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Plan(error) => plan_error(&error),
+        RunError::Target(message) => TargetError::new_err(message),
+        RunError::Resources(message) => PyMemoryError::new_err(message),
+        RunError::Internal(_) => PyRuntimeError::new_err(error.to_string()),
     }
 }

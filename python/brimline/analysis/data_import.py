@@ -1,8 +1,10 @@
 """Owns what can be said of an import: is every record accounted for, does the server hold what it should."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.standstills import standstill_findings
 from brimline.record.data_import import ImportRecord
 from brimline.record.layout import KILLED, RUNNING
 from brimline.units import format_count
@@ -18,6 +20,7 @@ def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
         _conservation(record),
         _count(record),
         _rejected(record),
+        *_stood_still(record),
         *_text(record),
         *_inputs(record),
         *_files(record),
@@ -81,6 +84,12 @@ def _count(record: ImportRecord) -> Finding:
     by_key = state.settings.get("mode") != "insert"
     # A statement in doubt is applied again, and whether it did something the first time can't be told.
     return Finding("count", Standing.WARN if by_key and state.attempts > 1 else Standing.FAIL, text)
+
+
+def _stood_still(record: ImportRecord) -> list[Finding]:
+    """What was counted stands whatever the clock did: of an import only its rates and times are spoilt."""
+    found = standstill_findings(record.state.standstills, begin_ns=0, end_ns=record.state.duration_ns)
+    return [replace(each, verdict=Standing.WARN) for each in found]
 
 
 def _rejected(record: ImportRecord) -> Finding:

@@ -12,6 +12,7 @@ from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.never_succeeded import error_text, never_succeeded
 from brimline.analysis.outages import outages
 from brimline.analysis.quantile_text import median_text, p99_text
+from brimline.analysis.standstills import standstill_findings
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import (
     HELD_BACK_SHARE_MAX,
@@ -51,7 +52,7 @@ MISS_RATE_VALID_MAX = 0.10
 HOST_BUSY_SHARE = 0.90
 """Share of a host's CPUs from which it counts as full."""
 
-GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", "generator_lag", "kept_in_flight"})
+GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", "generator_lag", "kept_in_flight", "standstills"})
 """Names of the findings which say that the generator was the limit."""
 
 
@@ -77,6 +78,7 @@ class RunFigures:
 def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: float | None) -> tuple[Finding, ...]:
     """Every check of one run, the most serious first. A run against the null target is its own ceiling."""
     findings = [ended(record), *unaltered(record), conservation(record), *logged(record.summary)]
+    findings += stood_still(record)
     if record.plan.target.kind != "null":
         findings += [
             opcounters(record),
@@ -162,6 +164,15 @@ def logged(summary: Summary | None) -> list[Finding]:
         )
         return [Finding("operation_log", Standing.WARN, evidence)]
     return [Finding("operation_log", Standing.PASS, message("all {written} operations are in the log", **counts))]
+
+
+def stood_still(record: RunRecord) -> list[Finding]:
+    """The generator itself was let run; nothing to say when it always was."""
+    measured = [row for row in record.intervals if row["phase"] == "measure"]
+    if record.summary is None or not measured:
+        return []
+    found = record.summary.get("standstills", [])
+    return standstill_findings(found, begin_ns=measured[0]["start_ns"], end_ns=measured[-1]["end_ns"])
 
 
 def arrivals(summary: Summary | None) -> list[Finding]:

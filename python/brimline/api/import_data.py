@@ -17,7 +17,7 @@ from brimline.api.results import Result
 from brimline.api.workplace import environment_of, server_in_use
 from brimline.doctor.check import Status
 from brimline.doctor.disk import free_at_server, server_disk
-from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
+from brimline.errors import BrimlineError, InvalidRun, RecordError, ResourceError, TargetError, UsageError
 from brimline.execution import interruptible
 from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
 from brimline.execution.import_data import check_inputs, run_import
@@ -87,6 +87,8 @@ class ImportResult(Result):
                 return TargetError(f"the server went away: {state.message}", hint=self._resume_hint)
             case "unwritable":
                 return RecordError(f"the record can't be written: {state.message}", hint=self._resume_hint)
+            case "out_of_resources":
+                return ResourceError(state.message, hint=self._resume_hint)
             case "stopped":
                 return InvalidRun("the import was stopped", hint=self._resume_hint)
             case _:

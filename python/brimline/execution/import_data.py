@@ -122,6 +122,7 @@ class _Attempts:
                     writer.state,
                     counts=summary["counts"],
                     first_not_utf8=summary["first_not_utf8"],
+                    standstills=[*writer.state.standstills, *writer.on_clock(summary["standstills"])],
                     kept=summary["checkpoint"],
                 )
             self._record(handle, sampler, started_unix_ns)

@@ -257,12 +257,20 @@ class NullTarget(_Part):
         return _without(dump(self), "beside_server")
 
 
+class PlannedStandstill(_Part):
+    """A time in which a simulated generator does not run."""
+
+    at_ns: Count
+    length_ns: Count
+
+
 class SimulatedTarget(_Part):
     """The scripted server on a virtual clock. `script` is the test server's own JSON and is checked by it."""
 
     kind: Literal["simulated"] = "simulated"
     script: dict[str, Any]
     generator_ns: Count
+    standstills: tuple[PlannedStandstill, ...] = ()
 
 
 TargetPlan = Annotated[WireTarget | DriverTarget | NullTarget | SimulatedTarget, Field(discriminator="kind")]

@@ -46,7 +46,7 @@ from brimline.record.layout import (
     SERVER_FACTS_FILE,
     SERVER_FILE,
 )
-from brimline.record.model import Environment, Histogram
+from brimline.record.model import Environment, Histogram, Standstill
 from brimline.record.reader import changed_files, read_environment, read_state
 from brimline.record.redaction import redact
 
@@ -108,6 +108,7 @@ class ImportState:
     """What `record.json` holds. `counts` are the importer's; None where nothing is known.
 
     `first_not_utf8`: input, line and offset of the first record (or header line) with text that is not UTF-8.
+    `standstills`: when the importer itself did not run.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
     `is_prepared`: the collection was made, and emptied where that was asked for (`drop`).
     """
@@ -133,6 +134,7 @@ class ImportState:
     attempts: int = 0
     kept: Mapping[str, Any] = field(default_factory=dict)
     inputs_changed: Sequence[str] = ()
+    standstills: Sequence[Standstill] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +196,11 @@ class ImportWriter(Closing):
     def begin_attempt(self) -> None:
         """The clock of what is appended from now on begins where the last interval ended."""
         self._offset_ns = _end_ns(self.directory)
+
+    def on_clock(self, standstills: Iterable[Standstill]) -> list[Standstill]:
+        """Standstills of the attempt that goes on, on the record's clock."""
+        place = self._offset_ns
+        return [{**each, "from_ns": each["from_ns"] + place, "to_ns": each["to_ns"] + place} for each in standstills]
 
     def append(self, intervals: Iterable[Mapping[str, Any]], *, started_unix_ns: int) -> None:
         """Adds intervals of the attempt that goes on."""

@@ -130,6 +130,17 @@ class Outage(TypedDict):
     primary: str | None  # where writes went afterwards, of a replica set that is followed
 
 
+class Standstill(TypedDict):
+    """A time in which the generator itself did not run, on the run's clock.
+
+    Where its host was suspended that clock stood as well, so that `still_ns` can be more than lies between the two.
+    """
+
+    from_ns: int  # the last look before it
+    to_ns: int  # the first look after it
+    still_ns: int
+
+
 class ConnectTimes(TypedDict):
     """Connections of the engine that were made, TLS and login included; those that took the place of others too."""
 
@@ -198,6 +209,7 @@ class Summary(TypedDict):
     operations_hash: str
     errors: list[ErrorRow]
     outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
+    standstills: NotRequired[list[Standstill]]  # when the generator did not run; only where it so happened
     connects: NotRequired[ConnectTimes]  # of a server; older records lack it
     looks: NotRequired[Looks]  # where there was a rest or a reply without a stamp; older records lack it
     operation_log: NotRequired[LogTotals]  # of a plan with a log of operations

@@ -25,6 +25,7 @@ CHECK_NAMES = {
     "generator_headroom": "Generator headroom",
     "generator_lag": "Generator on time",
     "kept_in_flight": "Kept in flight",
+    "standstills": "Generator never stood still",
     "arrival_times": "Replies timed by arrival",
     "monitor_cost": "Watching cost little",
     "outages": "Always available",

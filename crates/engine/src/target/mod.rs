@@ -16,7 +16,7 @@ pub use wire::{Followed, Routes, WireTarget};
 
 use std::io;
 
-use crate::clock::{Clock, Nanos};
+use crate::clock::{Clock, Nanos, suspended_ns};
 use crate::connects::ConnectTimes;
 use crate::failure::{CommandFailure, Failure, FailureClass};
 use crate::looks::Looks;
@@ -142,6 +142,11 @@ pub trait Target {
     /// How its replies were looked for and timed.
     fn looks(&self) -> Looks {
         Looks::default()
+    }
+
+    /// Time in which the generator's host was suspended, since any instant.
+    fn suspended_ns(&self) -> Nanos {
+        suspended_ns()
     }
 
     /// CPU time the generator has used on this worker's thread.

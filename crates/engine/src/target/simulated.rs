@@ -10,6 +10,7 @@ use brimline_testserver::{Fate, FaultKind, Script, ServiceModel};
 use super::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::clock::{Clock, Nanos};
 use crate::failure::{CommandFailure, Failure, FailureClass, Signs};
+use crate::plan::PlannedStandstill;
 
 /// A reply that is on its way: when, its number (ties keep their order), on which connection and in which of the
 /// connection's lives.
@@ -19,6 +20,8 @@ type Pending = Reverse<(Nanos, u64, ConnectionIndex, u32)>;
 pub struct SimulatedTarget {
     model: ServiceModel,
     generator_ns: Nanos,
+    /// Those that are still to come.
+    standstills: VecDeque<PlannedStandstill>,
     now: Nanos,
     cpu_ns: Nanos,
     request: Vec<u8>,
@@ -39,10 +42,16 @@ enum Outcome {
 impl SimulatedTarget {
     /// The server of `script`, reached over `connections` connections by a generator that takes `generator_ns` for each
     /// command.
-    pub fn new(script: &Script, generator_ns: Nanos, connections: usize) -> Self {
+    pub fn new(
+        script: &Script,
+        generator_ns: Nanos,
+        standstills: &[PlannedStandstill],
+        connections: usize,
+    ) -> Self {
         Self {
             model: ServiceModel::new(script),
             generator_ns,
+            standstills: standstills.iter().copied().collect(),
             now: 0,
             cpu_ns: 0,
             request: Vec::new(),
@@ -94,6 +103,14 @@ impl SimulatedTarget {
         }
     }
 
+    /// Time passes in which the generator does not run, once it is due.
+    fn stand_still(&mut self) {
+        while let Some(next) = self.standstills.front().filter(|next| next.at_ns <= self.now) {
+            self.now = self.now.max(next.at_ns + next.length_ns);
+            self.standstills.pop_front();
+        }
+    }
+
     /// Turns the earliest pending reply into an event, and gives its time back; `None` when it was given up meanwhile.
     fn deliver(&mut self, pending: Pending) {
         let Reverse((done, _, connection, life)) = pending;
@@ -128,12 +145,16 @@ impl Target for SimulatedTarget {
         match self.pending.peek() {
             Some(&Reverse((done, ..))) if done <= until.max(self.now) => {
                 self.now = self.now.max(done);
+                self.stand_still();
                 while let Some(&next) = self.pending.peek().filter(|next| next.0.0 <= self.now) {
                     self.pending.pop();
                     self.deliver(next);
                 }
             }
-            _ => self.now = self.now.max(until),
+            _ => {
+                self.now = self.now.max(until);
+                self.stand_still();
+            }
         }
         Ok(())
     }
@@ -166,6 +187,10 @@ impl Target for SimulatedTarget {
         self.lives[connection] += 1;
         self.replies[connection] = None;
         self.events.push_back(Event::Up(connection));
+    }
+
+    fn suspended_ns(&self) -> Nanos {
+        0
     }
 
     fn cpu_ns(&self) -> Nanos {

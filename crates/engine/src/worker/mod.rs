@@ -25,6 +25,7 @@ use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Recorder, SecondStep};
 use crate::rhythm::Rhythm;
 use crate::slots::Slots;
+use crate::standstill::{Reading, StandstillLog};
 use crate::target::{ConnectionIndex, Event, ReplyFacts, Target};
 use crate::totals::WorkerSummary;
 use crate::workers::Next;
@@ -71,6 +72,7 @@ pub struct Worker<'r, T: Target, S: Sink> {
     retries: Retries,
     attempts: Attempts,
     outages: OutageLog,
+    standstills: StandstillLog,
     /// When operations were last refused for want of a server.
     refused_at: Nanos,
 }
@@ -118,6 +120,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             retries: Retries::default(),
             attempts: Attempts::new(mission.perseverance, connections),
             outages: OutageLog::default(),
+            standstills: StandstillLog::new(LOOK_UP_NS, Reading::default()),
             refused_at: 0,
         })
     }
@@ -161,6 +164,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     pub fn run(mut self, clock: Clock) -> io::Result<WorkerSummary> {
         self.target.begin(clock);
         self.cpu_at_cut = self.target.cpu_ns();
+        let suspended_ns = self.target.suspended_ns();
+        let begun = Reading { now: self.target.now(), cpu_ns: self.cpu_at_cut, suspended_ns };
+        self.standstills = StandstillLog::new(LOOK_UP_NS, begun);
         while let Some(now) = self.offering_at() {
             self.send_due(now);
             if self.is_exhausted() && !self.may_attempt_again() {
@@ -177,7 +183,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         self.summary.connects = self.target.connects();
         self.summary.looks = self.target.looks();
         self.summary.log_lost = self.recorder.finish_log();
-        let Self { target, mut summary, .. } = self;
+        let Self { target, standstills, mut summary, .. } = self;
+        summary.standstills = standstills.finish();
         let closing = clock.now();
         drop(target);
         summary.close_ns = clock.now() - closing;
@@ -265,6 +272,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             }
         }
         let now = self.target.now();
+        self.standstills.look(now, || (self.target.cpu_ns(), self.target.suspended_ns()));
         if let Some(rhythm) = &mut self.rhythm {
             self.next_look = rhythm.next_look(now);
         }

@@ -76,7 +76,7 @@ pub fn constant(rate_ops_per_s: f64) -> PacerPlan {
 
 /// The plan's operations against a scripted server on a virtual clock.
 pub fn simulated(script: Script) -> TargetPlan {
-    TargetPlan::Simulated { script, generator_ns: 1_000 }
+    TargetPlan::Simulated { script, generator_ns: 1_000, standstills: Vec::new() }
 }
 
 /// A finished run.
