@@ -32,12 +32,18 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _HOST = re.compile(r"(?:\[[^\]@]*\]|[^:\[\]]*)(?::\d*)?")
 
 
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_LINE_BREAKING = re.compile(rf"[\t\n]|{_UNPRINTABLE.pattern}")
 
 
 def visible(text: str) -> str:
     """`text` without what steers a terminal or reverses the reading direction: a replacement character each."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def on_one_line(text: str) -> str:
+    """`text` as a table or a log takes it: what breaks a line is a replacement character as well."""
+    return _LINE_BREAKING.sub("\N{REPLACEMENT CHARACTER}", text) if _LINE_BREAKING.search(text) else text
 
 
 def redact_text(text: str) -> str:

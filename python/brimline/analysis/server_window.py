@@ -40,7 +40,9 @@ class ServerWindow:
     def column(self, name: str) -> Column:
         """One column of all rows."""
         if name not in self._columns:
-            self._columns[name] = np.array([_number(row.get(name)) for row in self._rows], dtype=np.float64)
+            column = np.array([_number(row.get(name)) for row in self._rows], dtype=np.float64)
+            # Only instants can lie before the zero of their clock.
+            self._columns[name] = column if name == "at_ns" else np.where(column < 0, np.nan, column)
         return self._columns[name]
 
     @property
@@ -138,7 +140,8 @@ class ServerWindow:
         """Sum of the growth of some counters divided by `per`; None when one fell back, and without any growth seen."""
         grown = [self.column(name) for name in columns]
         steps = [float(column[last] - column[first]) for column in grown for first, last in ends]
-        return None if not per or not steps or min(steps) < 0 else sum(steps) / per
+        has_fallen = any(_falls(column[first : last + 1]) for column in grown for first, last in ends)
+        return None if not per or not steps or has_fallen else sum(steps) / per
 
 
 def is_of_another_server(later: ServerRow, earlier: ServerRow) -> bool:
@@ -167,6 +170,11 @@ def quotients(parts: Column, wholes: Column) -> Column:
 
 def _number(value: Scalar) -> float:
     return float(value) if isinstance(value, _NUMBERS) else np.nan
+
+
+def _falls(counter: Column) -> bool:
+    """Whether a counter ever says less than before: its server was started again, or what it says can't be."""
+    return bool(np.any(np.diff(counter[~np.isnan(counter)]) < 0))
 
 
 def _known(column: Column) -> list[float]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brimline import _native
-from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, visible
+from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, on_one_line
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.log_room import check_room_for_log
 from brimline.execution.open_transactions import end_transactions
@@ -205,7 +205,7 @@ def join_engine(run: _native.Run) -> Summary:
 
 
 def _visible(rows: list[ErrorRow]) -> list[ErrorRow]:
-    return [{**row, "label": visible(row["label"]), "example": visible(row["example"])} for row in rows]
+    return [{**row, "label": on_one_line(row["label"]), "example": on_one_line(row["example"])} for row in rows]
 
 
 def _ended_by(summary: Summary, stop: StopToken) -> str:

@@ -80,6 +80,9 @@ _DOCUMENT_COUNTERS = ("inserted", "returned", "updated", "deleted")
 
 Columns = dict[str, int | None]
 
+COUNT_MAX = 2**53
+"""No count, size or time of a server comes near; above it a float can't tell one number from the next."""
+
 
 def with_role(command: Command) -> Command:
     """The same command with the server's role in the answer."""
@@ -274,7 +277,9 @@ def _section(document: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
 
 def _integer(document: Mapping[str, Any], *path: str) -> int | None:
     value = _section(document, *path[:-1]).get(path[-1])
-    return int(value) if isinstance(value, int | float) and isfinite(value) else None
+    if not isinstance(value, int | float) or not isfinite(value):
+        return None
+    return int(value) if 0 <= value <= COUNT_MAX else None
 
 
 def _mebibytes(document: Mapping[str, Any], *path: str) -> int | None:

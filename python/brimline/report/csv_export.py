@@ -5,6 +5,7 @@ What isn't known is empty. Columns are added at the end, never renamed or remove
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation
 from brimline.analysis.unsent import not_begun
+from brimline.errors import on_one_line
 from brimline.record.model import RunRecord
 from brimline.report.jmeter_table import KB_BYTES
 from brimline.report.statistics import OperationStatistics, operation_statistics, report_clock
@@ -210,9 +212,16 @@ def _text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return output.getvalue()
 
 
+_FORMULA = re.compile(r"[\s\ufffd]*[=+\-@\u2212\uff1d\uff0b\uff0d\uff20]")
+"""How a formula begins: with one of these, typed as anybody types them, whatever blanks come before."""
+
+
 def _safe(value: Any) -> Any:
-    """Text that a spreadsheet would run as a formula is kept from it."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
+    """Text that a spreadsheet would run as a formula is kept from it, and all text is kept on its line."""
+    if not isinstance(value, str):
+        return value
+    text = on_one_line(value)
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _times_ms(latency: Latency | None) -> list[float | None]:

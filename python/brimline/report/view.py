@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from brimline.errors import on_one_line
+
 Tone: TypeAlias = Literal["", "pass", "fail", "warn", "muted"]
 
 
@@ -24,6 +26,14 @@ UNDER_WAY = Badge(text="still under way", tone="warn")
 """Of a record that is still being written: what it shows is what there is so far."""
 
 
+def _keep_on_one_line(part: object, *names: str) -> None:
+    """Whatever a server, a file or a person wrote: in every format and language no text steers what shows it."""
+    for name in names:
+        text = getattr(part, name)
+        if (kept := on_one_line(text)) is not text:
+            object.__setattr__(part, name, kept)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """A labelled figure; `note` says what it means."""
@@ -32,6 +42,9 @@ class Fact:
     value: str
     note: str = ""
     tone: Tone = ""
+
+    def __post_init__(self) -> None:
+        _keep_on_one_line(self, "label", "value", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +80,9 @@ class Cell:
 
     text: str
     tone: Tone = ""
+
+    def __post_init__(self) -> None:
+        _keep_on_one_line(self, "text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

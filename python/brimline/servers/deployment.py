@@ -22,6 +22,7 @@ from brimline.servers.distrust import ControlClient
 from brimline.servers.lab.lookup import lab_facts, lab_server
 from brimline.servers.lab.state import LabServer
 from brimline.servers.listening import listens
+from brimline.servers.owner import is_whole
 from brimline.servers.refusal import AUTHENTICATION_FAILED, NOT_ALLOWED_CODES, USER_NOT_FOUND
 
 Client = pymongo.MongoClient[dict[str, Any]]
@@ -378,12 +379,16 @@ def _signed_in(client: Client) -> bool:
     return bool(at(client.admin.command("connectionStatus"), "authInfo", "authenticatedUsers"))
 
 
+CPU_COUNT_MAX = 1 << 16
+"""No machine has so many; of a server that says more it is not known."""
+
+
 def _cpu_count(client: Client) -> int | None:
     try:
         count = at(client.admin.command("hostInfo"), "system", "numCores")
     except PyMongoError:
         return None
-    return int(count) if isinstance(count, int) and count > 0 else None
+    return count if is_whole(count, 1, CPU_COUNT_MAX) else None
 
 
 def _plain(document: Mapping[str, Any]) -> Any:
