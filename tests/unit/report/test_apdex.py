@@ -42,6 +42,19 @@ def test_failures_are_frustrated_however_fast(reports: Reports) -> None:
     assert {operation: score.frustrated for operation, score in scores.items()} == failed
 
 
+def test_what_was_never_sent_is_frustrated(reports: Reports) -> None:
+    """It has no time, so that no histogram holds it."""
+    thresholds = ApdexThresholds(toleration_ns=1 * MS, frustration_ns=100 * MS)
+    summary = reports.record.summary
+    assert summary is not None and summary["overdue"] == 0
+    late = replace(reports.record, summary={**summary, "overdue": 40})
+    before, after = apdex_scores(reports.record, thresholds), apdex_scores(late, thresholds)
+    assert before is not None and after is not None
+    assert sum(score.frustrated for score in after.values()) == 40 + sum(score.frustrated for score in before.values())
+    for kind, score in after.items():
+        assert (score.satisfied, score.tolerating) == (before[kind].satisfied, before[kind].tolerating)
+
+
 def test_a_record_without_the_times_of_failures_has_no_score(reports: Reports) -> None:
     older = replace(reports.record, breakdown={})
     assert apdex_scores(older, ApdexThresholds()) is None
