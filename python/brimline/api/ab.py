@@ -30,7 +30,7 @@ from brimline.units import NS_PER_S, format_duration
 _OWN_COLLECTION = "_b"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ABResult(Result):
     """One A/B comparison. `cases` are those of the gate, empty without one."""
 

@@ -25,7 +25,7 @@ from brimline.report.growth.view import growth_report
 from brimline.spec import LoadedSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GrowthResult(Result):
     """One growth experiment. Without a breakpoint it has an answer all the same: none."""
 

@@ -53,7 +53,7 @@ _DISK_FULL = 14031
 _RESUME_HINT = "brimline import --resume {directory} goes on with it without doubling a row"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ImportResult(Result):
     """One import."""
 

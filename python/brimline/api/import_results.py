@@ -13,7 +13,7 @@ from brimline.record.importing import import_files
 from brimline.report.imported.view import imported_report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ImportedResult(Result):
     """An imported run."""
 

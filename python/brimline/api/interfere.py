@@ -48,7 +48,7 @@ _BESIDE_WINDOW_S = 5.0
 _ROOM_FACTOR = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class InterferenceResult(Result):
     """One interference experiment. `coverages`: what the background did, by the name of the run."""
 

@@ -30,9 +30,22 @@ def default_runs_directory() -> Path:
     return Path(os.environ.get(RUNS_DIRECTORY_VARIABLE) or "runs")
 
 
+def path_given(name: str, given: object) -> Path | None:
+    """A path that was given as text or as a path. Raises UsageError that names the parameter for anything else."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        return Path(os.fspath(given))
+    raise UsageError(f"{name} is a path, not {_kind(given)}", hint=f'write {name}="DIRECTORY"')
+
+
+def _kind(given: object) -> str:
+    return f"{type(given).__name__} ({given!r:.40})"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Surroundings of a run.
+    """Surroundings of a run. Paths may be text; what is of another type is refused by name (UsageError).
 
     `uri`: the server to use; None: the spec's, the environment's (BRIMLINE_URI), else the bundled mongod.
     `password`: where it comes from when the connection string names a user alone; else BRIMLINE_PASSWORD. `mongod`: the
@@ -65,6 +78,11 @@ class Options:
     language: str = field(default_factory=wanted_language)
 
     def __post_init__(self) -> None:
+        self._check_types()
+        for name in ("mongod", "mongos", "runs_directory"):
+            object.__setattr__(
+                self, name, path_given(name, getattr(self, name)) or _PATH_DEFAULTS.get(name, lambda: None)()
+            )
         named_uri(self.uri)
         if self.drop and self.resume:
             raise UsageError("--drop loads anew and --resume goes on", hint="give one of the two")
@@ -77,3 +95,20 @@ class Options:
                     f'data is one of {choices}, not "{self.data}"',
                     hint="leave it out: data is loaded on a server of brimline's own and checked elsewhere",
                 ) from None
+
+    def _check_types(self) -> None:
+        for name, (types, told) in _TYPES.items():
+            given = getattr(self, name)
+            right = isinstance(given, types) and (bool in types or not isinstance(given, bool))
+            if given is not None and not right:
+                raise UsageError(
+                    f"{name} is {told}, not {_kind(given)}", hint="brimline.Options says what each one takes"
+                )
+
+
+_PATH_DEFAULTS = {"runs_directory": default_runs_directory}
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    **dict.fromkeys(("uri", "server_version", "topology", "network", "language", "data"), ((str,), "text")),
+    **dict.fromkeys(("cache_gb", "cpu_share"), ((int, float), "a number")),
+    **dict.fromkeys(("drop", "resume", "null"), ((bool,), "True or False")),
+}

@@ -12,6 +12,7 @@ from brimline.api.grow import growth_result
 from brimline.api.import_data import open_import
 from brimline.api.import_results import open_imported
 from brimline.api.interfere import interference_result
+from brimline.api.options import default_runs_directory, path_given
 from brimline.api.results import Result
 from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
@@ -46,15 +47,18 @@ from brimline.spec import load_spec
 
 
 def open_result(
-    name_or_path: str | Path, *, runs_directory: Path, apdex: ApdexThresholds = JMETER_THRESHOLDS
+    name_or_path: str | Path, *, runs_directory: str | Path | None = None, apdex: ApdexThresholds = JMETER_THRESHOLDS
 ) -> Result:
     """The result in a directory, analysed anew. A name is looked for in `runs_directory`; `latest` is the last one.
+
+    Without `runs_directory` that is BRIMLINE_RUNS_DIR, else `runs`.
 
     `apdex` are the thresholds of a run's Apdex table.
 
     Raises UsageError and RecordError.
     """
-    directory = find_record(name_or_path, runs_directory=runs_directory)
+    place = path_given("runs_directory", runs_directory) or default_runs_directory()
+    directory = find_record(path_given("name_or_path", name_or_path) or "", runs_directory=place)
     with damage_told(directory):
         return _open(directory, apdex)
 

@@ -22,13 +22,27 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.wording import wanted_language
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
     """A finished verb. `interrupted` is set when a signal ended it; what was measured is there all the same."""
 
     report: Report
     directory: Path
     interrupted: Interrupted | None = None
+
+    def __repr__(self) -> str:
+        """Five lines: what it is, what came out, whether that was asked for, where the record and the report are."""
+        verdict = self.report.verdict
+        figure = f": {verdict.figure} {verdict.unit}" if verdict.figure else ""
+        interval = f" ({verdict.interval})" if verdict.interval else ""
+        lines = (
+            f"{type(self).__name__}: {self.report.kind_title} of {self.report.name}",
+            f"{verdict.caption}{figure}{interval}",
+            f"error: {self.error.message}" if self.error else "as was asked for",
+            f"record: {self.directory}",
+            f"report: {self.html}",
+        )
+        return "\n".join(" ".join(line.split()) for line in lines)
 
     @property
     def html(self) -> Path:
@@ -63,7 +77,7 @@ class Result:
             raise RecordError(error.message, hint=again) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunResult(Result):
     """One run. `judgement` is None when the workload has no objective."""
 
@@ -107,7 +121,7 @@ class RunResult(Result):
         return "; ".join(filter(None, (self.observation.unsent, *reasons)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LoadResult(RunResult):
     """One load, with what the server counted after it.
 
@@ -154,7 +168,7 @@ class AlreadyLoaded:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SweepResult(Result):
     """One sweep."""
 
@@ -174,7 +188,7 @@ class SweepResult(Result):
         return InvalidRun(self.conclusion.text, hint=self.where_to_look)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CapacityResult(Result):
     """One capacity search."""
 
@@ -199,7 +213,7 @@ class CapacityResult(Result):
                 return InvalidRun(f"no capacity: {self.conclusion.reason}", hint=self.where_to_look)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FrontierResult(Result):
     """One SLO frontier."""
 

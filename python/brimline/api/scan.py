@@ -30,7 +30,7 @@ from brimline.spec import LoadedSpec
 from brimline.spec.scans import ScansSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ScanResult(Result):
     """One scan. `fits` are those of its ranges."""
 

@@ -46,7 +46,7 @@ WORKLOADS_DIRECTORY = "workloads"
 """Below the sweep's directory: each workload as it was before a level changed it, by its name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VaryResult(Result):
     """One factor sweep. Levels that don't differ are an answer too."""
 

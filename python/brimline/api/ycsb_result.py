@@ -10,7 +10,7 @@ from brimline.record import RunRecord
 from brimline.report import run_report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class YcsbLoadResult(LoadResult):
     """One load as YCSB makes it: into whatever is there. `document_count` is what was inserted."""
 

@@ -3,15 +3,17 @@
 from typing import Any
 
 from brimline.errors import UsageError
-from brimline.record.model import OperationRow, RunRecord
+from brimline.record.model import Histogram, OperationRow, RunRecord
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
 
 def frames(record: RunRecord) -> dict[str, Any]:
-    """`operations`, `intervals`, `server` (row by row) and `quantiles` (measured window.
+    """`operations`, `intervals`, `server` (row by row), `quantiles` and `quantiles_over_time`; times in ns.
 
-    Index operation, clock; ns).
+    `quantiles` are of the measured window, by operation and clock; `quantiles_over_time` of each interval, by
+    operation, clock and `start_s`, the seconds since the run's start, so that a p99 over time is
+    `frames["quantiles_over_time"].loc["read", "service"]["p99_ns"]`.
 
     Raises UsageError when pandas isn't installed.
     """
@@ -22,19 +24,33 @@ def frames(record: RunRecord) -> dict[str, Any]:
             "data frames need pandas, which isn't installed",
             hint="pip install 'brimline[frames]', or pip install pandas",
         ) from error
-    index = pandas.MultiIndex.from_tuples(list(record.histograms), names=["operation", "clock"])
-    quantiles = pandas.DataFrame(
-        [
-            {"count": histogram.count(), "mean_ns": histogram.mean()}
-            | {f"p{quantile * 100:g}_ns": histogram.quantile(quantile) for quantile in _QUANTILES}
-            | {"max_ns": histogram.max()}
-            for histogram in record.histograms.values()
-        ],
-        index=index if record.histograms else None,
-    )
+    over_time, told = [], []
+    for each in record.interval_histograms():
+        over_time.append((each.operation, each.clock, each.start_ns / 1e9))
+        told.append(_figures(each.histogram))
     return {
         "operations": pandas.DataFrame(record.operations, columns=list(OperationRow.__annotations__)),
         "intervals": pandas.DataFrame(record.intervals),
         "server": pandas.DataFrame(record.server),
-        "quantiles": quantiles,
+        "quantiles": _indexed(
+            pandas,
+            [_figures(each) for each in record.histograms.values()],
+            list(record.histograms),
+            ["operation", "clock"],
+        ),
+        "quantiles_over_time": _indexed(pandas, told, over_time, ["operation", "clock", "start_s"]),
     }
+
+
+def _figures(histogram: Histogram) -> dict[str, float]:
+    """A row of quantiles, in ns."""
+    return (
+        {"count": histogram.count(), "mean_ns": histogram.mean()}
+        | {f"p{quantile * 100:g}_ns": histogram.quantile(quantile) for quantile in _QUANTILES}
+        | {"max_ns": histogram.max()}
+    )
+
+
+def _indexed(pandas: Any, rows: list[dict[str, float]], keys: list[Any], names: list[str]) -> Any:
+    index = pandas.MultiIndex.from_tuples(keys, names=names) if keys else None
+    return pandas.DataFrame(rows, index=index).sort_index(kind="stable") if keys else pandas.DataFrame(rows)

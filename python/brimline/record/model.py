@@ -381,7 +381,7 @@ class RunRecord:
         return self.load_interval_histograms(clock)
 
     def frames(self) -> "dict[str, Any]":
-        """The rows as pandas data frames `operations`, `intervals` and `server`, and `quantiles`.
+        """The rows as pandas data frames: `operations`, `intervals`, `server`, `quantiles`, `quantiles_over_time`.
 
         Raises UsageError when pandas isn't installed.
         """
