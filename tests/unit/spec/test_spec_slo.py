@@ -6,6 +6,8 @@ from brimline.api.workload import objective
 from brimline.cli.options import spec_overrides
 from brimline.errors import SpecError, UsageError
 from brimline.spec import LoadedSpec, load_spec
+from brimline.spec.model import OperationsSpec
+from brimline.spec.slo import SloSpec
 
 BASE = "data: {records: 10}\noperations: {read: 0.9, update: 0.1}\n"
 
@@ -79,3 +81,9 @@ def test_slips_on_the_command_line(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         spec_overrides(limits=[text])
     assert "--slo" in caught.value.message and "--slo p95=5ms" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("kind", list(OperationsSpec.model_fields))
+def test_each_kind_of_operation_can_have_limits_that_are_looked_at(kind: str) -> None:
+    slo = SloSpec.model_validate({kind: {"response_p99": "1ms"}})
+    assert {name: part.response_limits_ns for name, part in slo.by_operation.items()} == {kind: {"p99": 1_000_000}}
