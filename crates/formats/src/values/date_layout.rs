@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn layouts_follow_go() {
         const DAY_MS: i64 = 86_400_000;
-        let cases: [(&str, &str, Option<i64>); 35] = [
+        let cases: [(&str, &str, Option<i64>); 36] = [
             ("2006-01-02", "1970-01-02", Some(DAY_MS)),
             ("2006-01-02", "1969-12-31", Some(-DAY_MS)),
             ("2006-01-02", "1970-1-2", None),
@@ -224,6 +224,7 @@ mod tests {
             ("2006-01-02", "1970-01-00", None),
             ("06 Jan 2", "70 jAn 2", Some(DAY_MS)),
             ("06", "68", Some(3_092_601_600_000)),
+            ("06", "69", Some(-31_536_000_000)),
             ("January _2 2006", "January  2 1970", Some(DAY_MS)),
             ("Mon Jan 2 2006", "Fri Jan 2 1970", Some(DAY_MS)),
             ("Monday, 2-1-2006", "friday, 2-1-1970", Some(DAY_MS)),
