@@ -36,7 +36,7 @@ def p_text(value: float | None) -> str:
 def _interval(change: Change, low: float, high: float) -> str:
     if not change.tells_nothing:
         low_text, high_text = (_signed(value, absolute=change.absolute) for value in (low, high))
-        return message("{low} to {high}", low=low_text, high=high_text)
+        return low_text if low_text == high_text else message("{low} to {high}", low=low_text, high=high_text)
     if change.a_count == change.b_count:
         return message("can't be told from {count} pairs", count=format_count(change.a_count))
     return message(

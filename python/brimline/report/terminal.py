@@ -92,8 +92,10 @@ def _section(section: Section, *, wide: bool) -> RenderableType:
 def _table(table: Table, *, wide: bool) -> RichTable:
     rendered = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_edge=False)
     shown = [index for index, column in enumerate(table.columns) if wide or not column.optional]
+    # Units of grouped columns stand in a line of their own, so that a narrow screen has room for them.
+    below = "\n" if any(column.group and column.unit for column in table.columns) else " "
     for column in (table.columns[index] for index in shown):
-        label = RichText(" ".join(filter(None, (column.label, column.unit))))
+        label = RichText(f"{column.label}{below}{column.unit}" if column.unit else f"{column.label}{below}".rstrip(" "))
         rendered.add_column(label, justify="right" if column.numeric else "left", overflow="fold")
     for index, row in enumerate(table.rows):
         rendered.add_row(*(_cell(row[place]) for place in shown), style="bold" if index in table.emphasised else "")

@@ -259,6 +259,8 @@ def test_terminal_text_in_a_pipe_is_plain_and_whole(reports: Reports, monkeypatc
         ),
         *("Throughput", "Received", "Sent"),
     ]
+    units = text.splitlines()[text.splitlines().index(header) + 1]
+    assert units.split() == [*["ms"] * 7, "ops/s", "KB/s", "KB/s"]
 
 
 def test_terminal_honours_no_color(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:

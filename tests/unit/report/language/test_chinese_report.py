@@ -314,6 +314,11 @@ def test_figures_beside_each_other_have_one_unit() -> None:
     assert [row[0].text for row in said.rows] == ["12 330", "1215"]
 
 
+def test_an_interval_of_one_value_is_that_value() -> None:
+    text = " ".join(_words(in_language(report_of(regressed()), "zh")))
+    assert "0 个百分点至 0 个百分点" not in text and "0 个百分点" in text
+
+
 def test_marks_between_chinese_words_are_full_width() -> None:
     assert said_in("zh", joined(", ", ["Throughput", "Response time"])) == "吞吐量，响应时间"
     assert said_in("zh", Verbatim("订单, 明细")) == "订单, 明细"
