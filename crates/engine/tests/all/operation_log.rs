@@ -11,7 +11,7 @@ use brimline_engine::operation::OperationKind;
 use brimline_engine::operation_log::{Counts, ROW_BYTES, Reader, Row, TimePart, Times, Wanted, count};
 use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::recorder::{Ending, Phase};
-use brimline_engine::{Run, Stage, Summary};
+use brimline_engine::{Run, RunError, Stage, Summary};
 use brimline_testserver::{Script, ServiceTime};
 
 use crate::common::{MS, Outcome, S, constant, merge, mix, plan, simulated};
@@ -157,6 +157,6 @@ fn a_file_that_ends_within_a_row_loses_only_that() {
 #[test]
 fn a_plan_that_wants_a_log_needs_a_file_for_it() {
     let wanted = Plan { operation_log: true, ..plan() };
-    let error = Run::start(wanted).err().expect("there is no file");
+    let Some(RunError::Plan(error)) = Run::start(wanted).err() else { panic!("there is no file") };
     assert_eq!(error.path, "operation_log");
 }
