@@ -1,5 +1,6 @@
 """What is said of an import: the sum of its records, and the server's count against it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from brimline.analysis.data_import import import_findings
 from brimline.analysis.finding import Standing
 from brimline.record.data_import import ImportRecord, ImportState
 from brimline.record.histograms import native_codec
+from brimline.record.model import Standstill
+from brimline.report.data_import.view import import_report
 from brimline.spec.import_settings import ImportSettings, Mode
 
 COUNTS = {
@@ -91,3 +94,15 @@ def test_what_was_not_counted_is_unknown() -> None:
     assert standings(after=None, ended_by="server_lost")["count"] is Standing.UNKNOWN
     assert standings(after=None, ended_by="server_lost")["ended"] is Standing.FAIL
     assert standings(ended_by=None)["ended"] is Standing.FAIL
+
+
+def test_an_importer_that_stood_still_is_named_and_its_counts_stand() -> None:
+    sound = record()
+    still: Standstill = {"from_ns": 1_000_000_000, "to_ns": 2_500_000_000, "still_ns": 1_480_000_000}
+    stopped = replace(sound, state=replace(sound.state, standstills=[still], duration_ns=4_000_000_000))
+    (finding,) = [each for each in import_findings(stopped) if each.name == "standstills"]
+    assert finding.verdict is Standing.WARN
+    assert finding.evidence.startswith("the generator itself did not run for 1.48 s from 1.00 s on, 37 %")
+    assert not [each for each in import_findings(sound) if each.name == "standstills"]
+    facts = {fact.label: fact for fact in import_report(stopped).verdict.facts}
+    assert (facts["Stood still"].value, facts["Stood still"].note) == ("1.48 s", finding.evidence)

@@ -111,6 +111,7 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
             note=message("all are in {file}", file=REJECTED_FILE) if rejects.groups else "",
         ),
         *reason_facts(record, rejects),
+        *_standstill_fact(record),
         *_text_fact(record),
         *_latency_fact(record),
     ]
@@ -148,6 +149,16 @@ def _text_fact(record: ImportRecord) -> list[Fact]:
     if text is None:
         return []
     return [Fact(label="Not UTF-8", value=format_count(record.state.counts["not_utf8"]), tone="warn", note=text)]
+
+
+def _standstill_fact(record: ImportRecord) -> list[Fact]:
+    """The rate is over the whole time: what of it brimline did not run is named beside it."""
+    found = record.state.standstills
+    text = next((each.evidence for each in import_findings(record) if each.name == "standstills"), None)
+    if text is None:
+        return []
+    still = format_duration(sum(each["still_ns"] for each in found))
+    return [Fact(label="Stood still", value=still, tone="warn", note=text)]
 
 
 def _latency_fact(record: ImportRecord) -> list[Fact]:
