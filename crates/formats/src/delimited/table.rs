@@ -114,7 +114,10 @@ impl Table {
                     return Ok(false);
                 }
                 ParseGrace::SkipRow => return Err(RowError::Reject(misfit(column, text))),
-                ParseGrace::Stop => return Err(RowError::Stop(misfit(column, text))),
+                ParseGrace::Stop => {
+                    let reason = misfit(column, text);
+                    return Err(RowError::Stop(format!("{reason}; {GRACES}")));
+                }
             },
         };
         out[element] = element_type as u8;
@@ -268,6 +271,9 @@ fn misfit(column: &Column, text: &[u8]) -> String {
     let type_name = column.cell_type.name();
     format!("column \"{}\": \"{}\" is no {type_name}", column.name.escape_debug(), text::shown(text))
 }
+
+/// What else can become of a value that does not fit.
+const GRACES: &str = "--parseGrace says what else may become of it: autoCast, skipField or skipRow";
 
 /// Closes the document whose length field is at `start`.
 #[inline]

@@ -8,6 +8,7 @@ mod golden;
 mod json;
 mod long_records;
 mod not_utf8;
+mod recorded;
 mod robust;
 mod support;
 mod tables;

@@ -99,3 +99,14 @@ fn options_are_plain_json() {
         assert!(serde_json::from_str::<FormatOptions>(bad).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn a_value_that_stops_names_the_way_on() {
+    let columns = Some(Columns::Fields("v.int32()".to_owned()));
+    let options = FormatOptions { columns, columns_have_types: true, ..options(Format::Csv) };
+    let reason = read_all(&options, b"1\nx\n".to_vec()).stop.unwrap().reason;
+    assert!(reason.contains("\"x\" is no int32; --parseGrace"), "{reason}");
+    let skips = FormatOptions { parse_grace: ParseGrace::SkipRow, ..options };
+    let read = read_all(&skips, b"1\nx\n".to_vec());
+    assert_eq!((read.stop, read.rejected[0].reason.contains("--parseGrace")), (None, false));
+}
