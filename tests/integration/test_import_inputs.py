@@ -209,3 +209,54 @@ def test_a_server_that_dies_is_told_though_a_pipe_stays_open(brimline_cli: Comma
             with suppress(BrokenPipeError):
                 pipe.write(lines)
             running.end(timeout_s=30).check_error(5, "the server went away", "so far", "--resume")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--upsert",),
+        ("--upsert", "--mode", "upsert", "--upsertFields", "k"),
+        ("--writeConcern", "{w:'majority'}"),
+        ("-v",),
+        ("-vvv", "--verbose"),
+    ],
+    ids=" ".join,
+)
+def test_command_lines_of_mongoimport_are_taken(options: tuple[str, ...], here: CommandLine, uri: str) -> None:
+    Path("ROWS.CSV").write_text("_id,k\n1,2\n")
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        kept = client["lines"]["c"]
+        kept.drop()
+        for type_ in ((), ("--type", "CSV")):
+            outcome = here.run(
+                "import", "ROWS.CSV", "--headerline", "--uri", uri, "-d", "lines", "-c", "c", *type_, *options
+            )
+            assert outcome.exit_code == 0, outcome.stderr
+            assert list(kept.find()) == [{"_id": 1, "k": 2}]
+
+
+@pytest.mark.parametrize("mode", ["insert", "merge", "delete"])
+def test_upsert_beside_another_mode_is_refused(mode: str, here: CommandLine) -> None:
+    Path("rows.json").write_text('{"a": 1}\n')
+    outcome = here.run("import", "rows.json", "--uri", NOWHERE, "--upsert", "--mode", mode)
+    outcome.check_error(2, "--upsert is --mode upsert", mode)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("rows.json", "rows.json"),
+        ("rows.json", "./rows.json"),
+        ("*.json",),
+        ("rows.json", "same.json"),
+        ("rows.json", "--file", "rows.json"),
+        ("dump", "dump/shop/c.bson"),
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_named_twice_is_refused(names: tuple[str, ...], here: CommandLine) -> None:
+    Path("rows.json").write_text('{"a": 1}\n')
+    Path("same.json").symlink_to("rows.json")
+    Path("dump/shop").mkdir(parents=True)
+    Path("dump/shop/c.bson").write_bytes(b"\5\0\0\0\0")
+    here.run("import", *names, "--uri", NOWHERE, "-c", "c").check_error(2, "is named twice", "each file once")

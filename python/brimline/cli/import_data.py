@@ -1,5 +1,6 @@
 """Owns `brimline import`: mongoimport's flags, by the same names, beside brimline's own."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -103,6 +104,7 @@ def import_data(
             "--mode", metavar="MODE", help="insert, upsert, merge or delete; default: insert.", show_default=False
         ),
     ] = None,
+    upsert: Annotated[bool, typer.Option("--upsert", help="The same as --mode upsert.")] = False,
     upsert_fields: Annotated[
         str | None,
         typer.Option(
@@ -154,6 +156,9 @@ def import_data(
     lang: opt.Lang = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
+    _verbose: Annotated[
+        int, typer.Option("-v", "--verbose", count=True, help="Taken as mongoimport's; all of it is in the record.")
+    ] = 0,
 ) -> int:
     """Import CSV, TSV, JSON or BSON into a collection, and have the server count it."""
     named = [*(files or ()), *([file] if file is not None else ())]
@@ -177,7 +182,7 @@ def import_data(
         return show_result(result, as_json=as_json, lang=lang)
     keys = tuple(name for name in (upsert_fields or "").split(",") if name)
     settings = ImportSettings(
-        type=cast(FileType, type_ or _type_of(named)),
+        type=cast(FileType, type_.lower() if type_ else _type_of(named)),
         headerline=headerline,
         fields=fields,
         field_file_text=None if field_file is None else _text(field_file),
@@ -188,7 +193,7 @@ def import_data(
         use_array_index_fields=use_array_index_fields,
         ignore_blanks=ignore_blanks,
         workers=WORKERS_DEFAULT if workers is None else workers,
-        mode=cast(Mode, mode or ("upsert" if keys else "insert")),
+        mode=cast(Mode, _mode(mode, upsert=upsert, keys=keys)),
         upsert_fields=keys,
         stop_on_error=stop_on_error,
         maintain_insertion_order=maintain_insertion_order,
@@ -221,11 +226,18 @@ def _refuse_with_resume(files: list[str], database: str | None, collection: str 
         )
 
 
+def _mode(mode: str | None, *, upsert: bool, keys: Sequence[str]) -> str:
+    """Fields that say which document is meant ask for upsert as `--upsert` does: an insert looks for none."""
+    if upsert and mode not in (None, "upsert"):
+        raise UsageError(f"--upsert is --mode upsert, and --mode {mode} is given as well", hint="give one of them")
+    return mode or ("upsert" if upsert or keys else "insert")
+
+
 def _type_of(files: list[str]) -> FileType:
     """By the first file's name; a directory holds dumps."""
     if not files or files == ["-"]:
         return "json"
-    path = Path(files[0].removesuffix(".gz"))
+    path = Path(files[0].lower().removesuffix(".gz"))
     return "bson" if Path(files[0]).is_dir() else _SUFFIXES.get(path.suffix, "json")
 
 

@@ -31,7 +31,20 @@ def find_inputs(names: Sequence[str], *, gzip: bool, collection: str | None) -> 
     if STDIN in names:
         raise UsageError("- is standard input, and files are named beside it", hint="import them one after the other")
     paths = [path for name in names for path in _paths(name, collection)]
+    _require_once(paths)
     return [_described(path, gzip=gzip) for path in paths]
+
+
+def _require_once(paths: Sequence[Path]) -> None:
+    """Raises UsageError for a file that is named twice, by whatever paths: its records would be imported twice."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        with suppress(OSError):  # told with its reason when the file is looked at
+            status = path.stat()
+            first = seen.setdefault((status.st_dev, status.st_ino), path)
+            if first is not path:
+                also = "" if first == path else f", also as {first}"
+                raise UsageError(f"{path} is named twice{also}", hint="name each file once; check patterns for overlap")
 
 
 def _paths(name: str, collection: str | None) -> list[Path]:

@@ -31,6 +31,8 @@ _FLAGS = {
     "legacy": "--legacy",
 }
 _OF_COLUMNS = ("headerline", "fields", "field_file_text", "columns_have_types", "ignore_blanks")
+_UNQUOTED = re.compile(r"""\"[^"]*"|'([^'"\\]*)'|\b([A-Za-z]\w*)(?=\s*:)""")
+"""What of a document in a shell's syntax is written otherwise in JSON; what stands in double quotes is passed over."""
 _OF_JSON = ("json_array", "legacy")
 
 
@@ -156,7 +158,7 @@ def parse_write_concern(text: str) -> WriteConcernSettings:
     document: dict[str, Any] = {"w": int(text) if text.isdigit() else text}
     if text.startswith("{"):
         try:
-            document = json.loads(re.sub(r"([{,]\s*)([A-Za-z]\w*)(\s*:)", r'\1"\2"\3', text))
+            document = json.loads(_as_json(text))
         except ValueError:
             raise _bad_concern(text) from None
     known = {"w", "j", "journal", "wtimeout", "fsync"}
@@ -169,6 +171,11 @@ def parse_write_concern(text: str) -> WriteConcernSettings:
     if (isinstance(w, int) and not 1 <= w <= _MEMBERS_MAX) or not 0 <= (timeout_ms or 0) <= _TIMEOUT_MS_MAX:
         raise _bad_concern(text)
     return WriteConcernSettings(w=w, journal=None if journal is None else bool(journal), timeout_ms=timeout_ms)
+
+
+def _as_json(text: str) -> str:
+    """A document as shells are given it: names without quotes, names and words in single quotes."""
+    return _UNQUOTED.sub(lambda found: found[0] if found[0][0] == '"' else f'"{found[1] or found[2] or ""}"', text)
 
 
 def _bad_concern(text: str) -> UsageError:

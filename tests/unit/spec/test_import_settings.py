@@ -35,6 +35,10 @@ def test_options_that_contradict_each_other_are_refused(options: dict[str, objec
         ("2", WriteConcernSettings(w=2)),
         ("{w: 1, j: true}", WriteConcernSettings(w=1, journal=True)),
         ('{"w":"majority","wtimeout":500}', WriteConcernSettings(timeout_ms=500)),
+        ("{w:'majority'}", WriteConcernSettings()),
+        ("{ 'w' : 'majority', j:true, 'wtimeout': 500 }", WriteConcernSettings(journal=True, timeout_ms=500)),
+        ("{'w': 2}", WriteConcernSettings(w=2)),
+        ("{w: 'eu,us:'}", WriteConcernSettings(w="eu,us:")),
         ("{j: false}", WriteConcernSettings(w=None, journal=False)),
     ],
 )
@@ -42,7 +46,7 @@ def test_a_write_concern_is_a_word_a_number_or_a_document(text: str, concern: Wr
     assert parse_write_concern(text) == concern
 
 
-@pytest.mark.parametrize("text", ["0", "{w: 0}", "{w: 1", "{x: 1}", "{w: true}", "{wtimeout: soon}"])
+@pytest.mark.parametrize("text", ["0", "{w: 0}", "{w: 1", "{x: 1}", "{w: true}", "{w:'majority}", "{'w:1}"])
 def test_a_write_concern_that_can_not_be_followed_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--writeConcern"):
         parse_write_concern(text)
