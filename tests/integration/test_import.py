@@ -208,6 +208,11 @@ def test_a_dump_is_imported_compressed_or_not(here: CommandLine, uri: str) -> No
         assert outcome.exit_code == 0, outcome.stderr
         assert outcome.json()["count_after"] == 5_000
     here.run("import", "dump", "--uri", uri).check_error(2, "more than one collection", "orders, users")
+    # A name that is no dump's leads to the file itself, and from there to no other hint.
+    other = ("--uri", f"{uri}/dumped", "-c", "renamed", "--json")
+    refused = here.run("import", "dump", *other)
+    refused.check_error(2, "no dump of renamed, but of: orders, users", "brimline import dump/shop/orders.bson")
+    assert here.run("import", "dump/shop/orders.bson", *other).json()["count_after"] == 5_000
 
 
 @pytest.mark.parametrize("name", ["a/b", "50% off", "séjours.été", "集合" * 20])

@@ -69,11 +69,15 @@ def _dumped_collection(directory: Path, collection: str | None) -> Path:
         raise UsageError(f"{directory} is a directory without a BSON dump in it",
                          hint="name its files, such as 'DIRECTORY/*.csv'")  # fmt: skip
     names = ", ".join(sorted({collection_of(path) for path in dumps})[:8])
+    if wanted:
+        raise UsageError(
+            f"{directory} holds dumps of more than one collection",
+            hint=f"give one of its files, or --collection; there are: {names}",
+        )
+    # --collection says which dump of a directory is meant; beside a file it says what the collection is called.
     raise UsageError(
-        f"{directory} holds dumps of more than one collection"
-        if wanted
-        else f"{directory} has no dump of {collection}",
-        hint=f"give one of its files, or --collection; there are: {names}",
+        f"{directory} has no dump of {collection}, but of: {names}",
+        hint=f"to import one under this name, give its file: brimline import {dumps[0]} --collection {collection}",
     )
 
 
