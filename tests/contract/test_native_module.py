@@ -86,9 +86,9 @@ def test_rows_have_the_keys_that_records_are_made_of() -> None:
     assert set(samples) == model.Samples.__required_keys__
     assert set(samples["operations"][0]) == model.SampleRow.__required_keys__
     assert set(samples["intervals"][0]) == model.IntervalRow.__required_keys__
-    not_here = {"connects", "looks", "unsettled_sessions", "operation_log"}
+    not_here = {"connects", "looks", "unsettled_sessions", "operation_log", "standstills"}
     assert set(summary) == model.Summary.__required_keys__ | model.Summary.__optional_keys__ - not_here, (
-        "no server, no log"
+        "no server, no log, no standstill"
     )
     assert set(summary["errors"][0]) == model.ErrorRow.__required_keys__
     assert (

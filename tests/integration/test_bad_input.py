@@ -43,7 +43,7 @@ def _check_no_secret(brimline_cli: CommandLine, outcome: Outcome) -> None:
 def test_no_server_at_the_address(brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run("run", "ycsb-c", "--uri", f"mongodb://127.0.0.1:{free_port()}", "--json")
     outcome.check_error(5, "no server answers at mongodb://127.0.0.1:", "connection refused", "check host and port")
-    assert outcome.stdout == ""
+    assert outcome.json() == {"error": outcome.error, "hint": outcome.hint, "exit_code": 5}
 
 
 @pytest.mark.parametrize("verb", [("run", "ycsb-c"), ("capacity", "ycsb-c", "--quick"), ("stat",), ("doctor",)])
@@ -221,7 +221,7 @@ def test_a_run_in_which_everything_fails_proves_nothing(brimline_cli: CommandLin
         outcome = brimline_cli.run(
             "run", "ycsb-c", "--uri", server.uri, "--data", "as-is", "--duration", "1s", "--warmup", "0s"
         )
-    outcome.check_error(4, "100 % of the operations failed", "the report says more")
+    outcome.check_error(4, "read operations succeeded: most often", "the report says more")
     assert not {"\x1b", "\x07", "\u202e"} & set(outcome.stdout + outcome.stderr)
 
 

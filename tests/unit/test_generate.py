@@ -257,6 +257,7 @@ def test_words_that_can_t_be_followed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, err = said(words, capsys)
-    assert (code, out) == (2, "")
+    assert code == 2
+    assert out == "" if "--json" not in words else json.loads(out)["exit_code"] == 2, "an error, and no rows"
     assert err.startswith(message) and "hint: " in err
     assert not list(tmp_path.iterdir())

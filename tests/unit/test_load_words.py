@@ -63,7 +63,7 @@ def test_a_run_says_its_load_in_one_line_before_it_begins(
         assert ended.value.code == 0
         streams = capsys.readouterr()
         document = json.loads(streams.out)
-        assert (document["load_model"], document["load"]) == (AT_A_RATE, None)
+        assert (document["load_model"], document["load"]) == (AT_A_RATE, AT_A_RATE)
         assert "load: " not in streams.err, "once is enough"
     assert said_before == [f"load: {AT_A_RATE}\n", ""]
 
