@@ -23,4 +23,5 @@ def small_disk(place: Path, size: str) -> Iterator[Path]:
     try:
         yield place
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        # Lazily: a command that ran in this process and failed may hold a file there for a moment.
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
