@@ -114,6 +114,7 @@ def test_load_then_run_as_the_words_promise(brimline_cli: CommandLine, uri: str)
     ] * 2
 
 
+@pytest.mark.alone
 def test_an_open_loop_has_response_and_lag_and_a_verdict(brimline_cli: CommandLine) -> None:
     """A service time that even a generator on a busy machine doesn't reach with its lag."""
     with scripted_server({"service": {"kind": "fixed", "ns": 30_000_000}}) as server:
@@ -135,6 +136,7 @@ def test_an_open_loop_has_response_and_lag_and_a_verdict(brimline_cli: CommandLi
     assert set(document["counts"]["by_operation"]) == {"read", "update"}
 
 
+@pytest.mark.alone
 def test_a_missed_objective_is_a_failed_gate(brimline_cli: CommandLine) -> None:
     with scripted_server({"service": {"kind": "fixed", "ns": 20_000_000}}) as server:
         outcome = brimline_cli.run(
@@ -200,6 +202,7 @@ def test_a_sweep_on_the_command_line(brimline_cli: CommandLine, uri: str) -> Non
     assert "1 connection, closed loop" in outcome.stderr
 
 
+@pytest.mark.alone
 def test_a_capacity_on_real_time(tmp_path: Path) -> None:
     """The twin of the searches on the virtual clock: short windows, a wide margin, three tries on a busy machine."""
     # A service time that even a generator on a busy machine hardly reaches with its lag.

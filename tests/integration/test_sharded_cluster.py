@@ -78,6 +78,7 @@ def test_what_a_load_makes_is_spread_over_the_shards_and_what_was_sharded_stays_
         assert brimline_cli.run("lab", "down", "cluster").exit_code == 0
 
 
+@pytest.mark.alone
 def test_a_router_near_the_client_and_one_near_the_shards(brimline_cli: CommandLine, tmp_path: Path) -> None:
     """A line before the router is a remote one, a line between the servers a router beside the client."""
     spec = tmp_path / "one.yaml"

@@ -160,6 +160,7 @@ def test_the_drivers_pool_bounds_loads_and_runs(brimline_cli: CommandLine, url: 
     assert [(plan.connections, plan.in_flight_max) for plan in plans] == [(8, 2), (8, 3)]
 
 
+@pytest.mark.alone
 def test_a_target_that_was_not_kept_is_said(brimline_cli: CommandLine) -> None:
     """Two connections on a server that takes 5 ms do 400 a second at most."""
     limits = ("-threads", "2", "-p", "maxexecutiontime=1", "-p", "operationcount=1000000")
@@ -173,6 +174,7 @@ def test_a_target_that_was_not_kept_is_said(brimline_cli: CommandLine) -> None:
     assert "warning" not in kept.stderr
 
 
+@pytest.mark.alone
 def test_a_target_that_was_not_reached_is_said_where_all_went_out(brimline_cli: CommandLine) -> None:
     """By its count a run ends late instead of leaving anything unsent; 400 a second are done at most."""
     limits = ("-threads", "2", "-p", "operationcount=200")
