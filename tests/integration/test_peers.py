@@ -71,6 +71,8 @@ def test_a_peer_is_measured_beside_brimline(tmp_path: Path) -> None:
     assert "client CPU per operation, A: pymongo" in done.stdout
 
 
+@pytest.mark.long
+@pytest.mark.slow("waits until the server has rested; test_a_client_that_fails_once… counts by the server too")
 def test_an_outside_program_is_counted_by_the_server(tmp_path: Path) -> None:
     tool = tmp_path / "go-ycsb"
     tool.write_text(FAKE_GO_YCSB.replace("/usr/bin/env python3", sys.executable))
@@ -114,6 +116,8 @@ def test_bad_input_is_one_error_and_one_hint(
     assert hint.startswith("hint: ")
 
 
+@pytest.mark.long
+@pytest.mark.slow("waits until the server has rested; test_a_client_that_fails_once… is its quick twin")
 @pytest.mark.parametrize(("code", "reason"), [(3, "ended early"), (0, "did nothing within its window")])
 def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path, code: int, reason: str) -> None:
     tool = tmp_path / "mongoimport"

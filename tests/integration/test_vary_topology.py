@@ -63,6 +63,8 @@ def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_
     assert left_behind(brimline_cli.directory / "cache") == []
 
 
+@pytest.mark.long
+@pytest.mark.slow("four servers and two elections; its twins are the tests of shards of one member and of one set")
 def test_shards_that_are_sets_are_loaded_indexed_and_read(brimline_cli: CommandLine) -> None:
     """Two sets of two members; the second run meets data and an index that are there."""
     factors = ("--vary", "indexes=none,single", "--vary", "connections=1,4", "--topology", "shards-2x2")
