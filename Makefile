@@ -25,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest --durations=10 --durations-min=1
 SIDE_BY_SIDE := --numprocesses 2
 
 .PHONY: test
-test: test-rust test-python ## Run everything that proves that it works, at most 12 minutes
+test: test-rust test-python ## Run everything that proves that it works, about 20 minutes
 
 .PHONY: test-rust
 test-rust: ## Run the engine's tests
