@@ -26,7 +26,6 @@ class Suite:
         self._done = 0
         self._failed = 0
         self._without_reason: dict[str, float] = {}
-        self._reasons: set[str] = set()
         self._begun_s = time.monotonic()
         # What tests print is captured by descriptor, and the lines come in the middle of tests.
         self._stream = open(os.dup(1), "w", encoding="utf-8")  # noqa: PTH123, SIM115 (open until the process ends)
@@ -35,9 +34,6 @@ class Suite:
 
     def pytest_sessionstart(self) -> None:
         self._thread.start()
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        self._reasons = {each.nodeid for each in items if each.get_closest_marker("slow") is not None}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._count = len(session.items)
@@ -54,7 +50,7 @@ class Suite:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._failed += report.failed
-        has_reason = report.nodeid in self._reasons or ("slow", True) in report.user_properties
+        has_reason = ("slow", True) in report.user_properties
         if report.when == "call" and report.duration > LONG_TEST_S and not has_reason:
             self._without_reason[report.nodeid] = report.duration
 
@@ -100,7 +96,7 @@ def _short(name: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """A worker tells by this that a test has a reason to take long."""
+    """The process that shows knows by this, also of a worker's test, that it has a reason to take long."""
     report = yield
     if item.get_closest_marker("slow") is not None:
         report.user_properties.append(("slow", True))

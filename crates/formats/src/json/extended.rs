@@ -4,6 +4,7 @@
 
 use brimline_bson::ElementType;
 
+use super::legacy::push_code_with_scope;
 use super::parser::{Parser, Syntax};
 use crate::values::{binary, date_layout, decimal, number, text};
 
@@ -238,15 +239,9 @@ impl Parser<'_> {
             self.expect(b'}', "} is missing after $code")?;
             return Ok(ElementType::Code);
         }
-        let start = out.len();
-        out.extend_from_slice(&[0; 4]);
-        push_text(&code, out);
-        self.expect(b'{', "$scope takes a document")?;
-        self.push_document(out)?;
-        let length = (out.len() - start) as u32;
-        out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        let scope = self.scope()?;
         self.expect(b'}', "} is missing after $scope")?;
-        Ok(ElementType::CodeWithScope)
+        Ok(push_code_with_scope(&code, &scope, out))
     }
 
     pub fn push_timestamp(&mut self, out: &mut Vec<u8>) -> Result<(), Syntax> {

@@ -131,7 +131,7 @@ impl Parser<'_> {
         Ok(self.key()? == second)
     }
 
-    fn scope(&mut self) -> Result<Vec<u8>, Syntax> {
+    pub fn scope(&mut self) -> Result<Vec<u8>, Syntax> {
         let mut scope = Vec::new();
         self.expect(b'{', "$scope takes a document")?;
         self.push_document(&mut scope)?;
@@ -169,7 +169,8 @@ impl Parser<'_> {
     }
 }
 
-fn push_code_with_scope(code: &[u8], scope: &[u8], out: &mut Vec<u8>) -> ElementType {
+/// Appends code with its scope, a whole document.
+pub fn push_code_with_scope(code: &[u8], scope: &[u8], out: &mut Vec<u8>) -> ElementType {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     push_text(code, out);
