@@ -44,17 +44,22 @@ test-all: test test-driver peers-smoke ## The same, then repetitions whose kind 
 check: $(NATIVE) ## Check form, lints, types and the one-way flow, at most 3 minutes
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests benchmarks examples
-	$(BIN)/ruff format --check python tests benchmarks examples
+	$(BIN)/ruff check python tests benchmarks examples tools
+	$(BIN)/ruff format --check python tests benchmarks examples tools
 	$(BIN)/mypy
 	$(BIN)/mypy examples
+	$(BIN)/mypy --package tools.reference
 	$(BIN)/lint-imports
 
 .PHONY: format
 format: $(VENV)/.installed ## Bring all code into form
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tests benchmarks examples
-	$(BIN)/ruff format python tests benchmarks examples
+	$(BIN)/ruff check --fix python tests benchmarks examples tools
+	$(BIN)/ruff format python tests benchmarks examples tools
+
+.PHONY: docs-reference
+docs-reference: $(NATIVE) ## Write the pages of docs/reference that follow from the code
+	$(BIN)/python -m tools.reference
 
 .PHONY: bench
 bench: $(NATIVE) $(TESTSERVER) ## Measure client CPU and instructions per operation

@@ -6,6 +6,7 @@ connection string which reached a message by way of another library is cut there
 """
 
 import re
+from enum import IntEnum
 from errno import ENOMEM
 from typing import ClassVar, Self
 
@@ -85,10 +86,40 @@ _NO_ROOM_TO_IMPORT = re.compile(r"failed to map segment|cannot allocate memory",
 _NO_THREAD = re.compile(r"can't start new thread")
 
 
+class ExitCode(IntEnum):
+    """What the command line ends with. The reference prints what stands behind each."""
+
+    DONE = 0
+    """Done; an objective, where there was one, was met."""
+    DEFECT = 1
+    """The record can't be written or read, there is no memory or thread for the work, or a defect of brimline."""
+    USAGE = 2
+    """The command, the spec, a file or the data can't be used as they are."""
+    MISSED = 3
+    """The objective was missed (`capacity`: can't be met), or a `--gate` failed.
+
+    Of `scan`: a plan isn't the one that is expected. Of `lint`: a claim can't be true.
+    """
+    INCONCLUSIVE = 4
+    """Invalid or inconclusive: the run or the gate proves nothing.
+
+    Of `capacity`: no number was found. Of `sweep`: no plateau of the target itself was found. Of `load`: the server
+    counts other than was intended. Of `doctor`: a check failed.
+    """
+    TARGET = 5
+    """The server can't be reached, refuses, or went away. Of `lab status`: the lab is not complete."""
+    HANGUP = 129
+    """Interrupted by a hang-up, not under `nohup`; what was measured is kept."""
+    INTERRUPTED = 130
+    """Interrupted by Ctrl-C; what was measured is kept."""
+    TERMINATED = 143
+    """Interrupted by SIGTERM; what was measured is kept."""
+
+
 class BrimlineError(Exception):
     """Anything brimline reports to its user. `exit_code` is what the command line ends with."""
 
-    exit_code: int = 1
+    exit_code: int = ExitCode.DEFECT
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         self.message = visible(redact_text(message))
@@ -142,7 +173,7 @@ class ResourceError(BrimlineError):
 class UsageError(BrimlineError):
     """The user's words can't be followed: a wrong option, a wrong combination, a wrong value."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class SpecError(UsageError):
@@ -157,19 +188,19 @@ class SpecError(UsageError):
 class GateFailed(BrimlineError):
     """The run is valid and misses an objective."""
 
-    exit_code = 3
+    exit_code = ExitCode.MISSED
 
 
 class InvalidRun(BrimlineError):
     """The run proves nothing, so that no figure may be drawn from it."""
 
-    exit_code = 4
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 class TargetError(BrimlineError):
     """The target can't be reached, refuses, or went away."""
 
-    exit_code = 5
+    exit_code = ExitCode.TARGET
 
 
 class Interrupted(BrimlineError):

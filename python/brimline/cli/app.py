@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -17,12 +17,8 @@ import typer
 
 from brimline.cli import told
 from brimline.cli.talk import let_talk_be_lost
-from brimline.errors import BrimlineError, ResourceError, redact_text
+from brimline.errors import BrimlineError, ExitCode, ResourceError, redact_text
 from brimline.process_list import hide
-
-EXIT_INTERNAL = 1
-EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +100,13 @@ def _called(arguments: Sequence[str]) -> str | None:
     return first if first in _VERBS else None
 
 
-def _program(called: str | None) -> typer.Typer:
-    """The program with the verb that is called. The others are listed: to import them takes most of a second."""
+def whole_program() -> typer.Typer:
+    """The program with all its verbs imported, for what reads every option, as the reference does."""
+    return _program(_VERBS)
+
+
+def _program(wanted: Container[str | None]) -> typer.Typer:
+    """The program with the verbs that are wanted. The others are listed: to import them takes most of a second."""
     program = typer.Typer(
         name="brimline",
         help="Finds how much load a MongoDB deployment can take, why it stops there, and how sure that is.",
@@ -116,7 +117,7 @@ def _program(called: str | None) -> typer.Typer:
     )
     program.callback()(_root)
     for name, verb in _VERBS.items():
-        found = verb.imported() if name == called else _not_called
+        found = verb.imported() if name in wanted else _not_called
         if isinstance(found, typer.Typer):
             program.add_typer(found, name=name)
         else:
@@ -139,7 +140,7 @@ def _not_called() -> int:
 def _exit_code(arguments: list[str]) -> int:
     """Data goes to stdout, talk and errors to stderr; nothing but a bug prints a traceback."""
     try:
-        program = _program(_called(arguments))
+        program = _program([_called(arguments)])
         result = program(args=arguments or ["--help"], prog_name="brimline", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except typer.Exit as error:
@@ -148,7 +149,7 @@ def _exit_code(arguments: list[str]) -> int:
         message = _without_secrets(error.message, arguments)
         return _fail(arguments, message, hint=error.hint, exit_code=error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail(arguments, "interrupted", hint=None, exit_code=EXIT_INTERRUPTED)
+        return _fail(arguments, "interrupted", hint=None, exit_code=ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has enough, as in `brimline list | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -157,10 +158,10 @@ def _exit_code(arguments: list[str]) -> int:
         # Errors of the command line's own parser: their class is private to typer, their methods are not.
         if type(error).__name__ == "NoArgsIsHelpError":
             print(str(error.format_message()), file=sys.stderr)  # type: ignore[attr-defined]  # noqa: T201
-            return EXIT_USAGE
+            return ExitCode.USAGE
         if hasattr(error, "format_message"):
             message = _without_secrets(error.format_message(), arguments)
-            return _fail(arguments, _lower_first(message), hint=_help_of(error), exit_code=EXIT_USAGE)
+            return _fail(arguments, _lower_first(message), hint=_help_of(error), exit_code=ExitCode.USAGE)
         if (scarce := ResourceError.behind(error)) is not None:
             message = _without_secrets(scarce.message, arguments)
             return _fail(arguments, message, hint=scarce.hint, exit_code=scarce.exit_code)
@@ -168,7 +169,7 @@ def _exit_code(arguments: list[str]) -> int:
         print(redact_text(trace), file=sys.stderr)  # noqa: T201
         text = _without_secrets(f"{type(error).__name__}: {error}", arguments)
         hint = "this is a defect of brimline: please report it"
-        return _fail(arguments, f"internal: {text}", hint=hint, exit_code=EXIT_INTERNAL)
+        return _fail(arguments, f"internal: {text}", hint=hint, exit_code=ExitCode.DEFECT)
 
 
 def _without_secrets(text: str, arguments: Sequence[str]) -> str:

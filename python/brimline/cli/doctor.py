@@ -10,9 +10,9 @@ from brimline.api.checkup import checkup
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.doctor import Check, Status, worst
+from brimline.errors import ExitCode
 from brimline.report.document import FORMAT_VERSION
 
-EXIT_UNFIT = 4
 _STYLES = {Status.PASS: "green", Status.UNKNOWN: "dim", Status.WARN: "yellow", Status.FAIL: "bold red"}
 
 
@@ -49,7 +49,7 @@ def doctor(
             sys.stdout.write(json.dumps(_document(checks), indent=2) + "\n")
         else:
             console().print(_table(checks))
-    return EXIT_UNFIT if worst(checks) is Status.FAIL else 0
+    return ExitCode.INCONCLUSIVE if worst(checks) is Status.FAIL else 0
 
 
 def _document(checks: list[Check]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from rich.table import Table
 from brimline.api.lab import lab_down, lab_status, lab_up, labs
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
-from brimline.errors import UsageError
+from brimline.errors import ExitCode, UsageError
 from brimline.report.document import FORMAT_VERSION
 from brimline.servers.lab.lifecycle import DEADLINE_S, ServerLook, is_complete
 from brimline.servers.lab.network import LOCAL, Network
@@ -21,7 +21,6 @@ from brimline.servers.lab.spec import CACHE_GB_DEFAULT, NAME_DEFAULT
 from brimline.servers.lab.state import Lab, damaged_names, labs_directory
 from brimline.units import parse_duration
 
-EXIT_INCOMPLETE = 5
 _MEMBER = re.compile(r"[0-9]{1,3}")
 _PROCESSORS = re.compile(r"(?P<first>[0-9]{1,5})(-(?P<last>[0-9]{1,5}))?")
 
@@ -157,7 +156,7 @@ def status(name: _Name = NAME_DEFAULT, as_json: opt.Json = False) -> int:
     """Show what each server of a lab is now. Exits with 5 when the lab is not complete."""
     lab, looks = lab_status(name)
     _show(lab, looks, as_json=as_json)
-    return 0 if lab.phase == "up" and is_complete(looks) else EXIT_INCOMPLETE
+    return 0 if lab.phase == "up" and is_complete(looks) else ExitCode.TARGET
 
 
 @app.command()

@@ -53,17 +53,29 @@ class DataSpec(Part):
     """
 
     records: RecordCount
+    """Number of documents."""
     insert_start: RecordNumber = 0
+    """Number of the first record."""
     fields: Fields = 10
+    """Fields of a document: how many, or a generator for each by its name."""
     field_length: Length = ConstantLength(length=100)
+    """Bytes of each field, where `fields` is a number."""
     field_name_prefix: FieldNamePrefix = "field"
+    """What the names of fields begin with, where `fields` is a number: `field0`, `field1` …"""
     key_prefix: KeyPrefix = "user"
+    """What each `_id` begins with."""
     insert_order: Literal["hashed", "ordered"] = "hashed"
+    """Whether keys are scattered over the index by a hash, or ascend with the record's number."""
     zero_padding: ZeroPadding = 1
+    """Digits to which the number in a key is padded with zeros."""
     values: Literal["random", "derived"] = "random"
+    """Whether bytes are random, or follow from key and field, so that reads can be verified."""
     database: DatabaseName = "ycsb"
+    """The database of the collection."""
     collection: CollectionName = "usertable"
+    """The collection that holds the documents."""
     batch_size: BatchSize | None = None
+    """Documents per insert command while loading; by default 1000, fewer when documents are large."""
 
     @property
     def template(self) -> dict[str, Any] | None:
@@ -164,6 +176,7 @@ class ZipfianKeys(Part):
 
     kind: Literal["zipfian"] = "zipfian"
     theta: Theta = 0.99
+    """How uneven the popularity is; 0 is even."""
 
 
 class LatestKeys(Part):
@@ -171,6 +184,7 @@ class LatestKeys(Part):
 
     kind: Literal["latest"] = "latest"
     theta: Theta = 0.99
+    """How uneven the popularity is; 0 is even."""
 
 
 class HotspotKeys(Part):
@@ -178,7 +192,9 @@ class HotspotKeys(Part):
 
     kind: Literal["hotspot"] = "hotspot"
     data_fraction: PositiveFraction = 0.2
+    """Part of the records that is hot."""
     operation_fraction: Fraction = 0.8
+    """Part of the operations that goes to the hot records."""
 
 
 class ExponentialKeys(Part):
@@ -186,7 +202,9 @@ class ExponentialKeys(Part):
 
     kind: Literal["exponential"] = "exponential"
     percentile: Percentile = 95.0
+    """Percent of the operations that go to the first records."""
     fraction: PositiveFraction = 0.8571428571
+    """Part of the records that counts as the first ones."""
 
 
 Keys = Annotated[

@@ -67,7 +67,9 @@ class IntValue(Part):
 
     kind: Literal["int"] = "int"
     min: Int32 = 0
+    """Smallest value."""
     max: Int32 = 2**31 - 1
+    """Largest value."""
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -80,7 +82,9 @@ class LongValue(Part):
 
     kind: Literal["long"] = "long"
     min: Int64 = 0
+    """Smallest value."""
     max: Int64 = 2**63 - 1
+    """Largest value."""
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -93,7 +97,9 @@ class SequenceValue(Part):
 
     kind: Literal["sequence"] = "sequence"
     start: Int64 = 0
+    """Value of record 0."""
     step: Int64 = 1
+    """How much more each further record has."""
 
 
 class DoubleValue(Part):
@@ -101,8 +107,11 @@ class DoubleValue(Part):
 
     kind: Literal["double"] = "double"
     min: Double = 0.0
+    """Smallest value."""
     max: Double = 1.0
+    """Upper end, which is not reached."""
     decimals: Decimals | None = None
+    """Decimal places to round to; without it there is no rounding."""
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -115,6 +124,7 @@ class BooleanValue(Part):
 
     kind: Literal["boolean"] = "boolean"
     true_share: Fraction = 0.5
+    """Share of documents in which the value is true."""
 
 
 class DateValue(Part):
@@ -122,7 +132,9 @@ class DateValue(Part):
 
     kind: Literal["date"] = "date"
     from_unix_ms: UnixMs = Field(alias="from")
+    """Earliest date."""
     to_unix_ms: UnixMs = Field(alias="to")
+    """Latest date."""
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -135,7 +147,9 @@ class ClockValue(Part):
 
     kind: Literal["clock"] = "clock"
     start_unix_ms: UnixMs = Field(alias="start")
+    """Date of record 0."""
     every_ns: Every = Field(alias="every")
+    """How much later each further record is."""
 
 
 class StringValue(Part):
@@ -143,7 +157,9 @@ class StringValue(Part):
 
     kind: Literal["string"] = "string"
     length: Length = ConstantLength(length=20)
+    """Number of characters."""
     alphabet: Alphabet = "alphanumeric"
+    """Characters to draw from."""
 
 
 class BinaryValue(Part):
@@ -151,6 +167,7 @@ class BinaryValue(Part):
 
     kind: Literal["binary"] = "binary"
     length: Length = ConstantLength(length=100)
+    """Number of bytes."""
 
 
 class ConstantValue(Part):
@@ -158,6 +175,7 @@ class ConstantValue(Part):
 
     kind: Literal["constant"] = "constant"
     value: ScalarValue
+    """The value."""
 
 
 class ChoiceValue(Part):
@@ -165,6 +183,7 @@ class ChoiceValue(Part):
 
     kind: Literal["choice"] = "choice"
     of: WeightedValues
+    """The values: a list, or a mapping of text to weight."""
 
 
 class TextValue(Part):
@@ -172,6 +191,7 @@ class TextValue(Part):
 
     kind: Literal["text"] = "text"
     parts: list["TextPart"] = Field(min_length=1, max_length=1000)
+    """What is put together, in order. Text stands for itself."""
 
 
 class DocumentValue(Part):
@@ -179,6 +199,7 @@ class DocumentValue(Part):
 
     kind: Literal["document"] = "document"
     fields: "Template"
+    """A generator for each field by its name."""
 
 
 class ArrayValue(Part):
@@ -186,7 +207,9 @@ class ArrayValue(Part):
 
     kind: Literal["array"] = "array"
     length: Length
+    """Number of values."""
     of: "Value"
+    """How each value is made."""
 
 
 def _plain_part(value: object) -> object:

@@ -13,4 +13,6 @@ class InsertRetriesSpec(Part):
     """`limit` further attempts of an insert of a load, each after about `interval`."""
 
     limit: fields.AttemptCount
+    """Attempts after the first."""
     interval_ns: Annotated[fields.Rest, Field(alias="interval")] = 3 * NS_PER_S
+    """Rest of the connection before each, up to a fifth shorter or longer."""

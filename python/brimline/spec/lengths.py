@@ -13,11 +13,14 @@ class ConstantLength(Part):
 
     kind: Literal["constant"] = "constant"
     length: FieldLength
+    """The length."""
 
 
 class _LengthRange(Part):
     min: FieldLength = 1
+    """Smallest length."""
     max: FieldLength
+    """Largest length."""
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -39,10 +42,11 @@ class ZipfianLength(_LengthRange):
 
 
 class HistogramLength(Part):
-    """The lengths of a list, each as often as its weight says."""
+    """The lengths of a list, each as often as its weight says. Not for `scan_length`."""
 
     kind: Literal["histogram"] = "histogram"
     weights: LengthWeights
+    """How often each length comes, relative to the others."""
 
 
 def _plain_length(value: object) -> object:

@@ -19,7 +19,9 @@ class ClosedLoad(Part):
 
     kind: Literal["closed"] = "closed"
     think_time_ns: fields.ThinkTime = Field(default=0, alias="think_time")
+    """Pause between a reply and the next operation."""
     think_time_law: Literal["constant", "exponential"] = "constant"
+    """Whether each pause is the same, or drawn from an exponential law with that mean."""
 
     @model_validator(mode="after")
     def _check_law(self) -> Self:
@@ -45,8 +47,11 @@ class TlrLoad(Part):
 
     kind: Literal["tlr"] = "tlr"
     threads: fields.ConnectionCount
+    """Workers, each with a connection of its own."""
     loops: fields.OperationCount
+    """Operations of each worker."""
     ramp_up_ns: fields.RampUp = Field(alias="ramp_up")
+    """Time over which the workers start."""
 
 
 class ConstantLoad(Part):
@@ -54,6 +59,7 @@ class ConstantLoad(Part):
 
     kind: Literal["constant"] = "constant"
     rate_ops_per_s: fields.Rate = Field(alias="rate")
+    """Operations that are due each second."""
 
 
 class PoissonLoad(Part):
@@ -61,6 +67,7 @@ class PoissonLoad(Part):
 
     kind: Literal["poisson"] = "poisson"
     rate_ops_per_s: fields.Rate = Field(alias="rate")
+    """Operations that are due each second on average."""
 
 
 class RampLoad(Part):
@@ -68,9 +75,13 @@ class RampLoad(Part):
 
     kind: Literal["ramp"] = "ramp"
     from_ops_per_s: fields.RateOrZero = Field(default=0.0, alias="from")
+    """Rate at the begin."""
     to_ops_per_s: fields.RateOrZero = Field(alias="to")
+    """Rate at the end."""
     over_ns: fields.StageDuration = Field(alias="over")
+    """How long the change takes."""
     arrivals: Literal["even", "poisson"] = "even"
+    """Whether operations are evenly spaced, or a Poisson process."""
 
     @model_validator(mode="after")
     def _check_rates(self) -> Self:
@@ -83,9 +94,13 @@ class StageSpec(Part):
     """A stage: a level `rate`, or a change from `from` to `to`, for some time."""
 
     rate_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="rate")
+    """Rate of a level stage."""
     from_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="from")
+    """Rate at which a change begins; by default that of the end of the stage before."""
     to_ops_per_s: fields.RateOrZero | None = Field(default=None, alias="to")
+    """Rate at which a change ends."""
     duration_ns: fields.StageDuration = Field(alias="for")
+    """Length of the stage."""
 
     @model_validator(mode="after")
     def _check_one_notation(self) -> Self:
@@ -101,7 +116,9 @@ class StagesLoad(Part):
 
     kind: Literal["stages"] = "stages"
     stages: Annotated[tuple[StageSpec, ...], Field(strict=False)]
+    """The stages, in order."""
     arrivals: Literal["even", "poisson"] = "even"
+    """Whether operations are evenly spaced, or a Poisson process."""
 
     @model_validator(mode="after")
     def _check_rates(self) -> Self:
@@ -117,10 +134,15 @@ class StepsLoad(Part):
 
     kind: Literal["steps"] = "steps"
     from_ops_per_s: fields.Rate = Field(alias="from")
+    """Rate of the first step."""
     to_ops_per_s: fields.Rate = Field(alias="to")
+    """Rate at which the steps end."""
     step_ops_per_s: fields.Rate = Field(alias="step")
+    """Difference from one step to the next."""
     every_ns: fields.StageDuration = Field(alias="every")
+    """Length of each step."""
     arrivals: Literal["even", "poisson"] = "even"
+    """Whether operations are evenly spaced, or a Poisson process."""
 
     @property
     def rates_ops_per_s(self) -> tuple[float, ...]:

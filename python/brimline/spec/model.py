@@ -25,11 +25,17 @@ class OperationsSpec(Part):
     """Shares of the operations: fractions or percentages that make a whole, or whole numbers as weights."""
 
     read: fields.OperationShare = 0.0
+    """Share of reads of one document by its key."""
     update: fields.OperationShare = 0.0
+    """Share of updates of one document by its key."""
     insert: fields.OperationShare = 0.0
+    """Share of inserts of new records, which are taken away after the run."""
     scan: fields.OperationShare = 0.0
+    """Share of scans: documents in the order of their keys, from one key on."""
     read_modify_write: fields.OperationShare = 0.0
+    """Share of reads that are followed by an update of the same document."""
     transaction: fields.OperationShare = 0.0
+    """Share of transactions; needs a replica set or a mongos."""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -75,35 +81,65 @@ class Spec(Part):
     """
 
     name: fields.Name = "workload"
+    """Names the directory of a run. Of a file without it, the file's name."""
     description: fields.Description = ""
+    """Stands in the report."""
     seed: fields.Seed = 1
+    """Decides data and operations: the same seed gives the same ones."""
     data: DataSpec
+    """The records, and where they are."""
     operations: OperationsSpec
+    """How often each kind of operation comes."""
     keys: Keys = ZipfianKeys()
+    """Which record an operation takes."""
     scan_length: ScanLength = UniformLength(min=1, max=100)
+    """How many documents a scan asks for."""
     read_all_fields: bool = True
+    """Whether a read brings the whole document, or one field."""
     name_read_fields: bool = False
+    """Whether a read of a whole document names each field in a projection."""
     verify_reads: bool = False
+    """Whether what reads by key bring is compared with what was written. Needs `data.values: derived`."""
     upsert: bool = False
+    """Whether inserts and loads replace what is there: an `update` by key with `upsert: true`."""
     insert_batch_size: fields.BatchSize = 1
+    """Documents of one insert of a run, in one unordered command."""
     insert_retries: InsertRetriesSpec | None = None
+    """Further attempts of an insert of a load that failed; without it there are none."""
     write_all_fields: bool = False
+    """Whether an update writes all fields, or one."""
     transaction: TransactionSpec = TransactionSpec()
+    """What a transaction does before its commit."""
     load: Load = ClosedLoad()
+    """When operations are due."""
     connections: fields.ConnectionCount = CONNECTIONS_DEFAULT
+    """Sockets to the server. In T-L-R they follow from `load.threads`."""
     in_flight: fields.ConnectionCount | None = None
+    """Most operations in flight at once; by default one per connection."""
     threads: fields.ThreadCount = 1
+    """Engine threads, which share out operations and connections."""
     warmup_ns: fields.WarmupDuration | None = Field(default=None, alias="warmup")
+    """Time before the measured window, recorded apart: 2s, or none where a load begins and ends by itself."""
     duration_ns: fields.MeasureDuration | None = Field(default=None, alias="duration")
+    """Length of the measured window: 10s without `operation_count`, or as long as the load's stages."""
     operation_count: fields.OperationCount | None = None
+    """Operations to send at most, those of the warm-up included."""
     interval_ns: fields.IntervalDuration = Field(default=units.NS_PER_S, alias="interval")
+    """Length of a sample: of a row in the record, of a point in a chart."""
     drain_timeout_ns: fields.Timeout = Field(default=10 * units.NS_PER_S, alias="drain_timeout")
+    """How long replies are awaited after the last operation."""
     operation_timeout_ns: fields.Timeout = Field(default=30 * units.NS_PER_S, alias="operation_timeout")
+    """How long one operation may take before it counts as failed."""
     connect_timeout_ns: fields.Timeout = Field(default=10 * units.NS_PER_S, alias="connect_timeout")
+    """How long a connection may take, and how long a run goes on without any."""
     operation_log: bool = False
+    """Whether every operation that finishes is written down, beside the histograms."""
     slo: SloSpec = SloSpec()
+    """The objective: what the users of the database are promised."""
     target: TargetSpec = TargetSpec()
+    """Which server, and what writes wait for."""
     scans: ScansSpec | None = None
+    """Single queries for `brimline scan`."""
 
     @model_validator(mode="before")
     @classmethod

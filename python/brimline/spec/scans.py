@@ -21,6 +21,7 @@ WIDTHS_MIN: Final = 3
 """A line through two points fits whatever they are."""
 SCENARIOS_MAX: Final = 64
 REPETITIONS_MIN: Final = 3
+REPETITIONS_MAX: Final = 1000
 _WIDTHS_MAX: Final = 16
 _INDEX_KINDS = ("hashed", "text", "2d", "2dsphere")
 _WRITING_STAGES = ("$out", "$merge")
@@ -107,10 +108,21 @@ PlanWords = Annotated[
 ScenarioName = Annotated[
     str, BeforeValidator(readers.text(_check_name)), WithJsonSchema({"type": "string", "description": "in reports"})
 ]
-Count = Annotated[int, BeforeValidator(readers.whole(0, readers.RECORD_COUNT_MAX))]
-Repetitions = Annotated[int, BeforeValidator(readers.whole(REPETITIONS_MIN, 1000))]
+Count = Annotated[
+    int,
+    BeforeValidator(readers.whole(0, readers.RECORD_COUNT_MAX)),
+    WithJsonSchema({"type": ["integer", "string"], "description": f"0 to {readers.RECORD_COUNT_MAX}; also like 100k"}),
+]
+Repetitions = Annotated[
+    int,
+    BeforeValidator(readers.whole(REPETITIONS_MIN, REPETITIONS_MAX)),
+    WithJsonSchema({"type": ["integer", "string"], "description": f"{REPETITIONS_MIN} to {REPETITIONS_MAX}"}),
+]
 QueryTime = Annotated[
-    int, BeforeValidator(readers.duration(units.NS_PER_MS, readers.DAY_NS)), PlainSerializer(units.duration_text)
+    int,
+    BeforeValidator(readers.duration(units.NS_PER_MS, readers.DAY_NS)),
+    PlainSerializer(units.duration_text),
+    WithJsonSchema({"type": "string", "description": "a duration of 1ms to 1d, such as 500ms, 10s or 1h30m"}),
 ]
 
 
@@ -118,7 +130,9 @@ class IndexSpec(Part):
     """An index that the scenarios need; its name is MongoDB's own unless it is given."""
 
     keys: Keys
+    """Indexed fields, each with 1, -1 or a kind of index."""
     name: FieldName | None = None
+    """Its name; by default MongoDB's own, such as `time_1_level_-1`."""
 
     @property
     def effective_name(self) -> str:
@@ -143,7 +157,9 @@ class RangeSpec(Part):
     """
 
     field: FieldName
+    """The indexed field."""
     widths: Annotated[tuple[fields.RecordCount, ...], Field(strict=False)] | None = None
+    """How many entries each range holds; by default 1 000, 10 000 … and all there are."""
 
     @model_validator(mode="after")
     def _check_widths(self) -> Self:
@@ -163,15 +179,25 @@ class ScenarioSpec(Part):
     """One query: a `find` with a filter, a range or both, or an aggregate."""
 
     name: ScenarioName
+    """What reports call the query."""
     filter: Filter | None = None
+    """Conditions of a `find`; `all` for every document."""
     range: RangeSpec | None = None
+    """Ranges of an indexed field, one after the other."""
     pipeline: Pipeline | None = None
+    """Stages of an aggregate, instead of a `find`."""
     sort: Document | None = None
+    """Order of the documents."""
     projection: Document | None = None
+    """Fields to bring."""
     limit: fields.RecordCount | None = None
+    """Documents to bring at most."""
     hint: Hint | None = None
+    """Index that the server is told to use."""
     plan: PlanWords | None = None
+    """The plan that is expected; another one ends the scan with exit code 3."""
     documents: Count | None = None
+    """Number of documents that is expected."""
 
     @model_validator(mode="after")
     def _check_question(self) -> Self:
@@ -198,15 +224,22 @@ class ScansSpec(Part):
     """
 
     scenarios: Annotated[tuple[ScenarioSpec, ...], Field(strict=False)]
+    """The queries, in order."""
     indexes: Annotated[
         tuple[Annotated[IndexSpec, BeforeValidator(_plain_index, json_schema_input_type=dict[str, object])], ...],
         Field(strict=False),
     ] = ()
+    """Indexes that are built before, and dropped afterwards where they were not there."""
     answer_within_ns: QueryTime = Field(default=10 * units.NS_PER_S, alias="answer_within")
+    """Time to answer, from which the rule of entries is derived."""
     precision: fields.PositiveFraction = 0.05
+    """Half the width of the 95 % interval of a mean time at which repeating ends, as a share of it."""
     repetitions: Repetitions = 20
+    """Repetitions of a query at most."""
     time_per_scenario_ns: QueryTime = Field(default=20 * units.NS_PER_S, alias="time_per_scenario")
+    """About how long one query is repeated at most."""
     query_timeout_ns: QueryTime = Field(default=readers.HOUR_NS, alias="query_timeout")
+    """How long one execution may take."""
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:

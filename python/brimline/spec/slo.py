@@ -23,7 +23,9 @@ class ObjectiveSpec(Part):
     __pydantic_extra__: dict[str, fields.LatencyLimit] = Field(init=False)  # the other percentiles
 
     response_p99_ns: fields.LatencyLimit | None = Field(default=None, alias="response_p99")
+    """Limit on the 99th percentile of the response time; `response_p95` and others likewise."""
     error_share: fields.ErrorShare | None = Field(default=None, alias="error_rate")
+    """Limit on the share of failed operations."""
 
     @property
     def response_limits_ns(self) -> Mapping[str, int]:
@@ -55,11 +57,17 @@ class SloSpec(ObjectiveSpec):
     """
 
     read: ObjectiveSpec | None = None
+    """Limits on reads alone."""
     update: ObjectiveSpec | None = None
+    """Limits on updates alone."""
     insert: ObjectiveSpec | None = None
+    """Limits on inserts alone."""
     scan: ObjectiveSpec | None = None
+    """Limits on scans alone."""
     read_modify_write: ObjectiveSpec | None = None
+    """Limits on read-modify-writes alone."""
     transaction: ObjectiveSpec | None = None
+    """Limits on transactions alone."""
 
     @property
     def by_operation(self) -> Mapping[str, ObjectiveSpec]:

@@ -65,8 +65,11 @@ class WriteConcernSpec(Part):
     """What every write waits for."""
 
     w: Acknowledgement = 1
+    """How many members must have the write, `majority`, or a tag."""
     journal: bool | None = None
+    """Whether the write must be in the journal; by default what the server decides."""
     timeout_ms: int | None = Field(default=None, ge=0, le=_TIMEOUT_MS_MAX, exclude_if=lambda value: value is None)
+    """Milliseconds that a write may wait for its members; 0 or none: without a limit."""
 
 
 def _plain_write_concern(value: object) -> object:
@@ -84,8 +87,11 @@ class TargetSpec(Part):
     """A server; without `uri` brimline's own is started. `kind`: brimline's own client, or the official driver."""
 
     kind: Literal["wire", "driver"] = Field(default="wire", exclude_if=lambda value: value == "wire")
+    """The client: brimline's own, or the official driver."""
     uri: Uri | None = None
+    """The server; `--uri` and BRIMLINE_URI say the same."""
     write_concern: WriteConcern | None = None
+    """What every write waits for; by default what the server decides."""
 
     @property
     def effective_write_concern(self) -> WriteConcernSpec | None:

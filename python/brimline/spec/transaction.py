@@ -15,7 +15,9 @@ class TransactionSpec(Part):
     """
 
     reads: fields.StatementCount = 1
+    """Documents that a transaction reads."""
     updates: fields.StatementCount = 1
+    """Documents that a transaction updates."""
 
     @model_validator(mode="after")
     def _does_something(self) -> Self:

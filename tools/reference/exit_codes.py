@@ -1,0 +1,21 @@
+"""Owns the page of the exit codes."""
+
+from brimline.errors import ExitCode
+from tools.reference.docstrings import docstrings_behind
+from tools.reference.markdown import page, plain, table
+
+
+def exit_codes_page() -> str:
+    """The text of the page."""
+    meanings = docstrings_behind(ExitCode)
+    return page(
+        "Exit codes",
+        table(("Code", "Meaning"), [(str(each.value), plain(meanings[each.name])) for each in ExitCode]),
+        "A run can pass or miss an objective only in an open loop: with `--rate`, or with a `load` that is `constant`, "
+        "`poisson`, `ramp`, `steps` or `stages`. A run of a closed loop has no response time, so it never ends with 3. "
+        "`capacity --on connections` and `--on threads` search closed loops, and judge their service time.",
+        "With `--json` an error is `error`, `hint` and `exit_code` on standard output. `--junit FILE` writes the "
+        "outcome as JUnit XML, also where there is no result: the type of an error follows the exit code (`usage` "
+        "for 2, `inconclusive` for 4, `target` for 5).",
+        source="python/brimline/errors.py",
+    )

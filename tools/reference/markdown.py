@@ -1,0 +1,32 @@
+"""Owns the Markdown of the generated pages: headings, tables, text that must not be read as Markdown."""
+
+from collections.abc import Iterable, Sequence
+
+
+def page(title: str, *parts: str, source: str) -> str:
+    """A page; `source` names the command that writes it, for whoever would edit it by hand."""
+    note = f"<!-- Written by `make docs-reference` from {source}. Edit that, not this page. -->"
+    return "\n\n".join([f"# {title}", note, *(part for part in parts if part)]) + "\n"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; "" where there are no rows."""
+    lines = [_row(cells) for cells in rows]
+    return "\n".join([_row(head), _row(["---"] * len(head)), *lines]) if lines else ""
+
+
+def code(text: str) -> str:
+    """Text as it is typed; "" stays ""."""
+    return f"`{text}`" if text else ""
+
+
+def plain(text: str) -> str:
+    """Text of the code in running text: one line, nothing of it markup but code between backticks."""
+    parts = " ".join(text.split()).split("`")
+    return "`".join(
+        part if number % 2 else part.replace("<", "&lt;").replace("*", r"\*") for number, part in enumerate(parts)
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"

@@ -1,0 +1,14 @@
+"""Owns which pages follow from the code."""
+
+from collections.abc import Mapping
+
+from tools.reference.exit_codes import exit_codes_page
+from tools.reference.spec_keys import spec_page
+from tools.reference.verbs import verb_pages
+
+PAGES_DIRECTORY = "docs/reference"
+
+
+def generated_pages() -> Mapping[str, str]:
+    """The text of every generated page, by its name below `PAGES_DIRECTORY`."""
+    return {**verb_pages(), "spec.md": spec_page(), "exit-codes.md": exit_codes_page()}
