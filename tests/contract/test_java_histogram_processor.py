@@ -41,7 +41,7 @@ def test_the_processor_has_the_tags_and_percentiles_of_a_record(processor: JavaP
     for words in ((), ("-alltags",), ("-tag", "read")):
         done = processor.run(log, *words)
         seen = (done.returncode, done.stdout, "NullPointerException" in done.stderr)
-        assert seen == (0, "", True), "as docs/ycsb.md says"
+        assert seen == (0, "", True), "as docs/guides/ycsb.md says"
 
 
 def test_the_processor_has_the_files_of_ycsb(processor: JavaProcessor, tmp_path: Path) -> None:

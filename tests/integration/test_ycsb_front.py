@@ -84,7 +84,7 @@ def test_a_run_without_data_says_what_ycsb_says(
 
 
 def test_a_mixed_run_without_data_says_so_reads_first(brimline_cli: CommandLine, url: str, database: Database) -> None:
-    """YCSB lets the first operation of the run decide on the order of READ-FAILED and UPDATE: see docs/ycsb.md."""
+    """YCSB lets the first operation of the run decide on the order of READ-FAILED and UPDATE; docs/guides/ycsb.md"""
     outcome = ycsb(brimline_cli, url, "run", "a")
     outcome.check_error(4, "100 % of the operations found no document")
     blocks = re.split(r"\n(?=\[[^]]+\], Operations)", recorded("a-run.missing-table.stdout"))

@@ -87,7 +87,7 @@ def test_what_a_file_says_reaches_the_terminal_without_its_controls(
     [
         ("", "is empty", "it lists results"),
         ("- 1", "holds no keys", "it lists results"),
-        ("results: [{name: a, samples: 5, parts: [a]}]", '"a" can\'t be a part of itself', "docs/lint.md"),
+        ("results: [{name: a, samples: 5, parts: [a]}]", '"a" can\'t be a part of itself', "docs/guides/lint.md"),
     ],
 )
 def test_a_file_of_no_claims(

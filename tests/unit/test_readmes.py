@@ -68,8 +68,3 @@ def test_nothing_is_named_on_one_page_only() -> None:
     english, chinese = (named(text) - OTHER_PAGE for text in (ENGLISH, CHINESE))
     assert chinese - english == IN_CHINESE_ONLY
     assert english - chinese == set()
-
-
-def test_links_lead_to_files() -> None:
-    links = {link for text in (ENGLISH, CHINESE) for link in re.findall(r"\]\(([^)#:]+)\)", text)}
-    assert [link for link in sorted(links) if not (ROOT / link).exists()] == []

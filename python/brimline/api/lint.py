@@ -43,7 +43,7 @@ class LintResult:
 
 
 def lint(file: str | Path) -> LintResult:
-    """Checks the claims in a YAML file, see `docs/lint.md`.
+    """Checks the claims in a YAML file, see `docs/guides/lint.md`.
 
     Raises UsageError when the file can't be read or understood.
     """
@@ -55,7 +55,7 @@ def lint(file: str | Path) -> LintResult:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(
-            f"can't read {path}: {reason}", hint="give a YAML file of claims, as docs/lint.md describes it"
+            f"can't read {path}: {reason}", hint="give a YAML file of claims, as docs/guides/lint.md describes it"
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"can't read {path}: it is not UTF-8 text", hint="a file of claims is YAML") from error

@@ -120,7 +120,7 @@ def lab_spec_of(options: Options) -> LabSpec:
         topology = read_topology(options.topology or STANDALONE)
         network = None if options.network is None else parse_network(options.network)
     except ValueError as error:
-        raise UsageError(str(error), hint="see docs/servers.md for what can be started") from error
+        raise UsageError(str(error), hint="see docs/guides/servers.md for what can be started") from error
     return replace(
         topology_spec(topology),
         network=network,

@@ -21,7 +21,7 @@ _STYLES = {Standing.PASS: "green", Standing.UNKNOWN: "dim", Standing.WARN: "yell
 
 def lint(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What a report claims, as YAML; docs/lint.md lists the keys.")
+        Path, typer.Argument(metavar="FILE", help="What a report claims, as YAML; docs/guides/lint.md lists the keys.")
     ],
     as_json: opt.Json = False,
 ) -> int:

@@ -274,7 +274,7 @@ def _one_word(option: str, text: str | None, read: Callable[[str], str]) -> str 
     try:
         return None if text is None else read(text.strip())
     except ValueError as error:
-        raise UsageError(f"{option}: {error}", hint="docs/servers.md says what can be started") from None
+        raise UsageError(f"{option}: {error}", hint="docs/guides/servers.md says what can be started") from None
 
 
 def password_source(file: Path | None) -> PasswordSource:

@@ -1,6 +1,6 @@
 """Owns the log of operations of a record: `operations.log`, a row for each operation that finished.
 
-The engine writes it, in the form that docs/operation-log.md describes, and it reads it again here.
+The engine writes it, in the form that docs/reference/operation-log.md describes, and it reads it again here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

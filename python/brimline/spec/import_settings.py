@@ -1,6 +1,6 @@
 """Owns what an import is told: mongoimport's options, their defaults, and which of them contradict each other.
 
-The names and their meaning are mongoimport's; `docs/import.md` says where brimline differs and why.
+The names and their meaning are mongoimport's; `docs/guides/import.md` says where brimline differs and why.
 """
 
 import json

@@ -109,7 +109,7 @@ def test_a_read_preference_becomes_an_option_of_the_address(url: str, preference
     assert loaded.spec.target.uri.get_secret_value() == expected
 
 
-DOCUMENTED = (Path(__file__).parents[3] / "docs/ycsb.md").read_text()
+DOCUMENTED = (Path(__file__).parents[3] / "docs/guides/ycsb.md").read_text()
 
 
 @pytest.mark.parametrize("name", sorted(set(WITHOUT_EFFECT) - set(FRONT_ONLY) - {"basicdb.verbose"}))

@@ -1,6 +1,6 @@
 """Owns the file of claims that a user writes: strict YAML into `Claims`, each figure with the digits it was given.
 
-`docs/lint.md` lists every key. A figure's tolerance is half a unit of its last digit: "1544/s" may be 1543.5 to
+`docs/guides/lint.md` lists every key. A figure's tolerance is half a unit of its last digit: "1544/s" may be 1543.5 to
 1544.5, "0.07%" 0.065 to 0.075. A whole number without a unit was counted and is exact.
 """
 
@@ -27,7 +27,7 @@ Reader = Callable[[Any], Any]
 
 def read_claims(text: str, source: str) -> Claims:
     """The claims in `text`. Raises SpecError, which names `source`, the line and the key."""
-    document = parse_document(text, source, wanted="it lists results; docs/lint.md has an example")
+    document = parse_document(text, source, wanted="it lists results; docs/guides/lint.md has an example")
     return _File(document, source).claims()
 
 
@@ -261,7 +261,7 @@ class _File:
     def _error(self, text: str, path: Path, *, hint: str | None = None) -> SpecError:
         line = self._document.line_of(path)
         where = located(text, self._source, line, path)
-        return SpecError(where, path=dotted(path), line=line, hint=hint or "docs/lint.md lists the keys")
+        return SpecError(where, path=dotted(path), line=line, hint=hint or "docs/guides/lint.md lists the keys")
 
 
 def _word(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Owns mongostat's columns: two looks at `serverStatus` become a line of text or of JSON. Pure.
 
 Columns, their order, rounding and widths are held to recorded output of the real one
-(`tests/unit/monitor/test_stat.py`); what those recordings don't show is decided here and told in `docs/stat.md`.
+(`tests/unit/monitor/test_stat.py`); what those recordings don't show is decided here and told in `docs/guides/stat.md`.
 """
 
 from brimline.monitor.stat.columns import StatInterval
