@@ -37,7 +37,7 @@ test-python: $(NATIVE) $(TESTSERVER) ## Run the Python tests, with real servers
 	$(PYTEST) -m 'alone and not long' $(ARGUMENTS)
 
 .PHONY: test-all
-test-all: test test-driver peers-smoke ## The same, then repetitions whose kind has a quick twin, the official driver, and every peer
+test-all: test test-driver test-docs peers-smoke ## The same, then repetitions whose kind has a quick twin, the official driver, the site, and every peer
 	$(PYTEST) -m long $(ARGUMENTS)
 
 .PHONY: check
@@ -60,6 +60,16 @@ format: $(VENV)/.installed ## Bring all code into form
 .PHONY: docs-reference
 docs-reference: $(NATIVE) ## Write the pages of docs/reference that follow from the code
 	$(BIN)/python -m tools.reference
+
+DOCS_VENV := target/docs-venv
+
+.PHONY: docs
+docs: $(DOCS_VENV)/.installed ## Build the documentation as a site that opens from the disk, below 20 s
+	$(DOCS_VENV)/bin/python -m tools.site
+
+.PHONY: test-docs
+test-docs: docs $(NATIVE) ## Build that site, and open its pages in headless Chromium without a network
+	$(BIN)/python -m pytest tests/browser/test_site_in_chromium.py
 
 .PHONY: bench
 bench: $(NATIVE) $(TESTSERVER) ## Measure client CPU and instructions per operation
@@ -151,6 +161,11 @@ lock: $(VENV)/.installed ## Pin the newest versions of all Python packages
 	$(BIN)/pip-compile --quiet --upgrade --extra server --extra frames --extra dev --generate-hashes --allow-unsafe --strip-extras \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.txt pyproject.toml
 
+.PHONY: lock-docs
+lock-docs: $(VENV)/.installed ## Pin the newest versions of what builds the site
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file tools/site/requirements.txt tools/site/requirements.in
+
 .PHONY: browser
 browser: ## Install headless Chromium for the browser tests (Debian, Ubuntu; needs root)
 	command -v chromium || command -v chromium-browser || (apt-get update -q && apt-get install -qy --no-install-recommends chromium)
@@ -167,6 +182,11 @@ $(VENV)/.installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo 'error: brimline needs Python 3.11 or newer' >&2; exit 1)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	touch $@
+
+$(DOCS_VENV)/.installed: tools/site/requirements.txt
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --require-hashes --requirement $<
 	touch $@
 
 $(NATIVE): $(VENV)/.installed $(RUST_SOURCES) pyproject.toml

@@ -27,6 +27,7 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 REPLY_TIMEOUT_S = 60.0
+CHARTS_DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.charts === 'drawn'"
 
 
 def find_chromium() -> str | None:
@@ -72,8 +73,17 @@ class Chromium:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
 
-    def open(self, path: Path, *, width: int, height: int = 900, offline: bool = True, medium: str = "") -> None:
-        """Shows a file from disk in a window of that size and waits until its charts are drawn.
+    def open(
+        self,
+        path: Path,
+        *,
+        width: int,
+        height: int = 900,
+        offline: bool = True,
+        medium: str = "",
+        ready: str = CHARTS_DRAWN,
+    ) -> None:
+        """Shows a file from disk in a window of that size and waits until it is `ready`.
 
         `medium` "print": laid out as on paper.
         """
@@ -88,7 +98,7 @@ class Chromium:
             uploadThroughput=throughput,
         )
         self._call("Page.navigate", url=path.resolve().as_uri())
-        self.wait_for("document.readyState === 'complete' && document.documentElement.dataset.charts === 'drawn'")
+        self.wait_for(ready)
 
     def resize(self, *, width: int, height: int) -> None:
         """Gives the window another size; one of less than 600 px is a phone's."""

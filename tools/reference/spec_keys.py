@@ -79,14 +79,14 @@ def _section(path: str, models: list[type[BaseModel]], places: Mapping[str, list
             for name, field in model.model_fields.items()
             if model not in kinds or name != "kind"
         ]
-        yield table(("Key", "Value", "Default", "Meaning"), rows)
+        yield table(("Key", "Meaning", "Value", "Default"), rows)
 
 
 def _row(
     model: type[BaseModel], name: str, field: FieldInfo, places: Mapping[str, list[type[BaseModel]]]
 ) -> tuple[str, str, str, str]:
     meaning = _docstrings(model).get(name, "")
-    return code(_key(name, field)), _value(field, places), _default(field), plain(meaning)
+    return code(_key(name, field)), plain(meaning), _value(field, places), _default(field)
 
 
 def _value(field: FieldInfo, places: Mapping[str, list[type[BaseModel]]]) -> str:

@@ -1,0 +1,59 @@
+"""The site as a reader opens it: from the disk, without a network, on a phone and on a desktop, in both languages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import Chromium, find_chromium
+
+SITE = Path(__file__).parents[2] / "target" / "site"
+PAGES = (
+    "index.html",
+    "docs/index.html",
+    "docs/start/your-server.html",
+    "docs/reference/spec.html",
+    "ARCHITECTURE.html",
+)
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(find_chromium() is None, reason="no Chromium is installed: make browser"),
+    pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built: make test-docs"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    executable = find_chromium()
+    assert executable is not None
+    with Chromium(executable, tmp_path_factory.mktemp("profile")) as chromium:
+        yield chromium
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("page", [*PAGES, *(f"zh/{page}" for page in PAGES)])
+def test_a_page_asks_for_nothing_and_complains_of_nothing(browser: Chromium, page: str, width: int) -> None:
+    browser.problems.clear()
+    browser.requests.clear()
+    browser.open(SITE / page, width=width, ready="document.readyState === 'complete'")
+    assert browser.problems == []
+    assert [each for each in browser.requests if not each.startswith(("file:", "data:"))] == []
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("page", "words"), [("index.html", "hotspot"), ("zh/index.html", "区间")])
+def test_the_search_finds(browser: Chromium, page: str, words: str) -> None:
+    browser.open(SITE / page, width=1280, ready="document.readyState === 'complete'")
+    browser.evaluate(
+        "(() => { const field = document.querySelector('.md-search__input'); field.focus();"
+        f" field.value = '{words}'; field.dispatchEvent(new Event('keyup', {{bubbles: true}}));"
+        " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    browser.wait_for("document.querySelectorAll('.md-search-result__item').length > 0")
+
+
+def test_the_menu_leads_to_the_same_page_in_chinese(browser: Chromium) -> None:
+    browser.open(SITE / "docs/start/your-server.html", width=1280, ready="document.readyState === 'complete'")
+    target = browser.evaluate("document.querySelector('.md-select__link[hreflang=zh]').href")
+    assert target == (SITE / "zh/docs/start/your-server.html").as_uri()

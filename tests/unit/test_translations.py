@@ -1,0 +1,102 @@
+"""A Chinese page says what its English one does: the same commands, output, links and names, part by part."""
+
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHINESE = sorted([*ROOT.glob("*.zh.md"), *(ROOT / "docs").rglob("*.zh.md")])
+ENGLISH = [page.with_name(page.name.replace(".zh.md", ".md")) for page in CHINESE]
+PAIRS = [pytest.param(*pair, id=str(pair[0].relative_to(ROOT))) for pair in zip(ENGLISH, CHINESE, strict=True)]
+IN_CHINESE_ONLY = {"--lang zh", "BRIMLINE_LANG=zh"}
+"""The Chinese page says early how to have Chinese."""
+COMMENT = re.compile(r"\s+#.*")
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def commands(text: str) -> list[str]:
+    """Indented lines without their comments, which are in the language of the page."""
+    return [COMMENT.sub("", line).strip() for line in text.splitlines() if line.startswith("    ")]
+
+
+def fenced(text: str) -> list[str]:
+    blocks = re.findall(r"```(?:\w*)\n(.*?)```", text, re.DOTALL)
+    return ["\n".join(COMMENT.sub("", line) for line in block.splitlines()) for block in blocks]
+
+
+def named(text: str) -> set[str]:
+    """What stands between backticks in running text."""
+    running = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return set(re.findall(r"`([^`\n]+)`", "\n".join(line for line in running.splitlines() if line[:4] != "    ")))
+
+
+def links(page: Path) -> set[Path]:
+    """The files that links of a page lead to, but for the one to its own translation."""
+    running = re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL)
+    targets = {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", running)}
+    return targets - {page.with_name(page.name.replace(".zh.md", ".md")), page.with_name(f"{page.stem}.zh.md")}
+
+
+@pytest.mark.parametrize(("english", "chinese"), PAIRS)
+def test_the_commands_and_the_output_are_the_same(english: Path, chinese: Path) -> None:
+    assert commands(text_of(chinese)) == commands(text_of(english))
+    assert fenced(text_of(chinese)) == fenced(text_of(english))
+
+
+@pytest.mark.parametrize(("english", "chinese"), PAIRS)
+def test_the_parts_are_the_same(english: Path, chinese: Path) -> None:
+    shapes = [re.findall(r"^(#+|-|\d\.|\|) ", text_of(page), re.MULTILINE) for page in (english, chinese)]
+    assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize(("english", "chinese"), PAIRS)
+def test_nothing_is_named_on_one_page_only(english: Path, chinese: Path) -> None:
+    assert named(text_of(chinese)) - IN_CHINESE_ONLY == named(text_of(english))
+
+
+@pytest.mark.parametrize(("english", "chinese"), PAIRS)
+def test_links_lead_to_the_same_pages_in_chinese_where_there_is_one(english: Path, chinese: Path) -> None:
+    translated = dict(zip(ENGLISH, CHINESE, strict=True))
+    assert links(chinese) == {translated.get(page, page) for page in links(english)}
+
+
+def after(words: list[str], *flags: str) -> set[str]:
+    return {value for flag, value in pairwise(words) if flag in flags}
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/start/{name}.md" for name in ("first-steps", "your-server"))])
+def test_each_command_finds_what_it_names(page: str) -> None:
+    """In the order of the page: files and directories that an earlier command made, and the address of a server."""
+    text = text_of(ROOT / page)
+    known = set(re.findall(r"saved as `(\S+)`", text))
+    for command in commands(text):
+        words = shlex.split(command)
+        servers = [word for word in words if "mongodb://" in word or re.search(r"\$\{?URI", word)]
+        assert not any("mongodb://" in server for server in servers), command
+        assert "URI" in known or not servers, command
+        made = after(words, "--runs-dir", "-o", "--junit", ">") | {word[:-1] for word in re.findall(r"^\w+=", command)}
+        found = {word for word in words if re.fullmatch(r"[\w./-]+(/|\.[a-z]+)", word)}
+        missing = {word for word in found - made - known if not (ROOT / word).exists()}
+        assert not missing, f"{command}: nothing made {missing}"
+        known |= made
+
+
+def test_the_readme_is_one_page() -> None:
+    """And its first screen answers how a server of one's own is tested."""
+    lines = text_of(ROOT / "README.md").splitlines()
+    assert len(lines) <= 120 and len(text_of(ROOT / "README.zh.md").splitlines()) <= 120
+    first_screen = "\n".join(lines[:40])
+    assert re.search(r"brimline run .*--uri .*--rate 2000/s --p99 20ms", first_screen)
+
+
+@pytest.mark.parametrize("directory", ["start", "guides", "concepts", "reference"])
+def test_the_index_leads_to_every_page(directory: str) -> None:
+    """One page a verb is below the page of the verbs."""
+    pages = {page for page in (ROOT / "docs" / directory).glob("*.md") if not page.name.endswith(".zh.md")}
+    assert pages - links(ROOT / "docs/README.md") == set()

@@ -1,0 +1,1 @@
+"""Builds the documentation as a site that opens from the disk, without a network: `make docs`."""
