@@ -196,7 +196,7 @@ def test_servers_with_and_without_tls_are_told_apart(
     brimline_cli: CommandLine, server: SecuredServer, spec: Path, tmp_path: Path
 ) -> None:
     outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{server.address}")
-    outcome.check_refused("it wants TLS", "add tls=true")
+    outcome.check_refused("the server wants TLS", "add tls=true")
     with secured_mongod(required_mongod(), tmp_path / "plain", access_control=False) as plain:
         outcome = brimline_cli.run("run", spec, "--uri", f"mongodb://{plain.address}/?tls=true")
         outcome.check_error(5, "TLS")

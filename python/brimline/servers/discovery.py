@@ -18,6 +18,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from brimline.errors import BrimlineError, TargetError
 from brimline.servers.answers import at, words
+from brimline.servers.contact import PATIENCE_S, NoContact
 
 Role = Literal["primary", "secondary", "mongos", "standalone", "other"]
 MEMBER_COUNT_MAX = 50
@@ -118,17 +119,18 @@ def discover(
     """The servers behind `seeds`. `ask` is told an address and answers with its `hello`, or raises PyMongoError.
 
     Raises:
-        TargetError: what is wrong, once `timeout_s` have passed; at once where waiting can't help.
+        TargetError: what is wrong, once `timeout_s` have passed; much sooner where nothing is there to wait for.
         OperationFailure: a server refuses to talk at all.
         PyMongoError: nobody answers; why the first of `seeds` doesn't.
     """
-    deadline_s = now() + timeout_s
+    begun_s = now()
     while True:
         members, silent = _ask_all(seeds, ask, until_s=now() + timeout_s, now=now)
         try:
             return judge(members, list(silent), set_name=set_name)
         except _NotYet as error:
-            if now() >= deadline_s:
+            nothing_there = not members and all(isinstance(each, NoContact) for each in silent.values())
+            if now() >= begun_s + (min(PATIENCE_S, timeout_s) if nothing_there else timeout_s):
                 if not members:
                     raise silent[seeds[0]] from None
                 raise TargetError(error.message, hint=error.hint) from None

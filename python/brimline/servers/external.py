@@ -11,6 +11,7 @@ from brimline.errors import TargetError, UsageError, redact_uri
 from brimline.plan.model import ReplicaSet
 from brimline.servers.access import COMPRESSORS, Compression
 from brimline.servers.compression import agreed
+from brimline.servers.contact import PATIENCE_S, NoContact, make_contact
 from brimline.servers.deployment import (
     CONNECT_TIMEOUT_S,
     WITH_SESSIONS,
@@ -19,6 +20,7 @@ from brimline.servers.deployment import (
     control_client,
     inspect_deployment,
     refusal,
+    split_address,
     unreachable,
 )
 from brimline.servers.discovery import Member, Role, Topology, discover
@@ -177,6 +179,7 @@ def _located(server: ServerUri, connect_timeout_s: float) -> Topology | None:
     timeout_s = min(connect_timeout_s, _LOOK_TIMEOUT_S)
 
     def ask(address: str) -> Mapping[str, Any]:
+        make_contact(*split_address(address), tls=server.access.tls, timeout_s=timeout_s)
         with control_client(address, access=server.access, connect_timeout_s=timeout_s) as client:
             return client.admin.command("hello")
 
@@ -191,6 +194,15 @@ def _located(server: ServerUri, connect_timeout_s: float) -> Topology | None:
 @contextmanager
 def _reached(server: ServerUri, address: str, *, purpose: str, connect_timeout_s: float) -> Iterator[Client]:
     _ = server.access.native  # what is wrong with a certificate's file is told before anything is tried
+    try:
+        make_contact(
+            *split_address(address),
+            tls=server.access.tls,
+            timeout_s=connect_timeout_s,
+            patience_s=min(connect_timeout_s, PATIENCE_S),
+        )
+    except NoContact as error:
+        raise _unreachable(error, server) from error
     with control_client(address, access=server.access, purpose=purpose, connect_timeout_s=connect_timeout_s) as client:
         try:
             client.admin.command("ping")
@@ -207,6 +219,10 @@ def _unreachable(error: PyMongoError, server: ServerUri) -> TargetError:
             f"the server at {server.redacted} speaks too old or too new a version of the protocol",
             hint="MongoDB 4.4 to 8.x are supported",
         )
+    if isinstance(error, NoContact) and error.answers_as:
+        return TargetError(
+            f"the server at {server.redacted} answers as {error.answers_as}, not as MongoDB", hint=error.hint
+        )
     text = str(error).lower()
     for pattern, words, hint in _TLS_REASONS:
         if server.access.tls is not None and pattern in text:
@@ -214,6 +230,8 @@ def _unreachable(error: PyMongoError, server: ServerUri) -> TargetError:
                 words, hint = _CLOSED_ON_CERTIFICATE
             return TargetError(f"no TLS connection to {server.redacted}: {words}", hint=hint)
     reason = _reason(error)
+    if isinstance(error, NoContact) and error.hint:
+        return unreachable(server.redacted, reason=reason, hint=error.hint)
     if reason == _HUNG_UP:
         return unreachable(
             server.redacted, reason=reason, hint="add tls=true if it wants TLS; else check host and port"
@@ -267,6 +285,16 @@ _TLS_REASONS = (
     ),
     ("unknown ca", "the server does not trust the client's certificate", "check tlsCertificateKeyFile=FILE"),
     (
+        "protocol version",
+        "the server speaks TLS 1.0 or 1.1 only, which are not secure any more",
+        "let the server speak TLS 1.2 or newer",
+    ),
+    (
+        "unsupported protocol",
+        "the server speaks TLS 1.0 or 1.1 only, which are not secure any more",
+        "let the server speak TLS 1.2 or newer",
+    ),
+    (
         "wrong version number",
         "what listens there does not speak TLS",
         "leave tls=true out, or start the server with TLS",
@@ -309,7 +337,8 @@ def _reason(error: PyMongoError) -> str:
         "timed out": "no answer in time",
         "timeout": "no answer in time",
     }
-    return next((words for pattern, words in known.items() if pattern in text), "it is not a MongoDB server")
+    otherwise = str(error) if isinstance(error, NoContact) else "it is not a MongoDB server"
+    return next((words for pattern, words in known.items() if pattern in text), otherwise)
 
 
 __all__ = [
