@@ -67,6 +67,7 @@ def ab(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -100,7 +101,7 @@ def ab(
             raise UsageError("--resume goes on with the comparison as it was begun", hint="leave the workloads out")
         directory = find_record(resume, runs_directory=options.runs_directory)
         result = resumed_ab(directory, options, limits=limits)
-        return _shown(result, junit, as_json=as_json, lang=lang)
+        return _shown(result, junit, details=details, as_json=as_json, lang=lang)
     if spec_a is None:
         raise UsageError("no workload is given", hint="name A and B, or A and a change such as --b connections=64")
     if spec_b is None and not only_b and not floor:
@@ -111,12 +112,12 @@ def ab(
     loaded_b = load_workload(spec_b or spec_a, overrides={**both, **_assignments(only_b, "--b")})
     settings = _settings(pairs, floor, gating.share_of(margin, "--margin"))
     result = ab_loaded(loaded_a, loaded_b, settings, options, limits=limits)
-    return _shown(result, junit, as_json=as_json, lang=lang)
+    return _shown(result, junit, details=details, as_json=as_json, lang=lang)
 
 
-def _shown(result: ABResult, junit: Path | None, *, as_json: bool, lang: str | None) -> int:
+def _shown(result: ABResult, junit: Path | None, *, details: bool, as_json: bool, lang: str | None) -> int:
     junit_file.write_cases(result.cases, junit, suite="ab")
-    return show_result(result, as_json=as_json, full=True, lang=lang)
+    return show_result(result, details=details, as_json=as_json, lang=lang)
 
 
 def _settings(pairs: int, floor: bool, margin: float) -> ABSettings:

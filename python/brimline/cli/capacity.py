@@ -94,6 +94,7 @@ def capacity(
     runs_dir: opt.RunsDir = None,
     junit: junit_file.OutcomeJunit = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -134,7 +135,7 @@ def capacity(
             )
         directory = find_record(resume, runs_directory=options.runs_directory)
         result = resume_search(directory, budget_s=budget_s, options=options)
-        return _shown(result, junit, as_json=as_json, lang=lang)
+        return _shown(result, junit, details=details, as_json=as_json, lang=lang)
     loaded = load_workload(
         workload, property_files=property_files or (), properties=properties or (), overrides=overrides
     )
@@ -152,12 +153,12 @@ def capacity(
     else:
         settings = settings_for(loaded.spec, preset, words)
     result = search_loaded(loaded, settings, options)
-    return _shown(result, junit, as_json=as_json, lang=lang)
+    return _shown(result, junit, details=details, as_json=as_json, lang=lang)
 
 
-def _shown(result: Result, junit: Path | None, *, as_json: bool, lang: str | None) -> int:
+def _shown(result: Result, junit: Path | None, *, details: bool, as_json: bool, lang: str | None) -> int:
     junit_file.write_outcome(result, junit, suite="capacity")
-    return show_result(result, as_json=as_json, lang=lang)
+    return show_result(result, details=details, as_json=as_json, lang=lang)
 
 
 def _seconds(text: str | None, option: str) -> float | None:

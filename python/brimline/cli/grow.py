@@ -65,6 +65,7 @@ def grow(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -91,7 +92,7 @@ def grow(
         found = resumption(find_record(resume, runs_directory=options.runs_directory), kinds=(GROWTH_KIND,))
         settings = with_budget(stored_growth_settings(found.experiment), budget_s)
         resumed = grow_loaded(found.loaded, settings, options, resume=found.experiment.directory)
-        return show_result(resumed, as_json=as_json, lang=lang, full=True)
+        return show_result(resumed, details=details, as_json=as_json, lang=lang)
     if to is None or step is None:
         raise UsageError("grow needs to know how far and in which steps", hint="give --to 10M --step 1M")
     records = _read(to, parse_count, "--to")
@@ -121,7 +122,7 @@ def grow(
         overrides=opt.spec_overrides(records=str(records), threads=threads, seed=seed),
         options=options,
     )
-    return show_result(result, as_json=as_json, lang=lang, full=True)
+    return show_result(result, details=details, as_json=as_json, lang=lang)
 
 
 def _each(text: str, read: Callable[[str], _Value], option: str) -> tuple[_Value, ...]:

@@ -154,6 +154,7 @@ def import_data(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     _verbose: Annotated[
@@ -179,7 +180,7 @@ def import_data(
         _refuse_with_resume(named, database, collection, drop=drop)
         directory = find_record(resume, runs_directory=runs_dir or default_runs_directory())
         result = resume_import(directory, workers=workers, wait_s=wait_s, options=surroundings, progress=progress)
-        return show_result(result, as_json=as_json, lang=lang)
+        return show_result(result, details=details, as_json=as_json, lang=lang)
     keys = tuple(name for name in (upsert_fields or "").split(",") if name)
     settings = ImportSettings(
         type=cast(FileType, type_.lower() if type_ else _type_of(named)),
@@ -212,7 +213,7 @@ def import_data(
         options=surroundings,
         progress=progress,
     )
-    return show_result(result, as_json=as_json, lang=lang)
+    return show_result(result, details=details, as_json=as_json, lang=lang)
 
 
 def _refuse_with_resume(files: list[str], database: str | None, collection: str | None, *, drop: bool) -> None:

@@ -21,8 +21,9 @@ def import_results(
     ],
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
 ) -> int:
     """Turn results of JMeter, YCSB and others into a record and a report."""
     result = import_results_api(files, runs_directory=runs_dir, language=wanted_language(lang))
-    return show_result(result, as_json=as_json, lang=lang, full=True)
+    return show_result(result, details=details, as_json=as_json, lang=lang)

@@ -63,6 +63,7 @@ def interfere(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -86,7 +87,7 @@ def interfere(
         found = resumption(directory, kinds=(INTERFERENCE_KIND,))
         settings = stored_interference_settings(found.experiment)
         result = interfere_loaded(found.loaded, settings, options, resume=directory)
-        return show_result(result, as_json=as_json, full=True, lang=lang)
+        return show_result(result, details=details, as_json=as_json, lang=lang)
     loaded = load_workload(
         workload,
         overrides=opt.spec_overrides(
@@ -105,7 +106,7 @@ def interfere(
         f"{2 * settings.pairs} runs, about {estimate} without server starts and loading; "
         f"up to {format_count(settings.rows)} documents in the background"
     )
-    return show_result(interfere_loaded(loaded, settings, options), as_json=as_json, full=True, lang=lang)
+    return show_result(interfere_loaded(loaded, settings, options), details=details, as_json=as_json, lang=lang)
 
 
 def _settings(

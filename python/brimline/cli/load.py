@@ -2,17 +2,18 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from brimline.api.load import load as load_api
 from brimline.cli import options as opt
-from brimline.cli.output import RECORD_KEPT, print_said, printing, show_result
+from brimline.cli.output import print_said, printing, show_result
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import format_count
 from brimline.wording import message
 
 if TYPE_CHECKING:
-    from brimline.api.results import AlreadyLoaded
+    from brimline.api.results import AlreadyLoaded, LoadResult
 
 
 def load(
@@ -31,6 +32,7 @@ def load(
     resume: opt.Resume = False,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -58,23 +60,24 @@ def load(
 
     if isinstance(result, AlreadyLoaded):
         return _say(result, as_json=as_json, lang=lang)
-    code = show_result(result, as_json=as_json, full=True, lang=lang)
-    if not as_json:
-        with printing(hint=RECORD_KEPT):
-            counted = message(
-                "counted: {count} documents in {namespace}, as intended",
-                count=format_count(result.document_count),
-                namespace=result.namespace,
-            )
-            print_said(counted, lang)
-            if names := [name for kind in result.kept.values() for name in kind]:
-                kept = message(
-                    "kept: indexes and options of {namespace} are as they were: {names}",
-                    namespace=result.namespace,
-                    names=", ".join(names),
-                )
-                print_said(kept, lang)
-    return code
+    return show_result(result, details=details, as_json=as_json, lang=lang, closing=list(_counted(result)))
+
+
+def _counted(result: "LoadResult") -> Iterator[str]:
+    """What the server counted after a load, and what stayed of the collection; nothing where it fell short."""
+    if result.error is not None:
+        return
+    yield message(
+        "counted: {count} documents in {namespace}, as intended",
+        count=format_count(result.document_count),
+        namespace=result.namespace,
+    )
+    if names := [name for kind in result.kept.values() for name in kind]:
+        yield message(
+            "kept: indexes and options of {namespace} are as they were: {names}",
+            namespace=result.namespace,
+            names=", ".join(names),
+        )
 
 
 def _say(result: "AlreadyLoaded", *, as_json: bool, lang: str | None) -> int:

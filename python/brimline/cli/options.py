@@ -218,6 +218,7 @@ Lang = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
+Details = Annotated[bool, typer.Option("--details", help="Print every table of the report, not a summary of 15 lines.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from brimline.api.results import Result
 
 RECORD_KEPT = "the record is kept"
+LINES_MAX = 15
+"""Lines that a measurement says at its end: its summary, and the error that it ends with."""
 _WIDTH_WITHOUT_TERMINAL = 120
 
 
@@ -45,12 +47,15 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def show_result(result: "Result", *, as_json: bool, full: bool = False, lang: str | None = None) -> int:
+def show_result(
+    result: "Result", *, as_json: bool, details: bool = False, lang: str | None = None, closing: Sequence[str] = ()
+) -> int:
     """Prints a result and returns its exit code; raises the result's error after what was measured is printed.
 
-    `lang` is the language asked for; JSON has none.
+    A summary, or with `details` the tables; `closing` are lines behind it. `lang` is the language asked for; JSON has
+    none.
     """
-    from brimline.report import in_language, print_report, said_in  # a load has no use for them
+    from brimline.report import in_language, print_report, print_summary, said_in, summarised  # a load has no use for
 
     language, error = wanted_language(lang), result.error
     with printing(hint=RECORD_KEPT):
@@ -58,11 +63,27 @@ def show_result(result: "Result", *, as_json: bool, full: bool = False, lang: st
             sys.stdout.write(json_text(result.report.data, error))
         else:
             out = console()
-            print_report(in_language(result.report, language), out, full=full)
-            out.print(f"{said_in(language, 'report')}: {result.html}", soft_wrap=True)
+            last = [f"{said_in(language, 'report')}: {result.html}", *(said_in(language, each) for each in closing)]
+            if details:
+                print_report(in_language(result.report, language), out)
+                for line in last:
+                    out.print(line, soft_wrap=True)
+            else:
+                shown = summarised(result.report, has_hint=error is not None and bool(error.hint))
+                print_summary(
+                    in_language(shown, language), out, closing=last, lines_max=LINES_MAX - _line_count(error, out.width)
+                )
     if error is not None:
         raise error
     return 0
+
+
+def _line_count(error: BrimlineError | None, width: int) -> int:
+    """Lines that an error takes on a terminal when the command ends with it."""
+    if error is None:
+        return 0
+    told = [f"error: {error.message}", *(["", f"hint: {error.hint}"] if error.hint else [])]
+    return sum(max(1, -(-len(line) // width)) for line in told)
 
 
 def json_text(data: Mapping[str, Any], error: BrimlineError | None) -> str:

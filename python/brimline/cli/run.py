@@ -45,6 +45,7 @@ def run(
     runs_dir: opt.RunsDir = None,
     junit: junit_file.OutcomeJunit = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -93,4 +94,4 @@ def run(
     )
     result = run_loaded(loaded, options)
     junit_file.write_outcome(result, junit, suite="run")
-    return show_result(result, as_json=as_json, full=True, lang=lang)
+    return show_result(result, details=details, as_json=as_json, lang=lang)

@@ -38,6 +38,7 @@ def scan(
     cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -59,7 +60,7 @@ def scan(
         loaded = load_workload(
             workload, property_files=property_files or (), properties=properties or (), overrides=overrides
         )
-        return show_result(scan_loaded(loaded, options, restarts=not warm), as_json=as_json, lang=lang)
+        return show_result(scan_loaded(loaded, options, restarts=not warm), details=details, as_json=as_json, lang=lang)
     if any(each is not None for each in (workload, property_files, properties, *overrides.values())) or warm:
         raise UsageError(
             "--resume goes on with the scan as it was begun", hint="give --resume and the server's options alone"
@@ -68,4 +69,4 @@ def scan(
     found = resumption(directory, kinds=(SCAN_KIND,))
     restarts = bool(found.experiment.settings.get("restarts", True))
     result = scan_loaded(found.loaded, options, restarts=restarts, resume=directory)
-    return show_result(result, as_json=as_json, lang=lang)
+    return show_result(result, details=details, as_json=as_json, lang=lang)

@@ -112,6 +112,7 @@ def sweep(
     cpu_share: opt.CpuShare = None,
     runs_dir: opt.RunsDir = None,
     lang: opt.Lang = None,
+    details: opt.Details = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> int:
@@ -144,7 +145,7 @@ def sweep(
                 "--resume goes on with the sweep as it was begun",
                 hint="leave --vary and --connections out, and what says how often and how long",
             )
-        return show_result(_resumed(resume, options), as_json=as_json, lang=lang, full=True)
+        return show_result(_resumed(resume, options), details=details, as_json=as_json, lang=lang)
     overrides = opt.spec_overrides(records=records, connections=fixed, threads=threads, seed=seed)
     if vary:
         if connections_max is not None:
@@ -160,7 +161,7 @@ def sweep(
             overrides=overrides,
             options=options,
         )
-        return show_result(varied, as_json=as_json, lang=lang, full=True)
+        return show_result(varied, details=details, as_json=as_json, lang=lang)
     for name, value in (("--repeats-max", repeats_max), ("--precision", precision), ("--budget", budget)):
         if value is not None:
             raise UsageError(f"{name} has no effect without --vary", hint="name a factor, or leave it out")
@@ -177,7 +178,7 @@ def sweep(
         overrides=overrides,
         options=options,
     )
-    return show_result(result, as_json=as_json, lang=lang, full=True)
+    return show_result(result, details=details, as_json=as_json, lang=lang)
 
 
 def _fixed(factors: list[str] | None, connections: str | None) -> str | None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from brimline.report.language import in_language, said_in
     from brimline.report.run.view import run_report
     from brimline.report.search.view import capacity_report, detail_trial, sweep_report
-    from brimline.report.terminal import print_report
+    from brimline.report.summary import summarised
+    from brimline.report.terminal import print_report, print_summary
     from brimline.report.view import Report
 
 __all__ = [
@@ -23,10 +24,12 @@ __all__ = [
     "html_pieces",
     "in_language",
     "print_report",
+    "print_summary",
     "render_html",
     "render_json",
     "run_report",
     "said_in",
+    "summarised",
     "sweep_report",
     "write_html",
     "write_json",
@@ -38,10 +41,12 @@ _HOMES = {
     "html_pieces": "html",
     "in_language": "language",
     "print_report": "terminal",
+    "print_summary": "terminal",
     "render_html": "html",
     "render_json": "document",
     "run_report": "run.view",
     "said_in": "language",
+    "summarised": "summary",
     "sweep_report": "search.view",
     "write_html": "html",
     "write_json": "document",

@@ -59,6 +59,7 @@ class Verdict:
     sentence: str
     badges: Sequence[Badge] = ()
     facts: Sequence[Fact] = ()
+    next_step: str = ""  # what to do next; where it is empty, what every report of its kind says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +130,14 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sketch:
+    """That a terminal draws a chart in characters: which vertical axis of it, and what is seen then."""
+
+    axis: str  # "y" | "y2"
+    caption: str  # "response p99 over offered load, ops/s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     """A figure as plain JSON, in plotly's form. `summary` says in words what it shows, for readers who can't see it."""
 
@@ -139,6 +148,7 @@ class Chart:
     figure: Mapping[str, Any]
     legend: Sequence[Key] = ()
     height_px: int = 320
+    sketch: Sketch | None = None
     kind: Literal["chart"] = "chart"
 
 

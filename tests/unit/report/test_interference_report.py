@@ -48,7 +48,7 @@ def test_every_form_of_the_report_has_it() -> None:
     assert document["server"]["B"]["CPUs used by the server"] == 1.5
     html, markdown = render_html(report), render_markdown(report)
     printed = io.StringIO()
-    print_report(report, Console(file=printed, width=200), full=True)
+    print_report(report, Console(file=printed, width=200))
     for text in (html, markdown, printed.getvalue()):
         assert "What went on in the background" in text and "The server meanwhile" in text
     assert "Latency with and without the background" in html

@@ -194,7 +194,7 @@ def test_what_never_completed_has_waited_until_the_end(tmp_path: Path) -> None:
 
 def _terminal(report: Report) -> str:
     out = io.StringIO()
-    print_report(report, Console(file=out, width=300, color_system=None), full=True)
+    print_report(report, Console(file=out, width=300, color_system=None))
     return out.getvalue()
 
 

@@ -10,7 +10,7 @@ from brimline.analysis.judged_change import ChangeVerdict
 from brimline.analysis.run_trend import MetricTrend, RunSeries
 from brimline.report import figures
 from brimline.report.comparison.figures import metric_text
-from brimline.report.view import Chart, Key
+from brimline.report.view import Chart, Key, Sketch
 from brimline.stats.change import Change, geometric_mean
 from brimline.wording import joined, message
 
@@ -112,6 +112,7 @@ def shift_chart(shift: Sequence[QuantileChange], *, clock: str, margin: float) -
             Key(name="95 % interval", color=figures.BAND, mark="band"),
         ],
         height_px=340,
+        sketch=Sketch(axis="y", caption="change from A to B, %, over quantile"),
     )
 
 

@@ -12,7 +12,7 @@ from brimline.record.experiment import ExperimentRecord
 from brimline.report import figures
 from brimline.report.comparison.figures import is_figure, quantile_text
 from brimline.report.comparison.view import comparison_report
-from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Table
+from brimline.report.view import Cell, Chart, Column, Key, Report, Section, Sketch, Table
 from brimline.units import UNKNOWN_TEXT, format_count, format_number, format_percentage, format_rate
 from brimline.wording import joined, message
 
@@ -168,6 +168,7 @@ def latency_chart(comparison: Comparison, name: str) -> Chart | None:
         figure={"data": lines, "layout": layout},
         legend=[Key(name=side, color=color, mark="line") for side, _, _, color in sides],
         height_px=340,
+        sketch=Sketch(axis="y", caption="latency over quantile"),
     )
 
 

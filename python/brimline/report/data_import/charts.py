@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from brimline.record.data_import import ImportRecord
 from brimline.report import figures
 from brimline.report.run.charts import hover_text
-from brimline.report.view import Chart, Key
+from brimline.report.view import Chart, Key, Sketch
 from brimline.units import format_duration, format_rate
 from brimline.wording import message
 
@@ -85,6 +85,7 @@ def _over_time(buckets: Sequence[_Bucket], record: ImportRecord) -> Chart:
             Key(name="command p99", color=figures.P99, mark="line"),
         ],
         height_px=520,
+        sketch=Sketch(axis="y2", caption="command p99 over time, s"),
     )
 
 

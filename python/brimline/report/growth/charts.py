@@ -6,7 +6,7 @@ from typing import Any
 from brimline.experiments.growth.conclusion import Breakpoint, IndexSetGrowth, Volume
 from brimline.plan.pacing import connections_text
 from brimline.report import figures
-from brimline.report.view import Chart, Key
+from brimline.report.view import Chart, Key, Sketch
 from brimline.units import UNKNOWN_TEXT, format_bytes, format_count, format_duration, format_number
 from brimline.wording import joined, message
 
@@ -106,6 +106,7 @@ def query_chart(growth: IndexSetGrowth) -> Chart | None:
         figure={"data": data, "layout": layout},
         legend=keys,
         height_px=380,
+        sketch=Sketch(axis="y", caption="time per query, µs, over records"),
     )
 
 

@@ -14,7 +14,7 @@ from brimline.record.scaled import ScaledHistogram
 from brimline.report import figures
 from brimline.report.run.charts import hover_text, percentile_curve
 from brimline.report.series import BUCKET_COUNT_MAX, QUANTILES
-from brimline.report.view import Chart, Key
+from brimline.report.view import Chart, Key, Sketch
 from brimline.units import format_duration, format_rate
 from brimline.wording import message
 
@@ -80,6 +80,7 @@ def over_time(run: ImportedRun) -> Chart | None:
         figure={"data": data, "layout": layout},
         legend=legend,
         height_px=520 if latencies else 320,
+        sketch=Sketch(axis="y2", caption=message("{clock} p99 over time, s", clock=clock)) if latencies else None,
     )
 
 

@@ -10,11 +10,12 @@ from brimline.report.language.translator import Translator
 _WORDS: Mapping[type, frozenset[str]] = {
     view.Badge: frozenset({"text"}),
     view.Fact: frozenset({"label", "value", "note"}),
-    view.Verdict: frozenset({"caption", "figure", "unit", "interval", "sentence"}),
+    view.Verdict: frozenset({"caption", "figure", "unit", "interval", "sentence", "next_step"}),
     view.Column: frozenset({"label", "unit", "group"}),
     view.Cell: frozenset({"text"}),
     view.Table: frozenset({"caption"}),
     view.Key: frozenset({"name"}),
+    view.Sketch: frozenset({"caption"}),
     view.Chart: frozenset({"title", "caption", "summary"}),
     view.Facts: frozenset({"title"}),
     view.Text: frozenset({"text"}),

@@ -10,7 +10,7 @@ from brimline.report import figures
 from brimline.report.load_figures import is_load
 from brimline.report.series import TimeBucket, time_series
 from brimline.report.time_axis import overlay, time_span
-from brimline.report.view import Chart, Key
+from brimline.report.view import Chart, Key, Sketch
 from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_S, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import joined, message
@@ -52,6 +52,7 @@ def over_time(
         figure=figure,
         legend=_time_legend(record, buckets, clock),
         height_px=520,
+        sketch=Sketch(axis="y2", caption=message("{clock} p99 over time, s", clock=clock)),
     )
 
 

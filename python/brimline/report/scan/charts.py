@@ -8,7 +8,7 @@ from brimline.analysis.scan_figures import ScanTrial
 from brimline.analysis.scan_rule import RangeFit, Validity, entries_text
 from brimline.report import figures
 from brimline.report.scan.figures import rate_number, time_text, trial_name
-from brimline.report.view import Chart, Key
+from brimline.report.view import Chart, Key, Sketch
 from brimline.units import format_duration, format_number
 from brimline.wording import joined, message
 
@@ -82,6 +82,7 @@ def range_chart(fit: RangeFit, trials: Sequence[ScanTrial], *, number: int) -> C
         figure={"data": data, "layout": layout},
         legend=keys,
         height_px=380,
+        sketch=Sketch(axis="y", caption="time over entries scanned"),
     )
 
 

@@ -20,7 +20,7 @@ from brimline.report.search.probe_charts import capacity_curve
 from brimline.report.search.probe_findings import search_findings
 from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, search_points
 from brimline.report.search.view import command, detail_sections, identity, not_watched, sweep_chart
-from brimline.report.view import Badge, Cell, Chart, Column, Fact, Key, Report, Section, Table, Tone, Verdict
+from brimline.report.view import Badge, Cell, Chart, Column, Fact, Key, Report, Section, Sketch, Table, Tone, Verdict
 from brimline.units import UNKNOWN_TEXT, duration_label, format_duration
 from brimline.wording import capitalised, joined, message
 
@@ -183,6 +183,7 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
         figure={"data": data, "layout": layout},
         legend=[Key(name="capacity", color=figures.THROUGHPUT, mark="line")],
         height_px=360,
+        sketch=Sketch(axis="y", caption=message("capacity, {unit}, over the limit", unit=axis.unit)),
     )
 
 

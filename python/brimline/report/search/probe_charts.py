@@ -10,7 +10,7 @@ from brimline.analysis.objective import LatencyObjective
 from brimline.experiments.axis import Axis, On
 from brimline.plan.pacing import connections_text
 from brimline.report import figures
-from brimline.report.view import Chart, Key, Mark
+from brimline.report.view import Chart, Key, Mark, Sketch
 from brimline.stats.estimate import Estimate
 from brimline.units import UNKNOWN_TEXT, format_duration, format_rate
 from brimline.wording import joined, message
@@ -115,6 +115,15 @@ def capacity_curve(
             *([_band_key(capacity)] if capacity else []),
         ],
         height_px=560,
+        sketch=Sketch(
+            axis="y2",
+            caption=message(
+                "{clock} {quantile} over {load}",
+                clock=limit.clock,
+                quantile=limit.short_name,
+                load=_LOAD_TITLES[axis.on],
+            ),
+        ),
     )
 
 
@@ -192,6 +201,7 @@ def sweep_curve(
         figure={"data": data, "layout": layout},
         legend=[Key(name="throughput", color=figures.THROUGHPUT, mark="line"), *_quantile_keys("service")],
         height_px=500,
+        sketch=Sketch(axis="y2", caption="service p99 over connections"),
     )
 
 

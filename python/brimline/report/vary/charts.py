@@ -10,7 +10,7 @@ from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
 from brimline.experiments.vary.order import VarySettings
 from brimline.report import figures
 from brimline.report.comparison.figures import metric_text
-from brimline.report.view import Chart, Key
+from brimline.report.view import Chart, Key, Sketch
 from brimline.units import format_count
 from brimline.wording import Verbatim, joined, message
 
@@ -96,6 +96,7 @@ def _chart(
         figure={"data": data, "layout": layout},
         legend=[Key(name=at_text(at) or factor.name, color=color, mark="line") for (at, _), color in colored],
         height_px=340,
+        sketch=Sketch(axis="y", caption=message("service p99 over {factor}", factor=factor.name)) if is_time else None,
     )
 
 

@@ -1,0 +1,215 @@
+"""Owns a chart in characters: what a terminal shows of a figure, a few rows high.
+
+Lines are drawn in braille dots, two by four in a cell; marks are characters of their own, each kind a different one.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+
+from brimline.report.view import Chart
+from brimline.units import format_number
+
+WIDTH_MIN = 40
+"""Columns that a chart needs."""
+LIMIT = "┄"
+_MARKS: Mapping[str, str] = {
+    "circle": "●",
+    "x": "×",
+    "diamond-open": "◇",
+    "square-open": "□",
+    "cross-thin-open": "+",
+}
+_SERIES = "●○◆◇"
+_BRAILLE = 0x2800
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot of a braille cell, by row and column."""
+
+
+def sketched(chart: Chart, *, width: int, rows: int) -> list[str]:
+    """`chart` in so many rows and one for its horizontal axis; empty where there is nothing to draw or no room."""
+    if chart.sketch is None or width < WIDTH_MIN:
+        return []
+    drawn = _drawn(chart.figure["data"], chart.sketch.axis)
+    layout = chart.figure["layout"]
+    vertical = layout[f"yaxis{chart.sketch.axis.removeprefix('y')}"]
+    categories = list(dict.fromkeys(x for each in drawn for x in each.xs if isinstance(x, str)))
+    limits = _limits(layout, chart.sketch.axis)
+    points = [(_place(x, categories), y) for each in drawn for x, y in each.points]
+    if not points:
+        return []
+    across = _Scale.of([x for x, _ in points], is_log=layout["xaxis"].get("type") == "log")
+    up = _Scale.of(
+        [*(y for _, y in points), *limits, *([0.0] if vertical.get("rangemode") == "tozero" else [])],
+        is_log=vertical.get("type") == "log",
+    )
+    labels = _labels(vertical, up, rows)
+    margin = max(map(cell_len, labels))
+    canvas = _Canvas(width - margin - 2, rows)
+    for limit in limits:
+        canvas.across(up(limit))
+    for each in drawn:
+        canvas.draw([(across(_place(x, categories)), None if y is None else up(y)) for x, y in each.xy], each.mark)
+    left, right = (_end(layout["xaxis"], value, categories) for value in (across.low, across.high))
+    legend = [f"{each.mark} {each.name}" for each in drawn if each.mark and each.name]
+    below = "  ".join([chart.sketch.caption, *dict.fromkeys(legend)])
+    return [
+        *(f"{' ' * (margin - cell_len(label))}{label} │{row}" for label, row in zip(labels, canvas.lines, strict=True)),
+        f"{' ' * margin} └{_between(left, right, below, canvas.columns)}",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """One trace: as a line, or with a mark at each point."""
+
+    name: str
+    xy: Sequence[tuple[float | str, float | None]]
+    mark: str
+
+    @property
+    def xs(self) -> list[float | str]:
+        return [x for x, _ in self.xy]
+
+    @property
+    def points(self) -> list[tuple[float | str, float]]:
+        return [(x, y) for x, y in self.xy if y is not None]
+
+
+def _drawn(traces: Sequence[Mapping[str, Any]], axis: str) -> list[_Drawn]:
+    """The traces of an axis: single marks where there are any, else the p99, else all of them."""
+    there = [each for each in traces if each.get("yaxis", "y") == axis and "fill" not in each]
+    own = [each for each in there if "lines" in each.get("mode", "")]
+    marks = [each for each in there if each.get("mode") == "markers"]
+    chosen = marks or [each for each in own if "p99" in str(each.get("name", ""))] or own
+    several = len(chosen) > 1
+    found = []
+    for index, each in enumerate(chosen):
+        symbol = each.get("marker", {}).get("symbol", "circle")
+        mark = _MARKS.get(symbol, "●") if each in marks else _SERIES[index % len(_SERIES)] if several else ""
+        # A line from one point to nowhere can't be seen.
+        mark = mark or ("●" if len(each["x"]) < 2 else "")
+        xy = list(zip(each["x"], each["y"], strict=True))
+        found.append(_Drawn(each.get("name", "") if several or each in marks else "", xy, mark))
+    return found
+
+
+def _limits(layout: Mapping[str, Any], axis: str) -> list[float]:
+    """Where lines lie across the plot."""
+    lines = (each for each in layout.get("shapes", ()) if each["type"] == "line" and each.get("yref") == axis)
+    return [each["y0"] for each in lines if each["y0"] == each["y1"] and each.get("xref") == "x domain"]
+
+
+def _place(x: float | str, categories: Sequence[str]) -> float:
+    return float(categories.index(x)) if isinstance(x, str) else float(x)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """From a value to its place between 0 and 1."""
+
+    low: float
+    high: float
+    is_log: bool
+
+    @classmethod
+    def of(cls, values: Sequence[float], *, is_log: bool) -> "_Scale":
+        usable = [value for value in values if math.isfinite(value) and (value > 0 or not is_log)]
+        return cls(min(usable, default=1.0), max(usable, default=1.0), is_log)
+
+    def __call__(self, value: float) -> float:
+        low, high, at = self.low, self.high, min(max(value, self.low), self.high)
+        if self.is_log:
+            low, high, at = math.log(low), math.log(high), math.log(at)
+        return 0.5 if high == low else (at - low) / (high - low)
+
+    def back(self, place: float) -> float:
+        if self.is_log:
+            return math.exp(math.log(self.low) + place * (math.log(self.high) - math.log(self.low)))
+        return self.low + place * (self.high - self.low)
+
+
+class _Canvas:
+    """Cells of dots, and characters over them."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.columns = columns
+        self._rows = rows
+        self._dots = [[0] * columns for _ in range(rows)]
+        self._marks: dict[tuple[int, int], str] = {}
+
+    def across(self, y: float) -> None:
+        """A line from left to right."""
+        row = self._row(y)
+        for column in range(self.columns):
+            self._marks[row, column] = LIMIT
+
+    def draw(self, points: Sequence[tuple[float, float | None]], mark: str) -> None:
+        """A line through the points, with a gap where one has no value; with a `mark` only that, at each of them."""
+        before: tuple[int, int] | None = None
+        for x, y in points:
+            if y is None:
+                before = None
+            elif mark:
+                self._marks[self._row(y), round(x * (self.columns - 1))] = mark
+            else:
+                at = round(x * (self.columns * 2 - 1)), round((1 - y) * (self._rows * 4 - 1))
+                self._line(at if before is None else before, at)
+                before = at
+
+    def _line(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]), 1)
+        for step in range(steps + 1):
+            x, y = (round(a + (b - a) * step / steps) for a, b in zip(start, end, strict=True))
+            self._dots[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
+            if self._marks.get((y // 4, x // 2)) == LIMIT:
+                del self._marks[y // 4, x // 2]
+
+    def _row(self, y: float) -> int:
+        return round((1 - y) * (self._rows * 4 - 1)) // 4
+
+    @property
+    def lines(self) -> list[str]:
+        return [
+            "".join(
+                self._marks.get((row, column)) or (chr(_BRAILLE + dots) if dots else " ")
+                for column, dots in enumerate(cells)
+            ).rstrip()
+            for row, cells in enumerate(self._dots)
+        ]
+
+
+def _labels(axis: Mapping[str, Any], scale: _Scale, rows: int) -> list[str]:
+    """What stands before each row: the axis' own ticks where they lie, the outer ones first."""
+    ticks = list(zip(axis.get("tickvals", ()), axis.get("ticktext", ()), strict=False))
+    if not ticks:
+        ticks = [(value, format_number(value)) for value in (scale.high, scale.low)]
+    inside = [each for each in ticks if scale.low <= each[0] <= scale.high]
+    if not inside:  # all lies between two ticks: the nearer one, so that the height can be told at all
+        middle = scale.back(0.5)
+        inside = [min(ticks, key=lambda each: abs(math.log(each[0] / middle)) if each[0] > 0 < middle else math.inf)]
+    labels = [""] * rows
+    for value, text in [inside[-1], inside[0], *inside[1:-1]]:
+        row = min(int((1 - scale(value)) * rows), rows - 1)
+        labels[row] = labels[row] or text
+    return labels
+
+
+def _end(axis: Mapping[str, Any], value: float, categories: Sequence[str]) -> str:
+    """What stands at an end of the horizontal axis."""
+    if categories:
+        return categories[round(value)]
+    texts = dict(zip(axis.get("tickvals", ()), axis.get("ticktext", ()), strict=False))
+    return str(texts.get(value, "")) or str(format_number(value))
+
+
+def _between(left: str, right: str, text: str, width: int) -> str:
+    """`text` in the middle of a line that begins and ends with the two others."""
+    room = width - cell_len(left) - cell_len(right) - 2
+    if cell_len(text) > room:
+        text = f"{set_cell_size(text, max(room - 1, 0))}…"
+    space = width - cell_len(left) - cell_len(right) - cell_len(text)
+    return f"{left}{' ' * (space // 2)}{text}{' ' * (space - space // 2)}{right}"

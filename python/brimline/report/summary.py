@@ -1,0 +1,116 @@
+"""Owns what a terminal shows of a report after a measurement: the answer, why, how sure, a chart, what to do next.
+
+It is a selection of the report's own parts, so that no figure here can differ from one there.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from brimline.report.view import Cell, Chart, Fact, Facts, Report, Section, Table, Text, Tone
+from brimline.wording import joined, message
+
+_STOPPED_BY = "Stopped by"
+_EVIDENCE_CHARACTERS_MAX = 160
+"""Length up to which checks that failed or warned are told with what was seen; further ones by name."""
+_LIMITS = frozenset({"run", "sweep", "capacity", "frontier"})
+"""Kinds of report whose section on the limit says why the answer is what it is."""
+
+
+def summarised(report: Report, *, has_hint: bool = False) -> Report:
+    """The parts of `report` that a terminal shows: why and how sure before the other facts, one chart, the next step.
+
+    With `has_hint` an error that follows says what to do next.
+    """
+    why, sure = _why(report), _how_sure(report)
+    others = [fact for fact in report.verdict.facts if not (why and fact.label == _STOPPED_BY)]
+    next_step = "" if has_hint else _next_step(report)
+    charts = [block for section in report.sections for block in section.blocks if isinstance(block, Chart)]
+    ends = [Facts(title="", facts=[Fact(label="next", value=next_step)])] if next_step else []
+    return replace(
+        report,
+        verdict=replace(report.verdict, facts=[*why, *sure, *others]),
+        sections=[
+            Section(
+                id="summary",
+                title="",
+                short="",
+                blocks=[*(chart for chart in charts if chart.sketch is not None), *ends],
+            )
+        ],
+    )
+
+
+def _why(report: Report) -> list[Fact]:
+    """What limited the load, where something did."""
+    section = _section(report, "bottleneck")
+    text = next((block for block in section.blocks if isinstance(block, Text)), None) if section else None
+    if report.kind not in _LIMITS or text is None or text.tone == "muted":
+        return []
+    return [Fact(label="Why", value=text.text)]
+
+
+def _how_sure(report: Report) -> list[Fact]:
+    """The checks that failed or warned, and what a comparison says before it is believed."""
+    warnings = [block.text for block in _blocks(report, "warnings") if isinstance(block, Text)]
+    rows = [row for block in _blocks(report, "validity") if isinstance(block, Table) for row in block.rows]
+    told = [row for tone in ("fail", "warn") for row in rows if row[1].tone == tone]
+    if not rows and not warnings:
+        return []
+    if not told and not warnings:
+        return [Fact(label="How sure", value=message("none of {count} checks failed or warned", count=len(rows)))]
+    parts = [*warnings, *_told(told, said=report.verdict.sentence, length=sum(map(len, warnings)))]
+    tone: Tone = "fail" if any(row[1].tone == "fail" for row in told) else "warn"
+    return [Fact(label="How sure", value=joined("; ", parts), tone=tone)]
+
+
+def _told(rows: Sequence[Sequence[Cell]], *, said: str, length: int) -> Iterator[str]:
+    """Each check with what was seen, as long as there is room, and where the verdict doesn't say it already."""
+    for check, _, evidence in rows:
+        told = message("{check}: {evidence}", check=check.text, evidence=evidence.text)
+        length += len(told)
+        is_said = evidence.text.lower() in said.lower()
+        yield check.text if is_said or length > _EVIDENCE_CHARACTERS_MAX else told
+
+
+def _blocks(report: Report, section_id: str) -> Sequence[object]:
+    section = _section(report, section_id)
+    return () if section is None else section.blocks
+
+
+def _section(report: Report, section_id: str) -> Section | None:
+    return next((section for section in report.sections if section.id == section_id), None)
+
+
+_AGAIN = "mend what the failed checks name, and repeat it"
+_NEXT: Mapping[tuple[str, Tone | None], str] = {
+    ("run", "pass"): "find how far it goes with brimline capacity",
+    ("run", "fail"): "find the highest rate that meets the objective: brimline capacity",
+    ("run", "warn"): "repeat it for longer: --duration",
+    ("run", ""): "give it an objective (--rate 2000/s --p99 20ms), or use brimline capacity",
+    ("sweep", "warn"): "repeat the levels for an interval: --repeats 3",
+    ("sweep", None): "find the highest rate within an objective with brimline capacity",
+    ("capacity", "pass"): "hold later versions to it with brimline run and --rate",
+    ("capacity", "warn"): "for a figure to quote leave --quick out, with the server on its own host",
+    ("capacity", "fail"): "mend what the report names, or loosen the objective, and search again",
+    ("frontier", None): "search one of the limits closely with brimline capacity",
+    ("comparison", "warn"): "repeat it with more runs of each side",
+    ("comparison", None): "see what else changed in the report",
+    ("growth", None): "see in the report what else began there, or go further with --to",
+    ("scan", None): "see the plan of each query in the report",
+    ("vary", None): "see every combination in the report",
+    ("import", "pass"): "measure on it with brimline run or brimline capacity",
+    ("import", None): "see in the report what became of the records",
+}
+"""What to do next, by kind of report and tone of its verdict; None: any other tone."""
+_AFTER_LOAD = "brimline run or capacity with the same --records and --seed"
+
+
+def _next_step(report: Report) -> str:
+    verdict = report.verdict
+    if verdict.next_step:
+        return verdict.next_step
+    if report.kind == "run" and verdict.tone == "fail" and not verdict.figure:
+        return _AGAIN
+    if report.kind == "run" and verdict.unit == "documents/s":
+        return _AFTER_LOAD
+    return _NEXT.get((report.kind, verdict.tone)) or _NEXT.get((report.kind, None), "see all tables with brimline show")

@@ -1,0 +1,155 @@
+"""What a terminal shows after a measurement: at most 15 lines, with the figures and warnings of the report."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from brimline.cli.output import LINES_MAX, show_result
+from brimline.errors import GateFailed
+from brimline.report import Report, in_language, print_summary, summarised
+from brimline.report.sketch import sketched
+from brimline.report.view import Cell, Chart, Column, Section, Sketch, Table, Verdict
+from tests.unit.report.every_kind import KINDS
+
+MEASURING = tuple(kind for kind in KINDS if kind not in ("comparison", "trend"))
+PATH = "runs/20261122t151053z-capacity-ycsb-b-f1573daa/report.html"
+CHECK_COLUMNS = [Column(label=each, numeric=False) for each in ("Check", "Result", "Evidence")]
+
+
+def printed(report: Report, *, width: int = 80, terminal: bool = True, lines_max: int = LINES_MAX) -> list[str]:
+    out = StringIO()
+    console = Console(file=out, width=width, force_terminal=terminal, color_system=None, highlight=False, markup=False)
+    print_summary(report, console, closing=[f"report: {PATH}"], lines_max=lines_max)
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("kind", MEASURING)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_summary_is_longer_than_15_lines(every_kind: Mapping[str, Report], kind: str, language: str) -> None:
+    report = in_language(summarised(every_kind[kind]), language)
+    for width in (60, 80, 120):
+        lines = printed(report, width=width)
+        assert len(lines) <= LINES_MAX, (width, lines)
+        assert all(cell_len(line) <= width for line in lines if PATH not in line), (width, lines)
+    assert len(printed(report, width=20)) + len(PATH) // 20 <= LINES_MAX
+    assert len(printed(report, terminal=False)) <= LINES_MAX
+
+
+@pytest.mark.parametrize("kind", MEASURING)
+def test_answer_chart_path_and_next_step_are_there(every_kind: Mapping[str, Report], kind: str) -> None:
+    report = every_kind[kind]
+    lines = printed(summarised(report), width=120)
+    assert report.name in lines[0]
+    assert report.verdict.caption in lines[1] and report.verdict.figure in lines[1]
+    assert f"report: {PATH}" in lines and lines[-1].startswith("next: ")
+    assert any("└" in line for line in lines), "a chart"
+    assert "next" not in printed(in_language(summarised(report), "zh"), width=120)[-1]
+
+
+def of_checks(tones: Mapping[str, Any], sentence: str = "The objective is met.") -> Report:
+    rows = [
+        [Cell(text=name), Cell(text=tone or "pass", tone=tone), Cell(text=f"what {name} saw")]
+        for name, tone in tones.items()
+    ]
+    checks = Section(id="validity", title="", short="", blocks=[Table(columns=CHECK_COLUMNS, rows=rows)])
+    verdict = Verdict(tone="pass", caption="Throughput", figure="10", unit="ops/s", interval="", sentence=sentence)
+    return Report(
+        kind="run", kind_title="Run", name="a", subtitle="b", verdict=verdict, sections=[checks], footer="", data={}
+    )
+
+
+def test_checks_that_failed_or_warned_say_how_sure_it_is() -> None:
+    (line,) = [
+        each
+        for each in printed(summarised(of_checks({"Sent": "", "Lag": "warn", "CPU": "fail"})))
+        if "How sure" in each
+    ]
+    assert line.split() == ["How", "sure", "CPU:", "what", "CPU", "saw;", "Lag:", "what", "Lag", "saw"]
+    (line,) = [each for each in printed(summarised(of_checks({"Sent": "", "Lag": ""}))) if "How sure" in each]
+    assert "none of 2 checks failed or warned" in line
+
+
+def test_every_warning_is_named_where_not_all_can_be_told() -> None:
+    names = [f"check{number:02}" for number in range(12)]
+    shown = " ".join(printed(summarised(of_checks(dict.fromkeys(names, "warn"))), width=120))
+    assert all(name in shown for name in names), shown
+
+
+def test_what_the_verdict_says_is_not_said_again() -> None:
+    report = of_checks({"CPU": "fail"}, sentence="What CPU saw. Seen, and not to be used: 10 ops/s.")
+    assert any(re.fullmatch(r"How sure +CPU", line) for line in printed(summarised(report)))
+
+
+def test_an_error_at_the_end_belongs_to_the_15_lines(
+    every_kind: Mapping[str, Report], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    error = GateFailed("the objective was missed: " + "x" * 100, hint="the report says more")
+    result: Any = SimpleNamespace(report=every_kind["run"], html=Path(PATH), error=error)
+    with pytest.raises(GateFailed):
+        show_result(result, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= LINES_MAX - 3
+    assert not any(line.startswith("next:") for line in lines), "the hint says it"
+
+
+def test_details_are_every_table(every_kind: Mapping[str, Report], capsys: pytest.CaptureFixture[str]) -> None:
+    result: Any = SimpleNamespace(report=every_kind["run"], html=Path(PATH), error=None)
+    show_result(result, as_json=False, details=True)
+    told = capsys.readouterr().out
+    assert "Can the figures be believed?" in told and "Planned against sent" in told
+    show_result(result, as_json=False)
+    assert len(capsys.readouterr().out.splitlines()) <= LINES_MAX
+
+
+def chart(traces: list[dict[str, Any]], **layout: Any) -> Chart:
+    sketch = Sketch(axis="y2", caption="p99 over load")
+    axes = {"xaxis": {}, "yaxis2": {"type": "log", "tickvals": [1e6, 1e7], "ticktext": ["1 ms", "10 ms"]}}
+    figure = {"data": traces, "layout": {"shapes": [], **axes, **layout}}
+    return Chart(id="", title="", caption="", summary="", figure=figure, sketch=sketch)
+
+
+def marks(symbol: str, name: str, xs: list[float], ys: list[float]) -> dict[str, Any]:
+    return {"mode": "markers", "yaxis": "y2", "name": name, "marker": {"symbol": symbol}, "x": xs, "y": ys}
+
+
+def test_probes_stand_where_they_were() -> None:
+    limit = {"type": "line", "xref": "x domain", "yref": "y2", "y0": 1e7, "y1": 1e7}
+    drawn = chart([marks("circle", "pass", [100, 200], [1e6, 2e6]), marks("x", "fail", [300], [1e8])], shapes=[limit])
+    rows = sketched(drawn, width=50, rows=4)
+    assert [row.index("│") for row in rows[:4]] == [6] * 4
+    assert rows[0].endswith("×") and rows[3].startswith(" 1 ms │●")
+    assert "10 ms │┄┄┄" in rows[1] or "10 ms │┄┄┄" in rows[2]
+    assert re.fullmatch(r" +└100 +p99 over load  ● pass  × fail +300", rows[4])
+
+
+def test_a_line_has_gaps_and_its_highest_point_above() -> None:
+    line = {"mode": "lines", "yaxis": "y2", "name": "p99", "x": [0, 1, 2, 3, 4], "y": [1e6, None, 1e8, 1e6, 1e6]}
+    band = {"mode": "lines", "yaxis": "y2", "name": "p99 band", "fill": "toself", "x": [0, 4], "y": [1e12, 1e12]}
+    top, *_, bottom, _ = sketched(chart([line, band]), width=60, rows=3)
+    cells = [row.split("│")[1] for row in (top, bottom)]
+    assert [bool(cells[0][:24].strip()), bool(cells[0][24:30].strip())] == [False, True]
+    assert cells[1][1:20].strip() == "", "no line across the gap"
+
+
+def test_nothing_is_drawn_where_nothing_can_be() -> None:
+    empty = chart([{"mode": "lines", "yaxis": "y2", "name": "p99", "x": [1.0], "y": [None]}])
+    assert sketched(empty, width=80, rows=4) == []
+    one = chart([marks("circle", "pass", [100], [1e6])])
+    assert sketched(one, width=39, rows=4) == [] and sketched(replace(one, sketch=None), width=80, rows=4) == []
+    assert any("●" in row for row in sketched(one, width=80, rows=4))
+
+
+def test_a_chart_is_left_out_where_its_characters_are_unknown(every_kind: Mapping[str, Report], tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w", encoding="latin-1", errors="replace") as out:
+        console = Console(file=out, width=80, force_terminal=True, color_system=None)
+        print_summary(summarised(every_kind["run"]), console, closing=[], lines_max=LINES_MAX)
+    assert "⣀" not in (told := (tmp_path / "out").read_text("latin-1")) and "└" not in told and "Errors" in told
