@@ -98,26 +98,27 @@ def find_knee(levels: Sequence[Level], *, seed: int) -> Knee | None:
     """
     throughputs = np.array([level.throughput_ops_per_s for level in levels])
     usable = np.array([level.usable for level in levels])
-    at = _knee_index(throughputs, usable)
-    if at is None:
+    at = _knees(throughputs[np.newaxis], usable)
+    if not len(at):
         return None
     rng = np.random.default_rng(seed)
-    draws = np.array([_draws(level, rng) for level in levels]).T
-    found = [index for draw in draws if (index := _knee_index(draw, usable)) is not None]
+    found = _knees(np.array([_draws(level, rng) for level in levels]).T, usable)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(found, [tail, 1 - tail], method="closest_observation")
     below = levels[int(low) - 1].connections if low > 0 else 0
     return Knee(
-        connections=levels[at].connections,
+        connections=levels[at[0]].connections,
         low=below + 1,
         high=levels[int(high)].connections,
         assumed_drift=None if all(len(level.runs) >= REPEATS_MIN for level in levels) else RUN_DRIFT,
     )
 
 
-def _knee_index(throughputs: NDArray[np.float64], usable: NDArray[np.bool_]) -> int | None:
-    on_plateau = (throughputs >= PLATEAU_SHARE * throughputs.max()) & usable
-    return int(np.argmax(on_plateau)) if on_plateau.any() else None
+def _knees(throughputs: NDArray[np.float64], usable: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The place of the knee in each row of throughputs[draw, level] that has a usable level on its plateau."""
+    on_plateau = (throughputs >= PLATEAU_SHARE * throughputs.max(axis=1, keepdims=True)) & usable
+    found: NDArray[np.intp] = np.argmax(on_plateau, axis=1)[on_plateau.any(axis=1)]
+    return found
 
 
 def _draws(level: Level, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ from brimline.record import (
     read_experiment,
     read_record,
 )
-from brimline.record.model import Samples, Summary
+from brimline.record.model import SampleRow, Samples, Summary
 from brimline.report import Report, capacity_report, detail_trial, run_report, sweep_report
 from brimline.report.search.frontier_view import frontier_report
 from tests.unit.record.samples import SECOND_NS, plan
@@ -122,9 +122,8 @@ def simulated_plan(
 def write_run(directory: Path, run_plan: Plan, *, sealed: bool = True, cpu_ns_per_op: int = 8_000) -> RunRecord:
     """Runs the plan and writes its record, server rows included."""
     run = _native.start(run_plan.canonical_json())
-    while run.poll(0.05)["stage"] != "finished":
-        pass
-    samples, summary = run.take_samples(), run.join()
+    summary = run.join()
+    samples = run.take_samples()
     with RecordWriter(directory, run_plan, SPEC, ENVIRONMENT) as writer:
         writer.event("run", name=run_plan.name)
         writer.append(_with_plausible_costs(samples, cpu_ns_per_op=cpu_ns_per_op))
@@ -233,8 +232,11 @@ def _server_rows(samples: Samples) -> list[dict[str, int | bool]]:
     """A server on a host of its own whose two CPUs are full at its saturation, with a checkpoint each 8 s."""
     rows: list[dict[str, int | bool]] = []
     busy_ns, queries, updates, bytes_in, bytes_out, dirty = 0, 0, 0, 0, 0, 0
+    of_interval: dict[int, list[SampleRow]] = {}
+    for row in samples["operations"]:
+        of_interval.setdefault(row["start_ns"], []).append(row)
     for interval in samples["intervals"]:
-        operations = [row for row in samples["operations"] if row["start_ns"] == interval["start_ns"]]
+        operations = of_interval.get(interval["start_ns"], [])
         finished = {row["operation"]: row["ok"] + row["miss"] + row["failed"] for row in operations}
         length_s = (interval["end_ns"] - interval["start_ns"]) / SECOND_NS
         queries, updates = queries + finished.get("read", 0), updates + finished.get("update", 0)

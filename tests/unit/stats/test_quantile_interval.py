@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brimline.stats.quantile_interval import (
+    NEVER_NS,
+    RESAMPLE_COUNT,
     QuantileInterval,
     ascending,
     binomial_ranks,
@@ -115,6 +117,31 @@ def test_the_seed_decides_the_bootstrap() -> None:
     assert quantile_interval(merged, 0.9, batches=batches, seed=7) == quantile_interval(
         merged, 0.9, batches=batches, seed=7
     )
+
+
+@pytest.mark.parametrize("never", [0, 30])
+@pytest.mark.parametrize("quantile", [0.9, 0.97])
+def test_the_bootstrap_draws_whole_batches(quantile: float, never: int) -> None:
+    """Resamples made by hand: drawn batches merged, what never completed beside them, and the quantile of it."""
+    rng = np.random.default_rng(3)
+    batches = [buckets_of(rng.lognormal(3, 1 + batch / 4, 150).astype(int).tolist()) for batch in range(12)]
+    merged = with_never(merge_buckets(batches), never)
+    drawn = np.random.default_rng(5).multinomial(12, np.full(12, 1 / 12), size=RESAMPLE_COUNT)
+    made = [
+        merge_buckets([batch for batch, times in zip(batches, row, strict=True) for _ in range(times)]) for row in drawn
+    ]
+    ends = [
+        sorted(quantile_of(merge_buckets([one, [(never_ns, never)]]) if never else one, quantile) for one in made)
+        for never_ns in (0, NEVER_NS)
+    ]
+    low, high = (
+        np.quantile(one, at, method="closest_observation") for one, at in zip(ends, (0.025, 0.975), strict=True)
+    )
+    told = quantile_interval(merged, quantile, batches=batches, seed=5)
+    alone = quantile_interval(merged, quantile)
+    assert told.low_ns == (None if alone.low_ns is None else min(low, alone.low_ns))
+    assert (told.high_ns or NEVER_NS) == max(high, alone.high_ns or NEVER_NS)
+    assert told.low_ns != alone.low_ns
 
 
 @pytest.mark.parametrize("quantile", [0.2, 0.5, 0.9])
