@@ -165,6 +165,34 @@ def test_a_lab_that_lost_a_member_is_not_complete_and_one_that_lost_all_is_swept
     assert left_behind(cache) == []
 
 
+def test_members_are_stopped_and_started_again_and_runs_go_on_meanwhile(cli: CommandLine) -> None:
+    document = _up(cli, "halting", *_SET_OF_THREE)
+    address = next(each["address"] for each in document["servers"] if each["state"] == "SECONDARY")
+    outcome = cli.run("lab", "stop", "halting", address)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert f"2 of 3 up: {address} ended" in outcome.stdout
+    assert cli.run("lab", "status", "halting", "--json").json()["servers_up"] == 2
+    outcome = cli.run("load", "ycsb-c", "--records", "100", "--uri", document["uri"])
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stderr.count(f"{address} does not answer (connection refused): going on without it") == 1
+    cli.run("lab", "stop", "halting", "1", "2", "3").check_error(2, "no server", "lab down halting")
+    cli.run("lab", "stop", "halting", "9").check_error(2, 'no member "9"', address)
+    outcome = cli.run("lab", "start", "halting")
+    assert outcome.exit_code == 0, outcome.stderr
+    again = cli.run("lab", "status", "halting", "--json").json()
+    assert _states(again) == ["PRIMARY", "SECONDARY", "SECONDARY"]
+    assert [each["address"] for each in again["servers"]] == [each["address"] for each in document["servers"]]
+    assert "no server of it has ended" in cli.run("lab", "start", "halting", "1").stderr
+
+
+def test_a_member_behind_a_line_is_started_behind_it_again(cli: CommandLine) -> None:
+    document = _up(cli, "distant", "--small", "--client-routed", "2", "--delay", "1ms")
+    assert cli.run("lab", "stop", "distant", "2").exit_code == 0
+    assert cli.run("lab", "start", "distant", "2").exit_code == 0
+    with _reach(document["uris"][1]) as client:
+        assert client.admin.command("ping")["ok"] == 1
+
+
 def test_ctrl_c_while_a_lab_comes_up_leaves_nothing(cli: CommandLine, cache: Path) -> None:
     running = cli.start("lab", "up", *_SET_OF_THREE)
     assert eventually(lambda: len(processes_below(cache)) >= 2)

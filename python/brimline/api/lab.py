@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from brimline.servers.binary import find_mongod, find_mongos
 from brimline.servers.lab.leftovers import sweep_labs
 from brimline.servers.lab.lifecycle import DEADLINE_S, Raised, ServerLook, bring_up, find_lab, look_at, take_down
 from brimline.servers.lab.network import Between, Network, parse_bit_rate
+from brimline.servers.lab.restart import start_servers, stop_servers
 from brimline.servers.lab.spec import (
     CACHE_GB_DEFAULT,
     ELECTION_TIMEOUT_MS_DEFAULT,
@@ -23,10 +24,10 @@ from brimline.servers.lab.spec import (
     MemberSpec,
     members_of,
 )
-from brimline.servers.lab.state import Lab, labs_directory, stored_labs
+from brimline.servers.lab.state import Lab, LabServer, labs_directory, stored_labs
 from brimline.units import parse_duration, parse_percentage
 
-__all__ = ["LabWords", "lab", "lab_down", "lab_spec", "lab_status", "lab_up", "labs"]
+__all__ = ["LabWords", "lab", "lab_down", "lab_spec", "lab_start", "lab_status", "lab_stop", "lab_up", "labs"]
 
 Say = Callable[[str], None]
 
@@ -92,6 +93,28 @@ def lab_down(name: str = NAME_DEFAULT) -> None:
     """Takes a lab down; nothing of it is left. Raises UsageError where there is none, TargetError."""
     if name not in sweep_labs():
         take_down(name)
+
+
+def lab_start(
+    name: str = NAME_DEFAULT,
+    members: Sequence[str] = (),
+    *,
+    deadline_s: float = DEADLINE_S,
+    say: Say = lambda _: None,
+) -> list[LabServer]:
+    """Starts servers of a lab that have ended, all or `members` (numbers from 1, ports or addresses); gives those.
+
+    Raises UsageError, TargetError and Interrupted.
+    """
+    sweep_labs()
+    with interruptible() as stop:
+        return start_servers(name, members, deadline_s=deadline_s, say=say, meanwhile=stop.raise_if_requested)
+
+
+def lab_stop(name: str, members: Sequence[str]) -> list[LabServer]:
+    """Ends servers of a lab, whose data stays; gives those that ran. Raises UsageError and TargetError."""
+    sweep_labs()
+    return stop_servers(name, members)
 
 
 def lab_status(name: str = NAME_DEFAULT) -> tuple[Lab, list[ServerLook]]:

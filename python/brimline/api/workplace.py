@@ -288,7 +288,7 @@ def server_in_use(
     """
     if uri is not None:
         refuse_own(options)
-        yield external(uri, password=options.password)
+        yield external(uri, password=options.password, say=options.progress.note)
         return
     with own_server(options, say=say, stop=stop) as deployment:
         yield deployment

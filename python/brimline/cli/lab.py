@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from brimline.api.lab import lab_down, lab_status, lab_up, labs
+from brimline.api.lab import lab_down, lab_start, lab_status, lab_stop, lab_up, labs
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.errors import ExitCode, UsageError
@@ -26,6 +26,10 @@ _PROCESSORS = re.compile(r"(?P<first>[0-9]{1,5})(-(?P<last>[0-9]{1,5}))?")
 
 app = typer.Typer(help="Start servers of a topology on this machine.", rich_markup_mode=None, no_args_is_help=True)
 
+_Members = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="MEMBER…", help="Which servers: numbers from 1, ports or addresses; default: all."),
+]
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="What the lab is called.")]
 
 
@@ -152,6 +156,42 @@ def down(
 
 
 @app.command()
+def start(
+    name: _Name = NAME_DEFAULT,
+    members: _Members = None,
+    deadline: Annotated[
+        str, typer.Option("--deadline", metavar="TIME", help="When they must be up.")
+    ] = f"{DEADLINE_S:.0f}s",
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> int:
+    """Start servers of a lab that have ended, all or some, on their data and addresses."""
+    started = lab_start(
+        name,
+        members or (),
+        deadline_s=_seconds("--deadline", deadline),
+        say=(lambda _: None) if quiet else _talk,
+    )
+    if not started and not quiet:
+        _talk("no server of it has ended")
+    return _show(*lab_status(name), as_json=as_json)
+
+
+@app.command()
+def stop(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the lab is called.")],
+    members: Annotated[
+        list[str], typer.Argument(metavar="MEMBER…", help="Which servers: numbers from 1, ports or addresses.")
+    ],
+    as_json: opt.Json = False,
+) -> int:
+    """End servers of a lab, whose data stays; `lab start` starts them again."""
+    for server in lab_stop(name, members):
+        _talk(f"{server.address} has ended")
+    return _show(*lab_status(name), as_json=as_json)
+
+
+@app.command()
 def status(name: _Name = NAME_DEFAULT, as_json: opt.Json = False) -> int:
     """Show what each server of a lab is now. Exits with 5 when the lab is not complete."""
     lab, looks = lab_status(name)
@@ -193,7 +233,7 @@ def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
             sys.stdout.write(json.dumps(_document(lab, looks), indent=2) + "\n")
             return 0
         out = console()
-        out.print(f"{lab.name}: {lab.topology}, mongod {lab.version}, {lab.phase}")
+        out.print(f"{lab.name}: {lab.topology}, mongod {lab.version}, {_state(lab, looks)}")
         if (network := _network(lab)) is not None:
             out.print(f"network: {network.described}, by forwarders")
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -219,6 +259,17 @@ def _show(lab: Lab, looks: Sequence[ServerLook], *, as_json: bool) -> int:
     return 0
 
 
+def _state(lab: Lab, looks: Sequence[ServerLook]) -> str:
+    """The phase; of a lab that is up and lacks servers, how many of them do their part and which don't."""
+    away = [look for look in looks if not look.works]
+    if lab.phase != "up" or not away:
+        return lab.phase
+    reasons = ", ".join(
+        f"{look.server.address} {look.state if look.pid is None else f'is {look.state}'}" for look in away
+    )
+    return f"{len(looks) - len(away)} of {len(looks)} up: {reasons}"
+
+
 def _document(lab: Lab, looks: Sequence[ServerLook]) -> dict[str, Any]:
     by_address = {look.server.address: look for look in looks}
     return {
@@ -227,6 +278,7 @@ def _document(lab: Lab, looks: Sequence[ServerLook]) -> dict[str, Any]:
         "name": lab.name,
         "topology": lab.topology,
         "phase": lab.phase,
+        "servers_up": sum(look.works for look in looks) if looks else None,
         "created": lab.created,
         "version": lab.version,
         **lab.settings,

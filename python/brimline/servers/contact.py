@@ -66,10 +66,19 @@ class NoContact(AutoReconnect):
         self.hint, self.answers_as = hint, answers_as
 
 
-def make_contact(host: str, port: int, *, tls: Tls | None, timeout_s: float, patience_s: float = 0.0) -> None:
-    """Returns when a MongoDB server answers, or where nothing answers, which may be a slow one.
+def make_contact(
+    host: str,
+    port: int,
+    *,
+    tls: Tls | None,
+    timeout_s: float,
+    patience_s: float = 0.0,
+    may_be_slow: bool = True,
+) -> None:
+    """Returns when a MongoDB server answers, or where nothing answers and it `may_be_slow`.
 
-    `timeout_s` bounds the wait for a connection; within `patience_s` one that is refused or ended is tried again.
+    `timeout_s` bounds the wait for a connection; within `patience_s` one that is refused or ended is tried again. One
+    that may not be slow has as long for its answer.
 
     Raises:
         NoContact: nothing listens, the name is unknown, it is another server, or no TLS connection can be had.
@@ -77,7 +86,7 @@ def make_contact(host: str, port: int, *, tls: Tls | None, timeout_s: float, pat
     until_s = time.monotonic() + patience_s
     while True:
         try:
-            answer = _answer_to_hello(host, port, tls, timeout_s)
+            answer = _answer_to_hello(host, port, tls, timeout_s, _ANSWER_S if may_be_slow else timeout_s)
         except socket.gaierror as error:
             raise NoContact(_resolution(error), hint="check how the host name is written") from error
         except OSError as error:
@@ -88,16 +97,18 @@ def make_contact(host: str, port: int, *, tls: Tls | None, timeout_s: float, pat
             raise _other(name) if name else NoContact(_words(error)) from error
         if _is_mongodb(answer):
             return
+        if not answer and not may_be_slow:
+            raise NoContact("no answer in time")
         if name := _name_of(answer) if answer else _name_by_probes(host, port, timeout_s, tls=tls is not None):
             raise _other(name)
         return
 
 
-def _answer_to_hello(host: str, port: int, tls: Tls | None, timeout_s: float) -> bytes:
+def _answer_to_hello(host: str, port: int, tls: Tls | None, timeout_s: float, answer_s: float) -> bytes:
     """How it begins; empty where there is none in time. Raises OSError; ConnectionError: it may be tried again."""
     with ExitStack() as stack:
         connection = stack.enter_context(socket.create_connection((host, port), timeout=timeout_s))
-        connection.settimeout(min(timeout_s, _ANSWER_S))
+        connection.settimeout(min(timeout_s, answer_s))
         try:
             if tls is not None:
                 connection = stack.enter_context(_context(tls).wrap_socket(connection, server_hostname=host))

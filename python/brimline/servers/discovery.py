@@ -51,12 +51,14 @@ class Member:
 class Topology:
     """Where operations can go: `writable` is the primary, or every mongos; `secondaries` are those that take reads.
 
-    `members` are the addresses of all members of a set that may become primary or take reads, silent ones too.
+    `members` are the addresses of all members of a set that may become primary or take reads, `silent` those among them
+    that didn't answer.
     """
 
     writable: tuple[Member, ...]
     secondaries: tuple[Member, ...] = ()
     members: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
     @property
     def primary(self) -> Member:
@@ -211,7 +213,13 @@ def judge(members: Sequence[Member], silent: Sequence[str], *, set_name: str | N
     secondaries = tuple(member for member in mine if member.role == "secondary" and not member.is_hidden)
     writable = _newest(primaries)
     named = (writable[0].address, *writable[0].others)
-    return Topology(writable=writable, secondaries=secondaries, members=tuple(sorted(set(named))))
+    members_named = tuple(sorted(set(named)))
+    return Topology(
+        writable=writable,
+        secondaries=secondaries,
+        members=members_named,
+        silent=tuple(address for address in members_named if address in silent),
+    )
 
 
 def _newest(primaries: tuple[Member, ...]) -> tuple[Member, ...]:

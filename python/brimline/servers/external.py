@@ -1,6 +1,6 @@
 """Owns any server that somebody else runs, behind a connection string. brimline never starts or stops it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -34,18 +34,22 @@ _LOOK_TIMEOUT_S = 1.0
 
 
 def external(
-    uri: str, *, password: PasswordSource | None = None, connect_timeout_s: float = CONNECT_TIMEOUT_S
+    uri: str,
+    *,
+    password: PasswordSource | None = None,
+    connect_timeout_s: float = CONNECT_TIMEOUT_S,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Deployment:
     """The server behind `uri`, reached and asked what it is, in bounded time.
 
-    `password`: where it comes from when `uri` names a user alone.
+    `password`: where it comes from when `uri` names a user alone. `say` is told of each member that doesn't answer.
 
     Raises:
         UsageError: the connection string can't be honoured; see `uri.py`.
         TargetError: nothing answers, what answers is no MongoDB server, or it refuses.
     """
     server = parse_server_uri(uri, password=password)
-    topology = _located(server, connect_timeout_s)
+    topology = _located(server, connect_timeout_s, say=say)
     address = server.address if topology is None else topology.primary.address
     with _reached(server, address, purpose="control", connect_timeout_s=connect_timeout_s) as client:
         deployment = inspect_deployment(
@@ -119,6 +123,7 @@ def primary_now(deployment: Deployment, *, connect_timeout_s: float = CONNECT_TI
     """
     if deployment.replica_set is None:
         return deployment
+    silent = () if deployment.found is None else deployment.found.silent
     members = dict.fromkeys((deployment.address, *deployment.replica_set.members))
     server = ServerUri(
         seeds=tuple(members),
@@ -127,7 +132,8 @@ def primary_now(deployment: Deployment, *, connect_timeout_s: float = CONNECT_TI
         set_name=deployment.replica_set.name,
         access=deployment.access,
     )
-    topology = _located(server, connect_timeout_s)
+    # Those that were silent from the beginning are not waited for again and again.
+    topology = _located(server, connect_timeout_s, left_out=frozenset(silent) - {deployment.address})
     if topology is None or topology.primary.address == deployment.address:
         return deployment
     # Another member: what is known of the process behind the old one is not true of it.
@@ -171,17 +177,37 @@ def reached(
         yield client, server
 
 
-def _located(server: ServerUri, connect_timeout_s: float) -> Topology | None:
-    """The servers behind the hosts of a connection string; None when its one host is meant itself."""
+def _located(
+    server: ServerUri,
+    connect_timeout_s: float,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+    left_out: frozenset[str] = frozenset(),
+) -> Topology | None:
+    """The servers behind the hosts of a connection string; None when its one host is meant itself.
+
+    `say` is told of each that doesn't answer. Those that are `left_out` are asked only once nobody else is primary.
+    """
     if server.is_direct:
         return None
     _ = server.access.native
     timeout_s = min(connect_timeout_s, _LOOK_TIMEOUT_S)
 
+    missing: set[str] = set()
+
     def ask(address: str) -> Mapping[str, Any]:
-        make_contact(*split_address(address), tls=server.access.tls, timeout_s=timeout_s)
-        with control_client(address, access=server.access, connect_timeout_s=timeout_s) as client:
-            return client.admin.command("hello")
+        if address in left_out and address not in missing:
+            missing.add(address)
+            raise NoContact("not asked")
+        try:
+            make_contact(*split_address(address), tls=server.access.tls, timeout_s=timeout_s, may_be_slow=False)
+            with control_client(address, access=server.access, connect_timeout_s=timeout_s) as client:
+                return client.admin.command("hello")
+        except PyMongoError as error:
+            if address not in missing and not isinstance(error, OperationFailure):
+                missing.add(address)
+                say(f"{address} does not answer ({_reason(error)}): going on without it")
+            raise
 
     try:
         return discover(server.seeds, ask, set_name=server.set_name, timeout_s=connect_timeout_s)

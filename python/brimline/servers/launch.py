@@ -13,6 +13,8 @@ from brimline.servers.password import environment_without_secrets
 
 Guardian = subprocess.Popen[bytes]
 
+START_FILE = "start.json"
+"""In the directory of each server: how it was started, so that it can be once more."""
 _GUARDIAN = Path(__file__).with_name("guardian.py")
 _STOP_DEADLINE_S = 15.0
 _kept: list[Guardian] = []
@@ -27,6 +29,8 @@ def launch(
     `libraries`: see `ServerBinary`. `cpus`: the processors it may run on; none given: all.
     """
     options = {"libraries": str(libraries or ""), "cpus": list(cpus)}
+    start = {"command": list(command), **options}
+    (directory / START_FILE).write_text(json.dumps(start))
     with (directory / "stderr").open("wb") as stderr:
         # A process group of its own, so that Ctrl-C in the terminal reaches brimline alone, which then
         # stops the server. Not a session of its own: Linux schedules sessions as groups (autogroup), and

@@ -44,7 +44,7 @@ def is_alive(identity: ProcessIdentity) -> bool:
     return identify(identity.pid) == identity
 
 
-def kill(identity: ProcessIdentity, *, timeout_s: float = 10.0) -> bool:
+def kill(identity: ProcessIdentity, *, timeout_s: float = 10.0, number: signal.Signals = signal.SIGKILL) -> bool:
     """Kills this very process, never another one that has its pid by now, and waits for its end.
 
     True when it is gone at the end. The pidfd is opened before the identity is checked, so that the signal
@@ -57,7 +57,7 @@ def kill(identity: ProcessIdentity, *, timeout_s: float = 10.0) -> bool:
     try:
         if not is_alive(identity):
             return True
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        signal.pidfd_send_signal(descriptor, number)
         ended, _, _ = select.select([descriptor], [], [], timeout_s)
         return bool(ended) or not is_alive(identity)
     except OSError:

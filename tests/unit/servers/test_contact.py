@@ -118,7 +118,7 @@ def test_another_server_is_named(serve: Serve, name: str) -> None:
 
 @pytest.mark.parametrize("query", ["?tls=true", "?replicaSet=rs", "?directConnection=false"])
 def test_another_server_is_named_however_it_is_asked(query: str) -> None:
-    for serve in (_greeting(_MYSQL), _answering(b"HTTP/1.0 404 Not Found\r\n\r\n", to=b"\r\n\r\n")):
+    for serve in (_greeting(_MYSQL), _answering(b"HTTP/1.0 400 Bad Request\r\n\r\n", to=b"\0")):
         with _listening(serve) as address:
             assert ", not as MongoDB" in _message(address, query)
 

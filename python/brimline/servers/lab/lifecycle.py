@@ -48,6 +48,11 @@ class ServerLook:
     pid: int | None
     state: str
 
+    @property
+    def works(self) -> bool:
+        """Whether it does what it is there for."""
+        return self.state in {"PRIMARY", "SECONDARY", "ARBITER", "up"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raised:
@@ -172,7 +177,7 @@ def is_complete(looks: Sequence[ServerLook]) -> bool:
     """Whether every server does what it is there for: one primary a set, all others in step."""
     primaries = {look.server.set_name for look in looks if look.state == "PRIMARY"}
     sets = {look.server.set_name for look in looks if look.server.set_name is not None}
-    return primaries == sets and all(look.state in {"PRIMARY", "SECONDARY", "ARBITER", "up"} for look in looks)
+    return primaries == sets and all(look.works for look in looks)
 
 
 def _built(fleet: Fleet, say: Callable[[str], None]) -> Lab:
