@@ -1,11 +1,19 @@
 """The reference says what the code says: its generated pages are not stale, and nothing in them lacks a meaning."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from brimline.cli.output import error_document
+from brimline.report.lint_section import lint_document
+from brimline.report.run.as_json import run_document
+from tests.support.command_line import CommandLine
+from tools.reference import json_keys
+from tools.reference.json_documents import Keys, keys_of
 from tools.reference.pages import PAGES_DIRECTORY, generated_pages
 from tools.reference.spec_keys import undescribed
 
@@ -43,3 +51,43 @@ def test_every_row_says_what_it_means(pages: Mapping[str, str]) -> None:
         name: rows for name, text in pages.items() if (rows := re.findall(r"^\|[^|]*\|  \|.*$", text, re.MULTILINE))
     }
     assert empty == {}
+
+
+def test_every_key_of_json_has_a_meaning() -> None:
+    assert json_keys.without_meaning() == [], "say what it means in brimline.report.json_keys"
+    assert json_keys.left_over() == [], "no document has this key any more"
+
+
+def unknown(document: Any, held: list[Any], path: str = "") -> Iterator[str]:
+    """Keys of a document that aren't among those that were read from the code; what holds none is free."""
+    for each in document if isinstance(document, list) else [document]:
+        if not isinstance(each, dict) or not held:
+            continue
+        keys = dict(pair for one in held for pair in all_keys(one))
+        for name, value in each.items():
+            known = name if name in keys else next((key for key in keys if matches(key, name)), None)
+            if known is None:
+                yield f"{path}{name}"
+            else:
+                yield from unknown(value, keys[known], f"{path}{name}.")
+
+
+def all_keys(one: Keys | Callable[..., Any] | type) -> Iterator[tuple[str, list[Any]]]:
+    keys = one if isinstance(one, Keys) else keys_of(one)
+    for other in keys.also:
+        yield from all_keys(other)
+    yield from keys.held.items()
+
+
+def matches(key: str, name: str) -> bool:
+    """`<name>_ns` stands for any name."""
+    return re.fullmatch(re.sub(r"<\w+>", ".+", key), name) is not None
+
+
+def test_real_documents_have_no_other_keys(brimline_cli: CommandLine) -> None:
+    words = ["--null", "--records", "1000", "--json", "-q"]
+    run = brimline_cli.run("run", "ycsb-f", "--rate", "5000/s", "--duration", "200ms", "--warmup", "0s", *words)
+    document = json.loads(run.stdout)
+    assert "p99_ns" in document["response"] and "read_modify_write" in document["operations"]
+    assert list(unknown(document, [run_document, lint_document, error_document])) == []
+    assert list(unknown({"response": {"nonsense": 1}}, [run_document])) == ["response.nonsense"]

@@ -1,17 +1,21 @@
-"""Owns how the text behind an attribute is read: fields of models and members of enumerations are described so."""
+"""Owns how the text behind an attribute is read: fields of models and members of enumerations are described so.
+
+What stands behind is a docstring on the next line, or a comment on the same one.
+"""
 
 import ast
 import inspect
 import textwrap
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, takewhile
 
 
 def docstrings_behind(owner: type) -> Mapping[str, str]:
     """What stands behind each attribute in the body of a class, by the attribute's name."""
-    module = ast.parse(textwrap.dedent(inspect.getsource(owner)))
+    source = textwrap.dedent(inspect.getsource(owner))
+    module = ast.parse(source)
     body = module.body[0].body if isinstance(module.body[0], ast.ClassDef) else []
-    return {
+    return _comments(source, body) | {
         name: inspect.cleandoc(following.value.value)
         for line, following in pairwise(body)
         if (name := _assigned(line))
@@ -19,6 +23,19 @@ def docstrings_behind(owner: type) -> Mapping[str, str]:
         and isinstance(following.value, ast.Constant)
         and isinstance(following.value.value, str)
     }
+
+
+def _comments(source: str, body: Sequence[ast.stmt]) -> dict[str, str]:
+    """Comments on the line of an attribute, and on lines of their own that go on with one."""
+    lines = source.splitlines()
+    found: dict[str, str] = {}
+    for line in body:
+        name, end = _assigned(line), line.end_lineno or 0
+        _, mark, comment = lines[end - 1].partition("  # ")
+        if name and mark:
+            more = takewhile(lambda text: text.startswith("# "), (text.strip() for text in lines[end:]))
+            found[name] = " ".join([comment, *(text.removeprefix("# ") for text in more)])
+    return found
 
 
 def _assigned(line: ast.stmt) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tools.reference.exit_codes import exit_codes_page
+from tools.reference.json_keys import json_page
 from tools.reference.spec_keys import spec_page
 from tools.reference.verbs import verb_pages
 
@@ -11,4 +12,4 @@ PAGES_DIRECTORY = "docs/reference"
 
 def generated_pages() -> Mapping[str, str]:
     """The text of every generated page, by its name below `PAGES_DIRECTORY`."""
-    return {**verb_pages(), "spec.md": spec_page(), "exit-codes.md": exit_codes_page()}
+    return {**verb_pages(), "spec.md": spec_page(), "json.md": json_page(), "exit-codes.md": exit_codes_page()}

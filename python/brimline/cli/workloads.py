@@ -2,23 +2,22 @@
 
 import json
 import sys
+from collections.abc import Sequence
 
 from rich.table import Table
 
 from brimline.cli import options as opt
 from brimline.cli.output import console, printing
 from brimline.report.document import FORMAT_VERSION
-from brimline.spec import load_spec, shipped_workloads
+from brimline.spec import Spec, load_spec, shipped_workloads
 
 
 def workloads(as_json: opt.Json = False) -> int:
     """List the shipped workloads."""
     specs = [load_spec(name).spec for name in shipped_workloads()]
     if as_json:
-        rows = [{"name": spec.name, "description": spec.description} for spec in specs]
-        document = {"format_version": FORMAT_VERSION, "kind": "workloads", "workloads": rows}
         with printing():
-            sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(_document(specs), indent=2, ensure_ascii=False) + "\n")
         return 0
     table = Table(box=None, pad_edge=False, show_header=False)
     for spec in specs:
@@ -26,3 +25,8 @@ def workloads(as_json: opt.Json = False) -> int:
     with printing():
         console().print(table)
     return 0
+
+
+def _document(specs: Sequence[Spec]) -> dict[str, object]:
+    rows = [{"name": spec.name, "description": spec.description} for spec in specs]
+    return {"format_version": FORMAT_VERSION, "kind": "workloads", "workloads": rows}

@@ -94,8 +94,12 @@ def _linted(report: Report, findings: Sequence[Finding]) -> Report:
     if contradictions(findings):
         badge = Badge(text="figures of this report contradict each other", tone="fail")
         verdict = replace(verdict, badges=[*verdict.badges, badge])
-    data = {**report.data, "lint": findings_document(findings)}
-    return replace(report, sections=sections, verdict=verdict, data=data)
+    return replace(report, sections=sections, verdict=verdict, data={**report.data, **lint_document(findings)})
+
+
+def lint_document(findings: Iterable[Finding]) -> dict[str, Any]:
+    """What the document of every report has beside its own keys."""
+    return {"lint": findings_document(findings)}
 
 
 def _by_check(findings: Sequence[Finding]) -> Iterable[tuple[str, Iterable[Finding]]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from brimline.analysis.background import SERVER_SHARES, Coverage
 from brimline.analysis.change_text import change_text, interval_text
@@ -55,9 +56,19 @@ def interference_report(
                          a=len(comparison.a), b=len(comparison.b), kind=comparison.kind),
         verdict=replace(base.verdict, sentence=_sentence(comparison, name)),
         sections=[background, *_server(server), *base.sections],
-        data={**base.data, "kind": "interference", "background": _document(coverages, settings),
-              "server": {side: dict(means) for side, means in server.items()}},
+        data={**base.data, **interference_document(coverages, settings, server)},
     )  # fmt: skip
+
+
+def interference_document(
+    coverages: Mapping[str, Coverage], settings: InterferenceSettings, server: Mapping[str, Mapping[str, float]]
+) -> dict[str, Any]:
+    """What the document of an interference has beside the keys of a comparison."""
+    return {
+        "kind": "interference",
+        "background": _background_document(coverages, settings),
+        "server": {side: dict(means) for side, means in server.items()},
+    }
 
 
 def _server(server: Mapping[str, Mapping[str, float]]) -> list[Section]:
@@ -184,7 +195,7 @@ def _summary(comparison: Comparison) -> Iterator[str]:
                       b=quantile_text(each.quantile, each.b_ns, comparison.b))  # fmt: skip
 
 
-def _document(coverages: Mapping[str, Coverage], settings: InterferenceSettings) -> dict[str, object]:
+def _background_document(coverages: Mapping[str, Coverage], settings: InterferenceSettings) -> dict[str, object]:
     return {
         "kind": settings.background,
         "rows": settings.rows,

@@ -1,0 +1,164 @@
+"""Owns the page of JSON's keys: every document, and what stands in the files of a record."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from brimline.report.json_keys import MEANINGS
+from tools.reference.docstrings import docstrings_behind
+from tools.reference.json_documents import Keys, keys_of
+from tools.reference.markdown import code, page, plain, table
+
+_Maker = Callable[..., Any] | type
+
+_DOCUMENTS: Mapping[str, tuple[str, str]] = {
+    "A run or a load": ("report.run.as_json:run_document", "`run`, `load`, and `analysis.json` of either"),
+    "A capacity search": ("report.search.as_json:capacity_document", "`capacity`"),
+    "An SLO frontier": ("report.search.as_json:frontier_document", "`capacity` with several limits of one metric"),
+    "A sweep": ("report.search.as_json:sweep_document", "`sweep`"),
+    "A factor sweep": ("report.vary.as_json:vary_document", "`sweep --vary`"),
+    "Growth": ("report.growth.as_json:growth_document", "`grow`"),
+    "A scan": ("report.scan.as_json:scan_document", "`scan`"),
+    "A comparison": ("report.comparison.as_json:comparison_document", "`ab` and `compare`"),
+    "Interference": (
+        "report.comparison.interference_view:interference_document",
+        "`interfere`, beside the keys of a comparison",
+    ),
+    "Trends": ("report.comparison.as_json:trend_document", "`trend`"),
+    "Imported results": ("report.imported.view:imported_document", "`import-results`"),
+    "An import of data": ("report.data_import.view:import_document", "`import`"),
+    "Nothing left to load": ("api.results:AlreadyLoaded.to_dict", "`load --resume`, where all is there"),
+    "Every report": ("report.lint_section:lint_document", "every document of a run, an experiment or a comparison"),
+    "Rows": ("api.generate:GenerateResult.to_dict", "`generate`"),
+    "Lint": ("api.lint:LintResult.to_dict", "`lint`"),
+    "List": ("cli.list_:_document", "`list`"),
+    "Doctor": ("cli.doctor:_document", "`doctor`"),
+    "Workloads": ("cli.workloads:_document", "`workloads`"),
+    "Labs": ("cli.lab:_document", "`lab up`, `lab status`, and a list of them `lab list`"),
+    "An error": ("cli.output:error_document", "every verb with `--json` that ends with an error"),
+    "Totals of a run": ("record.model:Summary", "`summary` in `record.json` of a run"),
+    "Columns of operations.csv": ("record.model:OperationRow", "one row for each operation kind, phase and interval"),
+    "Columns of intervals.csv": ("record.model:IntervalRow", "one row for each interval"),
+}
+
+
+def json_page() -> str:
+    """The text of the page."""
+    titles = _titles()
+    parts = [part for maker, title in titles.items() for part in _section(maker, title, titles)]
+    return page(
+        "Keys of JSON",
+        "`--json` prints one document on standard output. The same document lies beside a record, as `analysis.json`. "
+        "Every key has its unit in its name, such as `_ns`, `_s`, `_ops_per_s`, `_bytes` or `_share`; a share is of 1. "
+        "What is not known is null. A `<name>` stands for a name or a figure that is filled in.",
+        "`brimline stat --json` prints a line for each look, with the [columns](../guides/stat.md) as keys.",
+        *parts,
+        source="the functions that make the JSON; their meaning is in python/brimline/report/json_keys",
+    )
+
+
+def without_meaning() -> list[str]:
+    """Keys that have no meaning; there must be none."""
+    return sorted(
+        f"{maker.__name__}.{path}"
+        for maker in _titles()
+        for path, _, meaning in _rows(maker, keys_of(maker), {}, "")
+        if not meaning
+    )
+
+
+def left_over() -> list[str]:
+    """Meanings of keys that no document has; there must be none."""
+    used = {name for maker in _titles() for name in _used(maker.__name__, keys_of(maker))}
+    return sorted(set(MEANINGS) - used)
+
+
+def _used(maker: str, keys: Keys) -> Iterator[str]:
+    for name, held in keys.held.items():
+        qualified = f"{maker}.{name}"
+        yield qualified if qualified in MEANINGS else name
+        for each in held:
+            if isinstance(each, Keys):
+                yield from _used(maker, each)
+
+
+def _titles() -> Mapping[_Maker, str]:
+    """Each document and each part of one, in the order in which they are met, with its heading."""
+    titles: dict[_Maker, str] = {}
+    parts: list[_Maker] = []
+    for title, (place, _) in _DOCUMENTS.items():
+        titles[_found(place)] = title
+    for maker in list(titles):
+        parts += _below(maker, titles, parts)
+    for part in parts:
+        word = part.__name__.strip("_").removesuffix("_document").removesuffix("_fields").replace("_", " ")
+        name = part.__qualname__.partition(".")[0] if word in ("to dict", "named") else word
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+        heading = f"{words[:1].upper()}{words[1:]}"
+        taken = set(titles.values())
+        titles[part] = heading if heading not in taken else f"{heading} ({part.__module__.split('.')[-2]})"
+    return titles
+
+
+def _below(maker: _Maker, titles: Mapping[_Maker, str], known: list[_Maker]) -> list[_Maker]:
+    found: list[_Maker] = []
+
+    def visit(keys: Keys) -> None:
+        for each in [*(each for held in keys.held.values() for each in held), *keys.also]:
+            if isinstance(each, Keys):
+                visit(each)
+            elif each not in titles and each not in known and each not in found:
+                found.append(each)
+                visit(keys_of(each))
+
+    visit(keys_of(maker))
+    return found
+
+
+def _found(place: str) -> _Maker:
+    module, _, name = place.partition(":")
+    found: Any = import_module(f"brimline.{module}")
+    for part in name.split("."):
+        found = getattr(found, part)
+    maker: _Maker = found
+    return maker
+
+
+def _section(maker: _Maker, title: str, titles: Mapping[_Maker, str]) -> Iterator[str]:
+    keys = keys_of(maker)
+    where = _DOCUMENTS.get(title)
+    yield f"## {title}"
+    yield f"From {where[1]}." if where else ""
+    if isinstance(maker, type):
+        yield plain(keys.docstring.partition("\n\n")[0])
+    rows = [(code(path), plain(meaning), held) for path, held, meaning in _rows(maker, keys, titles, "")]
+    yield table(("Key", "Meaning", "Holds"), rows)
+    yield "\n".join(f"- And the keys of {_link(each, titles)}." for each in keys.also)
+
+
+def _rows(maker: _Maker, keys: Keys, titles: Mapping[_Maker, str], before: str) -> Iterator[tuple[str, str, str]]:
+    behind = docstrings_behind(maker) if isinstance(maker, type) else {}
+    for name, held in keys.held.items():
+        path = f"{before}{name}"
+        known = MEANINGS.get(f"{maker.__name__}.{name}") or MEANINGS.get(name, "")
+        meaning = _together(known, behind.get(name, ""))
+        links = [_link(each, titles) for each in held if not isinstance(each, Keys)]
+        inner = [each for each in held if isinstance(each, Keys)]
+        also = [_link(other, titles) for each in inner for other in each.also]
+        yield path, ", ".join([*links, *also]), meaning
+        for each in inner:
+            yield from _rows(maker, each, titles, f"{path}.")
+
+
+def _together(meaning: str, comment: str) -> str:
+    """What a key means, and what stands behind it in the code."""
+    if not meaning or not comment:
+        return meaning or f"{comment[:1].upper()}{comment[1:]}"
+    return f"{meaning.removesuffix('.')} ({comment.removesuffix('.')})."
+
+
+def _link(maker: _Maker, titles: Mapping[_Maker, str]) -> str:
+    title = titles.get(maker, "")
+    anchor = "".join(each for each in title.lower() if each.isalnum() or each in " -_").replace(" ", "-")
+    return f"[{title[:1].lower()}{title[1:]}](#{anchor})" if title else ""
