@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from brimline.api.comparison import ComparisonResult, compare
     from brimline.api.lab import lab
     from brimline.api.load import load
-    from brimline.api.options import Options
+    from brimline.api.options import LoadOptions, ObjectiveOptions, Options
     from brimline.api.reopen import open_result
     from brimline.api.results import AlreadyLoaded, CapacityResult, FrontierResult, LoadResult, RunResult, SweepResult
     from brimline.api.run import run
@@ -33,7 +33,9 @@ __all__ = [
     "CapacityResult",
     "ComparisonResult",
     "FrontierResult",
+    "LoadOptions",
     "LoadResult",
+    "ObjectiveOptions",
     "Options",
     "RunResult",
     "ScanResult",
@@ -61,7 +63,9 @@ _HOMES = {
     "CapacityResult": "brimline.api.results",
     "ComparisonResult": "brimline.api.comparison",
     "FrontierResult": "brimline.api.results",
+    "LoadOptions": "brimline.api.options",
     "LoadResult": "brimline.api.results",
+    "ObjectiveOptions": "brimline.api.options",
     "Options": "brimline.api.options",
     "RunResult": "brimline.api.results",
     "ScanResult": "brimline.api.scan",

@@ -2,12 +2,12 @@
 
 import pytest
 
-from brimline.cli.options import spec_overrides
+from brimline.api.options import ObjectiveOptions
 from brimline.errors import UsageError
 
 
 def test_each_limit_finds_its_place() -> None:
-    said = spec_overrides(response_p99="10ms", limits=["p95=5ms", "read.p99=20ms", "read.error_rate = 1%"])
+    said = ObjectiveOptions(p99="10ms", slo=["p95=5ms", "read.p99=20ms", "read.error_rate = 1%"]).overrides
     assert {path: value for path, value in said.items() if value is not None} == {
         "slo.response_p99": "10ms",
         "slo.response_p95": "5ms",
@@ -27,4 +27,4 @@ def test_each_limit_finds_its_place() -> None:
 )
 def test_a_limit_that_is_given_twice_is_an_error(limits: list[str], p99: str | None, error_rate: str | None) -> None:
     with pytest.raises(UsageError, match="the same limit is given twice"):
-        spec_overrides(response_p99=p99, error_rate=error_rate, limits=limits)
+        _ = ObjectiveOptions(p99=p99, error_rate=error_rate, slo=limits).overrides

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import brimline
+from brimline.api.options import LoadOptions
 from brimline.cli.app import main
-from brimline.cli.options import load_model
 from brimline.errors import UsageError
 from brimline.execution import execute
 from brimline.record import RunRecord
@@ -28,17 +28,15 @@ from brimline.record import RunRecord
     ],
 )
 def test_load_model(words: dict[str, str], load: dict[str, str] | None) -> None:
-    none = dict.fromkeys(("rate", "arrivals", "think_time", "tlr"))
-    assert load_model(**none | words) == load
+    assert LoadOptions(**words).overrides["load"] == load  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "words", [{"rate": "1/s", "tlr": "1,1,1s"}, {"arrivals": "poisson"}, {"tlr": "1,,1s"}, {"tlr": ""}]
 )
 def test_no_load_model(words: dict[str, str]) -> None:
-    none = dict.fromkeys(("rate", "arrivals", "think_time", "tlr"))
     with pytest.raises(UsageError) as refused:
-        load_model(**none | words)
+        _ = LoadOptions(**words).overrides  # type: ignore[arg-type]
     assert refused.value.hint
 
 

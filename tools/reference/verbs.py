@@ -37,9 +37,11 @@ def _parts(command: Any, parent: Any, name: str, *, heading: str = "##") -> Iter
     yield plain(command.help or "")
     yield f"    {usage}"
     shown = [(each, *record) for each in command.params if (record := each.get_help_record(context)) is not None]
-    for title, kind in (("Argument", "argument"), ("Option", "option")):
-        rows = [(code(words), plain(meaning)) for each, words, meaning in shown if each.param_type_name == kind]
-        yield table((title, "Meaning"), rows)
+    tables: dict[str, list[tuple[str, str]]] = {"Argument": [], "Option": []}
+    for each, words, meaning in shown:
+        title = "Argument" if each.param_type_name == "argument" else getattr(each, "rich_help_panel", None) or "Option"
+        tables.setdefault(title, []).append((code(words), plain(meaning)))
+    yield from (table((title, "Meaning"), rows) for title, rows in tables.items())
     for below, sub in getattr(command, "commands", {}).items():
         yield f"{heading} {context.command_path} {below}"
         yield from _parts(sub, context, below, heading=f"{heading}#")

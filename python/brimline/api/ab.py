@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Unpack
 
 from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.comparison import Comparison, compare_runs, noise_floor
@@ -13,7 +14,7 @@ from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same, resumption
 from brimline.api.run import interruption
-from brimline.api.workload import load_workload
+from brimline.api.workload import WorkloadWords, load_workload, overrides_of, properties_of
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import allow_descriptors
@@ -50,24 +51,25 @@ class ABResult(Result):
 
 
 def ab(
-    a: str | Path,
+    a: str | Path | None = None,
     b: str | Path | None = None,
     *,
     settings: ABSettings | None = None,
     limits: Mapping[str, float] | None = None,
-    overrides: Mapping[str, object] | None = None,
     overrides_a: Mapping[str, object] | None = None,
     overrides_b: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> ABResult:
     """Runs two workloads in turns and compares them; without `b` the same one, changed by `overrides_b`.
 
-    `overrides` are for both. `limits`: by metric key, the share by which B may be worse.
+    `words` are for both, YCSB's properties among them. `limits`: by metric key, the share by which B may be worse.
 
     Raises BrimlineError where nothing can be compared; see `ABResult.error` for the rest.
     """
-    loaded_a = load_workload(a, overrides={**(overrides or {}), **(overrides_a or {})})
-    loaded_b = load_workload(a if b is None else b, overrides={**(overrides or {}), **(overrides_b or {})})
+    both, properties = overrides_of(words), properties_of(words)
+    loaded_a = load_workload(a, overrides={**both, **(overrides_a or {})}, **properties)
+    loaded_b = load_workload(a if b is None else b, overrides={**both, **(overrides_b or {})}, **properties)
     return ab_loaded(loaded_a, loaded_b, settings or ABSettings(), options or Options(), limits=limits)
 
 

@@ -4,17 +4,17 @@
 `search_result`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import overload
+from typing import Unpack, overload
 
 from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
 from brimline.api.results import CapacityResult, FrontierResult
 from brimline.api.resume import resumption
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, resumed_settings, settings_for
-from brimline.api.workload import load_workload, objective
+from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.search import Capacity
@@ -37,10 +37,8 @@ def capacity(
     budget_s: float | None = None,
     connections: int | None = None,
     settings: CapacitySettings | None = None,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> CapacityResult:
     """Searches the highest load that is sustained; the spec's `slo` is the objective.
 
@@ -50,7 +48,7 @@ def capacity(
 
     Raises BrimlineError where nothing was measured; a search without a number has `CapacityResult.error`.
     """
-    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    loaded = load_workload(workload, **words)
     chosen = settings or settings_for(loaded.spec, preset, SearchWords.of(on, loops, ramp_up_s, budget_s, connections))
     if settings is not None:
         slo = objective(loaded.spec) or settings.slo
@@ -68,18 +66,16 @@ def frontier(
     ramp_up_s: float | None = None,
     budget_s: float | None = None,
     connections: int | None = None,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> FrontierResult:
     """`capacity` for each of `limits_ns` on the objective's leading percentile; `budget_s` is for all together.
 
     Raises BrimlineError where nothing was measured; a frontier that isn't whole has `FrontierResult.error`.
     """
-    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
-    words = SearchWords.of(on, loops, ramp_up_s, budget_s, connections)
-    return search_loaded(loaded, frontier_settings(loaded.spec, preset, limits_ns, words), options or Options())
+    loaded = load_workload(workload, **words)
+    search = SearchWords.of(on, loops, ramp_up_s, budget_s, connections)
+    return search_loaded(loaded, frontier_settings(loaded.spec, preset, limits_ns, search), options or Options())
 
 
 def resume_search(

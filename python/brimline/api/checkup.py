@@ -1,18 +1,19 @@
 """Owns the verb `doctor`: what this machine can do, before anything is claimed about a server."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Unpack
 
 from brimline.api.generator_checks import encoding_ceiling, send_lag, socket_ceiling
-from brimline.api.options import URI_VARIABLE, default_runs_directory, named_uri
+from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_server import refuse_version
-from brimline.api.workload import load_workload
+from brimline.api.workload import WorkloadWords, load_workload, overrides_of
 from brimline.doctor import Check, Planned, ServerInUse, examine
 from brimline.doctor.disk import free_at_server
 from brimline.errors import UsageError
 from brimline.plan import wire_target
-from brimline.servers import PasswordSource, control_client, external
+from brimline.servers import control_client, external
 from brimline.servers.deployment import is_loopback
 from brimline.spec import Spec, shipped_workloads
 
@@ -20,25 +21,19 @@ from brimline.spec import Spec, shipped_workloads
 def checkup(
     workload: str | Path | None = None,
     *,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
-    uri: str | None = None,
-    password: PasswordSource | None = None,
-    mongod: Path | None = None,
-    server_version: str | None = None,
-    runs_directory: Path | None = None,
+    options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> Iterator[Check]:
     """Every check of this machine, one by one, the generator's own last.
 
-    With a workload its needs are held against what there is. `uri` names the server that will be used, else the
+    With a workload its needs are held against what there is. `options.uri` names the server that will be used, else the
     workload's or BRIMLINE_URI; without any the checks are about a server of brimline's own.
 
     Raises BrimlineError when the workload can't be read or the server doesn't answer.
     """
-    spec = None
-    changed = [path for path, value in (overrides or {}).items() if value is not None]
-    is_named = workload is not None or property_files or properties
+    options, spec = options or Options(), None
+    changed = list(overrides_of(words))
+    is_named = workload is not None or words.get("property_files") or words.get("properties")
     if changed and not is_named:
         need = changed[0].rpartition(".")[2]
         raise UsageError(
@@ -46,14 +41,14 @@ def checkup(
             hint=f"name one of {', '.join(shipped_workloads())}, a file, or -P, or leave {need} out",
         )
     if is_named:
-        spec = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides).spec
-    server = _server(uri, spec, password)
+        spec = load_workload(workload, **words).spec
+    server = _server(spec, options)
     if server is not None:
-        refuse_version(server_version)
+        refuse_version(options.server_version)
     return examine(
-        mongod=mongod,
-        server_version=server_version,
-        runs_directory=runs_directory or default_runs_directory(),
+        mongod=options.mongod,
+        server_version=options.server_version,
+        runs_directory=options.runs_directory,
         planned=None if spec is None else _planned(spec, server),
         server=server,
         extra=[
@@ -78,12 +73,12 @@ def _planned(spec: Spec, server: ServerInUse | None) -> Planned:
     )
 
 
-def _server(uri: str | None, spec: Spec | None, password: PasswordSource | None) -> ServerInUse | None:
+def _server(spec: Spec | None, options: Options) -> ServerInUse | None:
     in_spec = None if spec is None or spec.target.uri is None else spec.target.uri.get_secret_value()
-    named = named_uri(uri, in_spec, os.environ.get(URI_VARIABLE))
+    named = named_uri(options.uri, in_spec, os.environ.get(URI_VARIABLE))
     if not named:
         return None
-    deployment = external(named, password=password)
+    deployment = external(named, password=options.password)
     with control_client(deployment.address, access=deployment.access) as client:
         free = free_at_server(client)
     return ServerInUse(deployment=deployment, free_bytes=free)

@@ -1,8 +1,9 @@
 """Owns the verb `grow`: a collection that grows by steps, import and queries at each, and where they break."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Unpack
 
 from brimline.api.options import Options
 from brimline.api.own_lab import refuse_client_routed
@@ -10,7 +11,7 @@ from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
-from brimline.api.workload import load_workload
+from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError
 from brimline.execution import allow_connections, allow_descriptors
@@ -53,17 +54,15 @@ def grow(
     workload: str | Path | None = None,
     *,
     settings: GrowthSettings,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> GrowthResult:
     """Grows the collection of a workload step by step, measures import and queries, and looks for breakpoints.
 
     Of the workload its data, target and seed count; queries are reads of one document by a uniformly drawn primary key.
     Raises BrimlineError where nothing was measured, UsageError where the data won't fit on the server's disk.
     """
-    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    loaded = load_workload(workload, **words)
     return grow_loaded(loaded, settings, options or Options())
 
 

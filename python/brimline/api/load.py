@@ -1,12 +1,11 @@
 """Owns the verb `load`: a collection filled with exactly the records of a workload."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from brimline.api.options import Options
 from brimline.api.run import interruption
-from brimline.api.workload import load_workload
+from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import given_uri, workplace
 from brimline.errors import UsageError
 from brimline.execution import load_data
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
 def load(
     workload: str | Path | None = None,
     *,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> "LoadResult | AlreadyLoaded":
     """Loads the records of a workload into a server that stays; has the server count them.
 
@@ -32,9 +29,7 @@ def load(
 
     Raises BrimlineError, InvalidRun among them when the count is not the intended one.
     """
-    loaded = load_workload(
-        workload, property_files=property_files, properties=properties, overrides=overrides, loads_only=True
-    )
+    loaded = load_workload(workload, loads_only=True, **words)
     return load_loaded(loaded, options or Options())
 
 

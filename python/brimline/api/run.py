@@ -1,11 +1,10 @@
 """Owns the verb `run`: one run of a workload, observed and reported."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from brimline.api.options import Options
-from brimline.api.workload import load_workload, objective
+from brimline.api.workload import WorkloadWords, load_workload, objective
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
 from brimline.execution import StopToken, allow_descriptors, execute, putting_back
@@ -20,18 +19,16 @@ if TYPE_CHECKING:
 def run(
     workload: str | Path | None = None,
     *,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> "RunResult":
     """Runs a workload once and writes its record and report.
 
-    `workload` is a shipped name or a file; `overrides` maps dotted spec paths to values ({"connections": 64}).
+    `workload` is a shipped name or a file; `WorkloadWords` says what can be changed of it.
 
     Raises BrimlineError where nothing was measured; a run that was measured and is no good has `RunResult.error`.
     """
-    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    loaded = load_workload(workload, **words)
     return run_loaded(loaded, options or Options())
 
 

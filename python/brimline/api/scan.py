@@ -1,8 +1,9 @@
 """Owns the verb `scan`: queries measured one by one, what the server says of each, and the rule that follows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.scan_figures import ScanTrial, agreement, client_share
@@ -13,7 +14,7 @@ from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
 from brimline.api.run import interruption
-from brimline.api.workload import load_workload
+from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import Workplace, workplace
 from brimline.dataset.access import WORK_WITHIN_S
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, UsageError
@@ -63,10 +64,8 @@ def scan(
     workload: str | Path | None = None,
     *,
     restarts: bool = True,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> ScanResult:
     """Measures the scenarios of a spec's `scans`, each drained to its end and explained.
 
@@ -74,7 +73,7 @@ def scan(
 
     Raises BrimlineError where nothing was measured; for the rest see `ScanResult.error`.
     """
-    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    loaded = load_workload(workload, **words)
     return scan_loaded(loaded, options or Options(), restarts=restarts)
 
 

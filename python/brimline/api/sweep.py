@@ -1,12 +1,12 @@
 """Owns the verb `sweep`: throughput and service time over the number of connections."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Unpack
 
 from brimline.api.experiment import Conducted, conduct, detail_record
 from brimline.api.options import Options
 from brimline.api.results import SweepResult
-from brimline.api.workload import check_no_think_time, load_workload
+from brimline.api.workload import WorkloadWords, check_no_think_time, load_workload
 from brimline.experiments.cost import sweep_time
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.sweep import Sweep
@@ -18,16 +18,14 @@ def sweep(
     workload: str | Path | None = None,
     *,
     settings: SweepSettings | None = None,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> SweepResult:
     """Runs a workload in a closed loop over 1, 2, 4 … connections until throughput stops rising.
 
     Raises BrimlineError where nothing was measured; a sweep without a plateau has `SweepResult.error`.
     """
-    loaded = load_workload(workload, property_files=property_files, properties=properties, overrides=overrides)
+    loaded = load_workload(workload, **words)
     return sweep_loaded(loaded, settings or SweepSettings(), options or Options())
 
 

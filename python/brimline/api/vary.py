@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, Unpack
 
 from brimline.api.options import Options
 from brimline.api.results import Result
 from brimline.api.resume import require_same_server, resumption
 from brimline.api.run import interruption
 from brimline.api.variants import Variant, Workloads, check_overrides, placed, require_descriptors, run_plan
-from brimline.api.workload import check_no_think_time, load_workload
+from brimline.api.workload import (
+    PropertyWords,
+    WorkloadWords,
+    check_no_think_time,
+    load_workload,
+    overrides_of,
+    properties_of,
+)
 from brimline.api.workplace import Workplace, environment_of, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import MakeDirectory, StopToken, allow_descriptors, interruptible
@@ -77,10 +84,8 @@ def vary(
     *,
     factors: Sequence[str],
     settings: Mapping[str, Any] | None = None,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
     options: Options | None = None,
+    **words: Unpack[WorkloadWords],
 ) -> VaryResult:
     """Runs every combination of the levels of `factors`, such as "connections=1,8", in interleaved blocks.
 
@@ -88,18 +93,19 @@ def vary(
     YCSB properties. Raises BrimlineError, before anything starts where a factor can't be.
     """
     options = options or Options()
-    changes = overrides or {}
+    changes = overrides_of(words)
     parsed = parse_factors(factors)
     check_overrides(parsed, changes)
+    properties = properties_of(words)
     named = next((factor.levels for factor in parsed if factor.name == WORKLOAD), None)
     if named is not None:
-        if workload is not None or property_files or properties:
+        if workload is not None or any(properties.values()):
             raise UsageError("the workload is given, and varied as well", hint=f"leave {workload or '-P and -p'} out")
         workloads: Workloads = {name: partial(_load, name, changes=changes) for name in named}
         if len({slug(Path(name).stem) for name in named}) < len(named):
             raise UsageError("two of the workloads have the same name", hint="name their files differently")
     else:
-        load = partial(_load, workload, changes=changes, property_files=property_files, properties=properties)
+        load = partial(_load, workload, changes=changes, **properties)
         workloads = {load({}).spec.name: load}
     try:
         wanted = VarySettings(factors=parsed, **(settings or {}))
@@ -152,12 +158,9 @@ def _load(
     levels: Mapping[str, object],
     *,
     changes: Mapping[str, object],
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
+    **properties: Unpack[PropertyWords],
 ) -> LoadedSpec:
-    loaded = load_workload(
-        workload, property_files=property_files, properties=properties, overrides={**changes, **levels}
-    )
+    loaded = load_workload(workload, overrides={**changes, **levels}, **properties)
     check_no_think_time(loaded.spec)
     return loaded
 

@@ -2,26 +2,52 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo, parse_quantile
+from brimline.api.options import LoadOptions, ObjectiveOptions
 from brimline.errors import UsageError
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.spec.load_models import ClosedLoad
 from brimline.spec.slo import ObjectiveSpec
 
 
+class PropertyWords(TypedDict, total=False):
+    """A workload of YCSB's, instead of a name: files (-P) and assignments (-p)."""
+
+    property_files: Sequence[str | Path]
+    properties: Sequence[str]
+
+
+class WorkloadWords(PropertyWords, total=False):
+    """What is said of a workload besides its name.
+
+    `load` and `objective`: what the command line's options say. `overrides`: any dotted path of a spec and its value
+    ({"operations.read": 0.5}), which counts more.
+    """
+
+    load: LoadOptions
+    objective: ObjectiveOptions
+    overrides: Mapping[str, object] | None
+
+
 def load_workload(
-    workload: str | Path | None,
-    *,
-    property_files: Sequence[str | Path] = (),
-    properties: Sequence[str] = (),
-    overrides: Mapping[str, object] | None = None,
-    loads_only: bool = False,
+    workload: str | Path | None, *, loads_only: bool = False, **words: Unpack[WorkloadWords]
 ) -> LoadedSpec:
-    """The spec of a verb; see `spec.load_spec`."""
-    return load_spec(
-        workload, property_files=property_files, properties=properties, overrides=overrides, loads_only=loads_only
-    )
+    """The spec of a verb, which changes it by `words`; see `spec.load_spec`. Raises SpecError and UsageError."""
+    return load_spec(workload, overrides=overrides_of(words), loads_only=loads_only, **properties_of(words))
+
+
+def properties_of(words: PropertyWords) -> PropertyWords:
+    """What is said in YCSB's words alone."""
+    return {"property_files": words.get("property_files", ()), "properties": words.get("properties", ())}
+
+
+def overrides_of(words: WorkloadWords) -> dict[str, object]:
+    """All changes by spec path. Raises UsageError."""
+    load, objective = words.get("load", LoadOptions()), words.get("objective", ObjectiveOptions())
+    changes = (load.overrides, objective.overrides, words.get("overrides") or {})
+    return {path: value for each in changes for path, value in each.items() if value is not None}
 
 
 def check_no_think_time(spec: Spec) -> None:

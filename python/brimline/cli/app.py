@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from brimline.cli import told
+from brimline.cli.help import GroupedCommand
 from brimline.cli.talk import let_talk_be_lost
 from brimline.errors import BrimlineError, ExitCode, ResourceError, redact_text
 from brimline.process_list import hide
@@ -121,7 +122,7 @@ def _program(wanted: Container[str | None]) -> typer.Typer:
         if isinstance(found, typer.Typer):
             program.add_typer(found, name=name)
         else:
-            program.command(name, short_help=verb.line, context_settings=verb.settings)(found)
+            program.command(name, cls=GroupedCommand, short_help=verb.line, context_settings=verb.settings)(found)
     return program
 
 
@@ -161,7 +162,8 @@ def _exit_code(arguments: list[str]) -> int:
             return ExitCode.USAGE
         if hasattr(error, "format_message"):
             message = _without_secrets(error.format_message(), arguments)
-            return _fail(arguments, _lower_first(message), hint=_help_of(error), exit_code=ExitCode.USAGE)
+            hint = _verbs_with(error) + _help_of(error)
+            return _fail(arguments, _lower_first(message), hint=hint, exit_code=ExitCode.USAGE)
         if (scarce := ResourceError.behind(error)) is not None:
             message = _without_secrets(scarce.message, arguments)
             return _fail(arguments, message, hint=scarce.hint, exit_code=scarce.exit_code)
@@ -191,7 +193,8 @@ def _fail(arguments: Sequence[str], message: str, *, hint: str | None, exit_code
 def _tell_programs(arguments: Sequence[str], message: str, *, hint: str | None, exit_code: int) -> None:
     """The same as JSON on standard output, and in the JUnit file, where the verb has these options."""
     verb = _called(arguments)
-    options = set() if verb is None else _options_of(_VERBS[verb].imported())
+    functions = [] if verb is None else _functions_of(_VERBS[verb].imported())
+    options = {name for each in functions for name in inspect.signature(each).parameters}
     if "--json" in arguments and "as_json" in options and not told.is_told(told.DOCUMENT):
         from brimline.cli.output import error_document  # with rich, which a load must not find in memory
 
@@ -208,10 +211,11 @@ def _tell_programs(arguments: Sequence[str], message: str, *, hint: str | None, 
             write_error(message, Path(file), suite=verb, name=redact_text(name), exit_code=exit_code)
 
 
-def _options_of(verb: Callable[..., int] | typer.Typer) -> set[str]:
-    """The names of what a verb takes; of a group of verbs, of any of them."""
-    functions = [each.callback for each in verb.registered_commands] if isinstance(verb, typer.Typer) else [verb]
-    return {name for each in functions if each is not None for name in inspect.signature(each).parameters}
+def _functions_of(verb: Callable[..., int] | typer.Typer) -> list[Callable[..., Any]]:
+    """That of a verb; of a group of verbs, each of theirs."""
+    if not isinstance(verb, typer.Typer):
+        return [verb]
+    return [each.callback for each in verb.registered_commands if each.callback is not None]
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str:
@@ -222,6 +226,18 @@ def _value_of(option: str, arguments: Sequence[str]) -> str:
         if word.startswith(f"{option}="):
             return word.partition("=")[2]
     return ""
+
+
+def _verbs_with(error: Exception) -> str:
+    """Which verbs have an option that the one called has not; "" where none has it, and for other errors."""
+    if type(error).__name__ != "NoSuchOption":
+        return ""
+    from brimline.cli.grouped import flags_of  # knows every option, as in `_without_secrets`
+
+    option = str(getattr(error, "option_name", ""))
+    functions = [(name, each) for name, verb in _VERBS.items() for each in _functions_of(verb.imported())]
+    verbs = list(dict.fromkeys(name for name, each in functions if option in flags_of(each)))
+    return f"{option} is an option of {', '.join(verbs)}; " if verbs else ""
 
 
 def _help_of(error: Exception) -> str:

@@ -1,34 +1,34 @@
 """Owns `brimline capacity`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from brimline.api.capacity import resume_search, search_loaded
+from brimline.api.options import DataOptions, LoadOptions, ObjectiveOptions, ServerOptions, WorkloadOptions
 from brimline.api.reopen import find_record
 from brimline.api.results import Result
 from brimline.api.search_settings import Preset, SearchWords, frontier_settings, settings_for
-from brimline.api.workload import load_workload
-from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
-from brimline.cli.output import show_result
+from brimline.cli.grouped import going_on_with, grouped, only, without
+from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.settings import CapacitySettings
-from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.spec import readers
 from brimline.units import NS_PER_S, parse_duration
 
 
+@grouped
 def capacity(
-    workload: opt.Workload = None,
-    property_files: opt.PropertyFiles = None,
-    properties: opt.Properties = None,
-    uri: opt.Uri = None,
-    target: opt.Target = None,
-    password_file: opt.PasswordFile = None,
+    workload: WorkloadOptions,
+    server: ServerOptions,
+    data: Annotated[DataOptions, without("resume")],
+    load: Annotated[LoadOptions, only("records", "seed", "target", "threads")],
+    objective: ObjectiveOptions,
+    output: opt.OutputOptions,
+    *,
     quick: Annotated[
         bool, typer.Option("--quick", help="A look in under two minutes, marked as not quotable.")
     ] = False,
@@ -74,71 +74,17 @@ def capacity(
             show_default=False,
         ),
     ] = None,
-    resume: Annotated[str | None, opt.going_on_with("a search")] = None,
-    response_p99: opt.ResponseP99 = None,
-    error_rate: opt.ErrorRate = None,
-    limits: opt.Limits = None,
-    records: opt.Records = None,
-    threads: opt.Threads = None,
-    seed: opt.Seed = None,
-    data: opt.Data = None,
-    drop: opt.Drop = False,
-    null: opt.Null = False,
-    mongod: opt.Mongod = None,
-    server_version: opt.ServerVersion = None,
-    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
-    topology: opt.TopologyName = None,
-    mongos: opt.Mongos = None,
-    network: opt.NetworkName = None,
-    cpu_share: opt.CpuShare = None,
-    runs_dir: opt.RunsDir = None,
-    junit: junit_file.OutcomeJunit = None,
-    lang: opt.Lang = None,
-    details: opt.Details = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    resume: Annotated[str | None, going_on_with("a search", "budget")] = None,
 ) -> int:
     """Find the highest load that the server sustains within the objective, and why it stops there."""
-    options = opt.surroundings(
-        uri=uri,
-        password_file=password_file,
-        mongod=mongod,
-        server_version=server_version,
-        cache_gb=cache_gb,
-        topology=topology,
-        mongos=mongos,
-        network=network,
-        cpu_share=cpu_share,
-        data=data,
-        drop=drop,
-        null=null,
-        runs_dir=runs_dir,
-        quiet=quiet,
-        lang=lang,
-    )
-    overrides = opt.spec_overrides(
-        records=records,
-        threads=threads,
-        seed=seed,
-        target=target,
-        response_p99=response_p99,
-        error_rate=error_rate,
-        limits=limits,
-    )
+    options = opt.surroundings(server, output, data)
     budget_s = _seconds(budget, "--budget")
+    result: Result
     if resume is not None:
-        others = (workload, property_files, properties, connections, loops, ramp_up, frontier, *overrides.values())
-        if quick or on is not On.RATE or any(each is not None for each in others):
-            raise UsageError(
-                "--resume goes on with the search as it was begun",
-                hint="write brimline capacity --resume DIR, without a workload; only --budget can change",
-            )
         directory = find_record(resume, runs_directory=options.runs_directory)
         result = resume_search(directory, budget_s=budget_s, options=options)
-        return _shown(result, junit, details=details, as_json=as_json, lang=lang)
-    loaded = load_workload(
-        workload, property_files=property_files or (), properties=properties or (), overrides=overrides
-    )
+        return finish(result, output, suite="capacity")
+    loaded = opt.loaded(workload, load, objective)
     preset: Preset = "quick" if quick else "standard"
     words = SearchWords(
         on=on,
@@ -153,12 +99,7 @@ def capacity(
     else:
         settings = settings_for(loaded.spec, preset, words)
     result = search_loaded(loaded, settings, options)
-    return _shown(result, junit, details=details, as_json=as_json, lang=lang)
-
-
-def _shown(result: Result, junit: Path | None, *, details: bool, as_json: bool, lang: str | None) -> int:
-    junit_file.write_outcome(result, junit, suite="capacity")
-    return show_result(result, details=details, as_json=as_json, lang=lang)
+    return finish(result, output, suite="capacity")
 
 
 def _seconds(text: str | None, option: str) -> float | None:

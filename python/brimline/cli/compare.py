@@ -5,15 +5,16 @@ from typing import Annotated
 import typer
 
 from brimline.api.comparison import compare as compare_api
-from brimline.api.options import default_runs_directory
 from brimline.cli import gating
-from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, without
+from brimline.cli.junit import write_cases
 from brimline.errors import UsageError
 
 AGAINST = "vs"
 
 
+@grouped
 def compare(
     records: Annotated[
         list[str],
@@ -24,22 +25,17 @@ def compare(
             show_default=False,
         ),
     ],
-    margin: gating.Margin = gating.MARGIN_TEXT,
-    gate: gating.Gate = None,
-    junit: junit_file.Junit = None,
+    gates: gating.GateOptions,
+    output: Annotated[opt.OutputOptions, without("quiet", "details")],
+    *,
     html: gating.Html = None,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    as_json: opt.Json = False,
 ) -> int:
     """Compare runs: what was configured differently, what changed, and how sure that is."""
-    limits = gating.limits_of(gate)
-    gating.require_gate(junit, gated=bool(limits))
+    gating.require_gate(output.junit, gated=bool(gates.gate))
     a, b = _sides(records)
-    share = gating.share_of(margin, "--margin")
-    result = compare_api(a, b, margin=share, limits=limits, runs_directory=runs_dir or default_runs_directory())
-    junit_file.write_cases(result.cases, junit, suite="compare")
-    return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)
+    result = compare_api(a, b, margin=gates.margin_share, limits=gates.limits, runs_directory=output.runs_directory)
+    write_cases(result.cases, output.junit, suite="compare")
+    return gating.show_report(result.report, output, error=result.error, html=html)
 
 
 def _sides(records: list[str]) -> tuple[list[str], list[str]]:

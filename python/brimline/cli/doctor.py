@@ -2,12 +2,15 @@
 
 import json
 import sys
+from typing import Annotated
 
 from rich.table import Table
 from rich.text import Text
 
 from brimline.api.checkup import checkup
+from brimline.api.options import LoadOptions, ServerOptions, WorkloadOptions
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, only
 from brimline.cli.output import console, printing
 from brimline.doctor import Check, Status, worst
 from brimline.errors import ExitCode
@@ -16,36 +19,25 @@ from brimline.report.document import FORMAT_VERSION
 _STYLES = {Status.PASS: "green", Status.UNKNOWN: "dim", Status.WARN: "yellow", Status.FAIL: "bold red"}
 
 
+@grouped
 def doctor(
-    workload: opt.Workload = None,
-    property_files: opt.PropertyFiles = None,
-    properties: opt.Properties = None,
-    uri: opt.Uri = None,
-    password_file: opt.PasswordFile = None,
-    mongod: opt.Mongod = None,
-    server_version: opt.ServerVersion = None,
-    records: opt.Records = None,
-    connections: opt.Connections = None,
-    threads: opt.Threads = None,
-    runs_dir: opt.RunsDir = None,
-    as_json: opt.Json = False,
+    workload: WorkloadOptions,
+    server: Annotated[ServerOptions, only("uri", "password_file", "mongod", "server_version")],
+    load: Annotated[LoadOptions, only("records", "connections", "threads")],
+    output: Annotated[opt.OutputOptions, only("runs_directory", "as_json")],
 ) -> int:
     """Check what this machine can do, for a workload if one is named. Exits with 4 when a check fails."""
     checks = list(
         checkup(
-            workload,
-            property_files=property_files or (),
-            properties=properties or (),
-            overrides=opt.spec_overrides(records=records, connections=connections, threads=threads),
-            uri=uri,
-            password=opt.password_source(password_file),
-            mongod=mongod,
-            server_version=server_version,
-            runs_directory=runs_dir,
+            workload.workload,
+            property_files=workload.property_files,
+            properties=workload.properties,
+            load=load,
+            options=opt.surroundings(server, output),
         )
     )
     with printing():
-        if as_json:
+        if output.as_json:
             sys.stdout.write(json.dumps(_document(checks), indent=2) + "\n")
         else:
             console().print(_table(checks))

@@ -2,42 +2,54 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from brimline.analysis.comparison import MARGIN
 from brimline.analysis.gate import parse_limits
+from brimline.api.options import Group, option
+from brimline.cli.options import OutputOptions
 from brimline.cli.output import console, json_text, printing
 from brimline.errors import BrimlineError, UsageError
 from brimline.report import Report, in_language, print_report, said_in, write_html
 from brimline.units import parse_percentage, percentage_text
 from brimline.wording import wanted_language
 
-Gate = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--gate",
-        metavar="LIMIT",
-        help="Fail (exit 3) when a metric surely became worse and by more than this, end with 4 when that can't be "
-        "told: 5% for throughput and p99, or NAME=LIMIT such as p95=10%; repeatable.",
-        show_default=False,
-    ),
-]
 Html = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.", show_default=False)
 ]
-MARGIN_TEXT = percentage_text(MARGIN)
-Margin = Annotated[str, typer.Option("--margin", metavar="SHARE", help="Largest change that doesn't matter.")]
 
 
-def limits_of(gate: Sequence[str] | None) -> dict[str, float]:
-    """The limits by metric key, empty without a gate. Raises UsageError."""
-    try:
-        return parse_limits(gate or ())
-    except ValueError as error:
-        raise UsageError(f"--gate: {error}", hint="write it like --gate 5% or --gate p99=10%") from error
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(Group):
+    """Which differences matter, and which end the command with an error."""
+
+    title: ClassVar[str] = "Comparison"
+
+    margin: str = option("--margin", "SHARE", "Largest change that doesn't matter.", default=percentage_text(MARGIN))
+    gate: Sequence[str] = option(
+        "--gate",
+        "LIMIT",
+        "Fail (exit 3) when a metric surely became worse and by more than this, end with 4 when that can't be "
+        "told: 5% for throughput and p99, or NAME=LIMIT such as p95=10%; repeatable.",
+        default=(),
+    )
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """By metric key, empty without a gate. Raises UsageError."""
+        try:
+            return parse_limits(self.gate)
+        except ValueError as error:
+            raise UsageError(f"--gate: {error}", hint="write it like --gate 5% or --gate p99=10%") from error
+
+    @property
+    def margin_share(self) -> float:
+        """As a share of 1. Raises UsageError."""
+        return share_of(self.margin, "--margin")
 
 
 def share_of(text: str, option: str) -> float:
@@ -57,15 +69,13 @@ def require_gate(junit: Path | None, *, gated: bool) -> None:
         raise UsageError("--junit has no effect without a gate", hint="give --gate as well, such as --gate 5%")
 
 
-def show_report(
-    report: Report, *, error: BrimlineError | None, as_json: bool, html: Path | None, lang: str | None = None
-) -> int:
+def show_report(report: Report, output: OutputOptions, *, error: BrimlineError | None, html: Path | None) -> int:
     """Prints a report that was made of records, in the language asked for; raises `error` after that."""
-    language = wanted_language(lang)
+    language = wanted_language(output.language)
     if html is not None:
         write_html(in_language(report, language), html)
     with printing():
-        if as_json:
+        if output.as_json:
             sys.stdout.write(json_text(report.data, error))
         else:
             out = console()

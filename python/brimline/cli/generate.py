@@ -12,7 +12,9 @@ from rich.console import Console
 
 from brimline.api.generate import GenerateProgress, GenerateResult
 from brimline.api.generate import generate as generate_api
+from brimline.api.options import LoadOptions
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.spec import readers
@@ -52,22 +54,23 @@ Threads = Annotated[
 ]
 
 
+@grouped
 def generate(
     workload: Workload,
+    load: Annotated[LoadOptions, only("seed")],
+    printed: Annotated[opt.OutputOptions, only("as_json", "quiet")],
+    *,
     output: Output = None,
     row_format: RowFormat = None,
     rows: Rows = None,
     size: Size = None,
     header: Header = "names",
     json_format: JsonFormat = "relaxed",
-    seed: opt.Seed = None,
     threads: Threads = None,
     force: Force = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> int:
     """Write a workload's documents as rows of CSV, JSON or BSON."""
-    if as_json and output is None:
+    if printed.as_json and output is None:
         raise UsageError("--json and the rows would both go to standard output", hint="give --output as well")
     result = generate_api(
         workload,
@@ -79,13 +82,13 @@ def generate(
         canonical=json_format == "canonical",
         overwrite=force,
         threads=opt.whole_number("--threads", threads, maximum=readers.THREAD_COUNT_MAX, example="2"),
-        overrides=opt.spec_overrides(seed=seed),
-        on_progress=(lambda _: None) if quiet else _say_now_and_then(),
+        overrides=load.overrides,
+        on_progress=(lambda _: None) if printed.quiet else _say_now_and_then(),
     )
-    if as_json:
+    if printed.as_json:
         with printing():
             sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
-    elif not quiet:
+    elif not printed.quiet:
         Console(stderr=True, highlight=False).print(_summary(result), markup=False, soft_wrap=True)
     return 0
 

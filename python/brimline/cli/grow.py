@@ -5,27 +5,29 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from brimline.api.grow import grow as grow_api
 from brimline.api.grow import grow_loaded
+from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
 from brimline.api.reopen import find_record
 from brimline.api.resume import resumption
 from brimline.cli import options as opt
-from brimline.cli.output import show_result
+from brimline.cli.grouped import going_on_with, grouped, only, without
+from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.growth.order import GrowthSettings, IndexSet, Protocol, with_budget
 from brimline.experiments.growth.stored import GROWTH_KIND, stored_growth_settings
-from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_count, parse_duration, parse_percentage
 
 _Value = TypeVar("_Value")
 
 
+@grouped
 def grow(
-    workload: opt.Workload = None,
-    property_files: opt.PropertyFiles = None,
-    properties: opt.Properties = None,
-    uri: opt.Uri = None,
-    password_file: opt.PasswordFile = None,
+    workload: WorkloadOptions,
+    server: Annotated[ServerOptions, without("null")],
+    data: Annotated[DataOptions, only("drop")],
+    load: Annotated[LoadOptions, only("seed", "target", "threads")],
+    output: opt.OutputOptions,
+    *,
     to: Annotated[str | None, typer.Option("--to", help="Records to grow to, such as 10M.", show_default=False)] = None,
     step: Annotated[
         str | None, typer.Option("--step", help="Records of a step, such as 1M.", show_default=False)
@@ -56,43 +58,18 @@ def grow(
     budget: Annotated[
         str | None, typer.Option("--budget", help="Stop after this time, such as 2h.", show_default=False)
     ] = None,
-    resume: Annotated[str | None, opt.going_on_with("a growth")] = None,
-    threads: opt.Threads = None,
-    seed: opt.Seed = None,
-    drop: opt.Drop = False,
-    mongod: opt.Mongod = None,
-    server_version: opt.ServerVersion = None,
-    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    details: opt.Details = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    resume: Annotated[str | None, going_on_with("a growth", "budget")] = None,
 ) -> int:
     """Grow a collection step by step: import rate, sizes and query time over the volume, and where they break."""
-    options = opt.surroundings(
-        uri=uri,
-        password_file=password_file,
-        mongod=mongod,
-        server_version=server_version,
-        cache_gb=cache_gb,
-        drop=drop,
-        runs_dir=runs_dir,
-        quiet=quiet,
-        lang=lang,
-    )
+    options = opt.surroundings(server, output, data)
     budget_s = None if budget is None else _read(budget, parse_duration, "--budget") / NS_PER_S
     if budget_s == 0:
         raise UsageError("--budget: no time measures nothing", hint="give one such as 2h, or leave it out")
     if resume is not None:
-        if workload is not None or property_files or properties or to is not None or step is not None:
-            raise UsageError(
-                "--resume goes on with the growth as it was begun", hint="of its options only --budget can change"
-            )
         found = resumption(find_record(resume, runs_directory=options.runs_directory), kinds=(GROWTH_KIND,))
         settings = with_budget(stored_growth_settings(found.experiment), budget_s)
         resumed = grow_loaded(found.loaded, settings, options, resume=found.experiment.directory)
-        return show_result(resumed, details=details, as_json=as_json, lang=lang)
+        return finish(resumed, output, suite="grow")
     if to is None or step is None:
         raise UsageError("grow needs to know how far and in which steps", hint="give --to 10M --step 1M")
     records = _read(to, parse_count, "--to")
@@ -114,15 +91,8 @@ def grow(
         raise UsageError(
             str(error), hint="write them like --to 10M --step 1M --connections 1,8 --queries 10k"
         ) from error
-    result = grow_api(
-        workload,
-        settings=settings,
-        property_files=property_files or (),
-        properties=properties or (),
-        overrides=opt.spec_overrides(records=str(records), threads=threads, seed=seed),
-        options=options,
-    )
-    return show_result(result, details=details, as_json=as_json, lang=lang)
+    loaded = opt.loaded(workload, load, changes={"data.records": records})
+    return finish(grow_loaded(loaded, settings, options), output, suite="grow")
 
 
 def _each(text: str, read: Callable[[str], _Value], option: str) -> tuple[_Value, ...]:

@@ -1,6 +1,7 @@
 """Owns `brimline import`: mongoimport's flags, by the same names, beside brimline's own."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -8,14 +9,14 @@ import typer
 
 from brimline.api.import_data import import_data as import_api
 from brimline.api.import_data import resume_import
-from brimline.api.options import default_runs_directory
+from brimline.api.options import DataOptions, ServerOptions
 from brimline.api.reopen import find_record
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, without
 from brimline.cli.import_progress import ImportTerminalProgress
-from brimline.cli.output import show_result
+from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.execution.import_progress import ImportSilence
-from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.spec.import_settings import (
     BATCH_SIZE_DEFAULT,
     WORKERS_DEFAULT,
@@ -30,7 +31,14 @@ from brimline.units import parse_duration
 _SUFFIXES: dict[str, FileType] = {".csv": "csv", ".tsv": "tsv", ".bson": "bson"}
 
 
+@grouped
 def import_data(
+    server: Annotated[
+        ServerOptions,
+        without("null", uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI."),
+    ],
+    output: Annotated[opt.OutputOptions, without("junit")],
+    *,
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -38,13 +46,6 @@ def import_data(
             show_default=False,
         ),
     ] = None,
-    uri: Annotated[
-        str | None,
-        typer.Option(
-            "--uri", help="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI.", show_default=False
-        ),
-    ] = None,
-    password_file: opt.PasswordFile = None,
     database: Annotated[
         str | None,
         typer.Option("-d", "--db", help="Database; default: the one in --uri, else test.", show_default=False),
@@ -149,38 +150,20 @@ def import_data(
         bool,
         typer.Option("--throw-away", help="Into a mongod of brimline's own that is gone afterwards: a measurement."),
     ] = False,
-    mongod: opt.Mongod = None,
-    server_version: opt.ServerVersion = None,
-    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    details: opt.Details = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
     _verbose: Annotated[
         int, typer.Option("-v", "--verbose", count=True, help="Taken as mongoimport's; all of it is in the record.")
     ] = 0,
 ) -> int:
     """Import CSV, TSV, JSON or BSON into a collection, and have the server count it."""
     named = [*(files or ()), *([file] if file is not None else ())]
-    surroundings = opt.surroundings(
-        uri=uri,
-        password_file=password_file,
-        mongod=mongod,
-        server_version=server_version,
-        cache_gb=cache_gb,
-        drop=drop,
-        runs_dir=runs_dir,
-        quiet=True,
-        lang=lang,
-    )
-    progress = ImportSilence() if quiet else ImportTerminalProgress()
+    options = opt.surroundings(server, replace(output, quiet=True), DataOptions(drop=drop))
+    progress = ImportSilence() if output.quiet else ImportTerminalProgress()
     wait_s = 0.0 if wait_for_server is None else _seconds(wait_for_server)
     if resume is not None:
         _refuse_with_resume(named, database, collection, drop=drop)
-        directory = find_record(resume, runs_directory=runs_dir or default_runs_directory())
-        result = resume_import(directory, workers=workers, wait_s=wait_s, options=surroundings, progress=progress)
-        return show_result(result, details=details, as_json=as_json, lang=lang)
+        directory = find_record(resume, runs_directory=options.runs_directory)
+        result = resume_import(directory, workers=workers, wait_s=wait_s, options=options, progress=progress)
+        return finish(result, output, suite="import")
     keys = tuple(name for name in (upsert_fields or "").split(",") if name)
     settings = ImportSettings(
         type=cast(FileType, type_.lower() if type_ else _type_of(named)),
@@ -210,10 +193,10 @@ def import_data(
         gzip=gzip,
         throw_away=throw_away,
         wait_s=wait_s,
-        options=surroundings,
+        options=options,
         progress=progress,
     )
-    return show_result(result, details=details, as_json=as_json, lang=lang)
+    return finish(result, output, suite="import")
 
 
 def _refuse_with_resume(files: list[str], database: str | None, collection: str | None, *, drop: bool) -> None:

@@ -7,10 +7,11 @@ import typer
 
 from brimline.api.import_results import import_results as import_results_api
 from brimline.cli import options as opt
-from brimline.cli.output import show_result
-from brimline.wording import wanted_language
+from brimline.cli.grouped import grouped, without
+from brimline.cli.output import finish
 
 
+@grouped
 def import_results(
     files: Annotated[
         list[Path],
@@ -19,11 +20,8 @@ def import_results(
             help="JTL files of JMeter, what one run of YCSB left (output, .hdr files …), or a histogram log.",
         ),
     ],
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    details: opt.Details = False,
-    as_json: opt.Json = False,
+    output: Annotated[opt.OutputOptions, without("junit", "quiet")],
 ) -> int:
     """Turn results of JMeter, YCSB and others into a record and a report."""
-    result = import_results_api(files, runs_directory=runs_dir, language=wanted_language(lang))
-    return show_result(result, details=details, as_json=as_json, lang=lang)
+    result = import_results_api(files, runs_directory=output.runs_directory, language=output.language)
+    return finish(result, output, suite="import-results")

@@ -10,22 +10,29 @@ from brimline.api.interfere import (
     interfere_time_s,
     stored_interference_settings,
 )
+from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
 from brimline.api.reopen import find_record
 from brimline.api.resume import resumption
-from brimline.api.workload import load_workload
 from brimline.cli import gating
 from brimline.cli import options as opt
-from brimline.cli.output import show_result
+from brimline.cli.grouped import going_on_with, grouped, only, without
+from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.paired.ab import PAIRS_DEFAULT
 from brimline.experiments.paired.interference import INTERFERENCE_KIND, BackgroundKind, InterferenceSettings
-from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.spec import LoadedSpec
 from brimline.units import NS_PER_S, format_count, format_duration
 
 
+@grouped
 def interfere(
-    workload: opt.Workload = None,
+    workload: WorkloadOptions,
+    server: Annotated[ServerOptions, without("null")],
+    data: DataOptions,
+    load: Annotated[LoadOptions, without("operations", "tlr")],
+    gates: Annotated[gating.GateOptions, only("margin")],
+    output: opt.OutputOptions,
+    *,
     background: Annotated[
         BackgroundKind,
         typer.Option(
@@ -45,68 +52,24 @@ def interfere(
             show_default=False,
         ),
     ] = None,
-    margin: gating.Margin = gating.MARGIN_TEXT,
-    resume: Annotated[str | None, opt.going_on_with("an experiment")] = None,
-    uri: opt.Uri = None,
-    password_file: opt.PasswordFile = None,
-    connections: opt.Connections = None,
-    rate: opt.Rate = None,
-    duration: opt.Duration = None,
-    warmup: opt.Warmup = None,
-    records: opt.Records = None,
-    threads: opt.Threads = None,
-    seed: opt.Seed = None,
-    data: opt.Data = None,
-    drop: opt.Drop = False,
-    mongod: opt.Mongod = None,
-    server_version: opt.ServerVersion = None,
-    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    details: opt.Details = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    resume: Annotated[str | None, going_on_with("an experiment")] = None,
 ) -> int:
     """Run a workload alone and with a background one, and say what that changes."""
-    options = opt.surroundings(
-        uri=uri,
-        password_file=password_file,
-        mongod=mongod,
-        server_version=server_version,
-        cache_gb=cache_gb,
-        data=data,
-        drop=drop,
-        runs_dir=runs_dir,
-        quiet=quiet,
-        lang=lang,
-    )
+    options = opt.surroundings(server, output, data)
     if resume is not None:
-        if workload is not None:
-            raise UsageError("--resume goes on with the experiment as it was begun", hint="leave the workload out")
         directory = find_record(resume, runs_directory=options.runs_directory)
         found = resumption(directory, kinds=(INTERFERENCE_KIND,))
         settings = stored_interference_settings(found.experiment)
         result = interfere_loaded(found.loaded, settings, options, resume=directory)
-        return show_result(result, details=details, as_json=as_json, lang=lang)
-    loaded = load_workload(
-        workload,
-        overrides=opt.spec_overrides(
-            records=records,
-            connections=connections,
-            threads=threads,
-            load=opt.load_model(rate=rate),
-            duration=duration,
-            warmup=warmup,
-            seed=seed,
-        ),
-    )
-    settings = _settings(loaded, background, pairs, background_rows, gating.share_of(margin, "--margin"))
+        return finish(result, output, suite="interfere")
+    loaded = opt.loaded(workload, load)
+    settings = _settings(loaded, background, pairs, background_rows, gates.margin_share)
     estimate = format_duration(round(interfere_time_s(loaded.spec, settings) * NS_PER_S))
     options.progress.note(
         f"{2 * settings.pairs} runs, about {estimate} without server starts and loading; "
         f"up to {format_count(settings.rows)} documents in the background"
     )
-    return show_result(interfere_loaded(loaded, settings, options), details=details, as_json=as_json, lang=lang)
+    return finish(interfere_loaded(loaded, settings, options), output, suite="interfere")
 
 
 def _settings(

@@ -3,9 +3,7 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from brimline.cli import told
 from brimline.errors import GateFailed
@@ -19,17 +17,6 @@ _KINDS = {1: "error", 2: "usage", 3: "fail", 4: "inconclusive", 5: "target"}
 _SIGNALS_FROM = 128
 _BEGAN_S = time.monotonic()
 """This is imported with its verb, before anything is done."""
-
-Junit = Annotated[
-    Path | None,
-    typer.Option(
-        "--junit", metavar="FILE", help="Write the gate as JUnit XML, a test case per metric.", show_default=False
-    ),
-]
-OutcomeJunit = Annotated[
-    Path | None,
-    typer.Option("--junit", metavar="FILE", help="Write the outcome as JUnit XML, one test case.", show_default=False),
-]
 
 
 def write_cases(cases: "Sequence[GateCase]", junit: Path | None, *, suite: str) -> None:

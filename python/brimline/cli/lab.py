@@ -11,7 +11,10 @@ import typer
 from rich.table import Table
 
 from brimline.api.lab import lab_down, lab_start, lab_status, lab_stop, lab_up, labs
+from brimline.api.options import ServerOptions
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, only
+from brimline.cli.help import GroupedCommand
 from brimline.cli.output import console, printing
 from brimline.errors import ExitCode, UsageError
 from brimline.report.document import FORMAT_VERSION
@@ -31,10 +34,24 @@ _Members = Annotated[
     typer.Argument(metavar="MEMBER…", help="Which servers: numbers from 1, ports or addresses; default: all."),
 ]
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="What the lab is called.")]
+_Output = Annotated[opt.OutputOptions, only("as_json", "quiet")]
+_AsJson = Annotated[opt.OutputOptions, only("as_json")]
 
 
-@app.command()
+@app.command(cls=GroupedCommand)
+@grouped
 def up(
+    server: Annotated[
+        ServerOptions,
+        only(
+            "mongod",
+            "server_version",
+            mongos="The router of --shards; default: PATH's.",
+            cpu_share="CPUs each server may use, such as 0.5 (root).",
+        ),
+    ],
+    output: _Output,
+    *,
     name: _Name = NAME_DEFAULT,
     replica_set: Annotated[
         int | None,
@@ -62,19 +79,11 @@ def up(
         bool, typer.Option("--auth", help="Access control: a user, its password in a private file.")
     ] = False,
     tls: Annotated[bool, typer.Option("--tls", help="TLS, with certificates of the lab's own.")] = False,
-    mongod: opt.Mongod = None,
-    server_version: opt.ServerVersion = None,
-    mongos: Annotated[
-        Path | None, typer.Option("--mongos", metavar="FILE", help="The router of --shards; default: PATH's.")
-    ] = None,
     cache_gb: Annotated[
         float, typer.Option("--cache-gb", metavar="GB", help="Cache of each server.")
     ] = CACHE_GB_DEFAULT,
     cpus: Annotated[
         str | None, typer.Option("--cpus", metavar="LIST", help="Processors the servers may run on: 0,1 or 0-3.")
-    ] = None,
-    cpu_share: Annotated[
-        float | None, typer.Option("--cpu-share", metavar="CPUS", help="CPUs each server may use, such as 0.5 (root).")
     ] = None,
     small: Annotated[
         bool, typer.Option("--small", help="Small journal files: for tests of behaviour, not for measurements.")
@@ -101,13 +110,11 @@ def up(
     deadline: Annotated[
         str, typer.Option("--deadline", metavar="TIME", help="When it must be up.")
     ] = f"{DEADLINE_S:.0f}s",
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> int:
     """Bring up a lab, and wait until it is complete."""
     lab = lab_up(
         name,
-        say=(lambda _: None) if quiet else _talk,
+        say=(lambda _: None) if output.quiet else _talk,
         replica_set=replica_set,
         shards=shards,
         client_routed=client_routed,
@@ -117,12 +124,12 @@ def up(
         arbiter=arbiter,
         auth=auth,
         tls=tls,
-        mongod=mongod,
-        server_version=server_version,
-        mongos=mongos,
+        mongod=server.mongod,
+        server_version=server.server_version,
+        mongos=server.mongos,
         cache_gb=cache_gb,
         cpus=_processors(cpus),
-        cpu_share=cpu_share,
+        cpu_share=server.cpu_share,
         small=small,
         election_timeout_ms=round(_seconds("--election-timeout", election_timeout) * 1000),
         delay=delay,
@@ -131,7 +138,7 @@ def up(
         between=between,
         deadline_s=_seconds("--deadline", deadline),
     )
-    return _show(*lab_status(lab.name), as_json=as_json)
+    return _show(*lab_status(lab.name), as_json=output.as_json)
 
 
 @app.command()
@@ -156,46 +163,50 @@ def down(
 
 
 @app.command()
+@grouped
 def start(
+    output: _Output,
+    *,
     name: _Name = NAME_DEFAULT,
     members: _Members = None,
     deadline: Annotated[
         str, typer.Option("--deadline", metavar="TIME", help="When they must be up.")
     ] = f"{DEADLINE_S:.0f}s",
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> int:
     """Start servers of a lab that have ended, all or some, on their data and addresses."""
     started = lab_start(
         name,
         members or (),
         deadline_s=_seconds("--deadline", deadline),
-        say=(lambda _: None) if quiet else _talk,
+        say=(lambda _: None) if output.quiet else _talk,
     )
-    if not started and not quiet:
+    if not started and not output.quiet:
         _talk("no server of it has ended")
-    return _show(*lab_status(name), as_json=as_json)
+    return _show(*lab_status(name), as_json=output.as_json)
 
 
 @app.command()
+@grouped
 def stop(
+    output: _AsJson,
+    *,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the lab is called.")],
     members: Annotated[
         list[str], typer.Argument(metavar="MEMBER…", help="Which servers: numbers from 1, ports or addresses.")
     ],
-    as_json: opt.Json = False,
 ) -> int:
     """End servers of a lab, whose data stays; `lab start` starts them again."""
     for server in lab_stop(name, members):
         _talk(f"{server.address} has ended")
-    return _show(*lab_status(name), as_json=as_json)
+    return _show(*lab_status(name), as_json=output.as_json)
 
 
 @app.command()
-def status(name: _Name = NAME_DEFAULT, as_json: opt.Json = False) -> int:
+@grouped
+def status(output: _AsJson, *, name: _Name = NAME_DEFAULT) -> int:
     """Show what each server of a lab is now. Exits with 5 when the lab is not complete."""
     lab, looks = lab_status(name)
-    _show(lab, looks, as_json=as_json)
+    _show(lab, looks, as_json=output.as_json)
     return 0 if lab.phase == "up" and is_complete(looks) else ExitCode.TARGET
 
 
@@ -209,11 +220,12 @@ def uri(name: _Name = NAME_DEFAULT) -> int:
 
 
 @app.command("list")
-def list_labs(as_json: opt.Json = False) -> int:
+@grouped
+def list_labs(output: _AsJson) -> int:
     """List the labs on this machine."""
     found = labs()
     with printing():
-        if as_json:
+        if output.as_json:
             sys.stdout.write(json.dumps([_document(lab, ()) for lab in found], indent=2) + "\n")
             return 0
         table = Table(box=None, pad_edge=False, header_style="dim")

@@ -12,6 +12,7 @@ from rich.text import Text
 from brimline.analysis.finding import Finding, Standing
 from brimline.api.lint import lint as lint_api
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, only
 from brimline.cli.output import console, json_text, printing
 from brimline.errors import visible
 from brimline.report.lint_section import check_name
@@ -19,16 +20,17 @@ from brimline.report.lint_section import check_name
 _STYLES = {Standing.PASS: "green", Standing.UNKNOWN: "dim", Standing.WARN: "yellow", Standing.FAIL: "bold red"}
 
 
+@grouped
 def lint(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="What a report claims, as YAML; docs/guides/lint.md lists the keys.")
     ],
-    as_json: opt.Json = False,
+    output: Annotated[opt.OutputOptions, only("as_json")],
 ) -> int:
     """Recompute what a report claims. Exits with 3 when something in it can't be true."""
     result = lint_api(file)
     with printing():
-        if as_json:
+        if output.as_json:
             sys.stdout.write(json_text(result.to_dict(), result.error))
         elif result.findings:
             console().print(_table(result.findings))

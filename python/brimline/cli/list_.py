@@ -3,11 +3,12 @@
 import json
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 from rich.table import Table
 
-from brimline.api.options import default_runs_directory
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, only
 from brimline.cli.output import console, printing
 from brimline.record import RecordEntry, list_records
 from brimline.report.document import FORMAT_VERSION
@@ -15,10 +16,11 @@ from brimline.report.document import FORMAT_VERSION
 _WIDTH_OF_A_PIPE = 100_000
 
 
-def list_runs(runs_dir: opt.RunsDir = None, as_json: opt.Json = False) -> int:
+@grouped
+def list_runs(output: Annotated[opt.OutputOptions, only("runs_directory", "as_json")]) -> int:
     """List stored runs and experiments, oldest first."""
-    entries = list_records(runs_dir or default_runs_directory())
-    if as_json:
+    entries = list_records(output.runs_directory)
+    if output.as_json:
         with printing():
             sys.stdout.write(json.dumps(_document(entries), indent=2, ensure_ascii=False) + "\n")
         return 0

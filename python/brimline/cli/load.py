@@ -3,12 +3,13 @@
 import json
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from brimline.api.load import load as load_api
+from brimline.api.load import load_loaded
+from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
 from brimline.cli import options as opt
-from brimline.cli.output import print_said, printing, show_result
-from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.cli.grouped import grouped, only, without
+from brimline.cli.output import finish, print_said, printing
 from brimline.units import format_count
 from brimline.wording import message
 
@@ -16,51 +17,24 @@ if TYPE_CHECKING:
     from brimline.api.results import AlreadyLoaded, LoadResult
 
 
+@grouped
 def load(
-    workload: opt.Workload = None,
-    property_files: opt.PropertyFiles = None,
-    properties: opt.Properties = None,
-    uri: opt.LoadUri = None,
-    target: opt.Target = None,
-    password_file: opt.PasswordFile = None,
-    connections: opt.Connections = None,
-    in_flight: opt.InFlight = None,
-    records: opt.Records = None,
-    threads: opt.Threads = None,
-    seed: opt.Seed = None,
-    drop: opt.Drop = False,
-    resume: opt.Resume = False,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    details: opt.Details = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    workload: WorkloadOptions,
+    server: Annotated[
+        ServerOptions,
+        only("password_file", uri="Server to load, as mongodb://HOST:PORT; or set BRIMLINE_URI."),
+    ],
+    data: Annotated[DataOptions, only("drop", "resume")],
+    load: Annotated[LoadOptions, only("records", "seed", "target", "connections", "threads", "in_flight")],
+    output: Annotated[opt.OutputOptions, without("junit")],
 ) -> int:
     """Load a workload's records into a server and have it count them."""
-    result = load_api(
-        workload,
-        property_files=property_files or (),
-        properties=properties or (),
-        overrides=opt.spec_overrides(
-            records=records, connections=connections, in_flight=in_flight, threads=threads, seed=seed, target=target
-        ),
-        options=opt.surroundings(
-            uri=uri,
-            password_file=password_file,
-            mongod=None,
-            cache_gb=CACHE_GB_DEFAULT,
-            drop=drop,
-            resume=resume,
-            runs_dir=runs_dir,
-            quiet=quiet,
-            lang=lang,
-        ),
-    )
+    result = load_loaded(opt.loaded(workload, load, loads_only=True), opt.surroundings(server, output, data))
     from brimline.api.results import AlreadyLoaded  # not before: the load has the memory to itself
 
     if isinstance(result, AlreadyLoaded):
-        return _say(result, as_json=as_json, lang=lang)
-    return show_result(result, details=details, as_json=as_json, lang=lang, closing=list(_counted(result)))
+        return _say(result, output)
+    return finish(result, output, suite="load", closing=list(_counted(result)))
 
 
 def _counted(result: "LoadResult") -> Iterator[str]:
@@ -80,9 +54,9 @@ def _counted(result: "LoadResult") -> Iterator[str]:
         )
 
 
-def _say(result: "AlreadyLoaded", *, as_json: bool, lang: str | None) -> int:
+def _say(result: "AlreadyLoaded", output: opt.OutputOptions) -> int:
     with printing():
-        if as_json:
+        if output.as_json:
             sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
         else:
             nothing_to_do = message(
@@ -90,5 +64,5 @@ def _say(result: "AlreadyLoaded", *, as_json: bool, lang: str | None) -> int:
                 namespace=result.namespace,
                 count=format_count(result.document_count),
             )
-            print_said(nothing_to_do, lang)
+            print_said(nothing_to_do, output.language)
     return 0

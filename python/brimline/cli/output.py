@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from brimline.cli import told
+from brimline.cli.junit import write_outcome
 from brimline.errors import BrimlineError
 from brimline.wording import wanted_language
 
 if TYPE_CHECKING:
     from brimline.api.results import Result
+    from brimline.cli.options import OutputOptions
 
 RECORD_KEPT = "the record is kept"
 LINES_MAX = 15
@@ -45,6 +47,12 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leaves it to `app` what a reader who has had enough means; rich would end the process with 1."""
         raise BrokenPipeError
+
+
+def finish(result: "Result", output: "OutputOptions", *, suite: str, closing: Sequence[str] = ()) -> int:
+    """How a verb that measured ends: its outcome goes into the JUnit file that was asked for, and is shown."""
+    write_outcome(result, output.junit, suite=suite)
+    return show_result(result, details=output.details, as_json=output.as_json, lang=output.language, closing=closing)
 
 
 def show_result(

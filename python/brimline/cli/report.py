@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import typer
 
 from brimline.api.export import FILE_NAMES, Format, default_path, exported, formats_of
-from brimline.api.options import default_runs_directory
 from brimline.api.reopen import find_record, open_result
 from brimline.api.results import Result
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, without
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.record.directory_lock import is_held
@@ -23,7 +23,10 @@ from brimline.wording import wanted_language
 STDOUT = "-"
 
 
+@grouped
 def report(
+    printed: Annotated[opt.OutputOptions, without("junit", "quiet", "details")],
+    *,
     record: Annotated[
         str, typer.Argument(metavar="RECORD", help="A record: its directory, a part of its name, or latest.")
     ] = "latest",
@@ -54,21 +57,18 @@ def report(
             show_default=False,
         ),
     ] = None,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    as_json: opt.Json = False,
 ) -> int:
     """Analyse a stored record again and write its report; prints the report's path."""
-    language = wanted_language(lang)
-    runs_directory, thresholds = runs_dir or default_runs_directory(), _thresholds(apdex)
+    language = wanted_language(printed.language)
+    runs_directory, thresholds = printed.runs_directory, _thresholds(apdex)
     directory = find_record(record, runs_directory=runs_directory)
-    if output != STDOUT or as_json:
-        _require_ended(directory if as_json or output is None else Path(output))
+    if output != STDOUT or printed.as_json:
+        _require_ended(directory if printed.as_json or output is None else Path(output))
     result = open_result(directory, runs_directory=runs_directory, apdex=thresholds)
-    if as_json or (format == "html" and output is None):
+    if printed.as_json or (format == "html" and output is None):
         result.write(language)
         with printing():
-            sys.stdout.write(render_json(result.report) if as_json else f"{result.html}\n")
+            sys.stdout.write(render_json(result.report) if printed.as_json else f"{result.html}\n")
         return 0
     formats: tuple[Format, ...] = formats_of(result) if format == "all" else (format,)
     if output == STDOUT:

@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from brimline.api.options import ServerOptions
 from brimline.api.stat import stat as stat_api
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, only
 from brimline.cli.output import printing
 from brimline.errors import UsageError
 from brimline.monitor.stat import Field, StatInterval, StatTable, chosen_fields, json_line, parse_fields
@@ -20,21 +22,21 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _EXIT_SIGNAL_BASE = 128
 
 
+@grouped
 def stat(
+    server: Annotated[
+        ServerOptions,
+        only(
+            "password_file",
+            uri="Server to watch, as mongodb://HOST:PORT; or set BRIMLINE_URI. Default: localhost:27017.",
+        ),
+    ],
+    output: Annotated[opt.OutputOptions, only(as_json="A JSON object a line instead of a table.")],
+    *,
     interval_s: Annotated[
         float,
         typer.Argument(metavar="SECONDS", help="Seconds from one row to the next; default: 1.", show_default=False),
     ] = 1.0,
-    uri: Annotated[
-        str | None,
-        typer.Option(
-            "--uri",
-            metavar="URI",
-            help="Server to watch, as mongodb://HOST:PORT; or set BRIMLINE_URI. Default: localhost:27017.",
-            show_default=False,
-        ),
-    ] = None,
-    password_file: opt.PasswordFile = None,
     row_count: Annotated[
         int,
         typer.Option(
@@ -59,7 +61,6 @@ def stat(
     _every: Annotated[
         bool, typer.Option("--all", help="As in mongostat, where it adds columns for storage engines of the past.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line instead of a table.")] = False,
 ) -> int:
     """Watch a server live, in mongostat's columns. Ends with Ctrl-C."""
     if columns and more_columns:
@@ -71,13 +72,13 @@ def stat(
     only = parse_fields(columns) if columns else ()
     more = parse_fields(more_columns) if more_columns else ()
     intervals = stat_api(
-        uri,
-        password=opt.password_source(password_file),
+        server.uri,
+        password=opt.password_source(server.password_file),
         interval_s=interval_s,
         row_count=row_count or None,
         notice=_notice,
     )
-    lines = _json_lines if as_json else functools.partial(_table_lines, headings=not no_headers)
+    lines = _json_lines if output.as_json else functools.partial(_table_lines, headings=not no_headers)
     try:
         with printing(), _leaving():
             for line in lines(intervals, only, more, human=human == "true"):

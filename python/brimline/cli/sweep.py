@@ -1,10 +1,11 @@
 """Owns `brimline sweep`."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from brimline.api.options import Options
+from brimline.api.options import DataOptions, LoadOptions, Options, ServerOptions, WorkloadOptions
 from brimline.api.reopen import find_record
 from brimline.api.results import Result
 from brimline.api.resume import resumption
@@ -12,26 +13,29 @@ from brimline.api.sweep import sweep as sweep_api
 from brimline.api.sweep import sweep_loaded
 from brimline.api.vary import resumed_vary
 from brimline.api.vary import vary as vary_api
+from brimline.api.workload import WorkloadWords
 from brimline.cli import options as opt
-from brimline.cli.output import show_result
+from brimline.cli.grouped import going_on_with, grouped, only
+from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.stored import stored_sweep_settings
 from brimline.experiments.vary.factors import CONNECTIONS, KINDS, factor_named
 from brimline.experiments.vary.order import BLOCKS_DEFAULT, BLOCKS_MAX_DEFAULT, VARY_KIND
-from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.units import NS_PER_S, parse_duration, parse_percentage
 
 _DEFAULTS = SweepSettings()
 _FACTORS = ", ".join(KINDS)
 
 
+@grouped
 def sweep(
-    workload: opt.Workload = None,
-    property_files: opt.PropertyFiles = None,
-    properties: opt.Properties = None,
-    uri: opt.Uri = None,
-    password_file: opt.PasswordFile = None,
+    workload: WorkloadOptions,
+    server: ServerOptions,
+    data: DataOptions,
+    load: Annotated[LoadOptions, only("records", "seed", "target", "threads")],
+    output: opt.OutputOptions,
+    *,
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,89 +100,39 @@ def sweep(
     ] = None,
     duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Measured window of each level.")] = "10s",
     warmup: Annotated[str, typer.Option("--warmup", metavar="TIME", help="Warm-up of each level.")] = "2s",
-    resume: Annotated[str | None, opt.going_on_with("a sweep")] = None,
-    records: opt.Records = None,
-    threads: opt.Threads = None,
-    seed: opt.Seed = None,
-    data: opt.Data = None,
-    drop: opt.Drop = False,
-    null: opt.Null = False,
-    mongod: opt.Mongod = None,
-    server_version: opt.ServerVersion = None,
-    cache_gb: opt.CacheGb = CACHE_GB_DEFAULT,
-    topology: opt.TopologyName = None,
-    mongos: opt.Mongos = None,
-    network: opt.NetworkName = None,
-    cpu_share: opt.CpuShare = None,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    details: opt.Details = False,
-    as_json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    resume: Annotated[str | None, going_on_with("a sweep")] = None,
 ) -> int:
     """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising; or vary other factors."""
-    options = opt.surroundings(
-        uri=uri,
-        password_file=password_file,
-        mongod=mongod,
-        server_version=server_version,
-        cache_gb=cache_gb,
-        topology=topology,
-        mongos=mongos,
-        network=network,
-        cpu_share=cpu_share,
-        data=data,
-        drop=drop,
-        null=null,
-        runs_dir=runs_dir,
-        quiet=quiet,
-        lang=lang,
-    )
-    fixed = _fixed(vary, connections)
-    vary = _varied(vary, None if fixed is not None else connections)
+    options = opt.surroundings(server, output, data)
     if resume is not None:
-        if workload is not None or property_files or properties:
-            raise UsageError("--resume goes on with the sweep as it was begun", hint="leave the workload out")
-        given = (vary, connections, connections_max, repeats, repeats_max, precision, budget)
-        if any(value is not None for value in given):
-            raise UsageError(
-                "--resume goes on with the sweep as it was begun",
-                hint="leave --vary and --connections out, and what says how often and how long",
-            )
-        return show_result(_resumed(resume, options), details=details, as_json=as_json, lang=lang)
-    overrides = opt.spec_overrides(records=records, connections=fixed, threads=threads, seed=seed)
-    if vary:
+        return finish(_resumed(resume, options), output, suite="sweep")
+    fixed = _fixed(vary, connections)
+    factors = _varied(vary, None if fixed is not None else connections)
+    words: WorkloadWords = {
+        "property_files": workload.property_files,
+        "properties": workload.properties,
+        "load": replace(load, connections=fixed),
+    }
+    result: Result
+    if factors:
         if connections_max is not None:
             raise UsageError(
                 "--connections-max belongs to the ladder of connections", hint="--connections 1,8,64 names them"
             )
-        varied = vary_api(
-            workload,
-            factors=vary,
-            settings=_vary_settings(repeats, repeats_max, precision, budget, duration, warmup),
-            property_files=property_files or (),
-            properties=properties or (),
-            overrides=overrides,
-            options=options,
-        )
-        return show_result(varied, details=details, as_json=as_json, lang=lang)
-    for name, value in (("--repeats-max", repeats_max), ("--precision", precision), ("--budget", budget)):
-        if value is not None:
-            raise UsageError(f"{name} has no effect without --vary", hint="name a factor, or leave it out")
-    result = sweep_api(
-        workload,
-        settings=_settings(
+        of_factors = _vary_settings(repeats, repeats_max, precision, budget, duration, warmup)
+        result = vary_api(workload.workload, factors=factors, settings=of_factors, options=options, **words)
+    else:
+        for name, value in (("--repeats-max", repeats_max), ("--precision", precision), ("--budget", budget)):
+            if value is not None:
+                raise UsageError(f"{name} has no effect without --vary", hint="name a factor, or leave it out")
+        settings = _settings(
             _DEFAULTS.connections_max if connections_max is None else connections_max,
             _DEFAULTS.repeats if repeats is None else repeats,
             duration,
             warmup,
-        ),
-        property_files=property_files or (),
-        properties=properties or (),
-        overrides=overrides,
-        options=options,
-    )
-    return show_result(result, details=details, as_json=as_json, lang=lang)
+        )
+        result = sweep_api(workload.workload, settings=settings, options=options, **words)
+    return finish(result, output, suite="sweep")
 
 
 def _fixed(factors: list[str] | None, connections: str | None) -> str | None:

@@ -5,18 +5,21 @@ from typing import Annotated
 import typer
 
 from brimline.analysis.run_trend import TREND_METRICS
-from brimline.api.options import default_runs_directory
 from brimline.api.trend import NEWEST_DEFAULT
 from brimline.api.trend import trend as trend_api
 from brimline.cli import gating
-from brimline.cli import junit as junit_file
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, without
+from brimline.cli.junit import write_cases
 from brimline.errors import UsageError
 from brimline.stats.change_points import MAGNITUDE_FLOOR
 from brimline.units import percentage_text
 
 
+@grouped
 def trend(
+    output: Annotated[opt.OutputOptions, without("quiet", "details")],
+    *,
     records: Annotated[
         list[str] | None,
         typer.Argument(
@@ -50,14 +53,10 @@ def trend(
     newest: Annotated[
         int, typer.Option("--newest", metavar="COUNT", help="Runs among which the gate looks.")
     ] = NEWEST_DEFAULT,
-    junit: junit_file.Junit = None,
     html: gating.Html = None,
-    runs_dir: opt.RunsDir = None,
-    lang: opt.Lang = None,
-    as_json: opt.Json = False,
 ) -> int:
     """Find where the figures of many runs of one plan changed their level."""
-    gating.require_gate(junit, gated=gate is not None)
+    gating.require_gate(output.junit, gated=gate is not None)
     if newest < 1:
         raise UsageError(f"--newest must be at least 1, but is {newest}", hint="write it like --newest 10")
     least, limit = gating.share_of(floor, "--floor"), None if gate is None else gating.share_of(gate, "--gate")
@@ -67,7 +66,7 @@ def trend(
         floor=least,
         limit=limit,
         newest=newest,
-        runs_directory=runs_dir or default_runs_directory(),
+        runs_directory=output.runs_directory,
     )
-    junit_file.write_cases(result.cases, junit, suite="trend")
-    return gating.show_report(result.report, error=result.error, as_json=as_json, html=html, lang=lang)
+    write_cases(result.cases, output.junit, suite="trend")
+    return gating.show_report(result.report, output, error=result.error, html=html)

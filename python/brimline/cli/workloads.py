@@ -3,19 +3,22 @@
 import json
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 from rich.table import Table
 
 from brimline.cli import options as opt
+from brimline.cli.grouped import grouped, only
 from brimline.cli.output import console, printing
 from brimline.report.document import FORMAT_VERSION
 from brimline.spec import Spec, load_spec, shipped_workloads
 
 
-def workloads(as_json: opt.Json = False) -> int:
+@grouped
+def workloads(output: Annotated[opt.OutputOptions, only("as_json")]) -> int:
     """List the shipped workloads."""
     specs = [load_spec(name).spec for name in shipped_workloads()]
-    if as_json:
+    if output.as_json:
         with printing():
             sys.stdout.write(json.dumps(_document(specs), indent=2, ensure_ascii=False) + "\n")
         return 0

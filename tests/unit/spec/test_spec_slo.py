@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from brimline.api.options import ObjectiveOptions
 from brimline.api.workload import objective
-from brimline.cli.options import spec_overrides
 from brimline.errors import SpecError, UsageError
 from brimline.spec import LoadedSpec, load_spec
 from brimline.spec.model import OperationsSpec
@@ -15,7 +15,7 @@ BASE = "data: {records: 10}\noperations: {read: 0.9, update: 0.1}\n"
 def load(tmp_path: Path, slo: str, *limits: str) -> LoadedSpec:
     path = tmp_path / "w.yaml"
     path.write_text(f"{BASE}{slo}\n")
-    return load_spec(path, overrides=spec_overrides(limits=limits))
+    return load_spec(path, overrides=ObjectiveOptions(slo=limits).overrides)
 
 
 def texts(loaded: LoadedSpec) -> list[str]:
@@ -79,7 +79,7 @@ def test_slips(slo: str, message: str, hint: str | None, tmp_path: Path) -> None
 @pytest.mark.parametrize("text", ["p95", "p95=", "=5ms", "95=5ms", "read.=5ms", "errors=1%"])
 def test_slips_on_the_command_line(text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        spec_overrides(limits=[text])
+        _ = ObjectiveOptions(slo=[text]).overrides
     assert "--slo" in caught.value.message and "--slo p95=5ms" in (caught.value.hint or "")
 
 

