@@ -320,6 +320,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "ca_file": "Certificate of the authority; null without TLS.",
     "client_certificate_file": "Certificate for clients; null without TLS.",
     "servers": "Each server.",
+    "servers_up": "How many of them run.",
     "address": "Address that clients use.",
     "behind": "Address of the server behind the forwarder; null without one.",
     "role": "`standalone`, `member`, `arbiter`, `config server`, `shard` or `mongos`.",
