@@ -152,20 +152,23 @@ def workplace(
         if deployment is not None:
             target = target_on(spec, deployment)
         own_server = deployment is not None and deployment.binary is not None
-        yield Workplace(
-            spec=spec,
-            target=target,
-            context=RunContext(
-                deployment=deployment,
-                spec_text=loaded.text,
-                environment=environment_of(deployment, options),
-                progress=options.progress,
-                stop=stop,
-            ),
-            options=options,
-            uri=uri,
-            policy=DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK)),
-        )
+        try:
+            yield Workplace(
+                spec=spec,
+                target=target,
+                context=RunContext(
+                    deployment=deployment,
+                    spec_text=loaded.text,
+                    environment=environment_of(deployment, options),
+                    progress=options.progress,
+                    stop=stop,
+                ),
+                options=options,
+                uri=uri,
+                policy=DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK)),
+            )
+        finally:
+            options.progress.over()
 
 
 def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:

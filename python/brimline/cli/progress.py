@@ -1,15 +1,17 @@
-"""Owns how long work looks on stderr: a bar with rate, ETA and errors on a terminal, a line now and then elsewhere."""
+"""Owns how long work is said on stderr in plain lines now and then, and the bar of an import on a terminal."""
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn
 
-from brimline.execution import Tick
+from brimline.execution import SoFar, Tick
 from brimline.plan import Plan
 from brimline.plan.model import LoadWork, records_to_load
+from brimline.record.model import Samples
 from brimline.units import NS_PER_S, format_count, format_duration, format_rate
 
 _PLAIN_EVERY_S = 5.0
@@ -18,8 +20,8 @@ _PLAIN_EVERY_S = 5.0
 class ProgressLine:
     """What all work that is shown has in common, whatever it counts."""
 
-    def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False)
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True, highlight=False)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._title = ""
@@ -63,34 +65,64 @@ class ProgressLine:
             self._console.print(f"{self._title}: {line()}", markup=False, soft_wrap=True)
 
 
-class TerminalProgress(ProgressLine):
-    """Shows a run as it goes on."""
+@dataclass(frozen=True, slots=True)
+class RunShare:
+    """How much of a run is done."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._total_s: float | None = None
-        self._total_operations: int | None = None
-        self._documents_to_load: int | None = None
+    total_s: float | None = None
+    operation_count: int | None = None
+    document_count: int | None = None
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """By what `plan` ends."""
+        return cls(
+            total_s=None if plan.duration_ns is None else (plan.warmup_ns + plan.duration_ns) / NS_PER_S,
+            operation_count=plan.operation_count,
+            document_count=records_to_load(plan.work, plan.data) if isinstance(plan.work, LoadWork) else None,
+        )
+
+    def of_tick(self, tick: Tick) -> float:
+        """From 0 to 1, by time or by operations, whichever is further; of a load by documents."""
+        by_time = tick.elapsed_s / self.total_s if self.total_s else 0.0
+        by_count = tick.finished / self.operation_count if self.operation_count else 0.0
+        if self.document_count:
+            by_count = tick.documents / self.document_count
+        return min(1.0, max(by_time, by_count))
+
+
+class TerminalProgress(ProgressLine):
+    """Says a run as it goes on, in plain lines."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        super().__init__(console)
+        self._share = RunShare()
         self._said = (0, 0, 0.0)
 
     def begin(self, title: str, plan: Plan) -> None:
         """A run begins."""
-        self._total_operations = plan.operation_count
-        self._documents_to_load = records_to_load(plan.work, plan.data) if isinstance(plan.work, LoadWork) else None
-        self._total_s = None if plan.duration_ns is None else (plan.warmup_ns + plan.duration_ns) / 1e9
-        self._said = (0, 0, 0.0)
-        self._open(
-            title,
-            TextColumn("{task.percentage:>3.0f} %  {task.fields[state]}"),
-            TimeRemainingColumn(compact=True),
-        )
+        self._share, self._said = RunShare.of(plan), (0, 0, 0.0)
+        self._title, self._said_at = title, time.monotonic()
 
     def tick(self, tick: Tick) -> None:
         """The run goes on."""
-        self._show(self._share(tick), state=self._state(tick), line=lambda: self._line(self._since_said(tick)))
+        self._show(0.0, state="", line=lambda: self._line(self._since_said(tick)))
+
+    def samples(self, samples: Samples) -> None:
+        """Says nothing of them."""
+
+    def outcome(self, text: str) -> None:
+        """What a run of an experiment showed."""
+        self.note(text)
+
+    def so_far(self, tell: Callable[[], SoFar]) -> None:
+        """Says nothing of it."""
+
+    def over(self) -> None:
+        """Nothing more is measured."""
 
     def _line(self, tick: Tick) -> str:
-        share = self._share(tick)
+        share = self._share.of_tick(tick)
         left = f", {format_duration(self._left_ns(tick, share))} left" if share > 0 else ""
         return f"{share * 100:.0f} %, {self._state(tick)}{left}"
 
@@ -105,14 +137,6 @@ class TerminalProgress(ProgressLine):
             rate_documents_per_s=(tick.documents - documents) / since_s,
         )
 
-    def _share(self, tick: Tick) -> float:
-        """How much is done: by time or by operations, whichever is further; of a load by documents."""
-        by_time = tick.elapsed_s / self._total_s if self._total_s else 0.0
-        by_count = tick.finished / self._total_operations if self._total_operations else 0.0
-        if self._documents_to_load:
-            by_count = tick.documents / self._documents_to_load
-        return min(1.0, max(by_time, by_count))
-
     @staticmethod
     def _left_ns(tick: Tick, share: float) -> int:
         """Time that is left if it goes on as it did."""
@@ -122,9 +146,9 @@ class TerminalProgress(ProgressLine):
         """Rate and errors; a load is counted in documents, its errors in commands."""
         if tick.stage == "connecting":
             return "connecting"
-        if self._documents_to_load is None:
+        if self._share.document_count is None:
             failed = f", {format_count(tick.failed)} failed" if tick.failed else ""
             return f"{format_rate(tick.rate_ops_per_s)}{failed}"
         failed = f", {format_count(tick.failed)} commands failed" if tick.failed else ""
-        done = f"{format_count(tick.documents)} of {format_count(self._documents_to_load)} documents"
+        done = f"{format_count(tick.documents)} of {format_count(self._share.document_count)} documents"
         return f"{done}, {format_rate(tick.rate_documents_per_s, unit='documents/s')}{failed}"

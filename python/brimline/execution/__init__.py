@@ -13,7 +13,8 @@ from brimline.execution.data import (
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.execute import RunContext, execute
 from brimline.execution.log_room import check_room
-from brimline.execution.progress import ProgressSink, Silence, Tick
+from brimline.execution.progress import Outcome, ProgressSink, Silence, SoFar, Tick
+from brimline.execution.recent import Recent, recent
 from brimline.execution.restoring import putting_back
 from brimline.execution.stop import StopToken, interruptible
 
@@ -22,9 +23,12 @@ __all__ = [
     "DataPolicy",
     "LoadReport",
     "MakeDirectory",
+    "Outcome",
     "ProgressSink",
+    "Recent",
     "RunContext",
     "Silence",
+    "SoFar",
     "StopToken",
     "Tick",
     "add_data",
@@ -38,4 +42,5 @@ __all__ = [
     "interruptible",
     "load_data",
     "putting_back",
+    "recent",
 ]

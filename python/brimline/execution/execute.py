@@ -165,6 +165,7 @@ def _record(run: _native.Run, writer: RecordWriter, sampler: ServerSampler | Non
         writer.append(samples)
         if context.on_samples is not None:
             context.on_samples(samples)
+        context.progress.samples(samples)
     for row in sampler.take_rows() if sampler is not None else ():
         writer.append_server(row.columns())
 

@@ -3,12 +3,13 @@
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Protocol
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.quantile_text import p99_text
-from brimline.execution import RunContext, execute, putting_back
+from brimline.execution import RunContext, SoFar, execute, putting_back
 from brimline.experiments.cooldown import cool_down, cool_down_limit_s
 from brimline.experiments.trial import CoolDown, Probe, Trial, of_stage
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
@@ -33,6 +34,9 @@ class Experiment(Protocol):
     def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
         """The next probe, or None when there is nothing more to ask."""
 
+    def so_far(self, trials: Sequence[Trial]) -> SoFar:
+        """What the trials show until now, for those who look on."""
+
 
 def run_trials(
     experiment: Experiment,
@@ -51,6 +55,7 @@ def run_trials(
     """
     trials: list[Trial] = list(done)
     while not _stopped(context) and (probe := experiment.next_probe(trials)) is not None:
+        context.progress.so_far(partial(experiment.so_far, list(trials)))
         began_s = time.monotonic()
         plan = probe_plan(probe, spec=spec, target=target)
         cooled = _cool_down(probe, trials, context)
@@ -71,7 +76,7 @@ def run_trials(
             directory=directory.name,
             throughput_ops_per_s=trial.observation.throughput_ops_per_s,
         )
-        context.progress.note(f"{describe_probe(probe)}: {describe_outcome(trial.observation)}")
+        context.progress.outcome(f"{describe_probe(probe)}: {describe_outcome(trial.observation)}")
         if not record.complete:
             break
         trials[-1] = replace(trial, took_s=round(time.monotonic() - began_s, 3))

@@ -9,9 +9,11 @@ import numpy as np
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck, generator_limits
 from brimline.analysis.finding import Standing
 from brimline.analysis.observation import Observation
+from brimline.execution import SoFar
+from brimline.experiments.cost import sweep_time
 from brimline.experiments.knee import REPEATS_MIN, Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
-from brimline.experiments.trial import TARGET_LOST, Probe, Trial, broken_off, of_stage
+from brimline.experiments.trial import TARGET_LOST, Probe, Trial, broken_off, of_stage, spent_s
 from brimline.plan.pacing import connections_text
 from brimline.stats.batch_means import mean_interval
 from brimline.stats.estimate import Estimate
@@ -122,6 +124,16 @@ class Sweep:
             return None
         order = self._order(done)
         return None if order is None or len(done) >= len(order) else self._probe(order[len(done)])
+
+    def so_far(self, trials: Sequence[Trial]) -> SoFar:
+        """What those who look on are told after `trials`."""
+        done, time = of_stage(trials, "sweep"), sweep_time(self._settings)
+        return SoFar(
+            unit="connections",
+            probes=[(trial.probe.connections, "measured") for trial in done],
+            left_s=max(time.typical_s - spent_s(done), 0.0),
+            left_max_s=max(time.max_s - spent_s(done), 0.0),
+        )
 
     def conclude(self, trials: Sequence[Trial], *, null_ceiling_ops_per_s: float | None = None) -> SweepConclusion:
         """What the trials so far show; also of a sweep that was broken off."""

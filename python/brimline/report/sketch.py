@@ -13,8 +13,8 @@ from rich.cells import cell_len, set_cell_size
 from brimline.report.view import Chart
 from brimline.units import format_number
 
-WIDTH_MIN = 40
-"""Columns that a chart needs."""
+WIDTH_MIN, POINTS_MIN = 40, 2
+"""Columns and points that a chart needs."""
 LIMIT = "┄"
 _MARKS: Mapping[str, str] = {
     "circle": "●",
@@ -39,13 +39,10 @@ def sketched(chart: Chart, *, width: int, rows: int) -> list[str]:
     categories = list(dict.fromkeys(x for each in drawn for x in each.xs if isinstance(x, str)))
     limits = _limits(layout, chart.sketch.axis)
     points = [(_place(x, categories), y) for each in drawn for x, y in each.points]
-    if not points:
+    if len(points) < POINTS_MIN:
         return []
     across = _Scale.of([x for x, _ in points], is_log=layout["xaxis"].get("type") == "log")
-    up = _Scale.of(
-        [*(y for _, y in points), *limits, *([0.0] if vertical.get("rangemode") == "tozero" else [])],
-        is_log=vertical.get("type") == "log",
-    )
+    up = _upwards(vertical, [*(y for _, y in points), *limits])
     labels = _labels(vertical, up, rows)
     margin = max(map(cell_len, labels))
     canvas = _Canvas(width - margin - 2, rows)
@@ -90,8 +87,6 @@ def _drawn(traces: Sequence[Mapping[str, Any]], axis: str) -> list[_Drawn]:
     for index, each in enumerate(chosen):
         symbol = each.get("marker", {}).get("symbol", "circle")
         mark = _MARKS.get(symbol, "●") if each in marks else _SERIES[index % len(_SERIES)] if several else ""
-        # A line from one point to nowhere can't be seen.
-        mark = mark or ("●" if len(each["x"]) < 2 else "")
         xy = list(zip(each["x"], each["y"], strict=True))
         found.append(_Drawn(each.get("name", "") if several or each in marks else "", xy, mark))
     return found
@@ -125,11 +120,6 @@ class _Scale:
         if self.is_log:
             low, high, at = math.log(low), math.log(high), math.log(at)
         return 0.5 if high == low else (at - low) / (high - low)
-
-    def back(self, place: float) -> float:
-        if self.is_log:
-            return math.exp(math.log(self.low) + place * (math.log(self.high) - math.log(self.low)))
-        return self.low + place * (self.high - self.low)
 
 
 class _Canvas:
@@ -182,15 +172,22 @@ class _Canvas:
         ]
 
 
+def _upwards(axis: Mapping[str, Any], values: Sequence[float]) -> _Scale:
+    """The scale of a vertical axis, with one of its ticks at least, by which a height can be told."""
+    is_log, ticks = axis.get("type") == "log", axis.get("tickvals", ())
+    scale = _Scale.of([*values, *([0.0] if axis.get("rangemode") == "tozero" else [])], is_log=is_log)
+    if not ticks or any(scale.low <= tick <= scale.high for tick in ticks):
+        return scale
+    nearest = min(ticks, key=lambda tick: min(abs(tick - scale.low), abs(tick - scale.high)))
+    return _Scale.of([scale.low, scale.high, nearest], is_log=is_log)
+
+
 def _labels(axis: Mapping[str, Any], scale: _Scale, rows: int) -> list[str]:
     """What stands before each row: the axis' own ticks where they lie, the outer ones first."""
     ticks = list(zip(axis.get("tickvals", ()), axis.get("ticktext", ()), strict=False))
     if not ticks:
         ticks = [(value, format_number(value)) for value in (scale.high, scale.low)]
     inside = [each for each in ticks if scale.low <= each[0] <= scale.high]
-    if not inside:  # all lies between two ticks: the nearer one, so that the height can be told at all
-        middle = scale.back(0.5)
-        inside = [min(ticks, key=lambda each: abs(math.log(each[0] / middle)) if each[0] > 0 < middle else math.inf)]
     labels = [""] * rows
     for value, text in [inside[-1], inside[0], *inside[1:-1]]:
         row = min(int((1 - scale(value)) * rows), rows - 1)

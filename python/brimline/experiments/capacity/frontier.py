@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from brimline.execution import SoFar
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import time_needed
@@ -109,6 +110,12 @@ class Frontier:
             if probe is not None:
                 return probe
         return None
+
+    def so_far(self, trials: Sequence[Trial]) -> SoFar:
+        """Of the search that is at work, else the last; how long all take yet isn't known."""
+        at_work = (i for i, each in enumerate(self._searches) if each.next_probe(self._seen_by(i, trials)) is not None)
+        index = next(at_work, len(self._searches) - 1)
+        return replace(self._searches[index].so_far(self._seen_by(index, trials)), left_s=None, left_max_s=None)
 
     def conclude(self, trials: Sequence[Trial]) -> FrontierConclusion:
         """What the trials so far show; also of a search that was broken off."""

@@ -8,11 +8,13 @@ resumed from its trials, and tested without a server.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from brimline.execution import SoFar
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.bracket import BracketState
 from brimline.experiments.capacity.conclusion import CapacityConclusion, conclude
 from brimline.experiments.capacity.outcome import to_repeat
 from brimline.experiments.capacity.search_state import SearchState
+from brimline.experiments.capacity.so_far import search_so_far
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import Sweep
 from brimline.experiments.trial import Probe, Stage, Trial, broken_off, of_stage
@@ -54,6 +56,10 @@ class Capacity:
         if swept is not None:
             return swept if self._affordable(state, swept.cost_s) else None
         return self._next_at_load(state)
+
+    def so_far(self, trials: Sequence[Trial]) -> SoFar:
+        """What those who look on are told after `trials`."""
+        return search_so_far(self._state(trials))
 
     def conclude(self, trials: Sequence[Trial]) -> CapacityConclusion:
         """What the trials so far show; also of a search that was broken off."""

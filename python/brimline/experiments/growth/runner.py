@@ -87,7 +87,7 @@ def run_growth(machine: Growth, work: GrowthWork, *, done: Sequence[GrowthTrial]
         began_s = time.monotonic()
         directory, trial = _load(task, work) if task.stage == "load" else _query(task, work)
         trials.append(trial)
-        work.context.progress.note(f"{describe_task(task)}: {describe_outcome(trials[-1])}")
+        work.context.progress.outcome(f"{describe_task(task)}: {describe_outcome(trials[-1])}")
         if len(trials) == 1 and trial.load is not None:
             _advise(trial.load, work)
         if trials[-1].ended_by != "completed":

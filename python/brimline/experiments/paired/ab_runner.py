@@ -48,7 +48,7 @@ def run_arms(
         observation = observe(record)
         outcome = describe_outcome(observation)
         writer.event("trial", directory=directory.name, outcome=outcome)
-        arm.context.progress.note(f"{title}: {outcome}")
+        arm.context.progress.outcome(f"{title}: {outcome}")
         if not warned and (behind := fell_behind(observation)):
             warned = True
             arm.context.progress.note(f"warning: {title}: {behind}; a lower rate would tell more about the server")

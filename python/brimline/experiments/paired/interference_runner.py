@@ -48,7 +48,7 @@ def run_sides(
         made.append(trial)
         outcome = trial.problem or describe_outcome(observe(record))
         writer.event("trial", directory=directory.name, outcome=outcome)
-        context.progress.note(f"{title}: {outcome}")
+        context.progress.outcome(f"{title}: {outcome}")
     return made
 
 

@@ -72,7 +72,7 @@ def run_scans(asked: Sequence[ScanProbe], place: ScanPlace, writer: ExperimentWr
             raise
         for scenario in scenarios:
             started += 1
-            place.context.progress.note(f"query {started} of {len(asked)}: {scenario.probe.label}: {scenario.end()}")
+            place.context.progress.outcome(f"query {started} of {len(asked)}: {scenario.probe.label}: {scenario.end()}")
 
 
 def _measure(scenarios: Sequence["_Scenario"], place: ScanPlace) -> None:

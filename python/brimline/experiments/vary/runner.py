@@ -183,7 +183,7 @@ def _run(
     trial = read_vary_trial(probe, record, server=server, observation=observation)
     outcome = trial.reasons[0] if trial.reasons else describe_outcome(observation)
     work.writer.event("trial", directory=directory.name, outcome=outcome)
-    work.progress.note(f"{title}: {outcome}")
+    work.progress.outcome(f"{title}: {outcome}")
     return directory, trial
 
 

@@ -1,0 +1,175 @@
+"""Owns the live screen as lines: what is measured now, the last intervals, and what a search knows until now."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from brimline.execution import Outcome, Recent, SoFar
+from brimline.units import UNKNOWN_TEXT, format_duration, format_number, format_percentage, format_rate
+
+WIDTH_MIN, HEIGHT_MIN = 40, 16
+"""What the screen needs; a smaller terminal has plain lines."""
+OUTCOMES_SHOWN = 2
+_SPARKS = "▁▂▃▄▅▆▇█"
+_MARKS: Mapping[Outcome, tuple[str, str]] = {
+    "met": ("●", "green"),
+    "missed": ("×", "bold red"),
+    "unsettled": ("◇", "yellow"),
+    "measured": ("●", "cyan"),
+}
+_LABEL_COLUMNS, _VALUE_COLUMNS = 14, 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """What is shown. `recent` has None between two runs; `offered` is empty where nothing is said of it."""
+
+    title: str
+    state: str  # "43 %, about 32 s left"
+    unit: str  # "ops/s" | "documents/s"
+    offered: str
+    clock: str  # "response" | "service"
+    recent: Sequence[Recent | None]
+    so_far: SoFar | None
+    outcomes: Sequence[str]
+
+    def lines(self, width: int) -> list[Text]:
+        """At most `width` columns wide; the last line is empty, so that what is said next begins there."""
+        lines = [self._heading(width), *self._figures(width)]
+        if self.so_far is not None:
+            lines += _known(self.so_far, width)
+        lines += [Text(each, style="dim") for each in self.outcomes[-OUTCOMES_SHOWN:]]
+        for line in lines:
+            line.truncate(width, overflow="ellipsis")
+        return [*lines, Text("")]
+
+    def _heading(self, width: int) -> Text:
+        room = max(width - cell_len(self.state) - 2, 0)
+        title = Text(self.title, style="bold")
+        title.truncate(room, overflow="ellipsis")
+        return Text.assemble(title, " " * (width - title.cell_len - cell_len(self.state)), (self.state, "cyan"))
+
+    def _figures(self, width: int) -> list[Text]:
+        by_document = self.unit == "documents/s"
+
+        def rate(each: Recent) -> float:
+            return each.documents_per_s if by_document else each.answered_per_s
+
+        return [
+            self._row("answered", lambda each: format_rate(rate(each), unit=self.unit), rate, width, "green"),
+            _line("offered", self.offered) if self.offered else Text(""),
+            self._row(f"{self.clock} p50", lambda each: _time(each.p50_ns), lambda each: each.p50_ns, width, "cyan"),
+            self._row(f"{self.clock} p99", lambda each: _time(each.p99_ns), lambda each: each.p99_ns, width, "magenta"),
+            self._row(
+                "errors",
+                lambda each: format_percentage(each.failed_share),
+                lambda each: each.failed_share,
+                width,
+                "red",
+            ),
+        ]
+
+    def _row(
+        self, label: str, text: Callable[[Recent], str], value: Callable[[Recent], float | None], width: int, style: str
+    ) -> Text:
+        now = next((each for each in reversed(self.recent) if each is not None), None)
+        line = _line(label, UNKNOWN_TEXT if now is None else text(now))
+        room = width - _VALUE_COLUMNS - _LABEL_COLUMNS
+        if room > 0:
+            line.pad_right(max(_LABEL_COLUMNS + _VALUE_COLUMNS - line.cell_len, 0))
+            line.append(sparkline([None if each is None else value(each) for each in self.recent[-room:]]), style=style)
+        return line
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """One character for each value, its height from 0 to the highest; a blank where there is none."""
+    highest = max((value for value in values if value is not None), default=0.0)
+    top = len(_SPARKS) - 1
+    return "".join(
+        " " if value is None else _SPARKS[math.ceil(value / highest * top) if highest else 0] for value in values
+    )
+
+
+def _line(label: str, value: str) -> Text:
+    return Text.assemble((set_cell_size(label, _LABEL_COLUMNS), "dim"), value)
+
+
+def _time(value_ns: int | None) -> str:
+    return UNKNOWN_TEXT if value_ns is None else format_duration(value_ns)
+
+
+def _known(so_far: SoFar, width: int) -> list[Text]:
+    """The estimate and, on one axis below it, its interval and every probe."""
+    loads = [load for load, _ in so_far.probes]
+    bounds = [bound for bound in (so_far.low, so_far.high) if bound is not None]
+    searched = so_far.figure is not None or bounds or any(outcome != "measured" for _, outcome in so_far.probes)
+    lines = [_line("estimate", _estimate(so_far))] if searched or not loads else []
+    if not loads:
+        return lines
+    axis = _Axis(min(loads + bounds), max(loads + bounds), width - _LABEL_COLUMNS)
+    if bounds:
+        lines.append(Text.assemble(_line("", ""), axis.interval(so_far)))
+    lines.append(Text.assemble(_line("probes", ""), axis.marks(so_far.probes)))
+    return [*lines, Text.assemble(_line("", ""), axis.ends(so_far))]
+
+
+def _estimate(so_far: SoFar) -> str:
+    low, high = (None if bound is None else format_number(bound, digits=4) for bound in (so_far.low, so_far.high))
+    if so_far.figure is not None:
+        return f"{format_number(so_far.figure, digits=4)} {so_far.unit}, 95 % interval {low}–{high}"
+    if low is not None and high is not None:
+        return f"{low} {so_far.unit} met the objective, {high} missed it"
+    if low is not None:
+        return f"at least {low} {so_far.unit}"
+    return "not known yet" if high is None else f"below {high} {so_far.unit}"
+
+
+class _Axis:
+    """Loads from left to right, on a logarithmic scale."""
+
+    def __init__(self, low: float, high: float, columns: int) -> None:
+        self._low, self._high, self._columns = low, high, max(columns, 1)
+
+    def _place(self, load: float) -> int:
+        if self._high <= self._low or self._low <= 0:
+            return (self._columns - 1) // 2
+        share = math.log(load / self._low) / math.log(self._high / self._low)
+        return round(min(max(share, 0.0), 1.0) * (self._columns - 1))
+
+    def interval(self, so_far: SoFar) -> Text:
+        """From the lower to the upper end, `┤` and `├` where there is one, and the figure between."""
+        left = 0 if so_far.low is None else self._place(so_far.low)
+        right = self._columns - 1 if so_far.high is None else self._place(so_far.high)
+        cells = [" "] * self._columns
+        for column in range(left, right + 1):
+            cells[column] = "─"
+        if so_far.low is not None:
+            cells[left] = "├"
+        if so_far.high is not None:
+            cells[right] = "┤"
+        if so_far.figure is not None:
+            cells[self._place(so_far.figure)] = "┼"
+        return Text("".join(cells), style="cyan")
+
+    def marks(self, probes: Sequence[tuple[float, Outcome]]) -> Text:
+        """A mark for each probe; of several at one place the last."""
+        cells: list[tuple[str, str]] = [(" ", "")] * self._columns
+        for load, outcome in probes:
+            cells[self._place(load)] = _MARKS[outcome]
+        return Text.assemble(*cells)
+
+    def ends(self, so_far: SoFar) -> Text:
+        """The lowest and the highest load, and what the marks are."""
+        low, high = format_number(self._low), format_number(self._high)
+        seen = dict.fromkeys(outcome for _, outcome in so_far.probes)
+        legend = "  ".join(f"{_MARKS[each][0]} {each}" for each in seen if each != "measured")
+        text = f"{legend}  {so_far.unit}".strip()
+        if low == high:
+            return Text(f"{high}  {text}", style="dim")
+        space = self._columns - cell_len(low) - cell_len(high) - cell_len(text)
+        if space < 2:
+            text, space = "", space + cell_len(text)
+        return Text(f"{low}{' ' * (space // 2)}{text}{' ' * (space - space // 2)}{high}", style="dim")

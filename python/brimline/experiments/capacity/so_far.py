@@ -1,0 +1,39 @@
+"""Owns what a search tells those who look on: its estimate until now, its probes, the time that is left."""
+
+from collections.abc import Mapping
+
+from brimline.execution import Outcome, SoFar
+from brimline.experiments.capacity.bracket import BracketState
+from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.search_state import SearchState
+from brimline.experiments.cost import capacity_time
+from brimline.stats.estimate import CONFIDENCE
+
+_OUTCOMES: Mapping[TrialOutcome, Outcome] = {TrialOutcome.PASS: "met", TrialOutcome.FAIL: "missed"}
+
+
+def search_so_far(state: SearchState) -> SoFar:
+    """The estimate once a load is known that was too much and one that wasn't, before that what is known of either."""
+    probes = [(each.load, _OUTCOMES.get(each.outcome, "unsettled")) for each in state.judged]
+    figure, low, high = _estimate(state, probes)
+    time = capacity_time(state.settings)
+    return SoFar(
+        unit=state.settings.axis.unit,
+        figure=figure,
+        low=low,
+        high=high,
+        probes=probes,
+        left_s=max(time.typical_s - state.spent_s, 0.0),
+        left_max_s=max(time.max_s - state.spent_s, 0.0),
+    )
+
+
+def _estimate(
+    state: SearchState, probes: list[tuple[float, Outcome]]
+) -> tuple[float | None, float | None, float | None]:
+    if state.judged and state.bracket.state is BracketState.CLOSED:
+        posterior = state.posterior("bracket", "bisect", "verify", "reused")
+        return posterior.quantile(0.5), *posterior.interval(CONFIDENCE)
+    met = [load for load, outcome in probes if outcome == "met"]
+    missed = [load for load, outcome in probes if outcome == "missed"]
+    return None, max(met, default=None), min(missed, default=None)
