@@ -1,4 +1,4 @@
-"""Owns the page of JSON's keys: every document, and what stands in the files of a record."""
+"""Owns the pages of JSON's keys: of every document, and of the files of a record."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -9,60 +9,91 @@ from brimline.report.json_keys import MEANINGS
 from tools.reference.docstrings import docstrings_behind
 from tools.reference.json_documents import Keys, keys_of
 from tools.reference.markdown import code, page, plain, table
+from tools.reference.server_columns import server_columns
 
 _Maker = Callable[..., Any] | type
+_SOURCE = "the functions that make the JSON; their meaning is in python/brimline/report/json_keys"
 
-_DOCUMENTS: Mapping[str, tuple[str, str]] = {
-    "A run or a load": ("report.run.as_json:run_document", "`run`, `load`, and `analysis.json` of either"),
-    "A capacity search": ("report.search.as_json:capacity_document", "`capacity`"),
-    "An SLO frontier": ("report.search.as_json:frontier_document", "`capacity` with several limits of one metric"),
-    "A sweep": ("report.search.as_json:sweep_document", "`sweep`"),
-    "A factor sweep": ("report.vary.as_json:vary_document", "`sweep --vary`"),
-    "Growth": ("report.growth.as_json:growth_document", "`grow`"),
-    "A scan": ("report.scan.as_json:scan_document", "`scan`"),
-    "A comparison": ("report.comparison.as_json:comparison_document", "`ab` and `compare`"),
+_Places = Mapping[str, tuple[str, str]]
+"""By the heading of a document: the function that makes it, or its type, and where the document is met."""
+
+_DOCUMENTS: _Places = {
+    "A run or a load": ("report.run.as_json:run_document", "From `run`, `load`, and `analysis.json` of either"),
+    "A capacity search": ("report.search.as_json:capacity_document", "From `capacity`"),
+    "An SLO frontier": ("report.search.as_json:frontier_document", "From `capacity` with several limits of one metric"),
+    "A sweep": ("report.search.as_json:sweep_document", "From `sweep`"),
+    "A factor sweep": ("report.vary.as_json:vary_document", "From `sweep --vary`"),
+    "Growth": ("report.growth.as_json:growth_document", "From `grow`"),
+    "A scan": ("report.scan.as_json:scan_document", "From `scan`"),
+    "A comparison": ("report.comparison.as_json:comparison_document", "From `ab` and `compare`"),
     "Interference": (
         "report.comparison.interference_view:interference_document",
-        "`interfere`, beside the keys of a comparison",
+        "From `interfere`, beside the keys of a comparison",
     ),
-    "Trends": ("report.comparison.as_json:trend_document", "`trend`"),
-    "Imported results": ("report.imported.view:imported_document", "`import-results`"),
-    "An import of data": ("report.data_import.view:import_document", "`import`"),
-    "Nothing left to load": ("api.results:AlreadyLoaded.to_dict", "`load --resume`, where all is there"),
-    "Every report": ("report.lint_section:lint_document", "every document of a run, an experiment or a comparison"),
-    "Rows": ("api.generate:GenerateResult.to_dict", "`generate`"),
-    "Lint": ("api.lint:LintResult.to_dict", "`lint`"),
-    "List": ("cli.list_:_document", "`list`"),
-    "Doctor": ("cli.doctor:_document", "`doctor`"),
-    "Workloads": ("cli.workloads:_document", "`workloads`"),
-    "Labs": ("cli.lab:_document", "`lab up`, `lab status`, and a list of them `lab list`"),
-    "An error": ("cli.output:error_document", "every verb with `--json` that ends with an error"),
-    "Totals of a run": ("record.model:Summary", "`summary` in `record.json` of a run"),
-    "Columns of operations.csv": ("record.model:OperationRow", "one row for each operation kind, phase and interval"),
-    "Columns of intervals.csv": ("record.model:IntervalRow", "one row for each interval"),
+    "Trends": ("report.comparison.as_json:trend_document", "From `trend`"),
+    "Imported results": ("report.imported.view:imported_document", "From `import-results`"),
+    "An import of data": ("report.data_import.view:import_document", "From `import`"),
+    "Nothing left to load": ("api.results:AlreadyLoaded.to_dict", "From `load --resume`, where all is there"),
+    "Every report": (
+        "report.lint_section:lint_document",
+        "In the document of every report",
+    ),
+    "Rows": ("api.generate:GenerateResult.to_dict", "From `generate`"),
+    "Lint": ("api.lint:LintResult.to_dict", "From `lint`"),
+    "List": ("cli.list_:_document", "From `list`"),
+    "Doctor": ("cli.doctor:_document", "From `doctor`"),
+    "Workloads": ("cli.workloads:_document", "From `workloads`"),
+    "Labs": ("cli.lab:_document", "From `lab up`, `lab status`, and a list of them `lab list`"),
+    "An error": ("cli.output:error_document", "From every verb with `--json` that ends with an error"),
+}
+
+_FILES: _Places = {
+    "record.json of a run": ("record.writer:run_state", "Of every run, and of every trial that is one"),
+    "operations.csv": ("record.model:OperationRow", "A row for each operation kind, phase and interval"),
+    "intervals.csv": ("record.model:IntervalRow", "A row for each interval"),
+    "experiment.json": ("record.experiment:experiment_state", "Of every experiment"),
+    "environment.json": ("record.environment:capture_environment", "Of every run and every experiment"),
+    "record.json of an import": ("record.data_import:import_state", "From `import`"),
+    "record.json of imported results": ("record.imported_files:imported_state", "From `import-results`"),
 }
 
 
 def json_page() -> str:
     """The text of the page."""
-    titles = _titles()
-    parts = [part for maker, title in titles.items() for part in _section(maker, title, titles)]
     return page(
         "Keys of JSON",
         "`--json` prints one document on standard output. The same document lies beside a record, as `analysis.json`. "
         "Every key has its unit in its name, such as `_ns`, `_s`, `_ops_per_s`, `_bytes` or `_share`; a share is of 1. "
         "What is not known is null. A `<name>` stands for a name or a figure that is filled in.",
         "`brimline stat --json` prints a line for each look, with the [columns](../guides/stat.md) as keys.",
-        *parts,
-        source="the functions that make the JSON; their meaning is in python/brimline/report/json_keys",
+        *_sections(_DOCUMENTS),
+        source=_SOURCE,
     )
+
+
+def files_page() -> str:
+    """The text of the page."""
+    return page(
+        "Files of a record",
+        "What was measured is in files that any tool reads. Which files a record has is in "
+        "[the architecture](../../ARCHITECTURE.md#the-run-directory). "
+        "Times are in ns, on the run's clock unless a key says `unix`.",
+        *_sections(_FILES),
+        *server_columns(),
+        source=_SOURCE,
+    )
+
+
+def _sections(places: _Places) -> list[str]:
+    titles = _titles(places)
+    return [part for maker, title in titles.items() for part in _section(maker, title, titles, places)]
 
 
 def without_meaning() -> list[str]:
     """Keys that have no meaning; there must be none."""
     return sorted(
         f"{maker.__name__}.{path}"
-        for maker in _titles()
+        for maker in _all_makers()
         for path, _, meaning in _rows(maker, keys_of(maker), {}, "")
         if not meaning
     )
@@ -70,8 +101,12 @@ def without_meaning() -> list[str]:
 
 def left_over() -> list[str]:
     """Meanings of keys that no document has; there must be none."""
-    used = {name for maker in _titles() for name in _used(maker.__name__, keys_of(maker))}
+    used = {name for maker in _all_makers() for name in _used(maker.__name__, keys_of(maker))}
     return sorted(set(MEANINGS) - used)
+
+
+def _all_makers() -> dict[_Maker, str]:
+    return {**_titles(_DOCUMENTS), **_titles(_FILES)}
 
 
 def _used(maker: str, keys: Keys) -> Iterator[str]:
@@ -83,11 +118,11 @@ def _used(maker: str, keys: Keys) -> Iterator[str]:
                 yield from _used(maker, each)
 
 
-def _titles() -> Mapping[_Maker, str]:
+def _titles(places: _Places) -> dict[_Maker, str]:
     """Each document and each part of one, in the order in which they are met, with its heading."""
     titles: dict[_Maker, str] = {}
     parts: list[_Maker] = []
-    for title, (place, _) in _DOCUMENTS.items():
+    for title, (place, _) in places.items():
         titles[_found(place)] = title
     for maker in list(titles):
         parts += _below(maker, titles, parts)
@@ -125,11 +160,11 @@ def _found(place: str) -> _Maker:
     return maker
 
 
-def _section(maker: _Maker, title: str, titles: Mapping[_Maker, str]) -> Iterator[str]:
+def _section(maker: _Maker, title: str, titles: Mapping[_Maker, str], places: _Places) -> Iterator[str]:
     keys = keys_of(maker)
-    where = _DOCUMENTS.get(title)
+    where = places.get(title)
     yield f"## {title}"
-    yield f"From {where[1]}." if where else ""
+    yield f"{where[1]}." if where else ""
     if isinstance(maker, type):
         yield plain(keys.docstring.partition("\n\n")[0])
     rows = [(code(path), plain(meaning), held) for path, held, meaning in _rows(maker, keys, titles, "")]

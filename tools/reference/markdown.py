@@ -10,9 +10,11 @@ def page(title: str, *parts: str, source: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; "" where there are no rows."""
-    lines = [_row(cells) for cells in rows]
-    return "\n".join([_row(head), _row(["---"] * len(head)), *lines]) if lines else ""
+    """A table; "" where there are no rows. A column in which no row says anything is left out."""
+    body = [list(cells) for cells in rows]
+    said = [place for place in range(len(head)) if any(cells[place] for cells in body)]
+    lines = [_row([cells[place] for place in said]) for cells in (head, ["---"] * len(head), *body)]
+    return "\n".join(lines) if body else ""
 
 
 def code(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tools.reference.exit_codes import exit_codes_page
-from tools.reference.json_keys import json_page
+from tools.reference.json_keys import files_page, json_page
 from tools.reference.options import options_page
 from tools.reference.spec_keys import spec_page
 from tools.reference.verbs import verb_pages
@@ -18,5 +18,6 @@ def generated_pages() -> Mapping[str, str]:
         "options.md": options_page(),
         "spec.md": spec_page(),
         "json.md": json_page(),
+        "files.md": files_page(),
         "exit-codes.md": exit_codes_page(),
     }

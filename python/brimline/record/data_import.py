@@ -137,6 +137,19 @@ class ImportState:
     standstills: Sequence[Standstill] = ()
 
 
+def import_state(state: ImportState, files: Mapping[str, str]) -> dict[str, Any]:
+    """What `record.json` of an import holds. `files` are the digests of the others; none before it is sealed."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "brimline_version": brimline_version(),
+        "kind": KIND,
+        **asdict(state),
+        "message": redact_text(state.message),
+        "summary": {"started_unix_ns": state.started_unix_ns},
+        "files": files,
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRecord:
     """An import as it lies on disk."""
@@ -240,16 +253,8 @@ class ImportWriter(Closing):
         self.state = state
         if sealed:
             self._events.sync()
-        document = {
-            "format_version": FORMAT_VERSION,
-            "brimline_version": brimline_version(),
-            "kind": KIND,
-            **asdict(state),
-            "message": redact_text(state.message),
-            "summary": {"started_unix_ns": state.started_unix_ns},
-            "files": digests(self.directory, _SEALED_FILES) if sealed else {},
-        }
-        replace_json(self.directory / RECORD_FILE, document)
+        files = digests(self.directory, _SEALED_FILES) if sealed else {}
+        replace_json(self.directory / RECORD_FILE, import_state(state, files))
 
     def close(self) -> None:
         """Closes the files; idempotent."""

@@ -70,6 +70,21 @@ class ExperimentRecord:
     plan_hash: str = ""
 
 
+def experiment_state(kind: str, name: str, settings: Mapping[str, Any], plan_hash: str) -> dict[str, Any]:
+    """What `experiment.json` holds while the experiment runs."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "brimline_version": brimline_version(),
+        "kind": kind,
+        "name": name,
+        "settings": redact(settings),
+        "spec": SPEC_FILE,
+        "plan_hash": plan_hash,
+        "ended_by": None,
+        "message": "",
+    }
+
+
 class ExperimentWriter(Closing):
     """Writes one experiment's directory.
 
@@ -90,15 +105,7 @@ class ExperimentWriter(Closing):
         environment: Environment,
         plan_hash: str = "",
     ) -> None:
-        fixed = {
-            "format_version": FORMAT_VERSION,
-            "brimline_version": brimline_version(),
-            "kind": kind,
-            "name": name,
-            "settings": redact(settings),
-            "spec": SPEC_FILE,
-            "plan_hash": plan_hash,
-        }
+        fixed = experiment_state(kind, name, settings, plan_hash)
         make_directory(directory / TRIALS_DIRECTORY)
         if (directory / EXPERIMENT_FILE).exists():
             raise RecordError(f"{directory} already holds an experiment", hint="choose a new directory")

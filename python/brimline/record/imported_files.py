@@ -45,7 +45,7 @@ def write_imported(run: ImportedRun, runs_directory: Path) -> ImportedRun:
         replace_text(directory / INTERVALS_FILE, _csv(ActiveRow, run.active))
         replace_pieces(directory / LATENCY_FILE, _log(run))
         names = (OPERATIONS_FILE, INTERVALS_FILE, LATENCY_FILE)
-        state = _state(run) | {"files": {name: digest(directory / name) for name in names}}
+        state = imported_state(run) | {"files": {name: digest(directory / name) for name in names}}
         # Last: a directory without it is no record.
         replace_json(directory / RECORD_FILE, state)
     except (BrimlineError, KeyboardInterrupt):
@@ -96,7 +96,8 @@ def read_imported(directory: Path) -> ImportedRun:
         raise RecordError(f"{directory} is damaged: {error}", hint="import the files again") from error
 
 
-def _state(run: ImportedRun) -> dict[str, Any]:
+def imported_state(run: ImportedRun) -> dict[str, Any]:
+    """What `record.json` of imported results holds."""
     series = [
         asdict(each) | {"printed_percentiles_ns": {str(q): value for q, value in each.printed_percentiles_ns.items()}}
         for each in run.series

@@ -212,23 +212,36 @@ class RecordWriter(Closing):
         problems: list[str],
         files: Mapping[str, str],
     ) -> None:
-        state = {
-            "format_version": FORMAT_VERSION,
-            "brimline_version": brimline_version(),
-            "name": self._plan.name,
-            "ended_by": ended_by,
-            "message": message,
-            "summary": redact(summary),
-            "opcounters": opcounters,
-            "imbalances": problems,
-            "files": files,
-        }
+        state = run_state(self._plan.name, ended_by, message, summary, opcounters, problems, files)
         replace_json(self.directory / RECORD_FILE, state)
 
     def _with_what_is_kept(self, error: RecordError) -> RecordError:
         measured_s = self._measured_until_ns / 1e9
         kept = f"what was measured in the first {measured_s:.1f} s is kept in {self.directory}"
         return RecordError(error.message, hint=f"{kept}; {error.hint}" if error.hint else kept)
+
+
+def run_state(
+    name: str,
+    ended_by: str | None,
+    message: str,
+    summary: Summary | None,
+    opcounters: Opcounters | None,
+    problems: list[str],
+    files: Mapping[str, str],
+) -> dict[str, Any]:
+    """What `record.json` of a run holds. `files` are the digests of the others; none before it is sealed."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "brimline_version": brimline_version(),
+        "name": name,
+        "ended_by": ended_by,
+        "message": message,
+        "summary": redact(summary),
+        "opcounters": opcounters,
+        "imbalances": problems,
+        "files": files,
+    }
 
 
 def _begin(directory: Path) -> None:
