@@ -1,5 +1,6 @@
 """Owns a terminal for tests: a pseudo-terminal of a known size, and what its screen shows in the end."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -12,6 +13,8 @@ import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+_BEGUN = re.compile(r"\x1b(\[[?\d;]*)?$")
+"""A control sequence whose end is still to come."""
 _CONTROL = re.compile(r"\x1b\[(?P<private>\?)?(?P<numbers>[\d;]*)(?P<command>[A-Za-z])")
 
 
@@ -22,6 +25,7 @@ class Screen:
         self.columns = columns
         self.cursor_shown = True
         self._rows: list[list[str]] = [[]]
+        self._begun = ""
         self._row = self._column = 0
 
     @property
@@ -31,6 +35,10 @@ class Screen:
 
     def write(self, text: str) -> None:
         """Text with control sequences. Raises ValueError for one that isn't known here."""
+        text = self._begun + text
+        begun = _BEGUN.search(text)
+        self._begun = "" if begun is None else begun[0]
+        text = text.removesuffix(self._begun)
         at = 0
         while at < len(text):
             if found := _CONTROL.match(text, at):
@@ -78,6 +86,7 @@ class Terminal:
         self, command: Sequence[str], *, columns: int, rows: int = 40, environment: Mapping[str, str] | None = None
     ) -> None:
         self.screen = Screen(columns)
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.frames: list[list[str]] = []
         """The screen after each piece that was read."""
         self._master, slave = pty.openpty()
@@ -106,7 +115,7 @@ class Terminal:
                     read = b""
                 if not read:
                     break
-                self.screen.write(read.decode(errors="replace"))
+                self.screen.write(self._decoder.decode(read))
                 self.frames.append(self.screen.lines)
             if seen(self.screen.lines):
                 break

@@ -66,7 +66,7 @@ class Screen:
             self._row(
                 "errors",
                 lambda each: format_percentage(each.failed_share),
-                lambda each: each.failed_share,
+                lambda each: each.failed_share or None,
                 width,
                 "red",
             ),

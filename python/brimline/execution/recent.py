@@ -22,11 +22,13 @@ class Recent:
 
 
 def recent(samples: Samples, *, closed_loop: bool) -> list[Recent]:
-    """The intervals of `samples` in order; times are service times in a closed loop, else response times.
+    """The intervals of `samples` in order, without the drain, in which nothing is offered any more.
 
+    Times are service times in a closed loop, else response times.
     Decodes some kilobytes for each interval, so it is for those only who show it.
     """
-    rows = sorted(samples["operations"], key=_span)
+    drained = {(each["start_ns"], each["end_ns"]) for each in samples["intervals"] if each["phase"] == "drain"}
+    rows = sorted((row for row in samples["operations"] if _span(row) not in drained), key=_span)
     return [_interval(span, list(own), closed_loop=closed_loop) for span, own in groupby(rows, key=_span)]
 
 

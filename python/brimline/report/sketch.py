@@ -43,7 +43,7 @@ def sketched(chart: Chart, *, width: int, rows: int) -> list[str]:
         return []
     across = _Scale.of([x for x, _ in points], is_log=layout["xaxis"].get("type") == "log")
     up = _upwards(vertical, [*(y for _, y in points), *limits])
-    labels = _labels(vertical, up, rows)
+    labels = _labels(vertical, up, rows, first=limits)
     margin = max(map(cell_len, labels))
     canvas = _Canvas(width - margin - 2, rows)
     for limit in limits:
@@ -182,14 +182,15 @@ def _upwards(axis: Mapping[str, Any], values: Sequence[float]) -> _Scale:
     return _Scale.of([scale.low, scale.high, nearest], is_log=is_log)
 
 
-def _labels(axis: Mapping[str, Any], scale: _Scale, rows: int) -> list[str]:
-    """What stands before each row: the axis' own ticks where they lie, the outer ones first."""
+def _labels(axis: Mapping[str, Any], scale: _Scale, rows: int, *, first: Sequence[float]) -> list[str]:
+    """What stands before each row: the axis' own ticks where they lie, those in `first` and the outer ones first."""
     ticks = list(zip(axis.get("tickvals", ()), axis.get("ticktext", ()), strict=False))
     if not ticks:
         ticks = [(value, format_number(value)) for value in (scale.high, scale.low)]
     inside = [each for each in ticks if scale.low <= each[0] <= scale.high]
     labels = [""] * rows
-    for value, text in [inside[-1], inside[0], *inside[1:-1]]:
+    limits = [each for each in inside if each[0] in first]
+    for value, text in [*limits, inside[-1], inside[0], *inside[1:-1]]:
         row = min(int((1 - scale(value)) * rows), rows - 1)
         labels[row] = labels[row] or text
     return labels

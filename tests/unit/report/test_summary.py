@@ -131,6 +131,13 @@ def test_probes_stand_where_they_were() -> None:
     assert re.fullmatch(r" +└100 +p99 over load  ● pass  × fail +300", rows[4])
 
 
+def test_where_two_ticks_share_a_row_the_limit_is_named() -> None:
+    limit = {"type": "line", "xref": "x domain", "yref": "y2", "y0": 1e7, "y1": 1e7}
+    axis = {"type": "log", "tickvals": [5e6, 1e7, 1e8], "ticktext": ["5 ms", "10 ms", "100 ms"]}
+    drawn = chart([marks("circle", "pass", [1, 2], [5e6, 5e8])], shapes=[limit], yaxis2=axis)
+    assert sketched(drawn, width=60, rows=2)[1].startswith(" 10 ms │")
+
+
 def test_a_line_has_gaps_and_its_highest_point_above() -> None:
     line = {"mode": "lines", "yaxis": "y2", "name": "p99", "x": [0, 1, 2, 3, 4], "y": [1e6, None, 1e8, 1e6, 1e6]}
     band = {"mode": "lines", "yaxis": "y2", "name": "p99 band", "fill": "toself", "x": [0, 4], "y": [1e12, 1e12]}
