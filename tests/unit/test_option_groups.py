@@ -199,3 +199,56 @@ def test_help_has_a_part_for_each_group(capsys: pytest.CaptureFixture[str]) -> N
     printed = capsys.readouterr().out
     parts = [line.removesuffix(":") for line in printed.splitlines() if line.endswith(":") and line[0] != " "]
     assert parts == ["Arguments", "Options", "Workload", "Server", "Data", "Load", "Objective", "Output"]
+
+
+SERVER_WORDS = (
+    *("--mongod", "m", "--cache-gb", "0.5", "--topology", "replica-set-3", "--mongos", "s", "--network", "5ms"),
+    *("--cpu-share", "0.5", "--password-file", "p", "--runs-dir", "r", "--drop", "--lang", "zh", "-q"),
+)
+CALLS = [
+    pytest.param(words, id=words[0])
+    for words in (
+        ("run", "ycsb-c"),
+        ("capacity", "ycsb-c"),
+        ("sweep", "ycsb-c"),
+        ("ab", "ycsb-c", "--aa"),
+        ("interfere", "ycsb-c"),
+        ("grow", "ycsb-c", "--to", "2k", "--step", "1k"),
+        ("scan", "examples/queries-with-plans.yaml"),
+    )
+]
+
+
+@pytest.mark.parametrize("protocol", ["cold", "warm"])
+def test_queries_that_need_a_restart_are_refused_on_a_lab_before_it_is_started(
+    protocol: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("brimline.api.workplace.own_server", None)
+    words = ("grow", "ycsb-c", "--to", "2k", "--step", "1k", "--network", "5ms", "--runs-dir", str(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--protocol", protocol])
+    assert ended.value.code == 2
+    assert "leave --topology, --network and --cpu-share out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", CALLS)
+def test_what_is_said_of_servers_arrives_where_they_are_started(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("BRIMLINE_URI", raising=False)
+    got: list[Options] = []
+
+    def start(options: Options, **_: object) -> None:
+        got.append(options)
+        raise UsageError("as far as this")
+
+    monkeypatch.setattr("brimline.api.workplace.own_server", start)
+    with pytest.raises(SystemExit):
+        main([*words, *SERVER_WORDS, "--runs-dir", str(tmp_path)])
+    (options,) = got
+    said = {name: getattr(options, name) for name in declared(Options)}
+    assert said == {
+        "uri": None, "password_file": Path("p"), "null": False, "mongod": Path("m"), "server_version": None,
+        "cache_gb": 0.5, "topology": "replica-set-3", "mongos": Path("s"), "network": "5ms", "cpu_share": 0.5,
+        "data": None, "drop": True, "resume": False, "runs_directory": tmp_path, "language": "zh",
+    }  # fmt: skip

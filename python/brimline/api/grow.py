@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Unpack
 
 from brimline.api.options import Options
-from brimline.api.own_lab import refuse_client_routed
+from brimline.api.own_lab import refuse_client_routed, wants_lab
 from brimline.api.recording import recording
 from brimline.api.results import Result
 from brimline.api.resume import require_same
@@ -74,6 +74,11 @@ def grow_loaded(
         raise UsageError("a null target holds no data that could grow", hint="leave --null out")
     _require_indexable(settings, loaded)
     refuse_client_routed(options, verb="grow")
+    if settings.protocol is not Protocol.HOT and wants_lab(options):
+        raise UsageError(
+            f"{settings.protocol} queries need a server that brimline may start again, and those of a lab stay up",
+            hint="leave --topology, --network and --cpu-share out, or give --protocol hot",
+        )
     allow_connections(max(settings.connections))  # known before a server is started; again when it is known what it is
     with workplace(loaded, options, resume=resume) as place:
         deployment = place.context.deployment

@@ -39,7 +39,7 @@ def refuse_client_routed(options: Options, *, verb: str) -> None:
     if options.topology is not None and is_client_routed(options.topology):
         raise UsageError(
             f"{verb} speaks to one server, and {options.topology} are several",
-            hint="run, sweep and capacity use them all",
+            hint="run, sweep, capacity and ab use them all",
         )
 
 
