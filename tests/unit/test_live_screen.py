@@ -1,6 +1,7 @@
 """The live screen, fed with figures that are known: what stands on it, in place, on a terminal of any width."""
 
 import io
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -12,7 +13,7 @@ from brimline.cli.progress import TerminalProgress
 from brimline.cli.screen import sparkline
 from brimline.execution import Outcome, Recent, SoFar, Tick, recent
 from brimline.plan import NullTarget, Plan, resolve
-from brimline.record.model import SampleRow, Samples
+from brimline.record.model import IntervalRow, SampleRow, Samples
 from brimline.units import NS_PER_MS, NS_PER_S
 from tests.support.simulation import read_only
 from tests.support.terminal import Screen
@@ -68,6 +69,19 @@ def test_an_interval_has_all_operations_together() -> None:
     assert second == Recent(
         end_s=2.0, answered_per_s=0.0, documents_per_s=0.0, failed_share=0.0, p50_ns=None, p99_ns=None
     )
+    drain: IntervalRow = {
+        "phase": "drain",
+        "start_ns": later["start_ns"],
+        "end_ns": later["end_ns"],
+        "in_flight": 0,
+        "connections_up": 0,
+        "backlog": 0,
+        "workers_active": 0,
+        "engine_cpu_ns": 0,
+        "busiest_thread_cpu_ns": 0,
+        "process_cpu_ns": 0,
+    }
+    assert recent({"operations": [read, later, update], "intervals": [drain]}, closed_loop=False) == [first]
     assert recent(samples(read), closed_loop=True)[0].p99_ns is None, "service times weren't recorded"
 
 
@@ -146,6 +160,7 @@ def test_before_the_estimate_the_screen_says_what_is_known(plan: Plan) -> None:
     assert "below 900.0 ops/s" in watched.text
     watched.progress.so_far(lambda: SoFar(unit="connections", probes=[(1.0, "measured"), (8.0, "measured")]))
     assert "estimate" not in watched.text and watched.text.count("●") == 2
+    assert re.search(r"^ +1 +connections +8$", watched.text, re.MULTILINE)
     watched.progress.over()
 
 

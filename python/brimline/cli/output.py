@@ -77,7 +77,8 @@ def show_result(
                 for line in last:
                     out.print(line, soft_wrap=True)
             else:
-                shown = summarised(result.report, has_hint=error is not None and bool(error.hint))
+                said = error.message if error is not None and language == "en" else ""  # errors are English
+                shown = summarised(result.report, has_hint=error is not None and bool(error.hint), said=said)
                 print_summary(
                     in_language(shown, language), out, closing=last, lines_max=LINES_MAX - _line_count(error, out.width)
                 )

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from brimline.execution import Outcome, Recent, SoFar
-from brimline.units import UNKNOWN_TEXT, format_duration, format_number, format_percentage, format_rate
+from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_number, format_percentage, format_rate
 
 WIDTH_MIN, HEIGHT_MIN = 40, 16
 """What the screen needs; a smaller terminal has plain lines."""
@@ -20,7 +20,7 @@ _MARKS: Mapping[Outcome, tuple[str, str]] = {
     "unsettled": ("◇", "yellow"),
     "measured": ("●", "cyan"),
 }
-_LABEL_COLUMNS, _VALUE_COLUMNS = 14, 16
+_LABEL_COLUMNS, _VALUE_COLUMNS = 14, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +117,19 @@ def _known(so_far: SoFar, width: int) -> list[Text]:
 
 
 def _estimate(so_far: SoFar) -> str:
-    low, high = (None if bound is None else format_number(bound, digits=4) for bound in (so_far.low, so_far.high))
+    low, high = (None if bound is None else _load(bound, so_far.unit, digits=4) for bound in (so_far.low, so_far.high))
     if so_far.figure is not None:
-        return f"{format_number(so_far.figure, digits=4)} {so_far.unit}, 95 % interval {low}–{high}"
+        return f"{_load(so_far.figure, so_far.unit, digits=4)} {so_far.unit}, 95 % interval {low}–{high}"
     if low is not None and high is not None:
         return f"{low} {so_far.unit} met the objective, {high} missed it"
     if low is not None:
         return f"at least {low} {so_far.unit}"
     return "not known yet" if high is None else f"below {high} {so_far.unit}"
+
+
+def _load(load: float, unit: str, *, digits: int = 3) -> str:
+    """A rate to so many digits; connections and threads are whole."""
+    return format_number(load, digits=digits) if unit == "ops/s" else format_count(round(load))
 
 
 class _Axis:
@@ -163,7 +168,7 @@ class _Axis:
 
     def ends(self, so_far: SoFar) -> Text:
         """The lowest and the highest load, and what the marks are."""
-        low, high = format_number(self._low), format_number(self._high)
+        low, high = (_load(end, so_far.unit) for end in (self._low, self._high))
         seen = dict.fromkeys(outcome for _, outcome in so_far.probes)
         legend = "  ".join(f"{_MARKS[each][0]} {each}" for each in seen if each != "measured")
         text = f"{legend}  {so_far.unit}".strip()

@@ -16,19 +16,22 @@ _LIMITS = frozenset({"run", "sweep", "capacity", "frontier"})
 """Kinds of report whose section on the limit says why the answer is what it is."""
 
 
-def summarised(report: Report, *, has_hint: bool = False) -> Report:
+def summarised(report: Report, *, has_hint: bool = False, said: str = "") -> Report:
     """The parts of `report` that a terminal shows: why and how sure before the other facts, one chart, the next step.
 
-    With `has_hint` an error that follows says what to do next.
+    With `has_hint` an error that follows says what to do next. `said` is what it says of the answer.
     """
     why, sure = _why(report), _how_sure(report)
     others = [fact for fact in report.verdict.facts if not (why and fact.label == _STOPPED_BY)]
+    sentence = report.verdict.sentence
+    if sentence and sentence.rstrip(".").lower() in said.lower():
+        sentence = ""
     next_step = "" if has_hint else _next_step(report)
     charts = [block for section in report.sections for block in section.blocks if isinstance(block, Chart)]
     ends = [Facts(title="", facts=[Fact(label="next", value=next_step)])] if next_step else []
     return replace(
         report,
-        verdict=replace(report.verdict, facts=[*why, *sure, *others]),
+        verdict=replace(report.verdict, sentence=sentence, facts=[*why, *sure, *others]),
         sections=[
             Section(
                 id="summary",

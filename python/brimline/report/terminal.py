@@ -67,7 +67,8 @@ def print_summary(report: Report, console: Console, *, closing: Sequence[str], l
     room = lines_max - len(first) - sum(max(1, -(-line.cell_len // width)) for line in last)
     charts = [each for each in blocks if isinstance(each, Chart)]
     high, low = (_sketch(charts, width, console.encoding, rows) for rows in SKETCH_ROWS)
-    chart = high if room - len(high) >= _TEXT_LINES_GOOD else low if room - len(low) >= _TEXT_LINES_MIN else []
+    needed = min(_TEXT_LINES_MIN, bool(verdict.sentence) + len(verdict.facts[:_LEADING]))
+    chart = high if room - len(high) >= _TEXT_LINES_GOOD else low if room - len(low) >= needed else []
     room -= len(chart)
     text = _words(console, verdict, width, room)
     for line in [*first, *text, *chart, *last]:

@@ -101,6 +101,16 @@ def test_an_error_at_the_end_belongs_to_the_15_lines(
     assert not any(line.startswith("next:") for line in lines), "the hint says it"
 
 
+def test_what_the_error_says_makes_room_for_the_chart(every_kind: Mapping[str, Report]) -> None:
+    report = every_kind["capacity"]
+    report = replace(report, verdict=replace(report.verdict, sentence="At 98 connections: too late.", figure=""))
+    told = summarised(report, has_hint=True, said="no capacity: at 98 connections: too late")
+    lines = printed(told, lines_max=9)
+    assert not any("98 connections" in line for line in lines) and any("└" in line for line in lines)
+    assert any("How sure" in line for line in lines) and len(lines) <= 9
+    assert any("98 connections" in line for line in printed(summarised(report), lines_max=9))
+
+
 def test_details_are_every_table(every_kind: Mapping[str, Report], capsys: pytest.CaptureFixture[str]) -> None:
     result: Any = SimpleNamespace(report=every_kind["run"], html=Path(PATH), error=None)
     show_result(result, as_json=False, details=True)
