@@ -17,6 +17,7 @@ from tests.support.suite import pytest_runtest_makereport  # noqa: F401 (a hook)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    suite.keep_files_in_memory(config)
     suite.register(config)
 
 

@@ -3,10 +3,6 @@
 import json
 import resource
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +18,10 @@ from brimline.plan.model import LoadWork
 from brimline.record import RunRecord, read_record
 from brimline.report import run_report
 from brimline.servers import Deployment, control_client
-from brimline.servers.bundled import free_port
 from brimline.spec import load_spec
 from tests.support.command_line import CommandLine
+from tests.support.own_mongod import OwnMongod
 from tests.support.scripted_server import scripted_server
-from tests.support.server import required_mongod
-from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.mongod
 
@@ -120,52 +114,18 @@ def test_ctrl_c_says_how_the_load_goes_on(brimline_cli: CommandLine, mongod: Dep
     _check_whole(mongod.address, spec)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnMongod:
-    """A mongod that can be killed and started again on the same data and port."""
-
-    directory: Path
-    port: int
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    @contextmanager
-    def up(self) -> Iterator[subprocess.Popen[bytes]]:
-        words = ["--dbpath", self.directory, "--port", self.port, "--bind_ip", "127.0.0.1", "--wiredTigerCacheSizeGB"]
-        process = subprocess.Popen(
-            [str(required_mongod().path), *map(str, words), "0.25", "--nounixsocket"], stdout=subprocess.DEVNULL
-        )
-        try:
-            assert eventually(self._answers, timeout_s=60), "mongod did not start"
-            yield process
-        finally:
-            process.kill()
-            process.wait()
-
-    def _answers(self) -> bool:
-        with control_client(self.address, connect_timeout_s=0.5) as client:
-            try:
-                return bool(client.admin.command("ping")["ok"])
-            except Exception:
-                return False
-
-
 def test_a_load_goes_on_after_its_server_was_killed(brimline_cli: CommandLine, tmp_path: Path) -> None:
     spec = _spec(brimline_cli.directory)
-    server = OwnMongod(tmp_path / "data", free_port())
-    server.directory.mkdir()
-    uri = ("--uri", f"mongodb://{server.address}")
-    with server.up() as process:
+    with OwnMongod.running(tmp_path / "data") as server:
+        uri = ("--uri", server.uri)
         running = brimline_cli.start("load", spec, *uri)
         directory = brimline_cli.wait_for_samples("bulk", kind="load-")
-        process.kill()
+        server.kill()
         running.end().check_error(5, "the target went away", "--resume")
-    record = read_record(directory)
-    assert record.ended_by == "target_lost" and not record.imbalances
-    assert record.summary is not None and record.summary["inserts"]["unknown"] > 0
-    with server.up():
+        record = read_record(directory)
+        assert record.ended_by == "target_lost" and not record.imbalances
+        assert record.summary is not None and record.summary["inserts"]["unknown"] > 0
+        server.start()
         resumed = brimline_cli.run("load", spec, *uri, "--resume")
         assert resumed.exit_code == 0, resumed.stderr
         assert f"counted: {RECORDS // 1000} 000 documents in bulk.loaded, as intended" in resumed.stdout
@@ -179,7 +139,7 @@ def test_there_is_no_going_on_with_other_data(brimline_cli: CommandLine, mongod:
     other = brimline_cli.run("load", spec, *uri, "--resume", "--seed", "7")
     other.check_error(2, "the seed is", "without --resume")
     both = brimline_cli.run("load", spec, *uri, "--resume", "--drop")
-    both.check_error(2, "--resume", "one of the two")
+    both.check_error(2, "--drop and --resume exclude each other")
 
 
 def test_a_document_of_somebody_else_is_found_out(brimline_cli: CommandLine, mongod: Deployment) -> None:

@@ -1,6 +1,7 @@
 """Runs that end before their time: by Ctrl-C, by a signal, by the death of the server. What was measured is kept."""
 
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from brimline.record import read_record
+from brimline.servers import control_client
 from tests.support.command_line import CommandLine, Outcome
+from tests.support.own_mongod import OwnMongod
 from tests.support.scripted_server import scripted_server
 from tests.support.waiting import eventually
 
@@ -230,3 +233,16 @@ def test_a_server_that_dies_just_before_the_end_is_missed(brimline_cli: CommandL
         outcome = running.end(timeout_s=60)
     outcome.check_error(5, "the target went away", "is kept in")
     assert outcome.json()["verdict"]["value"] == "invalid"
+
+
+def test_a_client_of_a_server_that_is_gone_is_closed_without_waiting_for_it(tmp_path: Path) -> None:
+    hour_s, noted = 3600.0, list[bool]()
+    with OwnMongod.running(tmp_path / "db") as server:
+        client = control_client(server.address, connect_timeout_s=hour_s)
+        client.admin.command("ping")
+        server.kill()
+        assert eventually(lambda: not client.topology_description.has_readable_server(), timeout_s=30)
+        closing = threading.Thread(target=lambda: noted.append(client.close() is None), daemon=True)
+        closing.start()
+        closing.join(10)
+    assert noted == [True]

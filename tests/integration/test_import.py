@@ -6,11 +6,9 @@ import random
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import bson
-import pymongo
 import pytest
 
 from tests.support.command_line import CommandLine
@@ -56,7 +54,7 @@ def test_an_import_killed_twice_has_every_row_once(
     assert outcome.exit_code == 0, outcome.stderr
     counts = outcome.json()["counts"]
     assert counts["read"] == counts["inserted"] == ROWS
-    with pymongo.MongoClient[dict[str, Any]](own.uri) as client:
+    with own.client() as client:
         collection = client["killed"][f"c{seed}"]
         key = "_id" if name == "own.csv" else "k"
         assert collection.count_documents({}) == ROWS
@@ -70,7 +68,7 @@ def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
     with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
         at = ("--uri", server.uri, "-d", "dying", "-c", "c", "--writeConcern", concern)
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY, "--wait-for-server", "60s")
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             some = lambda: client["dying"]["c"].estimated_document_count() > ROWS // 10  # noqa: E731
             assert eventually(some, timeout_s=30)
         server.kill()
@@ -79,7 +77,7 @@ def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
         outcome = running.end()
         assert outcome.exit_code == 0, outcome.stderr
         assert outcome.json()["attempts"] == 2
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             assert client["dying"]["c"].count_documents({}) == ROWS
             assert len(client["dying"]["c"].distinct("k")) == ROWS
 
@@ -90,7 +88,7 @@ def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_t
     with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
         at = ("--uri", server.uri, "-d", "dying", "-c", "c", "--writeConcern", "{w: 1, j: false}")
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             some = lambda: client["dying"]["c"].estimated_document_count() > ROWS // 3  # noqa: E731
             assert eventually(some, timeout_s=30)
         server.kill()
@@ -98,10 +96,10 @@ def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_t
         outcome.check_error(5, "the server went away", "so far", "--resume")
         claimed = outcome.json()["certain_counts"]["inserted"]
         server.start()
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             assert client["dying"]["c"].count_documents({}) >= claimed
         assert brimline_cli.run("import", "--resume", "latest", "-q").exit_code == 0
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             assert client["dying"]["c"].count_documents({}) == ROWS
 
 
@@ -247,7 +245,7 @@ def test_another_writer_is_noticed(brimline_cli: CommandLine, tmp_path: Path, ro
     with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
         at = ("--uri", server.uri, "-d", "shared", "-c", "c")
         running = start(brimline_cli, 1, rows / "rows.csv", "--headerline", *at, *SLOWLY)
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             client["shared"]["c"].insert_one({"_id": "somebody else's"})
         outcome = running.end()
     outcome.check_error(4, "the import is not proven", f"where {ROWS // 1000} 000 should be")

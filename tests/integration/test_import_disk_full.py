@@ -4,9 +4,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pymongo
 import pytest
 
 from brimline.api.generate import generate
@@ -67,11 +65,11 @@ def test_a_server_that_ends_on_a_full_disk_is_gone_on_with_when_there_is_room(
         filler.unlink()
         server.kill()
         server.start()
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             assert client["full"]["c"].count_documents({}) >= certain, "nothing is claimed that isn't there"
         again = brimline_cli.run("import", "--resume", "latest", "-q", "--json")
         assert again.exit_code == 0, again.stderr
-        with pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with server.client() as client:
             assert client["full"]["c"].count_documents({}) == ROWS
 
 

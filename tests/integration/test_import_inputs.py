@@ -201,7 +201,7 @@ def test_a_server_that_dies_is_told_though_a_pipe_stays_open(brimline_cli: Comma
     lines = b'{"a":1}\n' * 60_000
     with OwnMongod.running(tmp_path / "db") as server:
         running = brimline_cli.start("import", "rows", "--uri", server.uri, "-d", "quiet", "-c", "c", "-q")
-        with fifo.open("wb", buffering=0) as pipe, pymongo.MongoClient[dict[str, Any]](server.uri) as client:
+        with fifo.open("wb", buffering=0) as pipe, server.client() as client:
             written = pipe.write(lines)
             some = lambda: client["quiet"]["c"].estimated_document_count() > 0  # noqa: E731
             assert written == len(lines) and eventually(some, timeout_s=60)

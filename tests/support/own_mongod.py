@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pymongo
 from pymongo.errors import PyMongoError
@@ -14,6 +14,8 @@ from pymongo.errors import PyMongoError
 from tests.support.server import required_mongod
 
 _START_TIMEOUT_S = 60.0
+_GONE_AFTER_MS = 2000
+"""How long a client looks for a server that was killed, also to say good-bye; pymongo's own 30 s are waited in full."""
 
 
 class OwnMongod:
@@ -39,7 +41,15 @@ class OwnMongod:
 
     @property
     def uri(self) -> str:
-        return f"mongodb://127.0.0.1:{self.port}"
+        return f"mongodb://{self.address}"
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def client(self) -> pymongo.MongoClient[dict[str, Any]]:
+        """A client that doesn't wait long where the server was killed meanwhile."""
+        return pymongo.MongoClient(self.uri, serverSelectionTimeoutMS=_GONE_AFTER_MS)
 
     def start(self) -> None:
         """Starts it and waits until it answers."""
@@ -65,7 +75,7 @@ class OwnMongod:
     def slow_inserts(self, *, each_ms: int = 20) -> Iterator[None]:
         """Each insert command takes so much longer: a load isn't over before something happens to it."""
         slow = {"failCommands": ["insert"], "blockConnection": True, "blockTimeMS": each_ms}
-        with pymongo.MongoClient[dict[str, object]](self.uri) as client:
+        with self.client() as client:
             client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=slow)
             try:
                 yield

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pymongo
+from pymongo import ReadPreference
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.server_description import ServerDescription
 from pymongo.synchronous import auth, command_cursor, cursor, monitor, pool, topology
@@ -41,6 +42,11 @@ class ControlClient(pymongo.MongoClient[dict[str, Any]]):
 
     def _conn_from_server(self, *arguments: Any) -> Any:
         return _readable(super()._conn_from_server(*arguments))
+
+    def _end_sessions(self, session_ids: list[Any]) -> None:
+        """Those of a server that is gone went with it: nobody waits for it only to say good-bye."""
+        if self.topology_description.has_readable_server(ReadPreference.PRIMARY_PREFERRED):
+            super()._end_sessions(session_ids)
 
 
 @contextmanager
