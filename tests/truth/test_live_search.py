@@ -29,7 +29,7 @@ class Noted(LiveProgress):
     def __init__(self, file: io.StringIO) -> None:
         console = progress_console(file=file, force_terminal=True, width=80, height=40, _environ={"TERM": "xterm"})
         super().__init__(console)
-        self.file = file
+        self.file, self.screen = file, Screen(80)
         self.known: list[SoFar] = []
         self.screens: list[list[str]] = []
 
@@ -38,9 +38,10 @@ class Noted(LiveProgress):
         super().so_far(tell)
 
     def end(self) -> None:
-        screen = Screen(80)
-        screen.write(self.file.getvalue().replace("\n", "\r\n"))
-        self.screens.append(screen.lines)
+        self.screen.write(self.file.getvalue().replace("\n", "\r\n"))
+        self.file.seek(0)
+        self.file.truncate()
+        self.screens.append(self.screen.lines)
         super().end()
 
 
