@@ -176,6 +176,17 @@ def test_the_time_left_is_the_longest_when_the_usual_one_is_over(plan: Plan) -> 
     watched.progress.over()
 
 
+def test_a_step_between_two_runs_is_said_in_place(plan: Plan) -> None:
+    watched = Watched(80)
+    watched.progress.step("starting [mongod]")
+    watched.progress.begin("step 1", plan)
+    watched.progress.step("waiting for a checkpoint")
+    watched.progress.step("warming up")
+    assert watched.screen.lines[:2] == ["starting [mongod] …", "warming up …"]
+    assert "checkpoint" not in watched.text and "step 1" not in watched.text
+    watched.progress.over()
+
+
 def terminal(*, width: int = 80, height: int = 24, term: str = "xterm", is_terminal: bool = True) -> Console:
     return Console(file=io.StringIO(), width=width, height=height, force_terminal=is_terminal, _environ={"TERM": term})
 

@@ -65,8 +65,12 @@ class LiveProgress:
         self._elapsed_s = 0.0
 
     def step(self, text: str) -> None:
-        """Something short begins."""
-        self._console.print(f"[dim]{text} …[/dim]", markup=True)
+        """Something short begins: said on the screen where it is there, else on a line of its own."""
+        if self._live is None:
+            self._console.print(f"{text} …", style="dim", markup=False)
+        else:
+            self._screen = replace(self._screen, title=f"{text} …", state="")
+            self._draw()
 
     def note(self, text: str) -> None:
         """Something to be remembered: it stays above the screen."""
