@@ -94,8 +94,9 @@ def test_a_load_killed_in_the_middle_goes_on(brimline_cli: CommandLine, mongod: 
     assert document["resumed_document_count"] == load["documents_present_before"]
     _check_whole(mongod.address, spec)
 
-    again = brimline_cli.run("load", spec, *uri, "--resume", "--json")
+    again = brimline_cli.run("load", spec, *uri, "--resume", "--json", "--junit", "load.xml")
     assert again.exit_code == 0, again.stderr
+    assert "nothing was sent" in (brimline_cli.directory / "load.xml").read_text()
     assert (again.json()["kind"], again.json()["document_count"]) == ("already_loaded", RECORDS)
 
 

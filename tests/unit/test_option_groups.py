@@ -18,8 +18,8 @@ from brimline.errors import UsageError
 from tools.reference.options import GROUPS
 
 SETTINGS: Any = {"uri": "mongodb://h", "mongod": "m", "server_version": "6.0", "topology": "replica-set-3"} | {
-    "null": True, "password_file": "p", "mongos": "s", "network": "5ms", "cpu_share": 0.5, "rate": "5/s",
-    "think_time": "1ms", "tlr": "1,1,1s", "arrivals": "poisson", "drop": True, "resume": True,
+    "null": True, "password_file": "p", "mongos": "s", "network": "5ms", "cpu_share": 0.5, "cache_gb": 0.5,
+    "rate": "5/s", "think_time": "1ms", "tlr": "1,1,1s", "arrivals": "poisson", "drop": True, "resume": True,
 }  # fmt: skip
 CONTRADICTIONS = [
     pytest.param(group, name, other, id=f"{name} {other}")
@@ -155,6 +155,7 @@ def _verbs() -> dict[str, Any]:
 
 
 MEASURING = ("capacity", "run", "sweep", "scan", "grow", "ab", "interfere")
+WORKING = (*MEASURING, "load", "import")
 
 
 def test_every_verb_that_measures_has_the_options_that_have_a_meaning_for_it() -> None:
@@ -170,9 +171,11 @@ def test_every_verb_that_measures_has_the_options_that_have_a_meaning_for_it() -
         "--cpu-share",
     }
     for verb in MEASURING:
-        assert {*servers, "-P", "-p", "--seed", "--drop", "--runs-dir", "--junit", "--lang", "--details"} <= taken[verb]
+        assert {*servers, "-P", "-p", "--seed", "--drop"} <= taken[verb]
         assert "--target" in taken[verb] or verb == "scan"  # which measures through the server's own driver
         assert "--null" in taken[verb] or verb in ("scan", "grow", "interfere")  # which need documents
+    for verb in WORKING:
+        assert {"--runs-dir", "--junit", "--lang", "--details", "--json", "--quiet"} <= taken[verb]
 
 
 @pytest.mark.parametrize(

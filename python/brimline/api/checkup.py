@@ -7,7 +7,7 @@ from typing import Unpack
 
 from brimline.api.generator_checks import encoding_ceiling, send_lag, socket_ceiling
 from brimline.api.options import URI_VARIABLE, Options, named_uri
-from brimline.api.own_server import refuse_version
+from brimline.api.own_server import refuse_own
 from brimline.api.workload import WorkloadWords, load_workload, overrides_of
 from brimline.doctor import Check, Planned, ServerInUse, examine
 from brimline.doctor.disk import free_at_server
@@ -44,7 +44,7 @@ def checkup(
         spec = load_workload(workload, **words).spec
     server = _server(spec, options)
     if server is not None:
-        refuse_version(options.server_version)
+        refuse_own(options)
     return examine(
         mongod=options.mongod,
         server_version=options.server_version,

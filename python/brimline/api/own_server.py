@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from brimline.api.options import Options
+from brimline.api.options.server import OF_ITS_OWN
 from brimline.api.own_lab import own_lab, router_of, wants_lab
 from brimline.errors import UsageError
 from brimline.execution import StopToken
@@ -30,28 +31,12 @@ def own_server(options: Options, *, say: Callable[[str], None], stop: StopToken)
         yield deployment
 
 
-def refuse_version(server_version: str | None) -> None:
-    """Where a server was named, or none is wanted, a version to start contradicts it. Raises UsageError."""
-    if server_version is not None:
-        raise UsageError(
-            f"--server-version {server_version} starts a server of brimline's own, and another target was named",
-            hint="leave --server-version out, or --uri (also in the workload and in BRIMLINE_URI) and --null",
-        )
-
-
 def refuse_own(options: Options) -> None:
-    """The same for all that says what server to start. Raises UsageError."""
-    refuse_version(options.server_version)
-    given = {
-        "--mongod": options.mongod,
-        "--topology": options.topology,
-        "--mongos": options.mongos,
-        "--network": options.network,
-        "--cpu-share": options.cpu_share,
-    }
-    for name, value in given.items():
-        if value is not None:
+    """Where a server was named, or none is wanted, what says how to start one contradicts it. Raises UsageError."""
+    for name, option in options.given.items():
+        if name in OF_ITS_OWN:
+            given = f"{option.name} {getattr(options, name)}"
             raise UsageError(
-                f"{name} {value} is of servers that brimline starts, and another target was named",
-                hint=f"leave {name} out, or --uri (also in the workload and in BRIMLINE_URI) and --null",
+                f"{given} is of servers that brimline starts, and another target was named",
+                hint=f"leave {option.name} out, or --uri (also in the workload and in BRIMLINE_URI) and --null",
             )

@@ -65,6 +65,9 @@ def placed(
     variants = {levels: _variant(settings, levels, workloads, options) for levels in settings.combinations}
     uri = next((uri for each in variants.values() if (uri := given_uri(each.loaded.spec, options))), None)
     _check_surroundings(settings.factors, options, uri)
+    variants = {
+        levels: replace(each, options=_options(settings.named(levels), options)) for levels, each in variants.items()
+    }
     for variant in variants.values():
         _check_routing(variant)
         _check_client(variant)
@@ -128,7 +131,7 @@ def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, optio
     reads = next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None)
     return Variant(
         loaded=loaded,
-        options=_options(named, options),
+        options=options,
         index=index,
         reads=reads,
         compression=named.get(COMPRESSION),

@@ -37,7 +37,7 @@ def import_data(
         ServerOptions,
         without("null", uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI."),
     ],
-    output: Annotated[opt.OutputOptions, without("junit")],
+    output: opt.OutputOptions,
     *,
     files: Annotated[
         list[str] | None,

@@ -40,17 +40,18 @@ def write_outcome(result: "Result", junit: Path | None, *, suite: str) -> None:
     figure = f"{verdict.caption}: {verdict.figure} {verdict.unit}".rstrip()
     interval = f" ({verdict.interval})" if verdict.interval else ""
     text = f"{figure}{interval}. {verdict.sentence}" if verdict.figure else verdict.sentence
-    _write_case(junit, "pass", suite=suite, name=result.report.name, text=text)
+    write_case(junit, "pass", suite=suite, name=result.report.name, text=text)
 
 
 def write_error(message: str, junit: Path, *, suite: str, name: str, exit_code: int) -> None:
     """Writes one test case for a command that ended with an error, so that no older file stays green."""
     verdict = "fail" if exit_code == GateFailed.exit_code else "inconclusive"
     kind = _KINDS.get(exit_code, "interrupted" if exit_code > _SIGNALS_FROM else "error")
-    _write_case(junit, verdict, suite=suite, name=name, text=message, kind=kind)
+    write_case(junit, verdict, suite=suite, name=name, text=message, kind=kind)
 
 
-def _write_case(junit: Path, verdict: str, *, suite: str, name: str, text: str, kind: str = "") -> None:
+def write_case(junit: Path, verdict: str, *, suite: str, name: str, text: str, kind: str = "") -> None:
+    """Writes one test case. Raises RecordError."""
     from brimline.analysis.gate import GateCase, GateVerdict
 
     write_cases([GateCase(name=name, verdict=GateVerdict(verdict), text=text, kind=kind)], junit, suite=suite)

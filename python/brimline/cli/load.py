@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from brimline.api.load import load_loaded
 from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
 from brimline.cli import options as opt
-from brimline.cli.grouped import grouped, only, without
+from brimline.cli.grouped import grouped, only
+from brimline.cli.junit import write_case
 from brimline.cli.output import finish, print_said, printing
 from brimline.units import format_count
 from brimline.wording import message
@@ -26,7 +27,7 @@ def load(
     ],
     data: Annotated[DataOptions, only("drop", "resume")],
     load: Annotated[LoadOptions, only("records", "seed", "target", "connections", "threads", "in_flight")],
-    output: Annotated[opt.OutputOptions, without("junit")],
+    output: opt.OutputOptions,
 ) -> int:
     """Load a workload's records into a server and have it count them."""
     result = load_loaded(opt.loaded(workload, load, loads_only=True), opt.surroundings(server, output, data))
@@ -55,14 +56,16 @@ def _counted(result: "LoadResult") -> Iterator[str]:
 
 
 def _say(result: "AlreadyLoaded", output: opt.OutputOptions) -> int:
+    nothing_to_do = message(
+        "{namespace} holds all {count} documents already: nothing was sent",
+        namespace=result.namespace,
+        count=format_count(result.document_count),
+    )
+    if output.junit is not None:
+        write_case(output.junit, "pass", suite="load", name=result.namespace, text=nothing_to_do)
     with printing():
         if output.as_json:
             sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
         else:
-            nothing_to_do = message(
-                "{namespace} holds all {count} documents already: nothing was sent",
-                namespace=result.namespace,
-                count=format_count(result.document_count),
-            )
             print_said(nothing_to_do, output.language)
     return 0

@@ -12,7 +12,7 @@ from brimline.servers.catalogue import offered
 from brimline.servers.lab.names import TOPOLOGIES, read_topology
 from brimline.servers.lab.network import read_network
 
-_OF_ITS_OWN = ("mongod", "server_version", "topology", "mongos", "network", "cpu_share")
+OF_ITS_OWN = ("mongod", "server_version", "cache_gb", "topology", "mongos", "network", "cpu_share")
 """What says how the servers are that brimline starts."""
 
 
@@ -29,7 +29,7 @@ class ServerOptions(Group):
         "--uri",
         "URI",
         "Server to use, as mongodb://HOST:PORT; or set BRIMLINE_URI. Otherwise a mongod of brimline's own.",
-        excludes=("null", *_OF_ITS_OWN),
+        excludes=("null", *OF_ITS_OWN),
     )
     password_file: Path | None = option(
         "--password-file",
@@ -37,7 +37,7 @@ class ServerOptions(Group):
         "Password of the user that the address names; or set BRIMLINE_PASSWORD.",
         excludes=("null",),
     )
-    null: bool = option("--null", "", "No server: the generator's own ceiling.", default=False, excludes=_OF_ITS_OWN)
+    null: bool = option("--null", "", "No server: the generator's own ceiling.", default=False, excludes=OF_ITS_OWN)
     mongod: Path | None = option(
         "--mongod", "FILE", "Start this mongod instead of the bundled one.", excludes=("server_version",)
     )
