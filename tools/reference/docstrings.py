@@ -7,9 +7,11 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise, takewhile
 
 
+@cache
 def docstrings_behind(owner: type) -> Mapping[str, str]:
     """What stands behind each attribute in the body of a class, by the attribute's name."""
     source = textwrap.dedent(inspect.getsource(owner))
