@@ -104,7 +104,7 @@ RUNS: Mapping[str, str] = {
     "p999_ns": "99.9th percentile. Null where it lies among what was never answered.",
     "<name>_ns": "The percentile of this name: `p50` to `p9999`.",
     "<name>_interval_ns": "The 95 % interval of that percentile.",
-    "<name>_enough_samples": "Whether reports print that percentile as a figure; else reports print the lower end, with ≥.",
+    "<name>_enough_samples": "Whether reports print that percentile as a figure; else the lower end, with ≥.",
     "<name>_as_printed": "True: the tool printed it, and no histogram is known.",
     "never_completed_waited_ns": "How long the oldest that was never answered had waited.",
     "service": "Service time: from sending to the reply.",
