@@ -1,6 +1,8 @@
 """Growth on a real mongod: killed and resumed, cold, warm and hot queries, and what is refused."""
 
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pymongo
@@ -23,6 +25,13 @@ STEPS = (
 @pytest.fixture(scope="module", autouse=True)
 def _needs_a_mongod() -> None:
     required_mongod()
+
+
+@pytest.fixture
+def on_disk() -> Iterator[Path]:
+    """A directory for servers whose files must be able to leave memory, which those of other tests may lie in."""
+    with tempfile.TemporaryDirectory() as directory:
+        yield Path(directory)
 
 
 def trials(directory: Path) -> list[str]:
@@ -61,10 +70,11 @@ def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: Comma
 
 
 @pytest.mark.parametrize("protocol", ["cold", "warm", "hot"])
-def test_each_protocol_leaves_in_memory_what_it_says(protocol: str, brimline_cli: CommandLine) -> None:
+def test_each_protocol_leaves_in_memory_what_it_says(protocol: str, brimline_cli: CommandLine, on_disk: Path) -> None:
     """Cold: nothing; warm: the files, and not the server's cache; hot: both, by the pages that the server reads."""
     words = ("--to", "2k", "--connections", "1", "--protocol", protocol, "--cache-gb", "0.25", "--json")
-    (volume,) = brimline_cli.run("grow", "ycsb-c", *STEPS, *words).json()["index_sets"][0]["volumes"]
+    grown = brimline_cli.run("grow", "ycsb-c", *STEPS, *words, environment={"XDG_CACHE_HOME": str(on_disk)})
+    (volume,) = grown.json()["index_sets"][0]["volumes"]
     (batch,) = volume["queries"]
     assert batch["restarted"] == (protocol != "hot")
     share, pages_read = batch["page_cache_share"], batch["signals"]["cache_pages_read"]
@@ -73,8 +83,8 @@ def test_each_protocol_leaves_in_memory_what_it_says(protocol: str, brimline_cli
     assert volume["load"]["files_bytes"] > volume["load"]["storage_bytes"]
 
 
-def test_a_server_comes_back_with_its_data(tmp_path: Path) -> None:
-    with bundled(directory=tmp_path, cache_gb=0.25) as deployment:
+def test_a_server_comes_back_with_its_data(on_disk: Path) -> None:
+    with bundled(directory=on_disk, cache_gb=0.25) as deployment:
         own = deployment.own
         assert own is not None
         with pymongo.MongoClient(deployment.address) as client:
@@ -92,7 +102,7 @@ def test_a_server_comes_back_with_its_data(tmp_path: Path) -> None:
         assert disk_bytes(own.data_directory) > 1_000_000
         with pymongo.MongoClient(again.address) as client:
             assert client["t"]["c"].count_documents({}) == 2_000
-    assert list(tmp_path.iterdir()) == []
+    assert list(on_disk.iterdir()) == []
 
 
 def test_what_cannot_be_is_refused(brimline_cli: CommandLine, tmp_path: Path) -> None:
