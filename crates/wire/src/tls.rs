@@ -15,7 +15,8 @@ use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct,
+    PeerIncompatible, RootCertStore, SignatureScheme,
 };
 use thiserror::Error;
 
@@ -321,6 +322,11 @@ fn words(error: &rustls::Error) -> String {
     let certificate = match error {
         rustls::Error::InvalidCertificate(certificate) => certificate,
         rustls::Error::InvalidMessage(_) => return "what the server sends is not TLS".to_owned(),
+        rustls::Error::AlertReceived(AlertDescription::ProtocolVersion)
+        | rustls::Error::PeerIncompatible(
+            PeerIncompatible::ServerDoesNotSupportTls12Or13
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+        ) => return "the server speaks TLS 1.0 or 1.1 only, which are not secure any more".to_owned(),
         rustls::Error::AlertReceived(alert) => {
             return format!("the server refuses the TLS connection: {alert:?}");
         }

@@ -18,7 +18,7 @@ from brimline.servers.access import OPEN, Access, Compressor
 from brimline.servers.answers import Unkeepable, at, plain, refusal_name, refusal_words, words
 from brimline.servers.binary import ServerBinary
 from brimline.servers.discovery import Topology
-from brimline.servers.distrust import ControlClient
+from brimline.servers.distrust import ControlClient, unbelievable
 from brimline.servers.lab.lookup import lab_facts, lab_server
 from brimline.servers.lab.state import LabServer
 from brimline.servers.listening import listens
@@ -253,6 +253,11 @@ def refusal(error: OperationFailure, uri_redacted: str, access: Access = OPEN) -
     """The error for a server that answers and refuses."""
     if error.code in NOT_ALLOWED_CODES or error.code == USER_NOT_FOUND:
         return _not_allowed(error, uri_redacted, access)
+    if error.code is None and (reason := unbelievable(error)):
+        return TargetError(
+            f"the server at {uri_redacted} is not believed: {reason}",
+            hint="another server may stand in its place: check host and port, and use TLS",
+        )
     return TargetError(
         f"the server at {uri_redacted} refuses: {refusal_words(error)}",
         hint="check that it is a MongoDB server, and what its log says",

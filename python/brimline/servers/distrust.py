@@ -28,6 +28,21 @@ _check = vars(monitor.Monitor)["_run"]
 _selection_timeout_s = topology.Topology.get_server_selection_timeout
 
 
+_UNBELIEVABLE = {
+    "invalid nonce": "it answers another authentication than this one",
+    "invalid signature": "it does not prove that it knows the user's password",
+    "iteration": f"it asks for fewer iterations than 4096, or more than {ITERATIONS_MAX}",
+    "sasl conversation failed": "its authentication comes to no end",
+}
+"""What PyMongo says of a server that can't know the password, in words of the engine."""
+
+
+def unbelievable(error: OperationFailure) -> str:
+    """Why the server's part of an authentication is not believed; "": that is not what is wrong."""
+    text = str(error).lower()
+    return next((words for pattern, words in _UNBELIEVABLE.items() if pattern in text), "")
+
+
 class UnreadableReply(PyMongoError):
     """A server answered with something that has not the form of an answer."""
 
