@@ -1,5 +1,7 @@
 //! Owns the second step of reading: what a stretch becomes.
 
+use std::sync::Arc;
+
 use crate::values::text::beginning;
 use crate::{DOCUMENT_BYTES_MAX, InputError, Position, RECORD_BYTES_MAX, REJECTED_TEXT_BYTES_MAX, Stretch};
 
@@ -24,6 +26,9 @@ pub struct Documents {
     pub nulls: u64,
     /// Rows with text that is not UTF-8 in the input, in the order of the rows. Dumps are not looked through.
     pub not_utf8: Vec<NotUtf8>,
+    /// Cells that do not fit their column's type, of rows that became documents all the same (`--parseGrace autoCast` and
+    /// `skipField`), in the order of the rows.
+    pub misfits: Vec<Misfit>,
     /// The record at which reading ends: it became no document, and nothing after it may be stored. Documents before it are
     /// whole; what later stretches became means nothing, because they may have been cut in the wrong place. So documents of a
     /// stretch must not be stored before all earlier ones are known not to stop.
@@ -38,6 +43,7 @@ impl Documents {
         self.rejected.clear();
         self.nulls = 0;
         self.not_utf8.clear();
+        self.misfits.clear();
         self.stop = None;
     }
 
@@ -117,6 +123,15 @@ pub struct NotUtf8 {
     /// Number of its cells in which bytes became U+FFFD; in JSON the number of its strings, names included, in which they
     /// did with [`crate::FormatOptions::legacy`] and are kept without it.
     pub texts: u32,
+}
+
+/// A cell that does not fit its column's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Index of the row.
+    pub row: u32,
+    /// The column's name.
+    pub column: Arc<str>,
 }
 
 /// The header line has names in which bytes that are not UTF-8 became U+FFFD.

@@ -24,7 +24,9 @@ mod stretch;
 mod values;
 pub mod write;
 
-pub use documents::{Convert, Documents, GeneratedIds, NamesNotUtf8, NotUtf8, Rejected, Rejection, Row};
+pub use documents::{
+    Convert, Documents, GeneratedIds, Misfit, NamesNotUtf8, NotUtf8, Rejected, Rejection, Row,
+};
 pub use error::InputError;
 pub use open::{Opened, open};
 pub use options::{Columns, Format, FormatOptions, ParseGrace};

@@ -10,6 +10,7 @@ use brimline_formats::Position;
 use serde::{Deserialize, Serialize};
 
 use crate::Counts;
+use crate::ledger::Misfits;
 
 /// Version of the file's format.
 const FORMAT_VERSION: u32 = 1;
@@ -48,7 +49,7 @@ impl Place {
 }
 
 /// How far an import came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// Version of the format.
     pub format_version: u32,
@@ -61,6 +62,9 @@ pub struct Checkpoint {
     /// Where the first of the texts begins that are not UTF-8.
     #[serde(default)]
     pub first_not_utf8: Option<Place>,
+    /// Cells that do not fit their column's type, by column.
+    #[serde(default)]
+    pub misfits: Misfits,
     /// Length of the file of rejected records at `place`.
     pub rejected_bytes: u64,
     /// Whether `place` is the end of the last input.
@@ -77,6 +81,7 @@ impl Checkpoint {
             in_doubt_until: start,
             counts: Counts::default(),
             first_not_utf8: None,
+            misfits: Misfits::new(),
             rejected_bytes: 0,
             finished: false,
         }
@@ -123,6 +128,7 @@ mod tests {
     fn a_checkpoint_of_before_texts_were_looked_at_is_gone_on_with() {
         let mut old = serde_json::to_value(Checkpoint::at_the_start()).expect("it can be written");
         old.as_object_mut().expect("an object").remove("first_not_utf8");
+        old.as_object_mut().expect("an object").remove("misfits");
         old["counts"].as_object_mut().expect("an object").remove("not_utf8");
         assert_eq!(
             serde_json::from_value::<Checkpoint>(old).expect("a checkpoint"),

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::checkpoint::{Checkpoint, Place};
 use crate::doubt::Claims;
 use crate::keeper::{self, Watch};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Misfits};
 use crate::meter::Interval;
 use crate::plan::ImportPlan;
 use crate::rejects::RejectsFile;
@@ -83,6 +83,8 @@ pub struct Summary {
     pub standstills: Vec<Standstill>,
     /// Where the first of the texts begins that are not UTF-8.
     pub first_not_utf8: Option<Place>,
+    /// Cells that do not fit their column's type, by column, of records that were sent.
+    pub misfits: Misfits,
     /// The checkpoint that it left: what is settled and would survive the server's death.
     pub checkpoint: Checkpoint,
 }
@@ -95,10 +97,10 @@ impl Import {
     /// When the address names no host, or the file of rejected records can't be opened.
     pub fn start(plan: ImportPlan, access: &Arc<Access>, is_held: bool) -> Result<Self, ImportError> {
         let endpoint = Endpoint::resolve(&plan.address, access).map_err(ImportError::Address)?;
-        let from = plan.resume.unwrap_or_else(Checkpoint::at_the_start);
+        let from = plan.resume.clone().unwrap_or_else(Checkpoint::at_the_start);
         let rejects = RejectsFile::open(&plan.rejected_file, from.rejected_bytes)
             .map_err(|error| ImportError::Unwritable(format!("{}: {error}", plan.rejected_file.display())))?;
-        let shared = Arc::new(Shared::new(plan, endpoint, Ledger::new(from, rejects), from));
+        let shared = Arc::new(Shared::new(plan, endpoint, Ledger::new(from.clone(), rejects), &from));
         if is_held {
             shared.hold();
         }
@@ -176,6 +178,7 @@ impl Import {
                 &mut self.shared.standstills.lock().unwrap_or_else(PoisonError::into_inner),
             ),
             first_not_utf8: self.shared.first_not_utf8(),
+            misfits: self.shared.misfits(),
             checkpoint: self.shared.checkpoint(),
         }
     }

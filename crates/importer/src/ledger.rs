@@ -1,7 +1,7 @@
 //! Owns what became of every stretch, in the order of the input: which may be sent, how far everything is settled, and why
 //! the import ends. Pure but for the file of rejected records.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
 use crate::checkpoint::{Checkpoint, Place};
@@ -17,6 +17,18 @@ pub struct Outcome {
     pub rejects: Vec<Reject>,
     /// Where the first of those begins that hold text that is not UTF-8.
     pub first_not_utf8: Option<Place>,
+    /// Cells of those that were sent that do not fit their column's type, by column.
+    pub misfits: Misfits,
+}
+
+/// Numbers of cells by the name of their column.
+pub type Misfits = BTreeMap<String, u64>;
+
+/// Adds `more` to `to`.
+fn add_misfits(to: &mut Misfits, more: &Misfits) {
+    for (column, count) in more {
+        *to.entry(column.clone()).or_default() += count;
+    }
 }
 
 /// The stretches that are under way, and the sum of those before.
@@ -33,6 +45,8 @@ pub struct Ledger {
     acknowledged: Counts,
     /// The first text that is not UTF-8 in it.
     first_not_utf8: Option<Place>,
+    /// The cells in it that do not fit their column's type.
+    misfits: Misfits,
     /// Of stretches that were broken off.
     leftovers: Vec<Reject>,
     rejects: RejectsFile,
@@ -57,9 +71,10 @@ impl Ledger {
             first: 0,
             converted_until: 0,
             last_allowed: u64::MAX,
-            settled,
             acknowledged: settled.counts,
             first_not_utf8: settled.first_not_utf8,
+            misfits: settled.misfits.clone(),
+            settled,
             leftovers: Vec::new(),
             rejects,
             ending: None,
@@ -137,6 +152,7 @@ impl Ledger {
             self.first += 1;
             self.settled.counts += outcome.counts;
             self.settled.first_not_utf8 = Place::first(self.settled.first_not_utf8, outcome.first_not_utf8);
+            add_misfits(&mut self.settled.misfits, &outcome.misfits);
             self.settled.place = end;
             outcome.rejects.iter().try_for_each(|reject| self.rejects.append(reject))?;
             self.settled.rejected_bytes = self.rejects.length();
@@ -169,7 +185,7 @@ impl Ledger {
     /// When the file of rejected records can't be written.
     pub fn settled(&mut self) -> io::Result<Checkpoint> {
         self.rejects.flush()?;
-        Ok(self.settled)
+        Ok(self.settled.clone())
     }
 
     /// Everything that was acknowledged.
@@ -182,8 +198,14 @@ impl Ledger {
         self.first_not_utf8
     }
 
+    /// Cells that do not fit their column's type, by column, of everything that was acknowledged.
+    pub fn misfits(&self) -> &Misfits {
+        &self.misfits
+    }
+
     fn acknowledge(&mut self, outcome: &Outcome) {
         self.acknowledged += outcome.counts;
+        add_misfits(&mut self.misfits, &outcome.misfits);
         self.first_not_utf8 = Place::first(self.first_not_utf8, outcome.first_not_utf8);
     }
 
@@ -234,7 +256,7 @@ mod tests {
             reason: String::new(),
             text: b"x".to_vec(),
         };
-        Outcome { counts, rejects: rejected_at.map(reject).into_iter().collect(), first_not_utf8: None }
+        Outcome { counts, rejects: rejected_at.map(reject).into_iter().collect(), ..Outcome::default() }
     }
 
     #[test]
@@ -282,6 +304,32 @@ mod tests {
         let settled = goes_on.settled().expect("flushed");
         assert_eq!((settled.counts.not_utf8, settled.first_not_utf8), (4, Some(place(4))));
         assert_eq!((goes_on.acknowledged().not_utf8, goes_on.first_not_utf8()), (4, Some(place(4))));
+        std::fs::remove_file(path).expect("it can be removed");
+    }
+
+    #[test]
+    fn cells_that_do_not_fit_are_added_up_by_column_before_and_after_an_interruption() {
+        let (mut ledger, path) = ledger("misfits");
+        let _ = [10, 20].map(|end| ledger.register(place(end)));
+        let misfitting = |counts: &[(&str, u64)]| Outcome {
+            misfits: counts.iter().map(|&(column, count)| (column.to_owned(), count)).collect(),
+            ..Outcome::default()
+        };
+        ledger.settle(1, misfitting(&[("price", 7)])).expect("the file takes it");
+        assert_eq!(ledger.settled().expect("flushed").misfits, Misfits::new(), "the first is not settled");
+        assert_eq!(ledger.misfits()["price"], 7);
+        let mut goes_on = Ledger::new(
+            {
+                ledger.settle(0, misfitting(&[("price", 1), ("when", 2)])).expect("the file takes it");
+                ledger.settled().expect("flushed")
+            },
+            RejectsFile::open(&path, 0).expect("it is there"),
+        );
+        goes_on.register(place(30));
+        goes_on.settle(0, misfitting(&[("when", 3)])).expect("the file takes it");
+        let sum = Misfits::from([("price".to_owned(), 8), ("when".to_owned(), 5)]);
+        let settled = goes_on.settled().expect("flushed").misfits;
+        assert_eq!((goes_on.misfits(), &settled), (&sum, &sum));
         std::fs::remove_file(path).expect("it can be removed");
     }
 

@@ -11,7 +11,7 @@ use brimline_wire::endpoint::Endpoint;
 
 use crate::checkpoint::{self, Checkpoint, Place};
 use crate::command::Commands;
-use crate::ledger::{Ledger, Outcome};
+use crate::ledger::{Ledger, Misfits, Outcome};
 use crate::meter::Meter;
 use crate::plan::ImportPlan;
 use crate::queue::Queue;
@@ -55,7 +55,7 @@ struct Note {
 
 impl Shared {
     /// Everything but the threads.
-    pub fn new(plan: ImportPlan, endpoint: Endpoint, ledger: Ledger, from: Checkpoint) -> Self {
+    pub fn new(plan: ImportPlan, endpoint: Endpoint, ledger: Ledger, from: &Checkpoint) -> Self {
         let clock = Clock::start();
         Self {
             commands: Commands::new(&plan),
@@ -70,7 +70,7 @@ impl Shared {
             is_abandoned: AtomicBool::new(false),
             ledger: Mutex::new(ledger),
             ledger_changed: Condvar::new(),
-            note: Mutex::new(Note { durable: from, lease: from.in_doubt_until.max(from.place) }),
+            note: Mutex::new(Note { durable: from.clone(), lease: from.in_doubt_until.max(from.place) }),
         }
     }
 
@@ -186,6 +186,11 @@ impl Shared {
         self.ledger().acknowledged()
     }
 
+    /// Cells that do not fit their column's type, by column, of everything that was acknowledged.
+    pub fn misfits(&self) -> Misfits {
+        self.ledger().misfits().clone()
+    }
+
     /// Where the first text begins that is not UTF-8, of everything that was acknowledged.
     pub fn first_not_utf8(&self) -> Option<Place> {
         self.ledger().first_not_utf8()
@@ -225,12 +230,13 @@ impl Shared {
     /// The checkpoint as it lies on the disk.
     pub fn checkpoint(&self) -> Checkpoint {
         let note = self.note();
-        Checkpoint { in_doubt_until: note.lease, ..note.durable }
+        Checkpoint { in_doubt_until: note.lease, ..note.durable.clone() }
     }
 
     fn write(&self, note: &Note) -> bool {
         let path = &self.plan.checkpoint_file;
-        let written = checkpoint::write(path, &Checkpoint { in_doubt_until: note.lease, ..note.durable });
+        let written =
+            checkpoint::write(path, &Checkpoint { in_doubt_until: note.lease, ..note.durable.clone() });
         if let Err(error) = &written {
             self.cannot_write(path, error);
         }

@@ -107,8 +107,9 @@ impl Work {
         });
     }
 
-    /// Rows that are sent, or were before: counts what of them is not UTF-8.
+    /// Rows that are sent, or were before: counts what of them is not UTF-8, or does not fit.
     pub fn note_sent(&mut self, rows: &[u32]) {
+        self.note_misfits(rows);
         let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return };
         let damaged = &self.documents.not_utf8;
         let damaged = &damaged[damaged.partition_point(|each| each.row < first)..];
@@ -118,6 +119,23 @@ impl Work {
                 let place = Place { input: self.task.input, offset: row.offset, line: row.line };
                 self.outcome.counts.not_utf8 += u64::from(each.texts);
                 self.outcome.first_not_utf8 = Place::first(self.outcome.first_not_utf8, Some(place));
+            }
+        }
+    }
+
+    /// Rows that are sent, or were before: counts their cells that do not fit their column's type.
+    fn note_misfits(&mut self, rows: &[u32]) {
+        let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return };
+        let misfits = &self.documents.misfits;
+        let misfits = &misfits[misfits.partition_point(|each| each.row < first)..];
+        for each in misfits.iter().take_while(|each| each.row <= last) {
+            if rows.binary_search(&each.row).is_err() {
+                continue;
+            }
+            if let Some(count) = self.outcome.misfits.get_mut(&*each.column) {
+                *count += 1;
+            } else {
+                self.outcome.misfits.insert(each.column.to_string(), 1);
             }
         }
     }

@@ -8,7 +8,7 @@ from brimline.analysis.standstills import standstill_findings
 from brimline.record.data_import import ImportRecord
 from brimline.record.layout import KILLED, RUNNING
 from brimline.units import format_count
-from brimline.wording import message
+from brimline.wording import joined, message
 
 _PARTS = ("inserted", "updated", "deleted", "unmatched", "rejected", "nulls")
 
@@ -22,6 +22,7 @@ def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
         _rejected(record),
         *_stood_still(record),
         *_text(record),
+        *_misfits(record),
         *_inputs(record),
         *_files(record),
     )
@@ -128,6 +129,35 @@ def text_not_utf8(record: ImportRecord) -> str | None:
         "the first is {where}",
         **values,
     )
+
+
+_MISFIT_COLUMNS_MAX = 5
+
+
+def misfit_count(record: ImportRecord) -> int:
+    """How many cells didn't fit their column's type, of records that came in all the same."""
+    return sum(record.state.misfits.values())
+
+
+def misfits_text(record: ImportRecord) -> str | None:
+    """What became of cells that didn't fit their column's type, and how many each column has; None: there are none."""
+    columns = sorted(record.state.misfits.items(), key=lambda each: (-each[1], each[0]))
+    if not columns:
+        return None
+    shown = [f"{name} {format_count(count)}" for name, count in columns[:_MISFIT_COLUMNS_MAX]]
+    if more := len(columns) - len(shown):
+        shown.append(message("{count} more columns", count=format_count(more)))
+    values = {"count": format_count(misfit_count(record)), "columns": joined(", ", shown)}
+    if record.state.settings["parse_grace"] == "skipField":
+        return message("{count} cells did not fit their column's type and were left out: {columns}", **values)
+    return message(
+        "{count} cells did not fit their column's type and were stored as what they look like: {columns}", **values
+    )
+
+
+def _misfits(record: ImportRecord) -> tuple[Finding, ...]:
+    text = misfits_text(record)
+    return () if text is None else (Finding("cells", Standing.WARN, text),)
 
 
 def _line(record: ImportRecord, place: Mapping[str, int]) -> str:

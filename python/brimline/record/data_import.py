@@ -45,6 +45,7 @@ from brimline.record.layout import (
     RECORD_FILE,
     SERVER_FACTS_FILE,
     SERVER_FILE,
+    short_repr,
 )
 from brimline.record.model import Environment, Histogram, Standstill
 from brimline.record.reader import changed_files, read_environment, read_state
@@ -108,6 +109,7 @@ class ImportState:
     """What `record.json` holds. `counts` are the importer's; None where nothing is known.
 
     `first_not_utf8`: input, line and offset of the first record (or header line) with text that is not UTF-8.
+    `misfits`: cells of records that were sent that didn't fit their column's type, by the column's name.
     `standstills`: when the importer itself did not run.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
     `is_prepared`: the collection was made, and emptied where that was asked for (`drop`).
@@ -127,6 +129,7 @@ class ImportState:
     ending: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     first_not_utf8: Mapping[str, int] | None = None
+    misfits: Mapping[str, int] = field(default_factory=dict)
     count_after: int | None = None
     duration_ns: int = 0
     client_cpu_ns: int = 0
@@ -150,7 +153,7 @@ def import_state(state: ImportState, files: Mapping[str, str]) -> dict[str, Any]
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ImportRecord:
     """An import as it lies on disk."""
 
@@ -164,6 +167,10 @@ class ImportRecord:
     server_facts: Mapping[str, Any]
     brimline_version: str
     files_changed: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Three lines: the samples of a run are more than anybody reads."""
+        return short_repr(self, self.state.name, self.ended_by, self.directory)
 
     @property
     def ended_by(self) -> str:

@@ -107,6 +107,12 @@ def unwritable(path: Path, error: OSError) -> RecordError:
     return RecordError(f"can't write {path}: {reason}", hint=hint)
 
 
+def short_repr(record: object, name: str, ended_by: str, directory: Path) -> str:
+    """What a record prints as: what it is of, how it ended, where it lies."""
+    lines = (f"{type(record).__name__}: {name}", f"ended by: {ended_by}", f"directory: {directory}")
+    return "\n".join(" ".join(line.split()) for line in lines)
+
+
 def unreadable(path: Path, error: OSError) -> RecordError:
     """The error for a file that can't be read."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)

@@ -1,5 +1,7 @@
 //! Owns turning rows into documents.
 
+use std::sync::Arc;
+
 use brimline_bson::ElementType;
 
 use super::Dialect;
@@ -8,7 +10,8 @@ use super::columns::{Column, key};
 use super::rows::{Cell, Cells, RowEnd, push_unescaped};
 use crate::values::text;
 use crate::{
-    Convert, Documents, FormatOptions, GeneratedIds, InputError, ParseGrace, Position, Rejection, Stretch,
+    Convert, Documents, FormatOptions, GeneratedIds, InputError, Misfit, ParseGrace, Position, Rejection,
+    Stretch,
 };
 
 /// A table: how its rows become documents.
@@ -16,6 +19,8 @@ pub struct Table {
     dialect: Dialect,
     /// In the order of the document.
     columns: Vec<Column>,
+    /// Their names.
+    names: Vec<Arc<str>>,
     parse_grace: ParseGrace,
     ignore_blanks: bool,
     ids: Option<GeneratedIds>,
@@ -39,6 +44,8 @@ struct Scratch {
     is_utf8: bool,
     /// Cells of the row in which bytes were replaced.
     not_utf8: u32,
+    /// Columns of the row whose cells don't fit their type.
+    misfits: Vec<usize>,
 }
 
 /// A sub-document or array that is being written.
@@ -58,6 +65,7 @@ impl Table {
     pub fn new(dialect: Dialect, columns: Vec<Column>, options: &FormatOptions) -> Self {
         Self {
             dialect,
+            names: columns.iter().map(|column| column.name.as_str().into()).collect(),
             columns,
             parse_grace: options.parse_grace,
             ignore_blanks: options.ignore_blanks,
@@ -71,14 +79,14 @@ impl Table {
         out.extend_from_slice(&[0; 4]);
         scratch.open.clear();
         let mut has_own_id = false;
-        for column in &self.columns {
+        for (index, column) in self.columns.iter().enumerate() {
             for group in &column.opens {
                 scratch.begin(&group.key, group.array_index, out);
             }
             if let Some(&cell) = scratch.cells.list.get(column.cell)
                 && !(self.ignore_blanks && cell.start == cell.end)
             {
-                has_own_id |= self.push_cell(column, row, cell, scratch, out)? && column.is_id;
+                has_own_id |= self.push_cell((index, column), row, cell, scratch, out)? && column.is_id;
             }
             for _ in 0..column.closes {
                 scratch.end(out)?;
@@ -95,7 +103,7 @@ impl Table {
     #[inline]
     fn push_cell(
         &self,
-        column: &Column,
+        (index, column): (usize, &Column),
         row: &[u8],
         cell: Cell,
         scratch: &mut Scratch,
@@ -103,13 +111,17 @@ impl Table {
     ) -> Result<bool, RowError> {
         let element = out.len();
         out.extend_from_slice(&column.key);
-        let Scratch { text, open, is_utf8, not_utf8, .. } = scratch;
+        let Scratch { text, open, is_utf8, not_utf8, misfits, .. } = scratch;
         let (text, is_repaired) = cell_text(row, cell, *is_utf8, text);
         let element_type = match column.cell_type.push_value(text, out) {
             Some(element_type) => element_type,
             None => match self.parse_grace {
-                ParseGrace::AutoCast => push_auto(text, out),
+                ParseGrace::AutoCast => {
+                    misfits.push(index);
+                    push_auto(text, out)
+                }
                 ParseGrace::SkipField => {
+                    misfits.push(index);
                     out.truncate(element);
                     return Ok(false);
                 }
@@ -163,6 +175,7 @@ impl Convert for Table {
             text: Vec::new(),
             is_utf8: std::str::from_utf8(&stretch.bytes).is_ok(),
             not_utf8: 0,
+            misfits: Vec::new(),
         };
         into.bytes.reserve(stretch.bytes.len() + stretch.bytes.len() / 2);
         let mut at = stretch.start;
@@ -178,10 +191,18 @@ impl Convert for Table {
                 RowEnd::Row => {
                     let row = &rest[..scratch.cells.length];
                     let start = into.bytes.len();
+                    let index = into.rows.len();
                     scratch.not_utf8 = 0;
+                    scratch.misfits.clear();
                     match self.push_document(row, &mut scratch, &mut into.bytes) {
                         Ok(has_own_id) => {
                             into.finish_document(start, at, has_own_id, self.ids, row, scratch.not_utf8);
+                            if into.rows.len() > index {
+                                let columns =
+                                    scratch.misfits.iter().map(|&column| self.names[column].clone());
+                                into.misfits
+                                    .extend(columns.map(|column| Misfit { row: index as u32, column }));
+                            }
                         }
                         Err(RowError::Reject(reason)) => {
                             into.bytes.truncate(start);

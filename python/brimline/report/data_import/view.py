@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from brimline.analysis.data_import import expected_count, import_findings, text_not_utf8
+from brimline.analysis.data_import import (
+    expected_count,
+    import_findings,
+    misfit_count,
+    misfits_text,
+    text_not_utf8,
+)
 from brimline.analysis.finding import Standing
 from brimline.analysis.quantile_text import quantile_text
 from brimline.record.data_import import REJECTED_FILE, ImportRecord, documents_there
@@ -113,10 +119,17 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         *reason_facts(record, rejects),
         *_standstill_fact(record),
         *_text_fact(record),
+        *_misfits_fact(record),
         *_latency_fact(record),
     ]
-    if completed and not failed:
+    if completed and not failed and record.state.misfits:
         sentence: str = message(
+            "Every record is accounted for, {cells} cells aside, and the server counted {count} documents afterwards.",
+            cells=format_count(misfit_count(record)),
+            count=format_count(record.state.count_after or 0),
+        )
+    elif completed and not failed:
+        sentence = message(
             "Every record is accounted for, and the server counted {count} documents afterwards.",
             count=format_count(record.state.count_after or 0),
         )
@@ -149,6 +162,14 @@ def _text_fact(record: ImportRecord) -> list[Fact]:
     if text is None:
         return []
     return [Fact(label="Not UTF-8", value=format_count(record.state.counts["not_utf8"]), tone="warn", note=text)]
+
+
+def _misfits_fact(record: ImportRecord) -> list[Fact]:
+    text = misfits_text(record)
+    if text is None:
+        return []
+    label = "Cells left out" if record.state.settings["parse_grace"] == "skipField" else "Cells of another type"
+    return [Fact(label=label, value=format_count(misfit_count(record)), tone="warn", note=text)]
 
 
 def _standstill_fact(record: ImportRecord) -> list[Fact]:
@@ -195,6 +216,11 @@ def _records(record: ImportRecord) -> Section:
         if value or name in always:
             shown = tone if value else ""
             rows.append([Cell(text=label), Cell(text=format_count(value), tone=shown), Cell(text=note, tone="muted")])
+    grace = record.state.settings.get("parse_grace", "")
+    for column, value in sorted(record.state.misfits.items()):
+        label = message("Cells of {column}", column=column)
+        note = message("not of the column's type, with --parseGrace {grace}", grace=grace)
+        rows.append([Cell(text=label), Cell(text=format_count(value), tone="warn"), Cell(text=note, tone="muted")])
     after = record.state.count_after
     rows.append(
         [Cell(text="Counted before"), Cell(text=format_count(record.state.count_before)), Cell(text="by the server")]
@@ -286,6 +312,7 @@ def import_document(record: ImportRecord, rejects: Rejects) -> dict[str, Any]:
         "settings": dict(state.settings),
         "counts": dict(state.counts),
         "first_not_utf8": None if state.first_not_utf8 is None else dict(state.first_not_utf8),
+        "cells_not_of_their_type": dict(state.misfits),
         "certain_counts": dict(state.kept.get("counts", {})),
         "rejected_by_reason": reasons_document(rejects),
         "document_count": documents_there(state),
