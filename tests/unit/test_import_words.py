@@ -7,7 +7,7 @@ import pytest
 
 from brimline.cli.app import main
 from tests.support.ycsb_golden import GOLDEN
-from tests.unit.record.importing.jtl import uniform, write
+from tests.unit.record.importing.jtl import START_MS, Sample, uniform, write
 
 
 def brimline(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
@@ -95,3 +95,25 @@ def test_an_import_can_not_be_compared(
     code, out, err = brimline([*verb, named, *([named] if verb == ["compare"] else [])], capsys)
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {record} is imported: ") and "hint: compare runs of brimline's own" in err
+
+
+def test_a_kind_that_never_succeeded_ends_with_4_and_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a run of brimline's own does: of that kind there is no figure, whatever the others did."""
+    failing = [Sample(START_MS + 10 * each, 5, "PUT order", success=False) for each in range(1, 40)]
+    path = write(tmp_path / "half.jtl", [*uniform(40), *failing])
+    code, _, said = brimline(["import-results", str(path), "--runs-dir", str(tmp_path / "runs")], capsys)
+    assert code == 4
+    assert "proves nothing: none of 39 PUT order operations succeeded" in said
+    ycsb = tmp_path / "load.txt"
+    ycsb.write_text(
+        "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 10\n[READ], Operations, 10\n"
+        "[READ], AverageLatency(us), 100\n[READ], MinLatency(us), 90\n[READ], MaxLatency(us), 120\n"
+        "[READ], Return=OK, 10\n[INSERT-FAILED], Operations, 5\n[INSERT-FAILED], AverageLatency(us), 100\n"
+        "[INSERT-FAILED], MinLatency(us), 90\n[INSERT-FAILED], MaxLatency(us), 120\n[INSERT], Operations, 0\n"
+        "[INSERT], AverageLatency(us), NaN\n[INSERT], MinLatency(us), 9223372036854775807\n"
+        "[INSERT], MaxLatency(us), 0\n[INSERT], Return=ERROR, 5\n"
+    )
+    code, _, said = brimline(["import-results", str(ycsb), "--runs-dir", str(tmp_path / "runs")], capsys)
+    assert code == 4 and "none of 5 INSERT operations succeeded" in said

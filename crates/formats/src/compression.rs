@@ -3,7 +3,10 @@
 use crate::{DOCUMENT_BYTES_MAX, Format};
 
 /// How much of an input is looked at.
-pub const HEAD_BYTES: usize = 10;
+pub const HEAD_BYTES: usize = 512;
+
+/// Where the header of a tar's first member has its mark.
+const TAR_MARK_AT: usize = 257;
 
 /// Type bytes of the elements of a document; 0 ends it.
 const ELEMENT_TYPES: std::ops::RangeInclusive<u8> = 0x01..=0x13;
@@ -25,6 +28,12 @@ pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
             Some("the input is compressed with bzip2: decompress it first")
         }
+        [0x04, 0x22, 0x4d, 0x18, ..] => Some("the input is compressed with lz4: decompress it first"),
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some("the input is a 7z archive: unpack it first"),
+        [b'R', b'a', b'r', b'!', 0x1a, 0x07, ..] => Some("the input is a rar archive: unpack it first"),
+        _ if is_tar(head) && !(format == Format::Bson && has_length_of_a_document(head)) => {
+            Some("the input is a tar archive: unpack it first")
+        }
         [0x6d, 0xe2, 0x99, 0x81, ..] => Some(
             "the input is an archive of mongodump: restore it with mongorestore, or dump into a directory (mongodump --out)",
         ),
@@ -32,14 +41,25 @@ pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
     }
 }
 
+/// Both forms of the mark end with a byte that text doesn't have.
+fn is_tar(head: &[u8]) -> bool {
+    head.get(TAR_MARK_AT..).is_some_and(|mark| mark.starts_with(b"ustar\0") || mark.starts_with(b"ustar  \0"))
+}
+
+fn has_length_of_a_document(head: &[u8]) -> bool {
+    head.first_chunk::<4>().is_some_and(|length| u32::from_le_bytes(*length) as usize <= DOCUMENT_BYTES_MAX)
+}
+
 /// A document of 559 903 bytes begins like gzip. Behind its first element's type and name gzip has how well it compresses, and
 /// on what system.
 fn may_be_a_document(head: &[u8]) -> bool {
-    let Some((length, [element_type, name @ .., effort, system])) = head.split_first_chunk::<4>() else {
+    let Some((_, [element_type, name @ .., effort, system])) =
+        head.get(..10).and_then(<[u8]>::split_first_chunk::<4>)
+    else {
         return false;
     };
     let is_gzip = [0, 2, 4].contains(effort) && (*system <= SYSTEM_MAX || *system == SYSTEM_UNKNOWN);
-    u32::from_le_bytes(*length) as usize <= DOCUMENT_BYTES_MAX
+    has_length_of_a_document(head)
         && (ELEMENT_TYPES.contains(element_type) || [MIN_KEY, MAX_KEY].contains(element_type))
         && (name == b"_id" || !is_gzip)
 }

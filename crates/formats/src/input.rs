@@ -11,6 +11,8 @@ const SKIP_BYTES: u64 = 256 * 1024;
 pub struct Input {
     source: Box<dyn Read + Send>,
     ended: bool,
+    /// Bytes that were looked at and not read yet.
+    peeked: Vec<u8>,
     /// Why nothing more can be read; told when more is asked for.
     damaged: Option<std::io::Error>,
 }
@@ -18,7 +20,7 @@ pub struct Input {
 impl Input {
     /// Reads from `source`, from its beginning.
     pub fn new(source: Box<dyn Read + Send>) -> Self {
-        Self { source, ended: false, damaged: None }
+        Self { source, ended: false, peeked: Vec::new(), damaged: None }
     }
 
     /// Whether the source has no more bytes.
@@ -26,18 +28,33 @@ impl Input {
         self.ended
     }
 
+    /// The first `length` bytes, fewer only where there are no more; they are read all the same.
+    pub fn peek(&mut self, length: usize) -> Result<&[u8], InputError> {
+        let mut peeked = Vec::new();
+        self.read(&mut peeked, length, Position::START)?;
+        self.ended = false;
+        self.peeked = peeked;
+        Ok(&self.peeked)
+    }
+
     /// Appends `length` bytes to `buffer`; fewer only at the end of the source, or before the place where it is damaged. `at` is named
     /// in the error.
     pub fn read(&mut self, buffer: &mut Vec<u8>, length: usize, at: Position) -> Result<(), InputError> {
+        let taken = length.min(self.peeked.len());
+        buffer.extend(self.peeked.drain(..taken));
+        if taken > 0 && (taken == length || self.damaged.is_some()) {
+            return Ok(());
+        }
         if let Some(error) = self.damaged.take() {
             return Err(unreadable(&error, at));
         }
+        let length = length - taken;
         let before = buffer.len();
         buffer.reserve(length);
         let read = self.source.by_ref().take(length as u64).read_to_end(buffer);
         match read {
             Ok(_) => self.ended = buffer.len() - before < length,
-            Err(error) if buffer.len() == before => return Err(unreadable(&error, at)),
+            Err(error) if buffer.len() == before && taken == 0 => return Err(unreadable(&error, at)),
             Err(error) => self.damaged = Some(error),
         }
         Ok(())
@@ -64,6 +81,9 @@ impl Input {
 fn unreadable(error: &std::io::Error, at: Position) -> InputError {
     let reason = match error.kind() {
         ErrorKind::UnexpectedEof => "the compressed input ends in the middle".to_owned(),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => {
+            format!("the compressed input is damaged: {error}")
+        }
         _ => format!("the input can't be read: {error}"),
     };
     InputError { line: at.line, offset: at.offset, reason }

@@ -113,14 +113,17 @@ fn take_opening_bracket(
     }
 }
 
+/// As many as a byte order mark takes: what is behind it is left to be read with the records.
+const BEGINNING_BYTES: usize = 3;
+
 /// Reads the first bytes, and refuses what is compressed.
 fn begin(input: &mut Input, format: Format) -> Result<Vec<u8>, InputError> {
-    let mut carried = Vec::new();
-    input.read(&mut carried, compression::HEAD_BYTES, Position::START)?;
-    match compression::reason(&carried, format) {
-        Some(reason) => Err(InputError { line: 1, offset: 0, reason: reason.to_owned() }),
-        None => Ok(carried),
+    if let Some(reason) = compression::reason(input.peek(compression::HEAD_BYTES)?, format) {
+        return Err(InputError { line: 1, offset: 0, reason: reason.to_owned() });
     }
+    let mut carried = Vec::new();
+    input.read(&mut carried, BEGINNING_BYTES, Position::START)?;
+    Ok(carried)
 }
 
 /// Reads the first bytes of a text and passes over a byte order mark.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.never_succeeded import in_vain
 from brimline.record.imported import ImportedRun
 from brimline.units import (
     NS_PER_MS,
@@ -30,6 +31,15 @@ def imported_findings(run: ImportedRun) -> tuple[Finding, ...]:
         _errors(run),
         *_misses(run),
     )
+
+
+def in_vain_of(run: ImportedRun) -> list[str]:
+    """A sentence for each kind of operation of which none succeeded; there is no figure for it."""
+    return [
+        in_vain(series.operation, series.failed, [row for row in run.errors if row["operation"] == series.operation])
+        for series in run.series
+        if series.counted and series.failed and series.failed == series.samples and not series.misses
+    ]
 
 
 def _generator(run: ImportedRun) -> Finding:
@@ -92,6 +102,8 @@ def _coarse(run: ImportedRun) -> Iterator[Finding]:
 def _errors(run: ImportedRun) -> Finding:
     if not run.failed_count:
         return Finding("errors", Standing.PASS, "no operation failed")
+    if found := in_vain_of(run):
+        return Finding("errors", Standing.FAIL, joined("; ", found))
     share = error_share(run)
     most = max(run.errors, key=lambda row: row["count"], default=None)
     evidence = message("{share} of the operations failed", share=format_percentage(share))

@@ -1,6 +1,6 @@
 """Owns what is said of operations of which none succeeded: the run has no figure for them, whatever the others did."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from brimline.record.model import ErrorRow, Summary
 from brimline.units import format_count
@@ -38,17 +38,22 @@ def never_succeeded(summary: Summary) -> Iterator[str]:
     for operation, totals in summary["operations"].items():
         if not totals["failed"] or totals["ok"] or totals["miss"]:
             continue
-        rows = [row for row in summary["errors"] if row["operation"] == operation]
-        worst = max(rows, key=lambda row: row["count"], default=None)
-        kind = operation.replace("_", "-")
-        parts: list[str] = [
-            message("none of {count} {kind} operations succeeded", count=format_count(totals["failed"]), kind=kind)
-        ]
-        if worst is not None:
-            parts.append(message("most often {what}", what=error_text(worst)))
-            if worst["code"] in _WHY:
-                parts.append(_WHY[worst["code"]])
-        yield joined(": ", parts)
+        yield in_vain(operation.replace("_", "-"), totals["failed"], _errors_of(operation, summary["errors"]))
+
+
+def in_vain(kind: str, count: int, rows: Sequence[ErrorRow]) -> str:
+    """That none of `count` operations succeeded, how they failed most often, and what that most likely comes from."""
+    parts: list[str] = [message("none of {count} {kind} operations succeeded", count=format_count(count), kind=kind)]
+    worst = max(rows, key=lambda row: row["count"], default=None)
+    if worst is not None:
+        parts.append(message("most often {what}", what=error_text(worst)))
+        if worst["code"] in _WHY:
+            parts.append(_WHY[worst["code"]])
+    return joined(": ", parts)
+
+
+def _errors_of(operation: str, rows: Sequence[ErrorRow]) -> list[ErrorRow]:
+    return [row for row in rows if row["operation"] == operation]
 
 
 def error_text(row: ErrorRow) -> str:

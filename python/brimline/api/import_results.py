@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from brimline.api.options import default_runs_directory
+from brimline.analysis.imported import in_vain_of
+from brimline.api.options import default_runs_directory, path_given
 from brimline.api.results import Result
-from brimline.errors import UsageError
+from brimline.errors import BrimlineError, InvalidRun, UsageError
 from brimline.record.imported import ImportedRun
 from brimline.record.imported_files import read_imported, write_imported
 from brimline.record.importing import import_files
@@ -19,9 +20,17 @@ class ImportedResult(Result):
 
     run: ImportedRun
 
+    @property
+    def error(self) -> BrimlineError | None:
+        """Interrupted, or a kind of operation that never succeeded: there is no figure for it."""
+        if self.interrupted is not None:
+            return self.interrupted
+        reasons = in_vain_of(self.run)
+        return InvalidRun(f"the run proves nothing: {'; '.join(reasons)}", hint=self.where_to_look) if reasons else None
+
 
 def import_results(
-    files: Sequence[str | Path], *, runs_directory: Path | None = None, language: str | None = None
+    files: Sequence[str | Path], *, runs_directory: str | Path | None = None, language: str | None = None
 ) -> ImportedResult:
     """Imports the files of one run, writes its record and report; `language` as in `Result.write`.
 
@@ -31,7 +40,9 @@ def import_results(
     if not files:
         raise UsageError("no file is given", hint="name the JTL files, or everything that one run of YCSB left")
     run = import_files([Path(each) for each in files])
-    result = imported_result(write_imported(run, runs_directory or default_runs_directory()))
+    result = imported_result(
+        write_imported(run, path_given("runs_directory", runs_directory) or default_runs_directory())
+    )
     result.write(language)
     return result
 

@@ -16,6 +16,7 @@ from brimline.record.data_import import InputFile
 
 STDIN = "-"
 _HEAD_BYTES = 1 << 20
+_GZIP_SUFFIX = ".gz"
 _DUMP_SUFFIXES = (".bson", ".bson.gz")
 _CUT_MARK = "%24"
 """Stands between the beginning of a name that was too long for a file and its hash; a name's own $ is not encoded."""
@@ -61,7 +62,7 @@ def _paths(name: str, collection: str | None) -> list[Path]:
 
 def _dumped_collection(directory: Path, collection: str | None) -> Path:
     """The one dump below a directory that is meant."""
-    dumps = sorted(path for path in directory.rglob("*") if path.name.endswith(_DUMP_SUFFIXES))
+    dumps = sorted(path for path in directory.rglob("*") if path.name.lower().endswith(_DUMP_SUFFIXES))
     wanted = [path for path in dumps if collection in (None, collection_of(path))]
     if len(wanted) == 1:
         return wanted[0]
@@ -86,9 +87,9 @@ def collection_of(path: Path) -> str:
 
     mongodump writes some characters as %XX, and cuts names too long for a file: those are whole in the file beside it.
     """
-    name = path.name.removesuffix(".gz")
+    name = path.name[: -len(_GZIP_SUFFIX)] if _is_gzip(path) else path.name
     stem = name.rpartition(".")[0] or name
-    if not path.name.endswith(_DUMP_SUFFIXES):
+    if not path.name.lower().endswith(_DUMP_SUFFIXES):
         return stem
     return _name_in_metadata(path, stem) or _percent_decoded(stem)
 
@@ -121,7 +122,7 @@ def _described(path: Path, *, gzip: bool) -> InputFile:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             # What is read of a pipe here would be missing later, and its name may mean something to this process only.
-            return InputFile(path=str(path.absolute()), gzip=gzip or path.name.endswith(".gz"))
+            return InputFile(path=str(path.absolute()), gzip=gzip or _is_gzip(path))
         with path.open("rb") as file:
             head = hashlib.sha256(file.read(_HEAD_BYTES)).hexdigest()
     except OSError as error:
@@ -129,11 +130,15 @@ def _described(path: Path, *, gzip: bool) -> InputFile:
         raise UsageError(f"{path} can't be read: {reason}", hint="check the path and who may read it") from error
     return InputFile(
         path=str(path.resolve()),
-        gzip=gzip or path.name.endswith(".gz"),
+        gzip=gzip or _is_gzip(path),
         size_bytes=status.st_size,
         modified_ns=status.st_mtime_ns,
         head_sha256=head,
     )
+
+
+def _is_gzip(path: Path) -> bool:
+    return path.name.lower().endswith(_GZIP_SUFFIX)
 
 
 def _is_utf8(path: Path) -> bool:

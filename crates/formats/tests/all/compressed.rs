@@ -7,6 +7,9 @@ const GZIP: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x4b\xe4\x02\0";
 const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0\x08\0rows.csv";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd\x04\x58\x49\0\0a,b\n1,2\n";
 const XZ: &[u8] = b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46\x02";
+const LZ4: &[u8] = b"\x04\x22\x4d\x18\x64\x40\xa7\x0a\0\0\0";
+const SEVEN_ZIP: &[u8] = b"7z\xbc\xaf\x27\x1c\0\x04\xd5\xd9\x3b";
+const RAR: &[u8] = b"Rar!\x1a\x07\x01\0\x33\x92\xb5";
 const BZIP2: &[u8] = b"BZh91AY&SY\x9e\x0f\x25\x4f";
 
 fn every_format() -> [FormatOptions; 5] {
@@ -23,7 +26,19 @@ fn every_format() -> [FormatOptions; 5] {
 #[test]
 fn compressed_input_is_one_error_in_every_format() {
     for options in every_format() {
-        for (bytes, name) in [(GZIP, "gzip"), (ZIP, "zip"), (ZSTD, "zstd"), (XZ, "xz"), (BZIP2, "bzip2")] {
+        let tar = [b"dump/shop/orders.json".as_slice(), &[0; 236], b"ustar\x00", &[0; 300]].concat();
+        let packed = [
+            (GZIP, "gzip"),
+            (ZIP, "zip"),
+            (ZSTD, "zstd"),
+            (XZ, "xz"),
+            (BZIP2, "bzip2"),
+            (LZ4, "lz4"),
+            (SEVEN_ZIP, "7z"),
+            (RAR, "rar"),
+            (&tar, "tar"),
+        ];
+        for (bytes, name) in packed {
             let read = read_all(&options, bytes.to_vec());
             let stop = read.stop.unwrap_or_else(|| panic!("{name} was read as {:?}", options.format));
             assert!(stop.reason.contains(name), "{:?}: {}", options.format, stop.reason);
@@ -51,6 +66,18 @@ impl std::io::Read for Cut {
             length => Ok(length),
         }
     }
+}
+
+#[test]
+fn a_document_or_row_that_holds_the_mark_of_a_tar_is_read() {
+    let text = format!("{}ustar{}", "x".repeat(257 - 16), "y".repeat(300));
+    let document =
+        bson::doc! { "_id": 1, "t": format!("{}ustar", "x".repeat(257 - 20)), "u": "y".repeat(300) };
+    let bytes = document.to_vec().expect("can be encoded");
+    assert_eq!((&bytes[257..263], bytes.len() > 512), (b"ustar\0".as_slice(), true));
+    assert_eq!(read_all(&options(Format::Bson), bytes).documents(), [document]);
+    let row = format!("{{\"_id\": \"{text}\"}}\n");
+    assert_eq!(read_all(&options(Format::Json), row.into_bytes()).documents().len(), 1);
 }
 
 #[test]
