@@ -8,8 +8,9 @@ from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.comparison import MARGIN, Comparison, compare_runs
 from brimline.analysis.gate import GateCase, gate
 from brimline.api.gating import gate_error
-from brimline.api.options import default_runs_directory
+from brimline.api.options import default_runs_directory, path_given
 from brimline.api.reopen import find_record
+from brimline.api.results import Reported
 from brimline.errors import BrimlineError, UsageError
 from brimline.experiments.paired.ab import AB_KIND, ARMS
 from brimline.record import list_records, read_experiment, read_record
@@ -25,8 +26,8 @@ ARM_MARK = ":"
 """Names one arm of an A/B comparison: `DIRECTORY:A`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ComparisonResult(Reported):
     """A comparison of records. `cases` are those of the gate, empty without one."""
 
     report: Report
@@ -45,7 +46,7 @@ def compare(
     *,
     margin: float = MARGIN,
     limits: Mapping[str, float] | None = None,
-    runs_directory: Path | None = None,
+    runs_directory: str | Path | None = None,
 ) -> ComparisonResult:
     """Compares the runs named by `b` with those named by `a`.
 
@@ -55,7 +56,7 @@ def compare(
     Raises UsageError where there is nothing that can be compared, InvalidRun where no run of a side counts, and
     RecordError.
     """
-    where = runs_directory or default_runs_directory()
+    where = path_given("runs_directory", runs_directory) or default_runs_directory()
     sides = [[run for name in names for run in named_runs(name, runs_directory=where)] for names in (a, b)]
     _check_apart(*sides)
     comparison = compare_runs(*sides, margin=margin)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from brimline import _native
+from brimline.api.options import path_given
 from brimline.doctor.disk import free_below
 from brimline.errors import BrimlineError, Interrupted, UsageError
 from brimline.execution import StopToken, interruptible
@@ -75,7 +76,7 @@ class GenerateResult:
 def generate(
     workload: str | Path,
     *,
-    output: Path | None = None,
+    output: str | Path | None = None,
     row_format: RowFormat | None = None,
     rows: int | None = None,
     size_bytes: int | None = None,
@@ -96,6 +97,7 @@ def generate(
     """
     if rows is not None and size_bytes is not None:
         raise UsageError("a number of rows and a size are two ends", hint="give --rows or --size")
+    output = path_given("output", output)
     plan = load_plan(load_spec(workload, overrides=overrides).spec, target=NullTarget())
     count = plan.data.record_count if rows is None else rows
     limit = {"kind": "rows", "count": count} if size_bytes is None else {"kind": "bytes", "count": size_bytes}

@@ -15,12 +15,17 @@ from brimline.report.lint_section import findings_document
 from brimline.spec.document import TEXT_BYTES_MAX
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class LintResult:
     """Every check that could be made of a file of claims, contradictions first."""
 
     source: str
     findings: Sequence[Finding]
+
+    def __repr__(self) -> str:
+        """Two lines: how many checks, and whether claims contradict each other."""
+        said = self.error.message if self.error else "nothing contradicts"
+        return f"LintResult: {self.source}, {len(self.findings)} checks\n{said}"
 
     @property
     def error(self) -> BrimlineError | None:

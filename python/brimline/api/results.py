@@ -22,16 +22,19 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.wording import wanted_language
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Result:
-    """A finished verb. `interrupted` is set when a signal ended it; what was measured is there all the same."""
+class Reported:
+    """What has a report, and prints as a few lines of it: a notebook shows a result that nobody asked to see."""
 
+    __slots__ = ()
     report: Report
-    directory: Path
-    interrupted: Interrupted | None = None
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """Why the result is not what was asked for; None when it is."""
+        return None
 
     def __repr__(self) -> str:
-        """Five lines: what it is, what came out, whether that was asked for, where the record and the report are."""
+        """At most five lines: what it is, what came out, whether that was asked for, where to look."""
         verdict = self.report.verdict
         figure = f": {verdict.figure} {verdict.unit}" if verdict.figure else ""
         interval = f" ({verdict.interval})" if verdict.interval else ""
@@ -39,10 +42,24 @@ class Result:
             f"{type(self).__name__}: {self.report.kind_title} of {self.report.name}",
             f"{verdict.caption}{figure}{interval}",
             f"error: {self.error.message}" if self.error else "as was asked for",
-            f"record: {self.directory}",
-            f"report: {self.html}",
+            *self._places(),
         )
         return "\n".join(" ".join(line.split()) for line in lines)
+
+    def _places(self) -> tuple[str, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Result(Reported):
+    """A finished verb. `interrupted` is set when a signal ended it; what was measured is there all the same."""
+
+    report: Report
+    directory: Path
+    interrupted: Interrupted | None = None
+
+    def _places(self) -> tuple[str, ...]:
+        return f"record: {self.directory}", f"report: {self.html}"
 
     @property
     def html(self) -> Path:

@@ -9,7 +9,8 @@ from brimline.analysis.gate import GateCase
 from brimline.analysis.run_trend import TREND_METRICS, RunSeries, gate_trends, run_series
 from brimline.api.comparison import named_runs
 from brimline.api.gating import gate_error
-from brimline.api.options import default_runs_directory
+from brimline.api.options import default_runs_directory, path_given
+from brimline.api.results import Reported
 from brimline.errors import BrimlineError, UsageError
 from brimline.report import Report
 from brimline.report.comparison.trend_view import trend_report
@@ -19,8 +20,8 @@ NEWEST_DEFAULT = 10
 """Runs in which a gate looks for a change, unless said otherwise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrendResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TrendResult(Reported):
     """Trends of all series. `cases` are those of the gate, empty without one."""
 
     report: Report
@@ -40,7 +41,7 @@ def trend(
     floor: float = MAGNITUDE_FLOOR,
     limit: float | None = None,
     newest: int = NEWEST_DEFAULT,
-    runs_directory: Path | None = None,
+    runs_directory: str | Path | None = None,
 ) -> TrendResult:
     """Looks for changes of level in `records`, by name and plan; without any in all of `runs_directory`.
 
@@ -49,7 +50,7 @@ def trend(
     if unknown := [key for key in metrics if key not in METRIC_KEYS or key == "errors"]:
         known = ", ".join(key for key in METRIC_KEYS if key != "errors")
         raise UsageError(f'"{unknown[0]}" is no metric that has a trend', hint=f"there are {known}")
-    where = runs_directory or default_runs_directory()
+    where = path_given("runs_directory", runs_directory) or default_runs_directory()
     runs = [run for name in (records or [where]) for run in named_runs(name, runs_directory=where)]
     once = {run.directory.resolve(): run for run in runs}
     series = run_series(once.values(), keys=metrics, floor=floor)

@@ -27,6 +27,7 @@ from brimline.record.layout import (
     SPEC_FILE,
     TRIAL_FILE,
     TRIALS_DIRECTORY,
+    short_repr,
     slug,
     unreadable,
     unwritable,
@@ -53,7 +54,7 @@ class TrialEntry:
     took_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ExperimentRecord:
     """One experiment as it lies on disk. `ended_by` is that of a run, also `running` and `killed`."""
 
@@ -68,6 +69,10 @@ class ExperimentRecord:
     brimline_version: str
     trials: Sequence[TrialEntry]
     plan_hash: str = ""
+
+    def __repr__(self) -> str:
+        """Three lines: the samples of a run are more than anybody reads."""
+        return short_repr(self, self.name, self.ended_by, self.directory)
 
 
 def experiment_state(kind: str, name: str, settings: Mapping[str, Any], plan_hash: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from brimline.record.layout import short_repr
 from brimline.record.model import ErrorRow
 from brimline.record.scaled import ScaledHistogram
 
@@ -109,7 +110,7 @@ class IntervalTimes:
         return ScaledHistogram.decode(self.text, self.unit_ns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ImportedRun:
     """What another tool measured. `times` holds every time there is, cut by interval; empty with a summary only."""
 
@@ -128,6 +129,10 @@ class ImportedRun:
     printed: Printed
     notes: Sequence[str]
     brimline_version: str
+
+    def __repr__(self) -> str:
+        """Three lines: the samples of a run are more than anybody reads."""
+        return short_repr(self, self.name, f"imported from {self.tool}", self.directory)
 
     @property
     def histograms(self) -> dict[tuple[str, str], ScaledHistogram]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Self, TypeAlias, TypedDict
 
 from brimline.plan import Plan
+from brimline.record.layout import short_repr
 
 if TYPE_CHECKING:
     from brimline.record.batches import Batches
@@ -319,7 +320,7 @@ class Event:
     fields: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunRecord:
     """One run as it lies on disk.
 
@@ -351,6 +352,10 @@ class RunRecord:
     breakdown: Mapping[tuple[str, str], Histogram] = field(default_factory=dict)
     server_facts: Mapping[str, Any] = field(default_factory=dict)
     files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
+
+    def __repr__(self) -> str:
+        """Three lines: the samples of a run are more than anybody reads."""
+        return short_repr(self, self.name, self.ended_by, self.directory)
 
     @property
     def complete(self) -> bool:
