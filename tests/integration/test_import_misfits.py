@@ -56,6 +56,7 @@ def test_rows_that_are_left_out_or_stop_are_no_cells(here: CommandLine, uri: str
     assert (document["counts"]["inserted"], document["cells_not_of_their_type"]) == (1, {})
 
 
+@pytest.mark.slow("an import is killed behind a checkpoint, and goes on")
 def test_cells_before_and_after_a_kill_are_added_up(brimline_cli: CommandLine, tmp_path: Path) -> None:
     path = brimline_cli.directory / "t.csv"
     path.write_text("".join(f"{row},{'free' if row % 3 == 0 else 1},1{row:500}\n" for row in range(ROWS)))

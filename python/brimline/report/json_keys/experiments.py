@@ -277,6 +277,8 @@ EXPERIMENTS: Mapping[str, str] = {
     "ending": "How the import ended, with figures.",
     "attempts": "How often the import was begun.",
     "import_document.counts": "Records that were read, inserted, rejected and such.",
+    "cells_not_of_their_type": "Cells that did not fit their column's type and came in otherwise or not, by column.",
+    "misfits": "Cells that did not fit their column's type and came in otherwise or not, by column.",
     "first_not_utf8": "The first text that was not UTF-8, with its place; null where all was.",
     "certain_counts": "The counts as of the last checkpoint.",
     "rejected_by_reason": "Rejected records by reason.",
