@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hypothesis import settings
 
 from brimline.servers import Deployment, bundled, deployment
 from brimline.servers.distrust import ControlClient
@@ -14,6 +15,10 @@ from tests.support.command_line import CommandLine
 from tests.support.labs import processes_below
 from tests.support.server import required_mongod
 from tests.support.suite import pytest_runtest_makereport  # noqa: F401 (a hook)
+
+# A busy machine may take its time over any example.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -43,6 +43,9 @@ def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
             yield started
 
 
+@pytest.mark.slow(
+    "a run as long as two elections may take, each at a random instant and with the set whole again after it"
+)
 @pytest.mark.parametrize(
     ("lab", "blows"),
     [(False, ("step-down", "step-down")), (True, ("step-down", "kill"))],

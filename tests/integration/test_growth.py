@@ -38,6 +38,7 @@ def trials(directory: Path) -> list[str]:
     return sorted(path.name for path in (directory / "trials").iterdir())
 
 
+@pytest.mark.slow("a server is grown in steps, killed between two of them, and the rest of the steps made again")
 def test_a_growth_that_was_killed_goes_on_on_the_same_server(brimline_cli: CommandLine, tmp_path: Path) -> None:
     with bundled(directory=tmp_path / "server", cache_gb=0.25) as deployment:
         uri = f"mongodb://{deployment.address}"

@@ -115,6 +115,7 @@ def test_a_server_that_tells_no_lie_is_worked_with(tell: Tell) -> None:
     assert _wrongs(ended) == {}
 
 
+@pytest.mark.slow("each lie is told to a command in a process of its own, some of which wait for what never comes")
 def test_lies_that_were_thought_of(tell: Tell) -> None:
     assert _wrongs(tell(NAMED)) == {}
 

@@ -89,10 +89,11 @@ def test_indexes_and_write_concern_on_a_server_that_is_there(
     assert again["load_runs"] == [], "what is there is taken"
 
 
+@pytest.mark.slow("four servers are started, one for each block and cache size, with two runs on each")
 def test_one_that_was_interrupted_goes_on(brimline_cli: CommandLine) -> None:
     running = brimline_cli.start(
         *("sweep", "ycsb-c", "--vary", "cache-gb=0.25,0.5", "--vary", "connections=1,2", *TWICE),
-        *("--records", "1000", "--duration", "2s", "--warmup", "200ms"),
+        *("--records", "1000", "--duration", "1s", "--warmup", "200ms"),
     )
     directory = brimline_cli.wait_for_samples("ycsb-c", kind="vary-").parents[1]
     running.send(signal.SIGINT)

@@ -225,7 +225,7 @@ def test_an_unfinished_sweep_says_so() -> None:
     assert sweep.conclude([]).highest_ops_per_s is None
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     rates=st.lists(st.floats(0, 1e5), min_size=9, max_size=9),
     connections_max=st.integers(1, 256),

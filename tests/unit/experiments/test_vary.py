@@ -21,7 +21,7 @@ def level(_levels: Mapping[str, str]) -> float:
     return 1000.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     counts=st.lists(st.integers(2, 4), min_size=1, max_size=3),
     apart=st.integers(0, 2),

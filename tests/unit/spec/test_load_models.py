@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from brimline.errors import SpecError
@@ -87,7 +87,6 @@ def times(count: int = 4) -> st.SearchStrategy[list[Fraction]]:
     return st.lists(st.fractions(0, Fraction(5, 4), max_denominator=10**6) | st.just(Fraction(1)), max_size=count)
 
 
-@settings(deadline=None)  # a busy machine may take its time over one of them
 @given(
     begin=st.integers(1, 10**8),
     step=st.integers(1, 10**7),
@@ -133,7 +132,6 @@ stage_specs = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(given_stages=st.lists(stage_specs, min_size=1, max_size=6), shares=times())
 def test_stages_have_the_rate_on_their_line_at_any_time(
     given_stages: list[dict[str, Any]], shares: list[Fraction]
