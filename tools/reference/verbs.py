@@ -37,9 +37,11 @@ def _parts(command: Any, parent: Any, name: str, *, heading: str = "##") -> Iter
     yield plain(command.help or "")
     yield f"    {usage}"
     shown = [(each, *record) for each in command.params if (record := each.get_help_record(context)) is not None]
-    tables: dict[str, list[tuple[str, str]]] = {"Argument": [], "Option": []}
+    tables: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     for each, words, meaning in shown:
-        title = "Argument" if each.param_type_name == "argument" else getattr(each, "rich_help_panel", None) or "Option"
+        title = (
+            "Arguments" if each.param_type_name == "argument" else getattr(each, "rich_help_panel", None) or "Options"
+        )
         tables.setdefault(title, []).append((code(words), plain(meaning)))
     yield from (table((title, "Meaning"), rows) for title, rows in tables.items())
     for below, sub in getattr(command, "commands", {}).items():

@@ -1,13 +1,11 @@
 """Owns `brimline ab`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-import typer
-
 from brimline.api.ab import ABResult, ab_loaded, resumed_ab
-from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
+from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
 from brimline.cli import gating
 from brimline.cli import options as opt
@@ -17,7 +15,19 @@ from brimline.cli.output import show_result
 from brimline.errors import UsageError
 from brimline.experiments.paired.ab import PAIRS_DEFAULT, ABSettings
 
-Changes = list[str] | None
+
+@dataclass(frozen=True, kw_only=True)
+class ABOptions(Group):
+    """What differs between A and B, and how often each runs."""
+
+    spec_a: str | None = option("", "SPEC_A", "Workload A: a shipped one or a YAML file.")
+    spec_b: str | None = option("", "SPEC_B", "Workload B; without it A, changed by --b.")
+    pairs: int = option("--pairs", "COUNT", "Runs of each; fewer than 2 prove nothing.", default=PAIRS_DEFAULT)
+    only_a: Sequence[str] = option("--a", "KEY=VALUE", "Change of A alone, by spec path; repeatable.", default=())
+    only_b: Sequence[str] = option("--b", "KEY=VALUE", "Change of B alone, such as connections=64.", default=())
+    floor: bool = option(
+        "--aa", "", "Also run A against itself, for the differences that this machine shows anyway.", default=False
+    )
 
 
 @grouped
@@ -28,32 +38,8 @@ def ab(
     load: LoadOptions,
     gates: gating.GateOptions,
     output: opt.OutputOptions,
+    said: ABOptions,
     *,
-    spec_a: Annotated[
-        str | None,
-        typer.Argument(metavar="SPEC_A", help="Workload A: a shipped one or a YAML file.", show_default=False),
-    ] = None,
-    spec_b: Annotated[
-        str | None,
-        typer.Argument(metavar="SPEC_B", help="Workload B; without it A, changed by --b.", show_default=False),
-    ] = None,
-    pairs: Annotated[
-        int, typer.Option("--pairs", metavar="COUNT", help="Runs of each; fewer than 2 prove nothing.")
-    ] = PAIRS_DEFAULT,
-    only_a: Annotated[
-        Changes,
-        typer.Option(
-            "--a", metavar="KEY=VALUE", help="Change of A alone, by spec path; repeatable.", show_default=False
-        ),
-    ] = None,
-    only_b: Annotated[
-        Changes,
-        typer.Option("--b", metavar="KEY=VALUE", help="Change of B alone, such as connections=64.", show_default=False),
-    ] = None,
-    floor: Annotated[
-        bool,
-        typer.Option("--aa", help="Also run A against itself, for the differences that this machine shows anyway."),
-    ] = False,
     resume: Annotated[str | None, going_on_with("a comparison", "gate")] = None,
 ) -> int:
     """Run two workloads in turns on one server, and say what differs between them."""
@@ -63,16 +49,16 @@ def ab(
     if resume is not None:
         directory = find_record(resume, runs_directory=options.runs_directory)
         return _shown(resumed_ab(directory, options, limits=limits), output)
-    if spec_a is None and not workload.given:
+    if said.spec_a is None and not workload.given:
         raise UsageError("no workload is given", hint="name A and B, or A and a change such as --b connections=64")
-    if spec_b is None and not only_b and not floor:
+    if said.spec_b is None and not said.only_b and not said.floor:
         raise UsageError(
             "there is no B to compare with A", hint="name a second workload, or a change such as --b connections=64"
         )
-    a, b = (replace(workload, workload=spec) for spec in (spec_a, spec_b or spec_a))
-    loaded_a = opt.loaded(a, load, changes=_assignments(only_a, "--a"))
-    loaded_b = opt.loaded(b, load, changes=_assignments(only_b, "--b"))
-    settings = _settings(pairs, floor, gates.margin_share)
+    a, b = (replace(workload, workload=spec) for spec in (said.spec_a, said.spec_b or said.spec_a))
+    loaded_a = opt.loaded(a, load, changes=_assignments(said.only_a, "--a"))
+    loaded_b = opt.loaded(b, load, changes=_assignments(said.only_b, "--b"))
+    settings = _settings(said.pairs, said.floor, gates.margin_share)
     return _shown(ab_loaded(loaded_a, loaded_b, settings, options, limits=limits), output)
 
 
@@ -88,9 +74,9 @@ def _settings(pairs: int, floor: bool, margin: float) -> ABSettings:
         raise UsageError(str(error), hint="--pairs 5 finds a change of 5 % where runs vary by 1.5 %") from error
 
 
-def _assignments(texts: Sequence[str] | None, option: str) -> Mapping[str, object]:
+def _assignments(texts: Sequence[str], option: str) -> Mapping[str, object]:
     """`connections=64` by spec path. Raises UsageError."""
-    pairs = [text.partition("=") for text in texts or ()]
+    pairs = [text.partition("=") for text in texts]
     for path, separator, value in pairs:
         if not (path.strip() and separator and value.strip()):
             raise UsageError(

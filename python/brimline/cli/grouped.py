@@ -3,12 +3,13 @@
     @grouped
     def scan(workload: WorkloadOptions, server: Annotated[ServerOptions, without("null")], …) -> int:
 
-A parameter of the verb's own stands in the place of a group's option of the same name.
+What a verb alone has is a group without a title, or a parameter. It stands in the place of an option of the same name
+of another group.
 """
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
@@ -50,6 +51,8 @@ def going_on_with(what: str, *beside: str) -> GoingOn:
     return GoingOn(what, beside)
 
 
+OWN = Group.title
+"""The part of the help with what one verb alone has."""
 _TAKE_ALL = without()
 _SURROUNDING = ("server", "data", "output")
 """Groups that say nothing of what is measured."""
@@ -57,11 +60,12 @@ _SURROUNDING = ("server", "data", "output")
 
 def grouped(verb: Callable[..., int]) -> Callable[..., int]:
     """The verb as typer calls it, with an option for each field of its groups. Raises UsageError as the groups do."""
-    own = inspect.signature(verb).parameters
+    taken_by = inspect.signature(verb).parameters
+    own = _own_names(taken_by.values())
     groups: dict[str, tuple[type[Group], list[Option]]] = {}
     parameters: list[inspect.Parameter] = []
     resume: GoingOn | None = None
-    for name, each in own.items():
+    for name, each in taken_by.items():
         kind, extra = _parts(each.annotation)
         if isinstance(extra, GoingOn):
             resume = extra
@@ -71,7 +75,7 @@ def grouped(verb: Callable[..., int]) -> Callable[..., int]:
             options = [
                 option
                 for option in declared(kind).values()
-                if (option.field in taken.names) is taken.only and option.field not in own.keys() - {name}
+                if (option.field in taken.names) is taken.only and (kind.title == OWN or option.field not in own)
             ]
             groups[name] = kind, options
             parameters += [_parameter(option, kind.title, taken.helps) for option in options]
@@ -89,6 +93,15 @@ def grouped(verb: Callable[..., int]) -> Callable[..., int]:
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return called
+
+
+def _own_names(parameters: Iterable[inspect.Parameter]) -> set[str]:
+    """The options of the verb alone: those of its own group, and parameters that are no groups."""
+    kinds = {each.name: _parts(each.annotation)[0] for each in parameters}
+    groups = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Group)}
+    return kinds.keys() - groups.keys() | {
+        field for kind in groups.values() if kind.title == OWN for field in declared(kind)
+    }
 
 
 def _parts(annotation: Any) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Owns `brimline import`: mongoimport's flags, by the same names, beside brimline's own."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -9,7 +9,7 @@ import typer
 
 from brimline.api.import_data import import_data as import_api
 from brimline.api.import_data import resume_import
-from brimline.api.options import DataOptions, ServerOptions
+from brimline.api.options import DataOptions, Group, ServerOptions, option
 from brimline.api.reopen import find_record
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, without
@@ -31,6 +31,66 @@ from brimline.units import parse_duration
 _SUFFIXES: dict[str, FileType] = {".csv": "csv", ".tsv": "tsv", ".bson": "bson"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(Group):
+    """Mongoimport's options, by its names."""
+
+    files: Sequence[str] = option(
+        "",
+        "FILES",
+        "Files, patterns in quotes, or the directory of a mongodump; - or nothing: standard input.",
+        default=(),
+    )
+    database: str | None = option("-d --db", "", "Database; default: the one in --uri, else test.")
+    collection: str | None = option("-c --collection", "", "Collection; default: the file's name.")
+    file: str | None = option("--file", "", "A file, as mongoimport has it.")
+    type_: str | None = option("--type", "csv|tsv|json|bson", "Default: by the file's name, else json.")
+    gzip: bool = option("--gzip", "", "The input is compressed; files named .gz always are.", default=False)
+    headerline: bool = option("--headerline", "", "The first line names the columns.", default=False)
+    fields: str | None = option("-f --fields", "", "Names of the columns, separated by commas.")
+    field_file: Path | None = option("--fieldFile", "", "File with one column name per line.")
+    columns_have_types: bool = option(
+        "--columnsHaveTypes", "", "Columns are named like age.int32() or at.date(2006-01-02).", default=False
+    )
+    parse_grace: str = option(
+        "--parseGrace", "GRACE", "Value of a wrong type: autoCast, skipField, skipRow or stop.", default="stop"
+    )
+    json_array: bool = option("--jsonArray", "", "The input is one array of documents.", default=False)
+    legacy: bool = option("--legacy", "", "Extended JSON version 1, and the shell's syntax.", default=False)
+    use_array_index_fields: bool = option(
+        "--useArrayIndexFields", "", "Columns a.0, a.1 become an array.", default=False
+    )
+    ignore_blanks: bool = option("--ignoreBlanks", "", "Empty cells become no field.", default=False)
+    drop: bool = option("--drop", "", "Drop the collection first; without it documents are added.", default=False)
+    workers: int | None = option("-j --numInsertionWorkers", "", f"Connections that insert; default {WORKERS_DEFAULT}.")
+    mode: str | None = option("--mode", "MODE", "insert, upsert, merge or delete; default: insert.")
+    upsert: bool = option("--upsert", "", "The same as --mode upsert.", default=False)
+    upsert_fields: str | None = option(
+        "--upsertFields", "", "Fields that say which stored document is meant; default: _id."
+    )
+    stop_on_error: bool = option("--stopOnError", "", "Stop at the first document that is refused.", default=False)
+    maintain_insertion_order: bool = option(
+        "--maintainInsertionOrder",
+        "",
+        "In the order of the input, over one connection, to the first error.",
+        default=False,
+    )
+    write_concern: str = option(
+        "--writeConcern", "", "majority, a number, or a document like '{w: 1, j: true}'.", default="majority"
+    )
+    bypass_document_validation: bool = option(
+        "--bypassDocumentValidation", "", "Pass the collection's validator by.", default=False
+    )
+    batch_size: int = option("--batchSize", "", "Most documents in one command.", default=BATCH_SIZE_DEFAULT)
+    resume: str | None = option("--resume", "RECORD", "Go on with an import that did not end: its record, or latest.")
+    wait_for_server: str | None = option(
+        "--wait-for-server", "TIME", "Wait so long for a server that goes away, such as 5m."
+    )
+    throw_away: bool = option(
+        "--throw-away", "", "Into a mongod of brimline's own that is gone afterwards: a measurement.", default=False
+    )
+
+
 @grouped
 def import_data(
     server: Annotated[
@@ -38,160 +98,50 @@ def import_data(
         without("null", uri="Server, as mongodb://HOST:PORT[/DATABASE]; or set BRIMLINE_URI."),
     ],
     output: opt.OutputOptions,
+    said: ImportOptions,
     *,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Files, patterns in quotes, or the directory of a mongodump; - or nothing: standard input.",
-            show_default=False,
-        ),
-    ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option("-d", "--db", help="Database; default: the one in --uri, else test.", show_default=False),
-    ] = None,
-    collection: Annotated[
-        str | None,
-        typer.Option("-c", "--collection", help="Collection; default: the file's name.", show_default=False),
-    ] = None,
-    file: Annotated[
-        str | None, typer.Option("--file", help="A file, as mongoimport has it.", show_default=False)
-    ] = None,
-    type_: Annotated[
-        str | None,
-        typer.Option(
-            "--type", metavar="csv|tsv|json|bson", help="Default: by the file's name, else json.", show_default=False
-        ),
-    ] = None,
-    gzip: Annotated[bool, typer.Option("--gzip", help="The input is compressed; files named .gz always are.")] = False,
-    headerline: Annotated[bool, typer.Option("--headerline", help="The first line names the columns.")] = False,
-    fields: Annotated[
-        str | None,
-        typer.Option("-f", "--fields", help="Names of the columns, separated by commas.", show_default=False),
-    ] = None,
-    field_file: Annotated[
-        Path | None, typer.Option("--fieldFile", help="File with one column name per line.", show_default=False)
-    ] = None,
-    columns_have_types: Annotated[
-        bool, typer.Option("--columnsHaveTypes", help="Columns are named like age.int32() or at.date(2006-01-02).")
-    ] = False,
-    parse_grace: Annotated[
-        str,
-        typer.Option(
-            "--parseGrace", metavar="GRACE", help="Value of a wrong type: autoCast, skipField, skipRow or stop."
-        ),
-    ] = "stop",
-    json_array: Annotated[bool, typer.Option("--jsonArray", help="The input is one array of documents.")] = False,
-    legacy: Annotated[bool, typer.Option("--legacy", help="Extended JSON version 1, and the shell's syntax.")] = False,
-    use_array_index_fields: Annotated[
-        bool, typer.Option("--useArrayIndexFields", help="Columns a.0, a.1 become an array.")
-    ] = False,
-    ignore_blanks: Annotated[bool, typer.Option("--ignoreBlanks", help="Empty cells become no field.")] = False,
-    drop: Annotated[
-        bool, typer.Option("--drop", help="Drop the collection first; without it documents are added.")
-    ] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "-j",
-            "--numInsertionWorkers",
-            help=f"Connections that insert; default {WORKERS_DEFAULT}.",
-            show_default=False,
-        ),
-    ] = None,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            "--mode", metavar="MODE", help="insert, upsert, merge or delete; default: insert.", show_default=False
-        ),
-    ] = None,
-    upsert: Annotated[bool, typer.Option("--upsert", help="The same as --mode upsert.")] = False,
-    upsert_fields: Annotated[
-        str | None,
-        typer.Option(
-            "--upsertFields", help="Fields that say which stored document is meant; default: _id.", show_default=False
-        ),
-    ] = None,
-    stop_on_error: Annotated[
-        bool, typer.Option("--stopOnError", help="Stop at the first document that is refused.")
-    ] = False,
-    maintain_insertion_order: Annotated[
-        bool,
-        typer.Option(
-            "--maintainInsertionOrder", help="In the order of the input, over one connection, to the first error."
-        ),
-    ] = False,
-    write_concern: Annotated[
-        str, typer.Option("--writeConcern", help="majority, a number, or a document like '{w: 1, j: true}'.")
-    ] = "majority",
-    bypass_document_validation: Annotated[
-        bool, typer.Option("--bypassDocumentValidation", help="Pass the collection's validator by.")
-    ] = False,
-    batch_size: Annotated[int, typer.Option("--batchSize", help="Most documents in one command.")] = BATCH_SIZE_DEFAULT,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume",
-            metavar="RECORD",
-            help="Go on with an import that did not end: its record, or latest.",
-            show_default=False,
-        ),
-    ] = None,
-    wait_for_server: Annotated[
-        str | None,
-        typer.Option(
-            "--wait-for-server",
-            metavar="TIME",
-            help="Wait so long for a server that goes away, such as 5m.",
-            show_default=False,
-        ),
-    ] = None,
-    throw_away: Annotated[
-        bool,
-        typer.Option("--throw-away", help="Into a mongod of brimline's own that is gone afterwards: a measurement."),
-    ] = False,
     _verbose: Annotated[
         int, typer.Option("-v", "--verbose", count=True, help="Taken as mongoimport's; all of it is in the record.")
     ] = 0,
 ) -> int:
     """Import CSV, TSV, JSON or BSON into a collection, and have the server count it."""
-    named = [*(files or ()), *([file] if file is not None else ())]
-    options = opt.surroundings(server, replace(output, quiet=True), DataOptions(drop=drop))
+    named = [*(said.files or ()), *([said.file] if said.file is not None else ())]
+    options = opt.surroundings(server, replace(output, quiet=True), DataOptions(drop=said.drop))
     progress = ImportSilence() if output.quiet else ImportTerminalProgress()
-    wait_s = 0.0 if wait_for_server is None else _seconds(wait_for_server)
-    if resume is not None:
-        _refuse_with_resume(named, database, collection, drop=drop)
-        directory = find_record(resume, runs_directory=options.runs_directory)
-        result = resume_import(directory, workers=workers, wait_s=wait_s, options=options, progress=progress)
+    wait_s = 0.0 if said.wait_for_server is None else _seconds(said.wait_for_server)
+    if said.resume is not None:
+        _refuse_with_resume(named, said.database, said.collection, drop=said.drop)
+        directory = find_record(said.resume, runs_directory=options.runs_directory)
+        result = resume_import(directory, workers=said.workers, wait_s=wait_s, options=options, progress=progress)
         return finish(result, output, suite="import")
-    keys = tuple(name for name in (upsert_fields or "").split(",") if name)
+    keys = tuple(name for name in (said.upsert_fields or "").split(",") if name)
     settings = ImportSettings(
-        type=cast(FileType, type_.lower() if type_ else _type_of(named)),
-        headerline=headerline,
-        fields=fields,
-        field_file_text=None if field_file is None else _text(field_file),
-        columns_have_types=columns_have_types,
-        parse_grace=cast(ParseGrace, parse_grace),
-        json_array=json_array,
-        legacy=legacy,
-        use_array_index_fields=use_array_index_fields,
-        ignore_blanks=ignore_blanks,
-        workers=WORKERS_DEFAULT if workers is None else workers,
-        mode=cast(Mode, _mode(mode, upsert=upsert, keys=keys)),
+        type=cast(FileType, said.type_.lower() if said.type_ else _type_of(named)),
+        headerline=said.headerline,
+        fields=said.fields,
+        field_file_text=None if said.field_file is None else _text(said.field_file),
+        columns_have_types=said.columns_have_types,
+        parse_grace=cast(ParseGrace, said.parse_grace),
+        json_array=said.json_array,
+        legacy=said.legacy,
+        use_array_index_fields=said.use_array_index_fields,
+        ignore_blanks=said.ignore_blanks,
+        workers=WORKERS_DEFAULT if said.workers is None else said.workers,
+        mode=cast(Mode, _mode(said.mode, upsert=said.upsert, keys=keys)),
         upsert_fields=keys,
-        stop_on_error=stop_on_error,
-        maintain_insertion_order=maintain_insertion_order,
-        write_concern=parse_write_concern(write_concern),
-        bypass_document_validation=bypass_document_validation,
-        batch_size=batch_size,
+        stop_on_error=said.stop_on_error,
+        maintain_insertion_order=said.maintain_insertion_order,
+        write_concern=parse_write_concern(said.write_concern),
+        bypass_document_validation=said.bypass_document_validation,
+        batch_size=said.batch_size,
     )
     result = import_api(
         named,
         settings=settings,
-        database=database,
-        collection=collection,
-        gzip=gzip,
-        throw_away=throw_away,
+        database=said.database,
+        collection=said.collection,
+        gzip=said.gzip,
+        throw_away=said.throw_away,
         wait_s=wait_s,
         options=options,
         progress=progress,

@@ -1,8 +1,7 @@
 """Owns `brimline interfere`."""
 
+from dataclasses import dataclass
 from typing import Annotated
-
-import typer
 
 from brimline.api.interfere import (
     default_rows,
@@ -10,7 +9,7 @@ from brimline.api.interfere import (
     interfere_time_s,
     stored_interference_settings,
 )
-from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
+from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
 from brimline.api.resume import resumption
 from brimline.cli import gating
@@ -24,6 +23,25 @@ from brimline.spec import LoadedSpec
 from brimline.units import NS_PER_S, format_count, format_duration
 
 
+@dataclass(frozen=True, kw_only=True)
+class InterfereOptions(Group):
+    """What goes on beside the workload."""
+
+    background: BackgroundKind = option(
+        "--with",
+        "",
+        "What goes on beside it: import (rows, as fast as the load engine inserts them), scan, index builds, "
+        "or backup with mongodump.",
+        default="import",
+    )
+    pairs: int = option("--pairs", "", "Runs alone and with it; fewer than 2 prove nothing.", default=PAIRS_DEFAULT)
+    background_rows: str | None = option(
+        "--background-rows",
+        "",
+        "Documents of the background; default: as many as an import can't run out of, else 500k.",
+    )
+
+
 @grouped
 def interfere(
     workload: WorkloadOptions,
@@ -32,26 +50,8 @@ def interfere(
     load: Annotated[LoadOptions, without("operations", "tlr")],
     gates: Annotated[gating.GateOptions, only("margin")],
     output: opt.OutputOptions,
+    said: InterfereOptions,
     *,
-    background: Annotated[
-        BackgroundKind,
-        typer.Option(
-            "--with",
-            help="What goes on beside it: import (rows, as fast as the load engine inserts them), scan, index builds, "
-            "or backup with mongodump.",
-        ),
-    ] = "import",
-    pairs: Annotated[int, typer.Option("--pairs", help="Runs alone and with it; fewer than 2 prove nothing.")] = (
-        PAIRS_DEFAULT
-    ),
-    background_rows: Annotated[
-        str | None,
-        typer.Option(
-            "--background-rows",
-            help="Documents of the background; default: as many as an import can't run out of, else 500k.",
-            show_default=False,
-        ),
-    ] = None,
     resume: Annotated[str | None, going_on_with("an experiment")] = None,
 ) -> int:
     """Run a workload alone and with a background one, and say what that changes."""
@@ -63,7 +63,7 @@ def interfere(
         result = interfere_loaded(found.loaded, settings, options, resume=directory)
         return finish(result, output, suite="interfere")
     loaded = opt.loaded(workload, load)
-    settings = _settings(loaded, background, pairs, background_rows, gates.margin_share)
+    settings = _settings(loaded, said.background, said.pairs, said.background_rows, gates.margin_share)
     estimate = format_duration(round(interfere_time_s(loaded.spec, settings) * NS_PER_S))
     options.progress.note(
         f"{2 * settings.pairs} runs, about {estimate} without server starts and loading; "

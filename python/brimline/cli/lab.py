@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ import typer
 from rich.table import Table
 
 from brimline.api.lab import lab_down, lab_start, lab_status, lab_stop, lab_up, labs
-from brimline.api.options import ServerOptions
+from brimline.api.options import Group, ServerOptions, option
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
 from brimline.cli.help import GroupedCommand
@@ -38,6 +39,36 @@ _Output = Annotated[opt.OutputOptions, only("as_json", "quiet")]
 _AsJson = Annotated[opt.OutputOptions, only("as_json")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class UpOptions(Group):
+    """What a lab is made of."""
+
+    replica_set: int | None = option("--replica-set", "N", "Members with data, of the set or of each shard.")
+    shards: int | None = option("--shards", "N", "A sharded cluster of N shards; needs a mongos.")
+    client_routed: int | None = option("--client-routed", "N", "N independent servers, or sets, without a router.")
+    priorities: str | None = option("--priorities", "P,P,…", "Of the members, the first first: 2,1,1.")
+    hidden: Sequence[int] = option("--hidden", "MEMBER", "A member by number, from 1; repeatable.", default=())
+    delayed: Sequence[str] = option(
+        "--delayed", "MEMBER=TIME", "It is behind by that: 3=60s; hidden too; repeatable.", default=()
+    )
+    arbiter: bool = option("--arbiter", "", "An arbiter after the members.", default=False)
+    auth: bool = option("--auth", "", "Access control: a user, its password in a private file.", default=False)
+    tls: bool = option("--tls", "", "TLS, with certificates of the lab's own.", default=False)
+    cache_gb: float = option("--cache-gb", "GB", "Cache of each server.", default=CACHE_GB_DEFAULT)
+    cpus: str | None = option("--cpus", "LIST", "Processors the servers may run on: 0,1 or 0-3.")
+    small: bool = option(
+        "--small", "", "Small journal files: for tests of behaviour, not for measurements.", default=False
+    )
+    election_timeout: str = option("--election-timeout", "TIME", "How long a primary may be silent.", default="10s")
+    delay: str | None = option("--delay", "TIME", "How much later all arrives, each way: 5ms.")
+    rate: str | None = option("--rate", "RATE", "What each server's line carries, each way: 100mbit.")
+    loss: str | None = option("--loss", "SHARE", "Segments that are lost and sent again, each way: 1%.")
+    between: Literal["clients", "members", "all"] | None = option(
+        "--between", "", "Where --delay, --rate and --loss apply: to clients (default), among the servers, or all."
+    )
+    deadline: str = option("--deadline", "TIME", "When it must be up.", default=f"{DEADLINE_S:.0f}s")
+
+
 @app.command(cls=GroupedCommand)
 @grouped
 def up(
@@ -51,92 +82,36 @@ def up(
         ),
     ],
     output: _Output,
+    said: UpOptions,
     *,
     name: _Name = NAME_DEFAULT,
-    replica_set: Annotated[
-        int | None,
-        typer.Option("--replica-set", metavar="N", help="Members with data, of the set or of each shard."),
-    ] = None,
-    shards: Annotated[
-        int | None, typer.Option("--shards", metavar="N", help="A sharded cluster of N shards; needs a mongos.")
-    ] = None,
-    client_routed: Annotated[
-        int | None,
-        typer.Option("--client-routed", metavar="N", help="N independent servers, or sets, without a router."),
-    ] = None,
-    priorities: Annotated[
-        str | None, typer.Option("--priorities", metavar="P,P,…", help="Of the members, the first first: 2,1,1.")
-    ] = None,
-    hidden: Annotated[
-        list[int] | None, typer.Option("--hidden", metavar="MEMBER", help="A member by number, from 1; repeatable.")
-    ] = None,
-    delayed: Annotated[
-        list[str] | None,
-        typer.Option("--delayed", metavar="MEMBER=TIME", help="It is behind by that: 3=60s; hidden too; repeatable."),
-    ] = None,
-    arbiter: Annotated[bool, typer.Option("--arbiter", help="An arbiter after the members.")] = False,
-    auth: Annotated[
-        bool, typer.Option("--auth", help="Access control: a user, its password in a private file.")
-    ] = False,
-    tls: Annotated[bool, typer.Option("--tls", help="TLS, with certificates of the lab's own.")] = False,
-    cache_gb: Annotated[
-        float, typer.Option("--cache-gb", metavar="GB", help="Cache of each server.")
-    ] = CACHE_GB_DEFAULT,
-    cpus: Annotated[
-        str | None, typer.Option("--cpus", metavar="LIST", help="Processors the servers may run on: 0,1 or 0-3.")
-    ] = None,
-    small: Annotated[
-        bool, typer.Option("--small", help="Small journal files: for tests of behaviour, not for measurements.")
-    ] = False,
-    election_timeout: Annotated[
-        str, typer.Option("--election-timeout", metavar="TIME", help="How long a primary may be silent.")
-    ] = "10s",
-    delay: Annotated[
-        str | None, typer.Option("--delay", metavar="TIME", help="How much later all arrives, each way: 5ms.")
-    ] = None,
-    rate: Annotated[
-        str | None, typer.Option("--rate", metavar="RATE", help="What each server's line carries, each way: 100mbit.")
-    ] = None,
-    loss: Annotated[
-        str | None,
-        typer.Option("--loss", metavar="SHARE", help="Segments that are lost and sent again, each way: 1%."),
-    ] = None,
-    between: Annotated[
-        Literal["clients", "members", "all"] | None,
-        typer.Option(
-            "--between", help="Where --delay, --rate and --loss apply: to clients (default), among the servers, or all."
-        ),
-    ] = None,
-    deadline: Annotated[
-        str, typer.Option("--deadline", metavar="TIME", help="When it must be up.")
-    ] = f"{DEADLINE_S:.0f}s",
 ) -> int:
     """Bring up a lab, and wait until it is complete."""
     lab = lab_up(
         name,
         say=(lambda _: None) if output.quiet else _talk,
-        replica_set=replica_set,
-        shards=shards,
-        client_routed=client_routed,
-        priorities=_numbers(priorities),
-        hidden=tuple(hidden or ()),
-        delays_s=_delays(delayed or ()),
-        arbiter=arbiter,
-        auth=auth,
-        tls=tls,
+        replica_set=said.replica_set,
+        shards=said.shards,
+        client_routed=said.client_routed,
+        priorities=_numbers(said.priorities),
+        hidden=tuple(said.hidden or ()),
+        delays_s=_delays(said.delayed or ()),
+        arbiter=said.arbiter,
+        auth=said.auth,
+        tls=said.tls,
         mongod=server.mongod,
         server_version=server.server_version,
         mongos=server.mongos,
-        cache_gb=cache_gb,
-        cpus=_processors(cpus),
+        cache_gb=said.cache_gb,
+        cpus=_processors(said.cpus),
         cpu_share=server.cpu_share,
-        small=small,
-        election_timeout_ms=round(_seconds("--election-timeout", election_timeout) * 1000),
-        delay=delay,
-        rate=rate,
-        loss=loss,
-        between=between,
-        deadline_s=_seconds("--deadline", deadline),
+        small=said.small,
+        election_timeout_ms=round(_seconds("--election-timeout", said.election_timeout) * 1000),
+        delay=said.delay,
+        rate=said.rate,
+        loss=said.loss,
+        between=said.between,
+        deadline_s=_seconds("--deadline", said.deadline),
     )
     return _show(*lab_status(lab.name), as_json=output.as_json)
 

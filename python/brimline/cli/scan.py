@@ -1,10 +1,9 @@
 """Owns `brimline scan`."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
-from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
+from brimline.api.options import DataOptions, Group, LoadOptions, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
 from brimline.api.resume import resumption
 from brimline.api.scan import scan_loaded
@@ -14,6 +13,14 @@ from brimline.cli.output import finish
 from brimline.experiments.scan.order import SCAN_KIND
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScanOptions(Group):
+    """How queries are measured."""
+
+    within: str | None = option("--within", "", "Time to answer in that the rule is about, such as 10s.")
+    warm: bool = option("--warm", "", "Don't restart brimline's own server before each first touch.", default=False)
+
+
 @grouped
 def scan(
     workload: WorkloadOptions,
@@ -21,21 +28,15 @@ def scan(
     data: DataOptions,
     load: Annotated[LoadOptions, only("records", "seed")],
     output: opt.OutputOptions,
+    said: ScanOptions,
     *,
-    within: Annotated[
-        str | None,
-        typer.Option("--within", help="Time to answer in that the rule is about, such as 10s.", show_default=False),
-    ] = None,
-    warm: Annotated[
-        bool, typer.Option("--warm", help="Don't restart brimline's own server before each first touch.")
-    ] = False,
     resume: Annotated[str | None, going_on_with("a scan")] = None,
 ) -> int:
     """Measure single queries: plan, entries, time cold and warm, and how many entries fit a time to answer."""
     options = opt.surroundings(server, output, data)
     if resume is None:
-        loaded = opt.loaded(workload, load, changes={"scans.answer_within": within})
-        directory, restarts = None, not warm
+        loaded = opt.loaded(workload, load, changes={"scans.answer_within": said.within})
+        directory, restarts = None, not said.warm
     else:
         directory = find_record(resume, runs_directory=options.runs_directory)
         found = resumption(directory, kinds=(SCAN_KIND,))

@@ -5,12 +5,11 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import Annotated, Literal
 
-import typer
-
-from brimline.api.options import ServerOptions
+from brimline.api.options import Group, ServerOptions, option
 from brimline.api.stat import stat as stat_api
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
@@ -20,6 +19,23 @@ from brimline.monitor.stat import Field, StatInterval, StatTable, chosen_fields,
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _EXIT_SIGNAL_BASE = 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatOptions(Group):
+    """What is watched, and how it is shown."""
+
+    interval_s: float = option("", "SECONDS", "Seconds from one row to the next; default: 1.", default=1.0)
+    row_count: int = option("-n --rowcount --rows", "COUNT", "Rows to print; 0: without an end.", default=0)
+    columns: str | None = option("-o", "COLUMNS", "Columns to show, such as insert,net_in,mem.bits=bits.")
+    more_columns: str | None = option("-O", "COLUMNS", "Columns to show behind the usual ones.")
+    no_headers: bool = option("--noheaders", "", "No line of headings.", default=False)
+    human: Literal["true", "false"] = option(
+        "--humanReadable", "", "Amounts as 1.14m, or plain numbers.", default="true"
+    )
+    _every: bool = option(
+        "--all", "", "As in mongostat, where it adds columns for storage engines of the past.", default=False
+    )
 
 
 @grouped
@@ -32,56 +48,30 @@ def stat(
         ),
     ],
     output: Annotated[opt.OutputOptions, only(as_json="A JSON object a line instead of a table.")],
-    *,
-    interval_s: Annotated[
-        float,
-        typer.Argument(metavar="SECONDS", help="Seconds from one row to the next; default: 1.", show_default=False),
-    ] = 1.0,
-    row_count: Annotated[
-        int,
-        typer.Option(
-            "-n", "--rowcount", "--rows", metavar="COUNT", help="Rows to print; 0: without an end.", show_default=False
-        ),
-    ] = 0,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "-o", metavar="COLUMNS", help="Columns to show, such as insert,net_in,mem.bits=bits.", show_default=False
-        ),
-    ] = None,
-    more_columns: Annotated[
-        str | None,
-        typer.Option("-O", metavar="COLUMNS", help="Columns to show behind the usual ones.", show_default=False),
-    ] = None,
-    no_headers: Annotated[bool, typer.Option("--noheaders", help="No line of headings.")] = False,
-    human: Annotated[
-        Literal["true", "false"],
-        typer.Option("--humanReadable", help="Amounts as 1.14m, or plain numbers.", show_default=False),
-    ] = "true",
-    _every: Annotated[
-        bool, typer.Option("--all", help="As in mongostat, where it adds columns for storage engines of the past.")
-    ] = False,
+    said: StatOptions,
 ) -> int:
     """Watch a server live, in mongostat's columns. Ends with Ctrl-C."""
-    if columns and more_columns:
+    if said.columns and said.more_columns:
         raise UsageError("-o and -O are two choices of columns", hint="give one of them")
-    if not 0.01 <= interval_s <= 86_400:
-        raise UsageError(f"{interval_s:g} s is no interval to watch at", hint="give seconds, such as: brimline stat 2")
-    if row_count < 0:
-        raise UsageError(f"{row_count} rows can't be printed", hint="give a number from 1 on, or 0 for no end")
-    only = parse_fields(columns) if columns else ()
-    more = parse_fields(more_columns) if more_columns else ()
+    if not 0.01 <= said.interval_s <= 86_400:
+        raise UsageError(
+            f"{said.interval_s:g} s is no interval to watch at", hint="give seconds, such as: brimline stat 2"
+        )
+    if said.row_count < 0:
+        raise UsageError(f"{said.row_count} rows can't be printed", hint="give a number from 1 on, or 0 for no end")
+    only = parse_fields(said.columns) if said.columns else ()
+    more = parse_fields(said.more_columns) if said.more_columns else ()
     intervals = stat_api(
         server.uri,
         password=opt.password_source(server.password_file),
-        interval_s=interval_s,
-        row_count=row_count or None,
+        interval_s=said.interval_s,
+        row_count=said.row_count or None,
         notice=_notice,
     )
-    lines = _json_lines if output.as_json else functools.partial(_table_lines, headings=not no_headers)
+    lines = _json_lines if output.as_json else functools.partial(_table_lines, headings=not said.no_headers)
     try:
         with printing(), _leaving():
-            for line in lines(intervals, only, more, human=human == "true"):
+            for line in lines(intervals, only, more, human=said.human == "true"):
                 sys.stdout.write(f"{line}\n")
                 sys.stdout.flush()
     except _Left as left:

@@ -1,11 +1,10 @@
 """Owns `brimline sweep`."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-import typer
-
-from brimline.api.options import DataOptions, LoadOptions, Options, ServerOptions, WorkloadOptions
+from brimline.api.options import DataOptions, Group, LoadOptions, Options, ServerOptions, WorkloadOptions, option
 from brimline.api.reopen import find_record
 from brimline.api.results import Result
 from brimline.api.resume import resumption
@@ -28,6 +27,41 @@ _DEFAULTS = SweepSettings()
 _FACTORS = ", ".join(KINDS)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(Group):
+    """What is varied, how often and for how long."""
+
+    vary: Sequence[str] = option(
+        "--vary",
+        "NAME=V1,V2",
+        f"Vary this instead of a ladder of connections; repeatable, every combination runs. Factors: {_FACTORS}.",
+        default=(),
+    )
+    connections: str | None = option(
+        "--connections",
+        "LIST",
+        "Short for --vary connections=LIST, such as 1,8,64; one number beside --vary is that of all runs.",
+    )
+    connections_max: int | None = option(
+        "--connections-max", "COUNT", f"Most connections to try; default {_DEFAULTS.connections_max}."
+    )
+    repeats: int | None = option(
+        "--repeats",
+        "COUNT",
+        f"How often each level is measured, with --vary at least; default {_DEFAULTS.repeats}, "
+        f"with --vary {BLOCKS_DEFAULT}.",
+    )
+    repeats_max: int | None = option(
+        "--repeats-max", "COUNT", f"With --vary: how often at most; default {BLOCKS_MAX_DEFAULT}."
+    )
+    precision: str | None = option(
+        "--precision", "SHARE", "With --vary: repeat until each mean throughput is known within this; default 5%."
+    )
+    budget: str | None = option("--budget", "TIME", "With --vary: begin no block that it doesn't take.")
+    duration: str = option("--duration", "TIME", "Measured window of each level.", default="10s")
+    warmup: str = option("--warmup", "TIME", "Warm-up of each level.", default="2s")
+
+
 @grouped
 def sweep(
     workload: WorkloadOptions,
@@ -35,79 +69,16 @@ def sweep(
     data: DataOptions,
     load: Annotated[LoadOptions, only("records", "seed", "target", "threads")],
     output: opt.OutputOptions,
+    said: SweepOptions,
     *,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            metavar="NAME=V1,V2",
-            help="Vary this instead of a ladder of connections; repeatable, every combination runs. "
-            f"Factors: {_FACTORS}.",
-            show_default=False,
-        ),
-    ] = None,
-    connections: Annotated[
-        str | None,
-        typer.Option(
-            "--connections",
-            metavar="LIST",
-            help="Short for --vary connections=LIST, such as 1,8,64; one number beside --vary is that of all runs.",
-            show_default=False,
-        ),
-    ] = None,
-    connections_max: Annotated[
-        int | None,
-        typer.Option(
-            "--connections-max",
-            metavar="COUNT",
-            help=f"Most connections to try; default {_DEFAULTS.connections_max}.",
-            show_default=False,
-        ),
-    ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            "--repeats",
-            metavar="COUNT",
-            help=f"How often each level is measured, with --vary at least; default {_DEFAULTS.repeats}, "
-            f"with --vary {BLOCKS_DEFAULT}.",
-            show_default=False,
-        ),
-    ] = None,
-    repeats_max: Annotated[
-        int | None,
-        typer.Option(
-            "--repeats-max",
-            metavar="COUNT",
-            help=f"With --vary: how often at most; default {BLOCKS_MAX_DEFAULT}.",
-            show_default=False,
-        ),
-    ] = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            "--precision",
-            metavar="SHARE",
-            help="With --vary: repeat until each mean throughput is known within this; default 5%.",
-            show_default=False,
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget", metavar="TIME", help="With --vary: begin no block that it doesn't take.", show_default=False
-        ),
-    ] = None,
-    duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Measured window of each level.")] = "10s",
-    warmup: Annotated[str, typer.Option("--warmup", metavar="TIME", help="Warm-up of each level.")] = "2s",
     resume: Annotated[str | None, going_on_with("a sweep")] = None,
 ) -> int:
     """Measure throughput over 1, 2, 4 … connections, in a closed loop, until it stops rising; or vary other factors."""
     options = opt.surroundings(server, output, data)
     if resume is not None:
         return finish(_resumed(resume, options), output, suite="sweep")
-    fixed = _fixed(vary, connections)
-    factors = _varied(vary, None if fixed is not None else connections)
+    fixed = _fixed(said.vary, said.connections)
+    factors = _varied(said.vary, None if fixed is not None else said.connections)
     words: WorkloadWords = {
         "property_files": workload.property_files,
         "properties": workload.properties,
@@ -115,41 +86,46 @@ def sweep(
     }
     result: Result
     if factors:
-        if connections_max is not None:
+        if said.connections_max is not None:
             raise UsageError(
                 "--connections-max belongs to the ladder of connections", hint="--connections 1,8,64 names them"
             )
-        of_factors = _vary_settings(repeats, repeats_max, precision, budget, duration, warmup)
+        of_factors = _vary_settings(
+            said.repeats, said.repeats_max, said.precision, said.budget, said.duration, said.warmup
+        )
         result = vary_api(workload.workload, factors=factors, settings=of_factors, options=options, **words)
     else:
-        for name, value in (("--repeats-max", repeats_max), ("--precision", precision), ("--budget", budget)):
+        for name, value in (
+            ("--repeats-max", said.repeats_max),
+            ("--precision", said.precision),
+            ("--budget", said.budget),
+        ):
             if value is not None:
                 raise UsageError(f"{name} has no effect without --vary", hint="name a factor, or leave it out")
         settings = _settings(
-            _DEFAULTS.connections_max if connections_max is None else connections_max,
-            _DEFAULTS.repeats if repeats is None else repeats,
-            duration,
-            warmup,
+            _DEFAULTS.connections_max if said.connections_max is None else said.connections_max,
+            _DEFAULTS.repeats if said.repeats is None else said.repeats,
+            said.duration,
+            said.warmup,
         )
         result = sweep_api(workload.workload, settings=settings, options=options, **words)
     return finish(result, output, suite="sweep")
 
 
-def _fixed(factors: list[str] | None, connections: str | None) -> str | None:
+def _fixed(factors: Sequence[str], connections: str | None) -> str | None:
     """The one number of connections that all combinations of other factors share; None where it is varied itself."""
     if connections is None or "," in connections or not factors:
         return None
     return None if any(factor_named(each) == CONNECTIONS for each in factors) else connections
 
 
-def _varied(factors: list[str] | None, connections: str | None) -> list[str] | None:
+def _varied(factors: Sequence[str], connections: str | None) -> Sequence[str]:
     """The factors, numbers of connections among them however they were said. Raises UsageError."""
     if connections is None:
         return factors
-    others = factors or []
-    if any(factor_named(each) == CONNECTIONS for each in others):
+    if any(factor_named(each) == CONNECTIONS for each in factors):
         raise UsageError("--connections and --vary connections say the same", hint="give one of them")
-    return [*others, f"{CONNECTIONS}={connections}"]
+    return [*factors, f"{CONNECTIONS}={connections}"]
 
 
 def _resumed(name: str, options: Options) -> Result:

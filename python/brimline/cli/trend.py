@@ -1,10 +1,11 @@
 """Owns `brimline trend`."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from brimline.analysis.run_trend import TREND_METRICS
+from brimline.api.options import Group, option
 from brimline.api.trend import NEWEST_DEFAULT
 from brimline.api.trend import trend as trend_api
 from brimline.cli import gating
@@ -16,56 +17,49 @@ from brimline.stats.change_points import MAGNITUDE_FLOOR
 from brimline.units import percentage_text
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrendOptions(Group):
+    """What is followed, and when a change counts."""
+
+    records: Sequence[str] = option(
+        "", "RECORD", "Runs or directories of runs; without any those in the runs directory.", default=()
+    )
+    metric: Sequence[str] = option(
+        "--metric", "NAME", f"Metric to follow; repeatable. Default: {', '.join(TREND_METRICS)}.", default=()
+    )
+    floor: str = option(
+        "--floor", "SHARE", "Smallest change of level that is reported.", default=percentage_text(MAGNITUDE_FLOOR)
+    )
+    gate: str | None = option(
+        "--gate",
+        "LIMIT",
+        "Fail (exit 3) when a metric became worse by more than this, such as 5%, among the newest runs; end "
+        "with 4 when there are too few.",
+    )
+    newest: int = option("--newest", "COUNT", "Runs among which the gate looks.", default=NEWEST_DEFAULT)
+
+
 @grouped
 def trend(
     output: Annotated[opt.OutputOptions, without("quiet", "details")],
+    said: TrendOptions,
     *,
-    records: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="RECORD",
-            help="Runs or directories of runs; without any those in the runs directory.",
-            show_default=False,
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            metavar="NAME",
-            help=f"Metric to follow; repeatable. Default: {', '.join(TREND_METRICS)}.",
-            show_default=False,
-        ),
-    ] = None,
-    floor: Annotated[
-        str, typer.Option("--floor", metavar="SHARE", help="Smallest change of level that is reported.")
-    ] = percentage_text(MAGNITUDE_FLOOR),
-    gate: Annotated[
-        str | None,
-        typer.Option(
-            "--gate",
-            metavar="LIMIT",
-            help="Fail (exit 3) when a metric became worse by more than this, such as 5%, among the newest runs; end "
-            "with 4 when there are too few.",
-            show_default=False,
-        ),
-    ] = None,
-    newest: Annotated[
-        int, typer.Option("--newest", metavar="COUNT", help="Runs among which the gate looks.")
-    ] = NEWEST_DEFAULT,
     html: gating.Html = None,
 ) -> int:
     """Find where the figures of many runs of one plan changed their level."""
-    gating.require_gate(output.junit, gated=gate is not None)
-    if newest < 1:
-        raise UsageError(f"--newest must be at least 1, but is {newest}", hint="write it like --newest 10")
-    least, limit = gating.share_of(floor, "--floor"), None if gate is None else gating.share_of(gate, "--gate")
+    gating.require_gate(output.junit, gated=said.gate is not None)
+    if said.newest < 1:
+        raise UsageError(f"--newest must be at least 1, but is {said.newest}", hint="write it like --newest 10")
+    least, limit = (
+        gating.share_of(said.floor, "--floor"),
+        None if said.gate is None else gating.share_of(said.gate, "--gate"),
+    )
     result = trend_api(
-        records or (),
-        metrics=tuple(metric or TREND_METRICS),
+        said.records or (),
+        metrics=tuple(said.metric or TREND_METRICS),
         floor=least,
         limit=limit,
-        newest=newest,
+        newest=said.newest,
         runs_directory=output.runs_directory,
     )
     write_cases(result.cases, output.junit, suite="trend")

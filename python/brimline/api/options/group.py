@@ -79,7 +79,7 @@ class Group:
     Without slots, so that the surroundings of a verb can have the fields of several groups.
     """
 
-    title: ClassVar[str]
+    title: ClassVar[str] = "Options"
 
     def __post_init__(self) -> None:
         every, given = declared(type(self)), self.given
