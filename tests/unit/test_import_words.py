@@ -20,8 +20,8 @@ def brimline(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[obje
 def test_import_show_report_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jtl, runs = write(tmp_path / "orders.jtl", uniform(2000)), str(tmp_path / "runs")
     code, out, err = brimline(["import-results", str(jtl), "--runs-dir", runs], capsys)
-    assert (code, err) == (0, "") and "Imported from JMeter" in out and "GET order" in out
-    html = Path(out.rsplit("report: ", 1)[1].strip())
+    assert (code, err) == (0, "") and "Imported from JMeter" in out
+    html = Path(out.rsplit("report: ", 1)[1].splitlines()[0])
     assert html.stat().st_size > 10_000
     code, shown, _ = brimline(["show", "--runs-dir", runs], capsys)
     assert code == 0 and "GET order" in shown
@@ -57,7 +57,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_in_the_language_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jtl = write(tmp_path / "orders.jtl", uniform(2000))
     code, out, _ = brimline(["import-results", str(jtl), "--lang", "zh", "--runs-dir", str(tmp_path / "runs")], capsys)
-    html = Path(out.rsplit("报告: ", 1)[1].strip())
+    html = Path(out.rsplit("报告: ", 1)[1].splitlines()[0])
     assert code == 0 and "吞吐量" in out and '<html lang="zh-CN">' in html.read_text(encoding="utf-8")
 
 

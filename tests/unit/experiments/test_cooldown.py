@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from brimline.execution import StopToken
+from brimline.execution.progress import SoFar
 from brimline.experiments import runner
 from brimline.experiments.cooldown import (
     DIRTY_SHARE_CALM,
@@ -145,6 +146,9 @@ class _Two:
 
     def next_probe(self, trials: list[Trial]) -> Probe | None:
         return probe() if len(trials) < 2 else None
+
+    def so_far(self, trials: list[Trial]) -> SoFar:
+        return SoFar(unit="connections")
 
 
 def _run(directory: Path, monkeypatch: pytest.MonkeyPatch, pauses: list[CoolDown], floors: list[Any]) -> list[Trial]:

@@ -15,7 +15,6 @@ from brimline.api.export import FILE_NAMES, FORMATS, exported, formats_of
 from brimline.api.results import RunResult, SweepResult
 from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
-from brimline.cli.report import report as report_verb
 from brimline.errors import UsageError
 from brimline.record import read_record
 from brimline.record.importing import import_files
@@ -24,6 +23,7 @@ from brimline.report.csv_export import PROBE_COLUMNS, RUN_COLUMNS, SCAN_COLUMNS,
 from brimline.report.jtl import COLUMNS, jtl_lines
 from brimline.report.markdown import render_markdown
 from brimline.report.statistics import operation_statistics
+from tests.support.command_line import CommandLine
 from tests.unit.report.report_samples import SPEC, Reports, script, simulated_plan, write_run
 from tests.unit.report.scan_samples import make_scan
 
@@ -274,27 +274,29 @@ def test_csv_is_refused_where_there_are_no_probes(reports: Reports, tmp_path: Pa
 # --- the verb
 
 
-def test_the_verb_writes_every_format_beside_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
-    assert report_verb(str(tmp_path / "run"), format="all", apdex="1ms,2ms") == 0
-    assert capsys.readouterr().out.split() == [str(tmp_path / "run" / FILE_NAMES[each]) for each in FORMATS]
-    assert "2 ms" in (tmp_path / "run" / "report.md").read_text()
-    assert read_record(tmp_path / "run").files_changed == ()
+def test_the_verb_writes_every_format_beside_the_record(brimline_cli: CommandLine) -> None:
+    run = brimline_cli.directory / "run"
+    write_run(run, simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
+    outcome = brimline_cli.run("report", run, "--format", "all", "--apdex", "1ms,2ms")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stdout.split() == [str(run / FILE_NAMES[each]) for each in FORMATS]
+    assert "2 ms" in (run / "report.md").read_text()
+    assert read_record(run).files_changed == ()
 
 
-def test_all_formats_go_to_a_directory_that_is_made(tmp_path: Path) -> None:
-    write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
-    assert report_verb(str(tmp_path / "run"), format="all", output=str(tmp_path / "a" / "b")) == 0
-    assert {each.name for each in (tmp_path / "a" / "b").iterdir()} == {FILE_NAMES[each] for each in FORMATS}
+def test_all_formats_go_to_a_directory_that_is_made(brimline_cli: CommandLine) -> None:
+    run, made = brimline_cli.directory / "run", brimline_cli.directory / "a" / "b"
+    write_run(run, simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
+    assert brimline_cli.run("report", run, "--format", "all", "-o", made).exit_code == 0
+    assert {each.name for each in made.iterdir()} == {FILE_NAMES[each] for each in FORMATS}
 
 
-def test_the_verb_writes_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
-    assert report_verb(str(tmp_path / "run"), format="csv", output="-") == 0
-    assert capsys.readouterr().out.startswith("operation,clock,samples")
-    assert report_verb(str(tmp_path / "run"), format="md", output=str(tmp_path / "x.md"), lang="zh") == 0
-    assert (tmp_path / "x.md").read_text(encoding="utf-8").startswith("# 单次运行")
-    with pytest.raises(UsageError, match="standard output"):
-        report_verb(str(tmp_path / "run"), format="all", output="-")
-    with pytest.raises(UsageError, match="--apdex"):
-        report_verb(str(tmp_path / "run"), apdex="10ms")
+def test_the_verb_writes_where_it_is_told(brimline_cli: CommandLine) -> None:
+    run, told = brimline_cli.directory / "run", brimline_cli.directory / "x.md"
+    write_run(run, simulated_plan(rate_ops_per_s=200.0, warmup_s=0.0, duration_s=2.0))
+    report = ("report", run, "--format")
+    assert brimline_cli.run(*report, "csv", "-o", "-").stdout.startswith("operation,clock,samples")
+    assert brimline_cli.run(*report, "md", "-o", told, "--lang", "zh").exit_code == 0
+    assert told.read_text(encoding="utf-8").startswith("# 单次运行")
+    brimline_cli.run(*report, "all", "-o", "-").check_error(2, "standard output")
+    brimline_cli.run("report", run, "--apdex", "10ms").check_error(2, "--apdex")
