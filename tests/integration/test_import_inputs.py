@@ -104,6 +104,23 @@ def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(here: Comma
         assert [each["_id"] for each in client["kept"]["c"].find()] == ["before"]
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_lines_that_end_with_cr_alone_are_told(here: CommandLine, uri: str, kind: str) -> None:
+    """Else all of it is one header, and an import of no row ends well."""
+    Path("mac.txt").write_bytes(b"a,b\r1,2\r3,4\r")
+    at = ("import", "mac.txt", "--type", kind, "--headerline", "--uri", uri, "-d", "mac", "-c", "c")
+    here.run(*at).check_error(2, "CR alone", "tr '\\r' '\\n'")
+    Path("mac.txt").write_bytes(b"a\r\r\n1\r\r\n")
+    assert here.run(*at).exit_code == 0
+
+
+def test_a_name_that_ends_with_gz_in_capitals_is_gzip(here: CommandLine, uri: str) -> None:
+    Path("ROWS.CSV.GZ").write_bytes(gzip.compress(b"a\n1\n") + gzip.compress(b"2\n"))
+    outcome = here.run("import", "ROWS.CSV.GZ", "--headerline", "--uri", uri, "-d", "capitals", "--drop", "--json")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert (outcome.json()["namespace"], outcome.json()["counts"]["inserted"]) == ("capitals.ROWS", 2)
+
+
 # What is in a repository in place of a large file: a pointer of Git LFS.
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935\nsize 123456789\n"
 

@@ -120,14 +120,19 @@ SHORT = ("run", "ycsb-d", "--duration", "300ms", "--warmup", "0s")
 
 
 @pytest.mark.usefixtures("loaded")
-def test_what_a_lost_server_may_hold_is_said(here: CommandLine, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("talk", [(), ("-q",)], ids=["talking", "quiet"])
+def test_what_a_lost_server_may_hold_is_said(
+    here: CommandLine, uri: str, talk: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also to who wants no progress: it is no talk."""
+
     @contextmanager
     def gone(*_: object, **__: object) -> Iterator[None]:
         raise TargetError("the server doesn't answer")
         yield
 
     monkeypatch.setattr(restoring, "database_of", gone)
-    outcome = here.run(*SHORT, *RECORDS, "--uri", uri)
+    outcome = here.run(*SHORT, *RECORDS, "--uri", uri, *talk)
     assert outcome.exit_code in (0, 4)
     assert "may hold documents that the run inserted (the server doesn't answer)" in outcome.stderr
 

@@ -146,7 +146,7 @@ def _conduct(
         if place.stop.requested and place.uri is not None:
             namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
             goes_on = f"brimline grow --resume {directory} goes on with it, brimline load replaces it"
-            place.context.progress.note(f"{namespace} holds what grew until now: {goes_on}")
+            place.context.progress.warning(f"{namespace} holds what grew until now: {goes_on}")
     return read_experiment(directory), trials, interruption(place.stop, directory)
 
 

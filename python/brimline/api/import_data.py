@@ -21,7 +21,7 @@ from brimline.errors import BrimlineError, InvalidRun, RecordError, ResourceErro
 from brimline.execution import interruptible
 from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
 from brimline.execution.import_data import check_inputs, run_import
-from brimline.execution.import_inputs import collection_of, find_inputs, require_unchanged
+from brimline.execution.import_inputs import collection_of, find_inputs, require_line_feeds, require_unchanged
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.stop import StopToken
 from brimline.record import create_run_directory
@@ -140,6 +140,8 @@ def _require_readable_again(inputs: Sequence[InputFile], wait_s: float) -> None:
 
 def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings) -> None:
     """Raises UsageError for a file that can't be an input of this kind, before a collection is dropped for it."""
+    if settings.type != "json" and settings.type != "bson":
+        require_line_feeds(inputs)
     ending = check_inputs(inputs, settings)
     if ending is not None:
         raise _nothing_imported(_place(ending, inputs, type_=settings.type), ending["reason"])

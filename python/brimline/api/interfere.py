@@ -181,7 +181,7 @@ def _remove(place: Workplace, other: Background) -> None:
         other.remove()
     except TargetError as error:
         namespace = f"{other.plan.namespace.database}.{other.plan.namespace.collection}"
-        place.context.progress.note(
+        place.context.progress.warning(
             f"{namespace} may still be there ({error.message}): the next brimline interfere on this server removes it"
         )
 

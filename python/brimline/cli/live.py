@@ -76,6 +76,10 @@ class LiveProgress:
         """Something to be remembered: it stays above the screen."""
         self._console.print(text, markup=False, soft_wrap=True)
 
+    def warning(self, text: str) -> None:
+        """Something that has to be known."""
+        self.note(text)
+
     def begin(self, title: str, plan: Plan) -> None:
         """A run begins."""
         self._plan, self._share, self._elapsed_s = plan, RunShare.of(plan), 0.0

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from brimline.api.options import (
     DataOptions,
@@ -19,6 +18,7 @@ from brimline.api.options import (
 )
 from brimline.api.workload import load_workload
 from brimline.cli.live import progress_console, progress_on
+from brimline.cli.progress import WithoutProgress
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError
 from brimline.servers import PasswordSource
@@ -40,7 +40,7 @@ class OutputOptions(RecordOptions):
 
 def surroundings(server: ServerOptions, output: OutputOptions, data: DataOptions | None = None) -> Options:
     """The surroundings of a verb as the API takes them."""
-    listening: dict[str, Any] = {} if output.quiet else {"progress": progress_on(progress_console())}
+    listening = {"progress": WithoutProgress() if output.quiet else progress_on(progress_console())}
     return Options.of(
         server,
         output,

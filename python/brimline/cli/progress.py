@@ -8,13 +8,21 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn
 
-from brimline.execution import SoFar, Tick
+from brimline.execution import Silence, SoFar, Tick
 from brimline.plan import Plan
 from brimline.plan.model import LoadWork, records_to_load
 from brimline.record.model import Samples
 from brimline.units import NS_PER_S, format_count, format_duration, format_rate
 
 _PLAIN_EVERY_S = 5.0
+
+
+class WithoutProgress(Silence):
+    """What is left of it for who wants none (`--quiet`)."""
+
+    def warning(self, text: str) -> None:
+        """Something that has to be known."""
+        Console(stderr=True, highlight=False).print(text, markup=False, soft_wrap=True)
 
 
 class ProgressLine:
@@ -34,6 +42,10 @@ class ProgressLine:
     def note(self, text: str) -> None:
         """Something to be remembered, such as the outcome of a probe."""
         self._console.print(text, markup=False, soft_wrap=True)
+
+    def warning(self, text: str) -> None:
+        """Something that has to be known."""
+        self.note(text)
 
     def end(self) -> None:
         """The work is over."""

@@ -16,6 +16,7 @@ from brimline.record.data_import import InputFile
 
 STDIN = "-"
 _HEAD_BYTES = 1 << 20
+_LINES_BYTES = 1 << 16
 _GZIP_SUFFIX = ".gz"
 _DUMP_SUFFIXES = (".bson", ".bson.gz")
 _CUT_MARK = "%24"
@@ -135,6 +136,20 @@ def _described(path: Path, *, gzip: bool) -> InputFile:
         modified_ns=status.st_mtime_ns,
         head_sha256=head,
     )
+
+
+def require_line_feeds(inputs: Sequence[InputFile]) -> None:
+    """Raises UsageError for a table all of whose lines end with CR alone: it would be one header and no row."""
+    for each in inputs:
+        if each.path is None or each.gzip or not each.is_file:
+            continue
+        with suppress(OSError), Path(each.path).open("rb") as file:
+            head = file.read(_LINES_BYTES)
+            if b"\n" not in head and b"\r" in head.rstrip(b"\r"):
+                raise UsageError(
+                    f"{each.path} ends its lines with CR alone, as old Macs did",
+                    hint=f"turn them into line feeds first: tr '\\r' '\\n' < {Path(each.path).name}",
+                )
 
 
 def _is_gzip(path: Path) -> bool:

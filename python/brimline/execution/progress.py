@@ -75,6 +75,9 @@ class ProgressSink(Protocol):
     def note(self, text: str) -> None:
         """Something to be remembered."""
 
+    def warning(self, text: str) -> None:
+        """Something that has to be known also by those who want no progress, such as what is left in a database."""
+
 
 class Silence:
     """Listens and says nothing."""
@@ -104,4 +107,7 @@ class Silence:
         """Nothing."""
 
     def note(self, text: str) -> None:
+        """Nothing."""
+
+    def warning(self, text: str) -> None:
         """Nothing."""

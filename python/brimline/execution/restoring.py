@@ -44,9 +44,9 @@ def _put_back(plan: Plan, context: RunContext) -> None:
     if plan.work.kind != "mix" or plan.work.proportions.insert == 0:
         return
     namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
-    note = context.progress.note
+    warn = context.progress.warning
     if context.stop.urgent:
-        note(f"{namespace} may hold documents that the run inserted: {_GOES_AWAY}")
+        warn(f"{namespace} may hold documents that the run inserted: {_GOES_AWAY}")
         return
     try:
         with database_of(plan, deployment, connect_timeout_s=_ANSWERS_WITHIN_S) as database:
@@ -55,13 +55,13 @@ def _put_back(plan: Plan, context: RunContext) -> None:
                 found = restored(database, plan, found, stop=context.stop)
     except TargetError as error:
         if deployment.binary is None:  # one of brimline's own is gone with all that it held
-            note(f"{namespace} may hold documents that the run inserted ({error.message}): {_GOES_AWAY}")
+            warn(f"{namespace} may hold documents that the run inserted ({error.message}): {_GOES_AWAY}")
         return
     left = found.document_count - plan.data.record_count
     if found.state is State.CHANGED and left > 0:
-        note(f"{namespace} holds {format_count(left)} documents beyond those that were loaded: {_GOES_AWAY}")
+        warn(f"{namespace} holds {format_count(left)} documents beyond those that were loaded: {_GOES_AWAY}")
     elif found.state in (State.FOREIGN, State.OTHER):
-        note(f"what the run inserted stays in {namespace}, whose documents are not those that its workload loads")
+        warn(f"what the run inserted stays in {namespace}, whose documents are not those that its workload loads")
 
 
 def restored(database: DataDatabase, plan: Plan, found: Inspection, *, stop: StopToken) -> Inspection:

@@ -200,7 +200,8 @@ class _Rows:
             except (ValueError, KeyError, OverflowError):
                 good = False
             if not good:
-                return bad_file(self._path, f"{name} can't be {text[:40]!r}", line=line)
+                hint = "JMeter writes it in whole milliseconds" if name in ("elapsed", "Latency", "Connect") else None
+                return bad_file(self._path, f"{name} can't be {text[:40]!r}", line=line, hint=hint)
         raise AssertionError(name)
 
     def _success(self, texts: Sequence[str], lines: Sequence[int]) -> NDArray[np.bool_]:

@@ -147,6 +147,10 @@ def _series(
     """One per operation and clock; failures are counted with their operation, and their times left apart."""
     keys = list(measured)
     keys += [(operation, command.clock) for operation in tally.operations if (operation, command.clock) not in measured]
+    # Failures of a call of which nothing else is told: as where somebody kept only some of the lines.
+    alone = {(name.partition("-")[0], clock): each.operations for (name, clock), each in measured.items()
+             if _is_failure(name)}  # fmt: skip
+    keys += [key for key in alone if key not in keys]
     for operation, clock in histograms:
         as_key: Key = (operation, "response" if clock == "response" else "service")
         if as_key not in keys:
@@ -161,6 +165,8 @@ def _series(
         # Of two clocks the times of sending have the states.
         states = each if each.returned else measured.get((operation, "service"), each)
         failed = sum(states.failures.values()) if states.returned else _raw_failures(operation, tally)
+        if not states.returned:
+            failed = failed or alone.get((operation, clock), 0)
         beside = 0 if states.times_failures else states.misses + failed
         found.append(_one_series(operation, clock, each, histogram, samples=timed + beside, timed=timed,
                                  misses=states.misses, failed=failed, counted=operation in CALLS))  # fmt: skip

@@ -30,6 +30,34 @@ def series_of(run: ImportedRun, operation: str) -> Series:
     return next(each for each in run.shown if each.operation == operation)
 
 
+SUMMARY = """[OVERALL], RunTime(ms), 10000
+[OVERALL], Throughput(ops/sec), 100.0
+[TOTAL_GCS_PS_Scavenge], Count, 1
+[TOTAL_GC_TIME_%], Time(%), 0.08
+[READ], Operations, 1000
+[READ], AverageLatency(us), 100.5
+[READ], MinLatency(us), 90
+2023-11-14 22:13:31:000 11 sec: 1000 operations; 0 current ops/sec;
+[READ], MaxLatency(us), 300
+[READ], Return=OK, 1000
+"""
+
+
+@pytest.mark.parametrize("text", [SUMMARY, "\ufeff" + SUMMARY, SUMMARY.replace("\n", "\r\n")])
+def test_a_summary_is_read_whatever_stands_around_its_lines(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_bytes(text.encode())
+    (read,) = import_files([path]).series
+    assert (read.operation, read.samples, read.failed, read.mean_ns) == ("READ", 1000, 0, 100_500)
+
+
+def test_failures_of_which_nothing_else_is_told_are_failures(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text(SUMMARY + "[INSERT-FAILED], Operations, 5\n[INSERT-FAILED], AverageLatency(us), 100\n")
+    counts = {each.operation: (each.samples, each.failed) for each in import_files([path]).series}
+    assert counts == {"READ": (1000, 0), "INSERT": (5, 5)}
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_operations_over_run_time_are_the_printed_throughput(name: str) -> None:
     """What failed is counted by YCSB in a run and not in a load; a read-modify-write is one operation."""
