@@ -8,6 +8,7 @@ import _thread
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from brimline.errors import ResourceError
 
@@ -44,3 +45,19 @@ class Worker:
             threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
         finally:
             self._ended.set()
+
+
+class BoundedThread(threading.Thread):
+    """A thread of a library, whose start ends with an error where the new thread never says that it runs."""
+
+    def __init__(self, *arguments: Any, **words: Any) -> None:
+        super().__init__(*arguments, **words)
+        started: threading.Event = vars(self)["_started"]
+        wait = started.wait
+
+        def wait_bounded(timeout: float | None = None) -> bool:
+            if not wait(_BEGIN_WITHIN_S if timeout is None else timeout) and timeout is None:
+                raise ResourceError.of_threads(self.name)
+            return True
+
+        vars(started)["wait"] = wait_bounded

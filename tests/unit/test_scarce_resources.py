@@ -7,8 +7,10 @@ import resource
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from pymongo import periodic_executor
 
 from brimline import leaving, threads
 from brimline.cli import app
@@ -16,7 +18,7 @@ from brimline.errors import ResourceError
 from brimline.execution import memory, stop
 from brimline.plan import NullTarget, resolve
 from brimline.spec import load_spec
-from brimline.threads import Worker
+from brimline.threads import BoundedThread, Worker
 
 
 def _chained() -> Exception:
@@ -124,3 +126,38 @@ def test_a_third_signal_breaks_it_at_once(monkeypatch: pytest.MonkeyPatch) -> No
         for _ in range(3):
             os.kill(os.getpid(), signal.SIGTERM)
     assert given_up == [signal.SIGTERM]
+
+
+def test_a_thread_of_a_library_that_never_says_it_runs_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As PyMongo's watch over a server, for whose thread there was no memory."""
+    monkeypatch.setattr(threads, "_BEGIN_WITHIN_S", 0.05)
+    assert vars(periodic_executor)["threading"].Thread is BoundedThread
+    started = BoundedThread(target=lambda: None)
+    started.start()
+    started.join(5)
+    for name in ("_start_new_thread", "_start_joinable_thread"):
+        monkeypatch.setattr(threading, name, lambda *_, **__: 0, raising=False)
+    with pytest.raises(ResourceError, match="no thread can be started for watch"):
+        BoundedThread(target=lambda: None, name="watch").start()
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [(("import", "t.csv", "--headerline", "--uri", "mongodb://127.0.0.1:1", "-d", "d"), "this import"),
+     (("generate", "ycsb-c", "--rows", "10", "-o", "rows.csv"), "writing these rows")],
+)  # fmt: skip
+def test_work_that_can_not_have_its_memory_is_told_before_it_begins(
+    words: tuple[str, ...],
+    what: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a\n1\n")
+    monkeypatch.setattr(memory.resource, "getrlimit", lambda _: (1_000_000, 1_000_000))
+    with pytest.raises(SystemExit) as ended:
+        app.main(list(words))
+    assert ended.value.code == 1
+    assert f"and {what} needs" in capsys.readouterr().err
+    assert not Path("rows.csv").exists()

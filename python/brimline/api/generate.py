@@ -17,6 +17,7 @@ from brimline.api.options import path_given
 from brimline.doctor.disk import free_below
 from brimline.errors import BrimlineError, Interrupted, UsageError
 from brimline.execution import StopToken, interruptible
+from brimline.execution.memory import allow_memory_of
 from brimline.plan import NullTarget, Plan, load_plan
 from brimline.plan.rows import rows_job, sample_row_bytes
 from brimline.spec import load_spec
@@ -98,6 +99,8 @@ def generate(
     if rows is not None and size_bytes is not None:
         raise UsageError("a number of rows and a size are two ends", hint="give --rows or --size")
     output = path_given("output", output)
+    threads = threads or len(os.sched_getaffinity(0))
+    allow_memory_of("writing these rows", threads=threads)
     plan = load_plan(load_spec(workload, overrides=overrides).spec, target=NullTarget())
     count = plan.data.record_count if rows is None else rows
     limit = {"kind": "rows", "count": count} if size_bytes is None else {"kind": "bytes", "count": size_bytes}
@@ -111,7 +114,7 @@ def generate(
         seed=plan.seed,
         form=words,
         limit=limit,
-        threads=threads or len(os.sched_getaffinity(0)),
+        threads=threads,
         path=output,
         overwrite=overwrite or not _is_plain_or_new(output),
     )

@@ -23,6 +23,7 @@ from brimline.execution.import_collection import ImportContext, Namespace, look_
 from brimline.execution.import_data import check_inputs, run_import
 from brimline.execution.import_inputs import collection_of, find_inputs, require_line_feeds, require_unchanged
 from brimline.execution.import_progress import ImportSilence, ImportSink
+from brimline.execution.memory import allow_memory_of
 from brimline.execution.stop import StopToken
 from brimline.record import create_run_directory
 from brimline.record.data_import import (
@@ -214,6 +215,7 @@ def import_data(
     """
     options, settings = options or Options(), settings or ImportSettings()
     uri = _uri(options, throw_away=throw_away)
+    allow_memory_of("this import", connections=settings.connections, threads=settings.connections)
     require_room_for_records(options.runs_directory)
     inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
     _require_readable_again(inputs, wait_s)

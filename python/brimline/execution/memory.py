@@ -14,11 +14,16 @@ _STACK_BYTES = 8 * 1024 * 1024
 
 def allow_memory(plan: Plan) -> None:
     """Raises ResourceError where the address space that this process may have (`ulimit -v`) is too small for `plan`."""
+    allow_memory_of("this run", connections=plan.connections, threads=plan.threads)
+
+
+def allow_memory_of(what: str, *, connections: int = 0, threads: int) -> None:
+    """The same for other work, `what`, of so many connections and threads. Raises ResourceError."""
     allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
     if allowed == resource.RLIM_INFINITY:
         return
-    needed = ADDRESS_SPACE_BYTES + plan.connections * _CONNECTION_BYTES + plan.threads * _STACK_BYTES
+    needed = ADDRESS_SPACE_BYTES + connections * _CONNECTION_BYTES + threads * _STACK_BYTES
     if allowed < needed:
         raise ResourceError.of_memory(
-            f"this process may reserve {format_bytes(allowed)} (ulimit -v), and this run needs {format_bytes(needed)}"
+            f"this process may reserve {format_bytes(allowed)} (ulimit -v), and {what} needs {format_bytes(needed)}"
         )

@@ -4,18 +4,24 @@ PyMongo makes room for as many bytes as a server announces, up to a length that 
 keys with as many iterations as it is told to. It has no setting for either, so both are bounded where it reads them,
 for every client of the process: no server that means well comes near. An answer of another form than it expects leaves
 it as whatever error its own code met; here that becomes an error of the server's. And it waits for a server that is
-gone as long as the work for which it is wanted may take; here it is as long as connecting may.
+gone as long as the work for which it is wanted may take; here it is as long as connecting may. A thread that can't be
+had it waits for without an end; here it is an error.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pymongo
-from pymongo import ReadPreference
+from pymongo import ReadPreference, periodic_executor
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.server_description import ServerDescription
 from pymongo.synchronous import auth, command_cursor, cursor, monitor, pool, topology
+
+from brimline.errors import ResourceError
+from brimline.threads import BoundedThread
 
 REPLY_BYTES_MAX = 48_000_000
 """What every server announces as its longest message."""
@@ -72,7 +78,12 @@ def _readable(checkout: AbstractContextManager[Any]) -> Iterator[Any]:
     except PyMongoError:
         raise
     except Exception as error:
-        raise UnreadableReply(f"the answer can't be read ({type(error).__name__})") from error
+        raise _no_answer(error) from error
+
+
+def _no_answer(error: Exception) -> Exception:
+    """What an error that isn't PyMongo's means: no memory or thread here, or an answer without the form of one."""
+    return ResourceError.behind(error) or UnreadableReply(f"the answer can't be read ({type(error).__name__})")
 
 
 def _read_by_cursor(send: Callable[[Any, Any], None]) -> Any:
@@ -84,7 +95,7 @@ def _read_by_cursor(send: Callable[[Any, Any], None]) -> Any:
         except PyMongoError:
             raise
         except Exception as error:
-            raise UnreadableReply(f"the answer can't be read ({type(error).__name__})") from error
+            raise _no_answer(error) from error
 
     return send_and_read
 
@@ -121,5 +132,6 @@ _Cursor._send_message = _read_by_cursor(_Cursor._send_message)  # type: ignore[m
 _CommandCursor._send_message = _read_by_cursor(_CommandCursor._send_message)  # type: ignore[method-assign]
 monitor.Monitor._run = _check_readable  # type: ignore[method-assign]
 topology.Topology.get_server_selection_timeout = _selection_timeout_bounded_s  # type: ignore[method-assign]
+vars(periodic_executor)["threading"] = SimpleNamespace(**{**vars(threading), "Thread": BoundedThread})
 vars(pool)["receive_message"] = _receive_bounded
 vars(auth)["_parse_scram_response"] = _parse_scram_bounded
