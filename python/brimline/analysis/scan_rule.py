@@ -13,7 +13,7 @@ from itertools import pairwise
 from brimline.analysis.scan_figures import ScanTrial, line_places
 from brimline.stats.estimate import Estimate
 from brimline.stats.line import PLACES_MIN, Bounds, Line, Place, departure, fit_line, mean_bounds
-from brimline.units import NS_PER_S, Quantity, format_duration, format_number, format_percentage
+from brimline.units import NS_PER_S, Quantity, format_count, format_duration, format_number, format_percentage
 from brimline.wording import message
 
 DEPARTURE_MIN = 0.1
@@ -212,7 +212,7 @@ def _rule_text(fit: RangeFit) -> str:
     rule, places = fit.rule, fit.places
     within = format_duration(rule.answer_within_ns)
     entries = entries_text(rule.entries)
-    smallest, largest = format_number(places[0].x), format_number(places[-1].x)
+    smallest, largest = format_count(round(places[0].x)), format_count(round(places[-1].x))
     if rule.validity is Validity.MEASURED:
         return message(
             "To answer in {within} scan at most {entries} entries (measured from {smallest} to {largest} entries).",

@@ -31,6 +31,10 @@ def read_claims(text: str, source: str) -> Claims:
     return _File(document, source).claims()
 
 
+_GROUPS = re.compile(r"(?<![0-9.])[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+(?![0-9])")
+"""Thousands set apart by spaces, as reports print them, this program's among them."""
+
+
 def figure(parse: Callable[[str], float], *, of_unit: str = "") -> Reader:
     """Reads a quantity with its tolerance. `of_unit` is what a quantity of this kind needs behind its number."""
 
@@ -41,10 +45,12 @@ def figure(parse: Callable[[str], float], *, of_unit: str = "") -> Reader:
             raise ValueError(f"must be finite, but is {shown(value)}")
         if isinstance(value, int) and not of_unit:
             return _not_negative(Figure(float(value)))
-        text = str(value) if isinstance(value, str) else repr(value)
+        text = _GROUPS.sub(lambda groups: "".join(groups[0].split()), value) if isinstance(value, str) else repr(value)
         if text.strip().startswith("-"):
             raise ValueError(f"must not be negative, but is {shown(value)}")
         number = float(parse(text))
+        if text.strip().isdecimal() and not of_unit:
+            return Figure(number)
         return Figure(number, _half_a_digit(text.strip(), parse))
 
     return read

@@ -9,7 +9,7 @@ from brimline.analysis.scan_rule import RangeFit, Validity, entries_text
 from brimline.report import figures
 from brimline.report.scan.figures import rate_number, time_text, trial_name
 from brimline.report.view import Chart, Key, Sketch
-from brimline.units import format_duration, format_number
+from brimline.units import format_count, format_duration
 from brimline.wording import joined, message
 
 _LINE_POINTS = 60
@@ -190,7 +190,7 @@ def _marks(name: str, points: Sequence[tuple[int, int]], color: str, symbol: str
         "y": [time for _, time in points],
         "marker": {"color": color, "symbol": symbol, "size": 8, "line": {"width": 1.6, "color": color}},
         "text": [
-            message("{entries} entries: {time}", entries=format_number(entries), time=format_duration(time))
+            message("{entries} entries: {time}", entries=format_count(round(entries)), time=format_duration(time))
             for entries, time in points
         ],
         "hovertemplate": "%{text}<extra></extra>",

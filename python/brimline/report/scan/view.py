@@ -206,9 +206,9 @@ def _rates_text(fit: RangeFit) -> str:
     return message(
         "{first} at {smallest} entries, {last} at {largest}",
         first=format_number(entries_per_s(first)),
-        smallest=format_number(first.x),
+        smallest=format_count(round(first.x)),
         last=format_number(entries_per_s(last)),
-        largest=format_number(last.x),
+        largest=format_count(round(last.x)),
     )
 
 
