@@ -120,6 +120,18 @@ def test_a_secured_set_of_three_is_complete_and_closed(cli: CommandLine, cache: 
     assert left_behind(cache) == []
 
 
+@pytest.mark.parametrize("words", [(), ("--auth",), ("--auth", "--tls", "--replica-set", "1")])
+def test_the_last_line_is_what_a_shell_takes(cli: CommandLine, words: tuple[str, ...]) -> None:
+    """URI=$(brimline lab up … | tail -n 1), with access control and without; the password is found by itself."""
+    outcome = cli.run("lab", "up", "shell", "--small", "--election-timeout", "1s", *words)
+    assert outcome.exit_code == 0, outcome.stderr
+    uri = outcome.stdout.splitlines()[-1]
+    assert cli.run("lab", "uri", "shell").stdout == f"{uri}\n"
+    assert cli.run("lab", "status", "shell").stdout.splitlines()[-1] == uri
+    loading = cli.run("load", "ycsb-c", "--records", "10", "--uri", uri, "-q")
+    assert loading.exit_code == 0, loading.stderr
+
+
 def test_members_are_what_was_asked_for_in_the_oldest_version(cli: CommandLine, cache: Path) -> None:
     required_version("4.4.2")
     share_binaries(cache)

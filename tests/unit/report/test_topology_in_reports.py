@@ -32,7 +32,7 @@ def test_a_run_names_servers_without_a_router(tmp_path: Path, monkeypatch: pytes
     record = write_run(tmp_path / "run", simulated_plan(rate_ops_per_s=200.0, warmup_s=0.1, duration_s=0.5))
     report = run_report(record, observe(record))
     assert report.subtitle.endswith(f" · {NAMED}")
-    assert in_language(report, "zh").subtitle.endswith("客户端路由的分片，服务器 4 台")
+    assert in_language(report, "zh").subtitle.endswith("客户端路由分片，服务器 4 台")
 
 
 def test_a_sweep_names_them_unless_the_topology_is_what_it_varies() -> None:
