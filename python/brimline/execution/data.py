@@ -15,6 +15,7 @@ from brimline.execution.database import database_of
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.execute import Change, RunContext, execute
 from brimline.execution.restoring import restored
+from brimline.execution.server_room import warn_of_little_room
 from brimline.plan import Plan, rest_of_load
 from brimline.record import RunRecord
 from brimline.units import format_count
@@ -75,6 +76,7 @@ def load_data(
             return _go_on(database, plan, found, make_directory, context)
         manifest = dataset.manifest_for(plan)
         replacement = dataset.replacement(database, manifest, drop=drop)
+        warn_of_little_room(plan, database, context)
         change = partial(replace_collection, replacement, context)
         report = _insert(plan, manifest, make_directory, context, change)
         return replace(report, kept=replacement.kept)

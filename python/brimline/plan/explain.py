@@ -92,7 +92,7 @@ def write_concern_text(concern: model.WriteConcern) -> str:
 
 def _data(plan: model.Plan) -> str:
     data = plan.data
-    mean_bytes = _mean_document_bytes(data, plan.seed)
+    mean_bytes = mean_document_bytes(data, plan.seed)
     bytes_text = units.format_bytes(mean_bytes * data.record_count, digits=2)
     first = f" from record {units.format_count(data.insert_start)} on" if data.insert_start else ""
     return (
@@ -109,7 +109,8 @@ def _fields(data: model.DocumentPlan) -> str:
     return f"{plural(data.field_count, 'field')} ({', '.join(field['name'] for field in data.template)})"
 
 
-def _mean_document_bytes(data: model.DocumentPlan, seed: int) -> float:
+def mean_document_bytes(data: model.DocumentPlan, seed: int) -> float:
+    """Bytes of a document as BSON, on average; of documents from a template the mean of some."""
     if data.template is not None:
         return sample_row_bytes(data, seed=seed, form={"kind": "bson"})
     return _BSON_KEY_BYTES + data.field_count * (
