@@ -27,12 +27,9 @@ SHORT_CAPACITY = CapacitySettings(
     sweep=SHORT_SWEEP,
     calibrate_s=0.3,
     warmup_s=0.2,
-    bracket_s=1.0,
-    bisect_s=1.0,
-    verify_s=1.0,
-    bisections_max=3,
+    glance_s=None,
+    window_s=1.0,
     operations_min=400,
-    width_max=0.9,
     budget_s=20.0,
 )
 
@@ -223,7 +220,7 @@ def test_a_capacity_on_real_time(tmp_path: Path) -> None:
     assert document["objective"]["response_p99_ns"] == 50_000_000
     assert document["sweep"]["highest_ops_per_s"] == pytest.approx(800, rel=0.25)
     stages = [probe["stage"] for probe in document["probes"]]
-    assert stages[0] == "calibrate" and {"sweep", "bracket"} <= set(stages)
+    assert stages[0] == "calibrate" and {"sweep", "search"} <= set(stages)
     assert document["quotable"] is False
     assert document["conclusion"] == "sustained"
     assert document["sustained_ops_per_s"] == pytest.approx(800, rel=0.25)

@@ -11,10 +11,9 @@ import pytest
 
 from brimline.api.search_settings import SearchWords, frontier_settings, settings_for
 from brimline.experiments.axis import On
-from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.capacity.frontier import Frontier
 from brimline.experiments.runner import run_trials
-from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.record import ExperimentWriter
 from tests.support.simulation import context, read_only, search, target
 
@@ -82,18 +81,16 @@ def test_a_frontier_in_one_search(tmp_path: Path) -> None:
     found = experiment.conclude(trials)
     assert [point.limit_ns // MS for point in found.points] == [10, 5, 3]
     assert found.worst.exit_code == 0, found.worst.headline
-    values = [point.conclusion.verified or 0.0 for point in found.points]
+    values = [point.conclusion.figure or 0.0 for point in found.points]
     assert values == sorted(values, reverse=True)
     for point in found.points:
         # A look, and a soft limit: what holds three times in a row is rather low.
         truth = exponential_capacity(point.limit_ns / S)
-        assert -0.06 <= (point.conclusion.verified or 0.0) / truth - 1 <= 0.02
+        assert -0.06 <= (point.conclusion.figure or 0.0) / truth - 1 <= 0.02
     # The sweep ran once, and later limits began with what was known.
     assert len({trial.probe.connections for trial in trials if trial.probe.stage == "sweep"}) == sum(
         trial.probe.stage == "sweep" for trial in trials
     )
-    brackets = [trial.probe.goal for trial in trials if trial.probe.stage == "bracket"]
-    assert brackets.count("10ms") > max(brackets.count("5ms"), brackets.count("3ms"))
 
 
 NOISE: Mapping[str, Mapping[str, Any]] = {
@@ -107,9 +104,9 @@ NOISE: Mapping[str, Mapping[str, Any]] = {
 
 @pytest.mark.parametrize("name", NOISE)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_noise_is_never_a_pass(name: str, seed: int, tmp_path: Path) -> None:
+def test_noise_is_never_a_narrow_figure(name: str, seed: int, tmp_path: Path) -> None:
     settings = quick_settings(SearchWords())
     conclusion = search(gate(**NOISE[name]), tmp_path / "search", seed=seed, settings=settings).conclusion
-    assert conclusion.sustained is None, conclusion.headline
-    assert conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.SLO_UNREACHABLE)
-    assert conclusion.exit_code in (3, 4)
+    assert conclusion.grade is not Grade.VERIFIED, conclusion.headline
+    if conclusion.sustained is not None:
+        assert conclusion.sustained.relative_width > 0.1 and conclusion.not_narrower

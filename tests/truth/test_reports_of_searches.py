@@ -65,7 +65,7 @@ def test_a_search_on_threads(tmp_path: Path) -> None:
     assert result.settings == settings, "settings read back as they were"
     said = document(result)
     assert (said["on"], said["limit_unit"], said["loops"], said["ramp_up_s"]) == ("threads", "threads", 2, 5.0)
-    assert said["sustained_ops_per_s"] is None and said["limit"] == result.conclusion.verified
+    assert said["sustained_ops_per_s"] is None and said["limit"] == result.conclusion.figure
     assert [each["text"] for each in said["objective"]["objectives"]] == [
         "service p95 ≤ 8 ms",
         "read service p97.5 ≤ 30 ms",
@@ -122,5 +122,5 @@ def test_a_frontier(tmp_path: Path) -> None:
     assert [float(row[2].replace(" ", "")) for row in verified] == limits
     assert [int(row[4]) for row in verified] == [point["verifications"] for point in said["points"]]
     # Each probe is judged by the limit that asked for it.
-    goals = {probe["goal"] for probe in said["probes"] if probe["stage"] in ("bracket", "bisect", "verify")}
+    goals = {probe["goal"] for probe in said["probes"] if probe["stage"] in ("search", "verify")}
     assert goals == {"20ms", "6ms"}

@@ -168,6 +168,11 @@ def _judge_none_failed(finished: int, limit: ErrorObjective) -> ObjectiveResult:
     return ObjectiveResult(limit.text, Verdict.INCONCLUSIVE if limit.asked else Verdict.PASS, evidence)
 
 
+def shortfall(observation: Observation, slo: Slo) -> bool:
+    """Whether an open loop's offer was not done: operations stayed behind, or ever more of them waited."""
+    return any(_shortfalls(observation, slo))
+
+
 def _shortfalls(observation: Observation, slo: Slo) -> Iterator[ObjectiveResult]:
     """What stayed undone of an open loop's offer; nothing where all of it was done."""
     if _incomplete(observation, slo):

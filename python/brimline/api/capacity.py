@@ -19,7 +19,7 @@ from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import Frontier, FrontierSettings
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
-from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.plan.pacing import plural
 from brimline.record.damage import damage_told
 from brimline.report import capacity_report
@@ -36,6 +36,9 @@ def capacity(
     ramp_up_s: float | None = None,
     budget_s: float | None = None,
     connections: int | None = None,
+    hold: float | None = None,
+    max_width: float | None = None,
+    require: Grade | str | None = None,
     settings: CapacitySettings | None = None,
     options: Options | None = None,
     **words: Unpack[WorkloadWords],
@@ -44,12 +47,24 @@ def capacity(
 
     `on`: what is searched, a `rate`, the `connections` of a closed loop, or the `threads` of T-L-R, whose L and R are
     `loops` and `ramp_up_s`. `budget_s`: end within this time, without loading. `connections`: of every probe at a rate,
-    else twice those of the sweep's knee. `settings` replaces all of these.
+    else twice those of the sweep's knee. `hold`: the share of windows that meets the objective at the sustained load,
+    0.9 unless said. `max_width` of the interval, as a share of the figure, and `require`, the grade (`verified`,
+    `estimated`): where they are missed `CapacityResult.error` says so. `settings` replaces all of these.
 
     Raises BrimlineError where nothing was measured; a search without a number has `CapacityResult.error`.
     """
     loaded = load_workload(workload, **words)
-    chosen = settings or settings_for(loaded.spec, preset, SearchWords.of(on, loops, ramp_up_s, budget_s, connections))
+    search = SearchWords.of(
+        on=on,
+        loops=loops,
+        ramp_up_s=ramp_up_s,
+        budget_s=budget_s,
+        connections=connections,
+        hold=hold,
+        width_max=max_width,
+        require=require,
+    )
+    chosen = settings or settings_for(loaded.spec, preset, search)
     if settings is not None:
         slo = objective(loaded.spec) or settings.slo
         chosen = replace(settings, slo=slo.on_service_time() if settings.axis.closed_loop else slo)
@@ -66,6 +81,9 @@ def frontier(
     ramp_up_s: float | None = None,
     budget_s: float | None = None,
     connections: int | None = None,
+    hold: float | None = None,
+    max_width: float | None = None,
+    require: Grade | str | None = None,
     options: Options | None = None,
     **words: Unpack[WorkloadWords],
 ) -> FrontierResult:
@@ -74,7 +92,16 @@ def frontier(
     Raises BrimlineError where nothing was measured; a frontier that isn't whole has `FrontierResult.error`.
     """
     loaded = load_workload(workload, **words)
-    search = SearchWords.of(on, loops, ramp_up_s, budget_s, connections)
+    search = SearchWords.of(
+        on=on,
+        loops=loops,
+        ramp_up_s=ramp_up_s,
+        budget_s=budget_s,
+        connections=connections,
+        hold=hold,
+        width_max=max_width,
+        require=require,
+    )
     return search_loaded(loaded, frontier_settings(loaded.spec, preset, limits_ns, search), options or Options())
 
 

@@ -219,8 +219,10 @@ class CapacityResult(Result):
         """Interrupted, target lost, no number, or an objective that can't be met."""
         if self.interrupted is not None:
             return self.interrupted
+        if self.conclusion.missed:
+            return InvalidRun("; ".join(self.conclusion.missed), hint=self.where_to_look)
         match self.conclusion.kind:
-            case ConclusionKind.SUSTAINED:
+            case ConclusionKind.SUSTAINED | ConclusionKind.BOUNDED:
                 return None
             case ConclusionKind.TARGET_LOST:
                 return TargetError(f"the target went away: {_last_message(self.trials)}", hint=self.where_to_look)
@@ -245,8 +247,10 @@ class FrontierResult(Result):
         if self.interrupted is not None:
             return self.interrupted
         worst = self.conclusion.worst
+        if worst.missed:
+            return InvalidRun("; ".join(worst.missed), hint=self.where_to_look)
         match worst.kind:
-            case ConclusionKind.SUSTAINED:
+            case ConclusionKind.SUSTAINED | ConclusionKind.BOUNDED:
                 return None
             case ConclusionKind.TARGET_LOST:
                 return TargetError(f"the target went away: {_last_message(self.trials)}", hint=self.where_to_look)

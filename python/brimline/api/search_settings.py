@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import ValidationError
 
@@ -13,7 +13,7 @@ from brimline.errors import UsageError
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.cost import capacity_time, time_needed
-from brimline.experiments.settings import CapacitySettings, quick, standard
+from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
 from brimline.experiments.stored import stored_capacity_settings, stored_frontier_settings
 from brimline.record import ExperimentRecord
 from brimline.spec import Spec
@@ -26,6 +26,8 @@ Preset = Literal["quick", "standard"]
 
 SPARE_PROBES = 4
 """Probes that a quick search on threads may take beyond the usual."""
+WINDOWS_MAX = 200
+"""Windows of a search that is bounded by its time."""
 FURTHER_LIMIT_SHARE = 0.6
 """What a further limit of a frontier costs, as a share of the first."""
 
@@ -35,6 +37,8 @@ class SearchWords:
     """What is said about a search besides its workload.
 
     `loops` and `ramp_up_s` are L and R of T-L-R. `connections`: of the probes at a rate; None: found by the sweep.
+    `hold`: the share of windows that meets the objective at the sustained load. `width_max` of the interval, as a share
+    of the figure, and `require`, the grade: where they are missed the search ends with exit code 4.
     """
 
     on: On = On.RATE
@@ -42,21 +46,17 @@ class SearchWords:
     ramp_up_s: float | None = None
     budget_s: float | None = None
     connections: int | None = None
+    hold: float | None = None
+    width_max: float | None = None
+    require: Grade | None = None
 
     @classmethod
-    def of(
-        cls,
-        on: On | str,
-        loops: int | None,
-        ramp_up_s: float | None,
-        budget_s: float | None,
-        connections: int | None = None,
-    ) -> Self:
-        """The words of a Python call. Raises UsageError for something that can't be searched."""
-        try:
-            return cls(on=On(on), loops=loops, ramp_up_s=ramp_up_s, budget_s=budget_s, connections=connections)
-        except ValueError:
-            raise UsageError(f'"{on}" can\'t be searched', hint=f"what can be is {', '.join(On)}") from None
+    def of(cls, *, on: On | str, require: Grade | str | None = None, **words: Any) -> Self:
+        """The words of a Python call. Raises UsageError for something that can't be searched or required."""
+        for what, known, text in ((on, On, "searched"), (require, Grade, "required")):
+            if what is not None and what not in list(known):
+                raise UsageError(f'"{what}" can\'t be {text}', hint=f"what can be is {', '.join(known)}")
+        return cls(on=On(on), require=None if require is None else Grade(require), **words)
 
 
 NOTHING_SAID = SearchWords()
@@ -81,8 +81,18 @@ def settings_for(spec: Spec, preset: Preset, words: SearchWords = NOTHING_SAID) 
         raise UsageError("loops and a ramp-up belong to a search on threads", hint="add --on threads")
     if words.connections is not None:
         chosen = _on_so_many(chosen, words.connections)
+    chosen = _asked_of_the_figure(chosen, words)
     chosen = replace(chosen, operations_min=_operations_needed(chosen, _shares(spec)))
     return chosen if words.budget_s is None else _within(chosen, words.budget_s)
+
+
+def _asked_of_the_figure(settings: CapacitySettings, words: SearchWords) -> CapacitySettings:
+    """With the share of windows that hold, and with what the figure has to reach. Raises UsageError."""
+    hold = settings.hold if words.hold is None else words.hold
+    try:
+        return replace(settings, hold=hold, width_max=words.width_max, grade_required=words.require)
+    except ValueError as error:
+        raise UsageError(str(error), hint="write them like --hold 90% --max-width 5%") from None
 
 
 def frontier_settings(
@@ -156,12 +166,13 @@ def _check_tlr(loops: int, ramp_up_s: float) -> None:
 
 
 def _within(settings: CapacitySettings, budget_s: float) -> CapacitySettings:
-    chosen = replace(settings, budget_s=budget_s, budget_elapses=True)
+    windows_max = max(settings.windows_max, WINDOWS_MAX)  # here the time is the bound
+    chosen = replace(settings, budget_s=budget_s, budget_elapses=True, windows_max=windows_max)
     needed_s = time_needed(chosen)
     if budget_s < needed_s:
         needed, budget = (format_duration(each * NS_PER_S) for each in (needed_s, budget_s))
         others = "give it more time" if settings.preset == "quick" else "give it more time, or take --quick"
-        raise UsageError(f"{budget} can't lead to a number: a {settings.preset} search needs {needed}", hint=others)
+        raise UsageError(f"{budget} can't lead to a figure: a {settings.preset} search needs {needed}", hint=others)
     return chosen
 
 

@@ -15,9 +15,9 @@ from brimline.cli.output import finish
 from brimline.errors import UsageError
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import FrontierSettings
-from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.spec import readers
-from brimline.units import NS_PER_S, parse_duration
+from brimline.units import NS_PER_S, parse_duration, parse_percentage
 
 
 @grouped
@@ -74,6 +74,28 @@ def capacity(
             show_default=False,
         ),
     ] = None,
+    hold: Annotated[
+        str | None,
+        typer.Option(
+            "--hold",
+            metavar="SHARE",
+            help="Share of the windows that meet the objective at the sustained load; default: 90%.",
+            show_default=False,
+        ),
+    ] = None,
+    max_width: Annotated[
+        str | None,
+        typer.Option(
+            "--max-width",
+            metavar="SHARE",
+            help="For CI: exit code 4 where the interval is wider than this share of the figure, such as 5%.",
+            show_default=False,
+        ),
+    ] = None,
+    require: Annotated[
+        Grade | None,
+        typer.Option("--require", help="For CI: exit code 4 where the figure is known less well.", show_default=False),
+    ] = None,
     resume: Annotated[str | None, going_on_with("a search", "budget")] = None,
 ) -> int:
     """Find the highest load that the server sustains within the objective, and why it stops there."""
@@ -92,6 +114,9 @@ def capacity(
         ramp_up_s=_seconds(ramp_up, "--ramp-up"),
         budget_s=budget_s,
         connections=opt.whole_number("--connections", connections, maximum=readers.CONNECTION_COUNT_MAX, example="128"),
+        hold=_share(hold, "--hold", "90%"),
+        width_max=_share(max_width, "--max-width", "5%"),
+        require=require,
     )
     settings: CapacitySettings | FrontierSettings
     if frontier is not None:
@@ -112,6 +137,15 @@ def _seconds(text: str | None, option: str) -> float | None:
     if seconds <= 0:
         raise UsageError(f"{option} must be longer than nothing", hint=f"write it like {option} 20m")
     return seconds
+
+
+def _share(text: str | None, option: str, example: str) -> float | None:
+    if text is None:
+        return None
+    try:
+        return parse_percentage(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}", hint=f"write it like {option} {example}") from error
 
 
 def _limits_ns(text: str) -> list[int]:

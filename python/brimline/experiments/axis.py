@@ -5,7 +5,6 @@ from enum import StrEnum
 
 from brimline.experiments.trial import Probe
 from brimline.plan.pacing import connections_text
-from brimline.stats.estimate import Estimate
 from brimline.units import format_count, format_number, format_rate, round_significant
 from brimline.wording import message
 
@@ -49,20 +48,6 @@ class Axis:
         """The nearest load that can be offered."""
         rounded = float(round_significant(load, LOAD_DIGITS))
         return float(max(1, round(rounded))) if self.whole else rounded
-
-    def below(self, load: float, level: int, *, step: float) -> float:
-        """The load `level` levels below `load` (negative: above), which lie a share `step` apart, or 1 at least."""
-        if not self.whole:
-            return self.nearest(load * (1 - step) ** level)
-        return self.nearest(load - level * max(1, round(step * load)))
-
-    def told_apart(self, low: float, high: float, *, resolution: float) -> bool:
-        """Whether two loads differ enough for a probe between them to be of use."""
-        return high / low > 1 + resolution and (not self.whole or high - low > 1)
-
-    def too_wide(self, estimate: Estimate, *, width_max: float) -> bool:
-        """Whether an interval is wider than a share of its value; one step of whole numbers to either side never is."""
-        return estimate.relative_width > width_max and not (self.whole and estimate.high - estimate.low <= 2)
 
     def load_of(self, probe: Probe) -> float:
         """The load that a probe offers."""

@@ -1,15 +1,17 @@
 """Owns what an experiment costs in time, to be said before it starts."""
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
-from brimline.experiments.axis import On
 from brimline.experiments.settings import CapacitySettings, SweepSettings
 from brimline.units import NS_PER_S, format_count, format_duration
 from brimline.wording import joined, message
 
 SWEEP_LEVELS_TYPICAL = 6
 """Levels of a sweep up to its plateau, 1 to 32 connections; the flat ones that end it come on top."""
+
+GLANCES_TYPICAL, WINDOWS_TYPICAL = 2, 12
+"""Windows of a search on a quiet machine, and how many of them are short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +67,40 @@ def sweep_time(settings: SweepSettings) -> TimeEstimate:
 def capacity_time(settings: CapacitySettings, *, goals: int = 1) -> TimeEstimate:
     """Time of a capacity search, or of one for several `goals` that share their probes.
 
-    Typical: four probes find the bracket, bisection takes all it may, and the first candidate is verified. A further
-    goal begins with what is known. Windows of a slow target are longer, up to `window_factor_max`.
+    Typical: two glances, then windows until the figure is known well and held, with the reference load between them. A
+    further goal begins with what is known. Windows of a slow target are longer, up to `window_factor_max`.
     """
     sweep = sweep_time(settings.sweep)
-    bracket_s, bisect_s, verify_s = _probe_times(settings)
+    probe_s = _window_s(settings)
+    glance_s = None if settings.ramp_up_s is not None else settings.glance_s
+    glances = 0 if glance_s is None else GLANCES_TYPICAL
+    windows = WINDOWS_TYPICAL - glances
+    references = windows * goals // settings.windows_per_reference
+    reference_s = settings.sweep.warmup_s + settings.sweep.duration_s
     stages = (
         StageCost("calibrate", 1, settings.calibrate_s),
         *sweep.stages,
-        StageCost("bracket", 4, bracket_s),
-        StageCost("bisect", settings.bisections_max + settings.bisections_max // 2 * (goals - 1), bisect_s),
-        StageCost("verify", (settings.verifications + 2) * goals, verify_s),
+        StageCost("glance", glances, settings.warmup_s + (glance_s or 0.0)),
+        StageCost("search", windows - settings.verifications + (windows // 2) * (goals - 1), probe_s),
+        StageCost("reference", references, reference_s),
+        StageCost("verify", settings.verifications * goals, probe_s),
     )
+    stages = tuple(stage for stage in stages if stage.probe_count)
     typical_s = sum(stage.total_s for stage in stages)
-    level_count = settings.steps_down_max + settings.steps_up_max + 3
-    # Per level one more than the passes it needs, and for the borderline one a window of double length.
-    verify_max_s = level_count * ((settings.verifications + 1) * verify_s + settings.verify_s)
-    search_max_s = 16 * bracket_s + settings.bisections_max * bisect_s + verify_max_s
-    max_s = settings.calibrate_s + sweep.max_s + goals * search_max_s
+    most_references = math.ceil(settings.windows_max / settings.windows_per_reference)
+    max_s = (
+        settings.calibrate_s + sweep.max_s + goals * (settings.windows_max * probe_s + most_references * reference_s)
+    )
     budget_s = max_s if settings.budget_s is None else settings.budget_s
     return TimeEstimate(typical_s=min(typical_s, budget_s), max_s=min(max_s, budget_s), stages=stages)
 
 
 def time_needed(settings: CapacitySettings) -> float:
-    """Seconds below which a search can't come to a number: a short sweep, a bracket, and one verified candidate."""
-    bracket_s, _, verify_s = _probe_times(settings)
+    """Seconds below which a search can't come to a figure: a short sweep, and the fewest windows that verify one."""
     level_s = settings.sweep.warmup_s + settings.sweep.duration_s
-    return settings.calibrate_s + 4 * level_s + 2 * bracket_s + settings.verifications * verify_s
+    return settings.calibrate_s + 4 * level_s + (settings.verifications + 1) * _window_s(settings)
 
 
-def _probe_times(settings: CapacitySettings) -> Sequence[float]:
-    """Time of a probe of the bracket, of the bisection, and of the verification."""
-    if settings.on is On.THREADS:
-        return [settings.ramp_up_s or 0.0] * 3
-    return [settings.warmup_s + each for each in (settings.bracket_s, settings.bisect_s, settings.verify_s)]
+def _window_s(settings: CapacitySettings) -> float:
+    """Time of a whole window."""
+    return settings.ramp_up_s or settings.warmup_s + settings.window_s

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Self
 
 from brimline.analysis.checkpoints import CHECKPOINT_PAUSE_S
@@ -11,6 +12,11 @@ from brimline.spec.readers import CONNECTION_COUNT_MAX
 
 CHECKPOINT_S = CHECKPOINT_PAUSE_S
 """A shorter window can miss what a checkpoint does."""
+HOLD, HOLD_MIN, HOLD_MAX = 0.9, 0.5, 0.99
+"""At the sustained load this share of the windows meets the objective, unless another one is asked for."""
+RESOLUTION = 0.01
+WIDTH_MAX = 2.0
+"""Of an interval, as a share of its figure; a wider one that is asked for is a slip."""
 REPEATS_MAX = 1_000
 """More runs of a level, or pairs of a comparison, are a slip; their order alone would fill the memory."""
 
@@ -48,9 +54,22 @@ class SweepSettings:
         return (*doubled,) if doubled[-1] == self.connections_max else (*doubled, self.connections_max)
 
 
+class Grade(StrEnum):
+    """How a figure is known: held in repeated windows, estimated from all of them, or bounded from one side."""
+
+    VERIFIED = "verified"
+    ESTIMATED = "estimated"
+    BOUNDED = "bounded"
+
+    def reaches(self, other: "Grade") -> bool:
+        """Whether it is at least as good as another."""
+        order = list(Grade)
+        return order.index(self) <= order.index(other)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacitySettings:
-    """A search for the sustained rate. Times are of probes; `resolution` and `step` are shares of a rate."""
+    """A search for the sustained load. Times are of probes; `resolution`, `width_wanted` and `width_max` are shares."""
 
     preset: str
     slo: Slo = field(default_factory=Slo)
@@ -58,16 +77,16 @@ class CapacitySettings:
     calibrate_connections: int = 64
     calibrate_s: float = 5.0
     warmup_s: float = 5.0
-    bracket_s: float = 15.0
-    bisect_s: float = 60.0
-    verify_s: float = 60.0
-    bisections_max: int = 8
-    resolution: float = 0.01  # bisection ends when the threshold is known this well
+    hold: float = HOLD  # share of the windows that meet the objective at the sustained load
+    glance_s: float | None = 15.0  # a short window where little is known yet; None: all are alike
+    window_s: float = 60.0
+    windows_max: int = 20
+    windows_per_reference: int = 4  # after so many windows the reference load runs again
+    width_wanted: float = 0.05  # the search goes on until its interval is narrower than this
     verifications: int = 3
-    step: float = 0.02  # distance of the levels that are verified
-    steps_down_max: int = 5
-    steps_up_max: int = 3
-    width_max: float = 0.10  # an interval wider than this share of its value is no result
+    resolution: float = RESOLUTION  # loads nearer than this are not told apart
+    width_max: float | None = None  # a wider interval misses what was asked for
+    grade_required: Grade | None = None  # so does a figure that is known less well
     connections_min: int = 64
     connections_max: int = 512
     operations_min: int = 10_000  # slow targets get longer windows, so that the p99 has enough values above it
@@ -85,10 +104,12 @@ class CapacitySettings:
             raise ValueError("a search on threads needs loops and a ramp-up")
         if self.verifications < 3:
             raise ValueError("a capacity needs at least 3 verifications")
-        if not (0 < self.resolution < 0.5 and 0 < self.step < 0.5):
-            raise ValueError("resolution and step are shares between 0 and 0.5")
+        if not HOLD_MIN <= self.hold <= HOLD_MAX:
+            raise ValueError(f"the share of windows that hold lies from {HOLD_MIN:.0%} to {HOLD_MAX:.0%}")
+        if self.width_max is not None and not 2 * self.resolution <= self.width_max <= WIDTH_MAX:
+            raise ValueError(f"the width of an interval lies from {2 * self.resolution:.0%} to {WIDTH_MAX:.0%}")
 
-    def window_s(self, usual_s: float, rate_ops_per_s: float) -> float:
+    def length_s(self, usual_s: float, rate_ops_per_s: float) -> float:
         """Length of a window at this rate: the usual, or longer where that holds too few operations; of T-L-R R."""
         if self.ramp_up_s is not None:
             return self.ramp_up_s
@@ -96,12 +117,17 @@ class CapacitySettings:
         return min(max(usual_s, needed_s), self.window_factor_max * usual_s)
 
     @property
+    def width_sought(self) -> float:
+        """The search goes on until its interval is no wider than this share of its figure."""
+        return self.width_wanted if self.width_max is None else min(self.width_wanted, self.width_max)
+
+    @property
     def connections_needed(self) -> int | None:
         """Connections that every probe at a rate has at least; None where the search itself finds how many it needs."""
         return self.connections_min if self.on is On.RATE else None
 
     def within(self, connections: int) -> Self:
-        """The same with at most so many connections, those of the levels above a candidate among them."""
+        """The same with at most so many connections."""
         bounded = replace(
             self,
             sweep=self.sweep.within(connections),
@@ -109,13 +135,12 @@ class CapacitySettings:
         )
         if not self.axis.whole:
             return bounded
-        most = max(1, math.floor(connections / (1 + (self.steps_up_max + 1) * self.step)))
-        return replace(bounded, load_max=most if self.load_max is None else min(self.load_max, most))
+        return replace(bounded, load_max=connections if self.load_max is None else min(self.load_max, connections))
 
     @property
     def windows_span_checkpoints(self) -> bool:
         """Whether what decides was long enough to see a checkpoint."""
-        return (self.ramp_up_s or min(self.bisect_s, self.verify_s)) >= CHECKPOINT_S
+        return (self.ramp_up_s or self.window_s) >= CHECKPOINT_S
 
     @property
     def axis(self) -> Axis:
@@ -131,12 +156,8 @@ def quick(slo: Slo | None = None) -> CapacitySettings:
         sweep=SweepSettings(warmup_s=0.3, duration_s=2.0),
         calibrate_s=2.0,
         warmup_s=0.5,
-        bracket_s=2.5,
-        bisect_s=4.0,
-        verify_s=4.0,
-        bisections_max=4,
-        resolution=0.02,
-        width_max=0.25,
+        glance_s=None,
+        window_s=4.0,
         operations_min=400,  # fewer give no upper bound for a p99
         budget_s=85.0,
     )

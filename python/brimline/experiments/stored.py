@@ -1,6 +1,7 @@
 """Owns reading an experiment back: its trials and settings from the directory, so that it can be concluded again."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo
@@ -9,7 +10,7 @@ from brimline.errors import RecordError
 from brimline.experiments.axis import On
 from brimline.experiments.capacity.frontier import FrontierSettings
 from brimline.experiments.runner import null_ceiling
-from brimline.experiments.settings import CapacitySettings, SweepSettings
+from brimline.experiments.settings import CapacitySettings, Grade, SweepSettings
 from brimline.experiments.trial import CoolDown, Probe, Trial
 from brimline.record import ExperimentRecord, read_record
 from brimline.record.damage import damage_told
@@ -26,9 +27,14 @@ def stored_trials(experiment: ExperimentRecord, *, slo: Slo | None = None) -> li
             record = read_record(entry.directory)
             observation = observe(record, null_ceiling_ops_per_s=ceiling, objectives=slo.latencies if slo else ())
         cool_down = None if entry.cool_down is None else _cool_down(entry.cool_down)
-        probe = _read(Probe, entry.probe, "trial")
+        probe = _read(Probe, {**entry.probe, **_renamed_stage(entry.probe)}, "trial")
         trials.append(Trial(probe=probe, observation=observation, cool_down=cool_down, took_s=entry.took_s))
     return trials
+
+
+def _renamed_stage(probe: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Older searches narrowed their range in two stages."""
+    return {"stage": "search"} if probe.get("stage") in ("bracket", "bisect") else {}
 
 
 def _cool_down(stored: Mapping[str, Any]) -> CoolDown:
@@ -49,6 +55,12 @@ def stored_capacity_settings(stored: Mapping[str, Any]) -> CapacitySettings:
     settings["on"] = On(settings.get("on", On.RATE))
     settings["sweep"] = _read(SweepSettings, settings.get("sweep", {}), "sweep")
     settings.pop("seed", None)
+    if "verify_s" in settings:  # an older search, whose windows had other names
+        known = {each.name for each in fields(CapacitySettings)}
+        settings |= {"window_s": settings["verify_s"], "glance_s": settings.get("bracket_s")}
+        settings = {name: value for name, value in settings.items() if name in known - {"resolution", "width_max"}}
+    if settings.get("grade_required") is not None:
+        settings["grade_required"] = Grade(settings["grade_required"])
     return _read(CapacitySettings, settings, "settings")
 
 

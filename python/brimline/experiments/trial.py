@@ -9,8 +9,8 @@ from brimline.plan.pacing import connections_text
 from brimline.units import format_count, format_rate
 from brimline.wording import message
 
-Stage = Literal["calibrate", "sweep", "bracket", "bisect", "verify", "reused"]
-SEARCH_STAGES: tuple[Stage, ...] = ("bracket", "bisect", "verify", "reused")
+Stage = Literal["calibrate", "sweep", "search", "verify", "reference", "reused"]
+SEARCH_STAGES: tuple[Stage, ...] = ("search", "verify", "reused")
 """Stages whose trials are held to the objective; `reused`: what another objective asked for."""
 TARGET_LOST = "target_lost"
 """How a run ended whose server went away; any other end before its time is none of the server's."""
@@ -39,7 +39,7 @@ class Probe:
 
     @property
     def text(self) -> str:
-        """`the bracket probe at 9 430 ops/s`, `the sweep probe with 64 connections`."""
+        """`the search probe at 9 430 ops/s`, `the sweep probe with 64 connections`."""
         if self.rate_ops_per_s is not None:
             return message("the {stage} probe at {load}", stage=self.stage, load=format_rate(self.rate_ops_per_s))
         if self.loops is not None:

@@ -26,7 +26,12 @@ HISTOGRAM_RESOLUTION = 0.002
 """Two buckets of three significant digits: how far a mean of bucket values may be off."""
 HEADLINE_DIGITS = 4
 """Digits of a run's headline."""
-_EXPERIMENT_HEADLINES = {"limit": HEADLINE_DIGITS, "saturation_ops_per_s": 3, "generator_ceiling_ops_per_s": 3}
+_EXPERIMENT_HEADLINES = {
+    "limit": HEADLINE_DIGITS,
+    "at_least": HEADLINE_DIGITS,
+    "saturation_ops_per_s": 3,
+    "generator_ceiling_ops_per_s": 3,
+}
 """Where the JSON of an experiment has its headline, and the digits of it that are printed; the first that is known."""
 _PERCENTILE = re.compile(r"(?:(?P<kind>\w+(?: \w+)*) )?(?P<clock>[Rr]esponse|[Ss]ervice) (?P<quantile>p[0-9.]+)")
 """How an objective on latency is named."""

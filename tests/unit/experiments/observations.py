@@ -17,7 +17,7 @@ MS = 1_000_000
 
 def _template(closed: bool) -> Observation:
     probe = Probe(
-        stage="sweep" if closed else "bisect",
+        stage="sweep" if closed else "search",
         label="template",
         target="server",
         connections=8,

@@ -47,9 +47,8 @@ def test_a_search_ends_within_its_budget(budget_s: float) -> None:
     trials, conclusion = play(within(budget_s), overhead_s=OVERHEAD_S)
     assert sum(trial.took_s or 0 for trial in trials) <= budget_s
     assert conclusion.spent_s <= budget_s
-    if budget_s <= 300:
-        assert conclusion.kind is ConclusionKind.INCONCLUSIVE
-        assert "the time ran out" in conclusion.reason and conclusion.unsettled
+    if budget_s >= 300:
+        assert conclusion.figure is not None and conclusion.exit_code == 0
     if budget_s >= 900:
         assert conclusion.kind is ConclusionKind.SUSTAINED
         assert conclusion.sustained is not None
@@ -59,24 +58,22 @@ def test_a_search_ends_within_its_budget(budget_s: float) -> None:
 def test_what_the_budget_left_open_is_said() -> None:
     _, full = play(replace(standard(), budget_s=3600.0, budget_elapses=True))
     assert not any("had no time left" in each for each in full.unsettled)
-    needed_s = time_needed(standard())
-    _, short = play(within(needed_s + 200))
-    assert any("verify probe" in each and "had no time left" in each for each in short.unsettled)
+    _, short = play(within(time_needed(standard())))
+    assert any("had no time left" in each for each in short.unsettled)
 
 
-def test_the_shortest_useful_budget_gives_a_number_when_nothing_surprises() -> None:
-    """What is refused as too short would have been too short."""
-    conclusion = play(within(time_needed(standard()) * 0.9))[1]
-    assert conclusion.sustained is None
+def test_the_shortest_budget_that_is_taken_gives_a_figure() -> None:
+    conclusion = play(within(time_needed(standard())))[1]
+    assert conclusion.figure is not None
 
 
 def test_the_estimate_tells_each_stage() -> None:
     estimate = capacity_time(standard())
     assert estimate.text == (
-        "estimate: about 17 min 6 s, 26 probes (calibrate 1, sweep 8, bracket 4, bisect 8, verify 5); "
-        "at most 1 h 15 min, without server starts and loading"
+        "estimate: about 13 min 35 s, 23 probes (calibrate 1, sweep 8, glance 2, search 7, reference 2, verify 3); "
+        "at most 24 min 33 s, without server starts and loading"
     )
-    assert estimate.probe_count == sum(stage.probe_count for stage in estimate.stages) == 26
+    assert estimate.probe_count == sum(stage.probe_count for stage in estimate.stages) == 23
     assert estimate.typical_s == pytest.approx(sum(stage.total_s for stage in estimate.stages))
     assert capacity_time(within(600)).max_s == 600
 
@@ -104,13 +101,13 @@ def test_limits_are_searched_from_the_loosest_to_the_tightest() -> None:
     assert goals == sorted(goals, key=["10ms", "5ms"].index)
     assert sum(trial.probe.stage == "calibrate" for trial in trials) == 1
     first, second = machine.conclude(trials).points
-    assert first.conclusion.verified is not None and second.conclusion.verified is not None
-    assert second.conclusion.verified < first.conclusion.verified
+    assert first.conclusion.figure is not None and second.conclusion.figure is not None
+    assert second.conclusion.figure < first.conclusion.figure
     # Every prefix leads to the same next probe, and a finished limit isn't changed by what comes after it.
     for count in range(0, len(trials), 5):
         assert Frontier(settings, 1).next_probe(trials[:count]) == trials[count].probe
     own = [trial for trial in trials if trial.probe.goal in ("", "10ms")]
-    assert Capacity(settings.of_limit(10 * MS), 1).conclude(own).verified == first.conclusion.verified
+    assert Capacity(settings.of_limit(10 * MS), 1).conclude(own).figure == first.conclusion.figure
 
 
 def test_a_budget_is_divided_among_the_limits() -> None:
@@ -137,11 +134,9 @@ def test_deciding_windows_hold_a_whole_period_of_checkpoints(checkpoint_s: float
     """The pause between two checkpoints is 60 s, so that their beginnings are further apart than that."""
     search = Capacity(standard(), 1)
     trials: list[Trial] = []
-    while (probe := search.next_probe(trials)) is not None and probe.stage != "verify":
+    while (probe := search.next_probe(trials)) is not None:
         trial = answer(probe, 7700)
-        seen = None if len(trials) != 5 else checkpoint_s
+        seen = None if len(trials) != 5 else checkpoint_s  # in the sweep
         trials.append(replace(trial, observation=replace(trial.observation, checkpoint_s=seen)))
-    assert probe is not None
-    assert {trial.probe.duration_s for trial in trials if trial.probe.stage == "bisect"} == {window_s}
-    assert {trial.probe.duration_s for trial in trials if trial.probe.stage == "bracket"} == {15.0}
-    assert probe.duration_s == window_s
+    lengths_s = {trial.probe.duration_s for trial in trials if trial.probe.stage in ("search", "verify")}
+    assert lengths_s == {15.0, window_s}

@@ -16,19 +16,28 @@ from brimline.experiments.capacity.conclusion import CapacityConclusion, Conclus
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
-from brimline.experiments.settings import CapacitySettings, quick, standard
+from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
 from brimline.experiments.trial import Probe, Trial
 from brimline.units import format_number, format_rate
 from tests.support.objectives import p99_within
 
 from .observations import closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator, Stall
+from .window_simulator import WindowLaw, WindowSimulator
 
-SEEDS = range(10)
+SEEDS = range(5)
 
 
 def search(law: Law, seed: int, chosen: CapacitySettings) -> tuple[list[Trial], CapacityConclusion]:
     capacity, simulator = Capacity(chosen, seed), QueueSimulator(law, seed)
+    trials: list[Trial] = []
+    while (probe := capacity.next_probe(trials)) is not None:
+        trials.append(simulator.execute(probe))
+    return trials, capacity.conclude(trials)
+
+
+def search_windows(law: WindowLaw, seed: int, chosen: CapacitySettings) -> tuple[list[Trial], CapacityConclusion]:
+    capacity, simulator = Capacity(chosen, seed), WindowSimulator(law, seed)
     trials: list[Trial] = []
     while (probe := capacity.next_probe(trials)) is not None:
         trials.append(simulator.execute(probe))
@@ -65,11 +74,11 @@ def test_finds_a_known_capacity(name: str) -> None:
         assert sum(trial.probe.cost_s for trial in trials) <= 85 + 1e-6
         if conclusion.sustained is None:
             continue
-        # What held three times in a row is rather below what holds half the time than above.
+        # What nine of ten windows bear is rather below what half of them do than above.
         near += -0.04 <= conclusion.sustained.value / truth - 1 <= 0.015
         covered += conclusion.sustained.low <= truth <= conclusion.sustained.high
-    assert near >= 9
-    assert covered >= 8
+    assert near >= 4
+    assert covered >= 4
 
 
 def test_finds_it_with_stalls_that_only_long_windows_see() -> None:
@@ -93,9 +102,8 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
     assert conclusion.kind is ConclusionKind.SUSTAINED and conclusion.exit_code == 0
     assert conclusion.knee_connections == 2
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.SERVER_CPU
-    assert conclusion.verifications >= 3
+    assert conclusion.grade is Grade.VERIFIED and conclusion.verifications >= 3
     assert conclusion.sustained is not None
-    assert conclusion.sustained.value == conclusion.verified
     assert conclusion.saturation_ops_per_s == pytest.approx(2000, rel=0.03)
     assert conclusion.saturation is None  # each level ran once
     assert not conclusion.quotable
@@ -107,7 +115,7 @@ def test_conclusion_of_a_search_with_a_known_bottleneck() -> None:
         "quick look",
     ):
         assert part in conclusion.headline
-    at_rate = [trial for trial in trials if trial.probe.rate_ops_per_s == conclusion.verified]
+    at_rate = [trial for trial in trials if trial.probe.rate_ops_per_s == conclusion.figure]
     assert len(at_rate) == conclusion.verification_windows
 
 
@@ -116,44 +124,49 @@ def test_a_standard_search_can_be_quoted() -> None:
     assert conclusion.sustained is not None
     assert abs(conclusion.sustained.value / 200 - 1) <= 0.03
     assert conclusion.quotable and conclusion.headline.count("quot") == 0
-    assert {trial.probe.duration_s for trial in trials if trial.probe.stage in ("bisect", "verify")} >= {60.0}
+    assert {trial.probe.duration_s for trial in trials if trial.probe.stage == "verify"} >= {60.0}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_speed_that_changes_from_run_to_run_is_never_a_narrow_number(seed: int) -> None:
+def test_speed_that_changes_from_run_to_run_is_a_wide_figure_that_says_why(seed: int) -> None:
     conclusion = search(Law(gate_ops_per_s=1000, drift=0.3), seed, quick())[1]
-    assert conclusion.sustained is None
-    assert conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.SLO_UNREACHABLE)
-    assert conclusion.exit_code in (3, 4)
+    assert conclusion.sustained is not None and conclusion.exit_code == 0
+    assert conclusion.sustained.relative_width > 0.1
+    assert conclusion.movement is not None and conclusion.movement.share > 0.1
+    assert any("the reference load moved by" in each for each in conclusion.not_narrower)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_stalls_that_hit_windows_by_chance_are_no_pass(seed: int) -> None:
+def test_stalls_that_hit_windows_by_chance_are_no_verified_figure(seed: int) -> None:
     def stalls(length_s: float, rng: np.random.Generator) -> Sequence[Stall]:
         return [(float(start), 0.06) for start in np.sort(rng.uniform(0, length_s, rng.poisson(0.4 * length_s)))]
 
     conclusion = search(Law(gate_ops_per_s=1000, stalls=stalls), seed, quick())[1]
-    assert conclusion.sustained is None
+    assert conclusion.grade is not Grade.VERIFIED
+    if conclusion.sustained is not None:
+        assert conclusion.sustained.relative_width > 0.1 and conclusion.not_narrower
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("generator_ops_per_s", [3000, 1500])  # slower than the server; not twice as fast as it
-def test_a_limited_generator_gives_no_number(generator_ops_per_s: float, seed: int) -> None:
+def test_a_limited_generator_gives_a_lower_bound(generator_ops_per_s: float, seed: int) -> None:
     gate = 5000 if generator_ops_per_s == 3000 else 1000
     law = Law(gate_ops_per_s=gate, generator_s=1 / generator_ops_per_s)
     conclusion = search(law, seed, quick())[1]
-    assert conclusion.kind is ConclusionKind.CLIENT_LIMITED and conclusion.exit_code == 4
+    assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.exit_code == 0
+    assert conclusion.grade is Grade.BOUNDED and conclusion.at_least is not None
+    assert conclusion.at_least <= 1.01 * min(gate, generator_ops_per_s)
     assert conclusion.knee_connections is None and conclusion.sweep.band is None
     assert conclusion.sustained is None and conclusion.saturation_ops_per_s is None
     assert conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.GENERATOR
-    assert conclusion.headline.startswith("no capacity: the generator was the limit: ")
+    assert conclusion.headline.startswith("at least ") and "the generator ended there" in conclusion.headline
 
 
 def test_an_unreachable_objective_says_what_was_seen() -> None:
     conclusion = search(Law(gate_ops_per_s=1000, service_s=0.02), 1, quick())[1]
     assert conclusion.kind is ConclusionKind.SLO_UNREACHABLE and conclusion.exit_code == 3
     assert conclusion.sustained is None
-    assert "the objective can't be met: at 50" in conclusion.headline and "response p99" in conclusion.headline
+    assert "the objective can't be met: at 5" in conclusion.headline and "response p99" in conclusion.headline
     assert conclusion.saturation_ops_per_s is not None  # what the server can do at all is known
 
 
@@ -167,8 +180,8 @@ def test_slow_servers_get_longer_windows() -> None:
 
 def test_too_few_operations_for_a_p99_are_no_failure() -> None:
     conclusion = search(Law(gate_ops_per_s=10), 1, quick())[1]
-    assert conclusion.kind is ConclusionKind.INCONCLUSIVE
-    assert "too few for a p99" in conclusion.reason or "time ran out" in conclusion.reason
+    assert conclusion.kind in (ConclusionKind.SUSTAINED, ConclusionKind.BOUNDED)
+    assert conclusion.figure is not None and 5 <= conclusion.figure <= 11
 
 
 def test_errors_fail_probes_as_latency_does() -> None:
@@ -190,7 +203,7 @@ def test_a_search_that_was_killed_blames_no_server() -> None:
     trials, conclusion = search(law, 1, quick())
     assert conclusion.kind is ConclusionKind.INCOMPLETE and conclusion.exit_code == 4
     rate = format_rate(trials[-1].probe.rate_ops_per_s or 0)
-    assert f"the bracket probe at {rate} did not end (killed): never sealed" in conclusion.headline
+    assert f"the search probe at {rate} did not end (killed): never sealed" in conclusion.headline
     assert "target" not in conclusion.headline
 
 
@@ -199,7 +212,7 @@ def test_a_search_that_is_still_under_way_says_so() -> None:
     trials, conclusion = search(law, 1, quick())
     assert conclusion.kind is ConclusionKind.INCOMPLETE
     rate = format_rate(trials[-1].probe.rate_ops_per_s or 0)
-    assert conclusion.reason == f"the bracket probe at {rate} is still under way"
+    assert conclusion.reason == f"the search probe at {rate} is still under way"
 
 
 def test_faster_servers_get_higher_numbers() -> None:
@@ -241,7 +254,10 @@ def play(
         elif probe.rate_ops_per_s is None:
             trials.append(closed_trial(probe, min(1000.0 * probe.connections, plateau), **swept))
         else:
-            trials.append(open_trial(probe, decide(probe)))
+            trial = open_trial(probe, decide(probe))
+            answered = min(probe.rate_ops_per_s, plateau)
+            observation = replace(trial.observation, throughput_ops_per_s=answered)
+            trials.append(replace(trial, observation=observation))
         assert len(trials) <= 150
     return trials, capacity.conclude(trials)
 
@@ -254,72 +270,14 @@ def stages(trials: Sequence[Trial]) -> list[str]:
     return [trial.probe.stage for trial in trials]
 
 
-def test_the_stages_come_in_order() -> None:
-    trials, conclusion = play(limit(7700), quick())
-    order = stages(trials)
-    assert order[0] == "calibrate" and trials[0].probe.target == "null"
-    assert sorted(set(order), key=order.index) == ["calibrate", "sweep", "bracket", "bisect", "verify"]
-    assert order == sorted(order, key=["calibrate", "sweep", "bracket", "bisect", "verify"].index)
-    brackets = [trial.probe.rate_ops_per_s for trial in trials if trial.probe.stage == "bracket"]
-    assert brackets == [4000, 5600, 6800, 8000]
-    assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(7700, rel=0.02)
-
-
-def test_verification_interleaves_the_levels_around_the_candidate() -> None:
-    trials, conclusion = play(limit(7700), quick())
-    verified = [trial.probe.rate_ops_per_s or 0 for trial in trials if trial.probe.stage == "verify"]
-    candidate = conclusion.verified
-    assert candidate is not None
-    relative = [round(rate / candidate, 2) for rate in verified]
-    assert relative == [1.0, 0.98, 1.0, 1.02, 1.0]
-
-
-def test_the_figure_is_the_rate_that_held_and_its_windows_are_counted_there() -> None:
-    """A pass and a failure above, as chance decides near the limit, are neither counted nor quoted."""
-    seen: list[float] = []
-
-    def decide(probe: Probe) -> TrialOutcome:
-        rate = probe.rate_ops_per_s or 0
-        if probe.stage != "verify":
-            return limit(7700)(probe)
-        seen.append(rate)
-        return TrialOutcome.FAIL if rate == max(seen) and seen.count(rate) == 2 else TrialOutcome.PASS
-
-    conclusion = play(decide, standard())[1]
-    assert conclusion.sustained is not None
-    rate = conclusion.sustained.value
-    assert rate == conclusion.verified
-    outcomes = [each.outcome for each in conclusion.judged if each.load == rate]
-    assert conclusion.verification_windows == len(outcomes)
-    assert conclusion.verifications == outcomes.count(TrialOutcome.PASS) >= 3
-    assert {TrialOutcome.PASS, TrialOutcome.FAIL} == {each.outcome for each in conclusion.judged if each.load > rate}
-    assert f"sustained {format_number(rate, digits=4)} ops/s (95 % CI" in conclusion.headline
-    assert conclusion.sustained.low < rate < conclusion.sustained.high
-
-
-@pytest.mark.parametrize("answered", [(0.0, 0.0, 0.0), (0.0, 4000.0, 8000.0)])
-def test_an_overloaded_server_that_completes_nothing_counts_as_overloaded(answered: tuple[float, ...]) -> None:
-    """A completed share of 0 is none, not an unknown one."""
-    trials, conclusion = play(limit(7700), quick())
-    assert conclusion.sustained is not None
-    failed = [each.trial for each in conclusion.judged if each.outcome is TrialOutcome.FAIL][:3]
-    assert len(failed) == 3
-    changed = {
-        id(trial): replace(
-            trial, observation=replace(trial.observation, completed_share=0.0, throughput_ops_per_s=rate)
-        )
-        for trial, rate in zip(failed, answered, strict=True)
-    }
-    again = Capacity(quick(), 1).conclude([changed.get(id(trial), trial) for trial in trials])
-    assert again.sustained is None and "too noisy" in again.reason
-
-
 @pytest.mark.parametrize(("times", "stays"), [(1.04, True), (1.06, False)])
 def test_a_probe_that_did_more_than_the_plateau_takes_it_back(times: float, stays: bool) -> None:
     """The sweep ran beside a disturbance; what it reached is no most, and its knee none either."""
     trials, before = play(limit(7700), quick())
     assert before.saturation_ops_per_s == 8000 and before.knee_connections == 8
-    trials[-1] = replace(trials[-1], observation=replace(trials[-1].observation, throughput_ops_per_s=8000.0 * times))
+    last = max(index for index, trial in enumerate(trials) if trial.probe.stage == "verify")
+    observation = replace(trials[last].observation, throughput_ops_per_s=8000.0 * times)
+    trials[last] = replace(trials[last], observation=observation)
     conclusion = Capacity(quick(), 1).conclude(trials)
     assert (conclusion.saturation_ops_per_s is not None) is stays
     assert (conclusion.knee_connections is not None) is stays and (conclusion.sweep.band is not None) is stays
@@ -345,7 +303,7 @@ def test_what_was_full_in_the_sweep_did_not_stop_the_open_loop() -> None:
 
 
 def test_what_was_full_far_above_the_limit_did_not_stop_it() -> None:
-    """The lowest failure says nothing; at the top of the bracket, 8000 where 7000 hold, the server was full."""
+    """The lowest failure says nothing; from 6600 on, where 6000 hold, the server was full."""
     capacity = Capacity(standard(), 1)
     trials: list[Trial] = []
     while (probe := capacity.next_probe(trials)) is not None:
@@ -354,125 +312,16 @@ def test_what_was_full_far_above_the_limit_did_not_stop_it() -> None:
             swept = 1e6 if probe.target == "null" else min(1000.0 * probe.connections, 8000.0)
             trials.append(closed_trial(probe, swept))
             continue
-        trial = open_trial(probe, limit(7000)(probe))
-        server = full_server(0.95 if rate >= 8000 else 0.6)
+        trial = open_trial(probe, limit(6000)(probe))
+        server = full_server(0.95 if rate >= 6600 else 0.6)
         trials.append(replace(trial, observation=replace(trial.observation, server=server)))
     found = capacity.conclude(trials).bottleneck
     assert found is not None and found.kind is BottleneckKind.UNDETERMINED
-    assert "at 8 000 ops/s: server CPU 95 %" in found.evidence
+    assert any(each.endswith(" ops/s: server CPU 95 %") for each in found.evidence)
 
 
 def test_where_no_probe_failed_nothing_stopped_it() -> None:
     assert play(lambda probe: TrialOutcome.PASS, quick(), server=full_server(0.97))[1].bottleneck is None
-
-
-@pytest.mark.parametrize(
-    ("finding", "kind"),
-    [
-        (Finding("generator_cpu", Standing.FAIL, "full"), ConclusionKind.CLIENT_LIMITED),
-        (Finding("opcounters", Standing.FAIL, "disagree"), ConclusionKind.INVALID),
-    ],
-)
-def test_a_sweep_that_proves_nothing_is_no_start(finding: Finding, kind: ConclusionKind) -> None:
-    trials, conclusion = play(limit(7700), quick(), findings=(finding,))
-    assert conclusion.kind is kind and conclusion.exit_code == 4
-    assert set(stages(trials)) == {"calibrate", "sweep"}
-    assert conclusion.reason == f"in the sweep with 8 connections: {finding.evidence}"
-
-
-def test_levels_of_the_plateau_are_no_repeats_of_each_other() -> None:
-    """Throughput that depends on the connections is not noise of the server."""
-    flat = play(limit(7700), standard())[1]
-    capacity = Capacity(standard(), 1)
-    trials: list[Trial] = []
-    rates = {8: 8000.0, 16: 7700.0, 32: 8050.0}
-    while (probe := capacity.next_probe(trials)) is not None:
-        rate = probe.rate_ops_per_s
-        swept = 1e6 if probe.target == "null" else rates.get(probe.connections, 1000.0 * probe.connections)
-        trials.append(closed_trial(probe, swept) if rate is None else open_trial(probe, limit(7700)(probe)))
-    uneven = capacity.conclude(trials)
-    assert flat.sustained is not None and uneven.sustained is not None
-    assert uneven.sustained.relative_width == pytest.approx(flat.sustained.relative_width, abs=0.01)
-
-
-def test_a_failed_verification_steps_down_two_percent() -> None:
-    failing: list[float] = []
-
-    def decide(probe: Probe) -> TrialOutcome:
-        if probe.stage == "verify" and not failing:
-            failing.append(probe.rate_ops_per_s or 0)
-            return TrialOutcome.FAIL
-        return limit(7700)(probe)
-
-    conclusion = play(decide, standard())[1]
-    assert conclusion.verified == pytest.approx(0.98 * failing[0], rel=1e-3)
-
-
-def test_a_borderline_verification_is_tried_again_for_longer() -> None:
-    seen: list[Probe] = []
-
-    def decide(probe: Probe) -> TrialOutcome:
-        if probe.stage == "verify":
-            seen.append(probe)
-            if len(seen) == 1:
-                return TrialOutcome.INCONCLUSIVE
-        return limit(7700)(probe)
-
-    conclusion = play(decide, standard())[1]
-    again = next(probe for probe in seen[1:] if probe.rate_ops_per_s == seen[0].rate_ops_per_s)
-    assert (seen[0].duration_s, again.duration_s) == (60, 120)
-    assert conclusion.verified == seen[0].rate_ops_per_s
-
-
-def test_borderline_everywhere_is_never_a_pass() -> None:
-    conclusion = play(lambda probe: TrialOutcome.INCONCLUSIVE, standard())[1]
-    assert conclusion.sustained is None and conclusion.kind is not ConclusionKind.SUSTAINED
-
-
-def test_all_rates_pass_is_no_number() -> None:
-    conclusion = play(lambda probe: TrialOutcome.PASS, standard())[1]
-    assert conclusion.kind is ConclusionKind.INCONCLUSIVE
-    assert conclusion.reason == "no limit found up to 18 000 ops/s"
-
-
-def test_a_surprising_failure_is_tried_again() -> None:
-    calls: list[float] = []
-
-    def decide(probe: Probe) -> TrialOutcome:
-        calls.append(probe.rate_ops_per_s or 0)
-        return TrialOutcome.FAIL if len(calls) == 1 else limit(7700)(probe)
-
-    conclusion = play(decide, quick())[1]
-    assert calls[0] == calls[1] == 4000
-    assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(7700, rel=0.02)
-
-
-@pytest.mark.parametrize(
-    ("outcome", "kind"),
-    [
-        (TrialOutcome.INVALID, ConclusionKind.INVALID),
-        (TrialOutcome.CLIENT_LIMITED, ConclusionKind.CLIENT_LIMITED),
-    ],
-)
-def test_a_spoilt_probe_is_repeated_once(outcome: TrialOutcome, kind: ConclusionKind) -> None:
-    count = 0
-
-    def once(probe: Probe) -> TrialOutcome:
-        nonlocal count
-        count += 1
-        return outcome if count == 2 else limit(7700)(probe)
-
-    assert play(once, standard())[1].kind is ConclusionKind.SUSTAINED
-    trials, conclusion = play(lambda probe: outcome, standard())
-    assert conclusion.kind is kind and conclusion.exit_code == 4
-    assert stages(trials).count("bracket") == 2
-
-
-def test_no_plateau_is_no_obstacle() -> None:
-    trials, conclusion = play(limit(100_000), quick(), plateau=1e9)
-    assert conclusion.saturation_ops_per_s is None and conclusion.knee_connections is None
-    assert conclusion.kind in (ConclusionKind.SUSTAINED, ConclusionKind.INCONCLUSIVE)
-    assert {trial.probe.connections for trial in trials if trial.probe.stage == "verify"} <= {512}
 
 
 def test_a_dead_server_from_the_start() -> None:
@@ -487,8 +336,8 @@ def test_every_prefix_can_be_resumed_and_concluded() -> None:
         fresh = Capacity(quick(), 1)
         assert fresh.next_probe(trials[:count]) == trial.probe
         conclusion = fresh.conclude(trials[:count])
-        assert conclusion.kind is ConclusionKind.INCOMPLETE
-        assert conclusion.sustained is None
+        assert conclusion.kind is ConclusionKind.INCOMPLETE and conclusion.exit_code == 4
+        assert conclusion.grade is not Grade.VERIFIED or conclusion.verifications >= 3
 
 
 def test_an_interrupted_probe_leaves_the_search_incomplete() -> None:
@@ -516,9 +365,139 @@ def test_any_answers_end_the_search_within_its_time(choices: list[TrialOutcome],
     if chosen.budget_s is not None:
         assert conclusion.spent_s <= chosen.budget_s + 1e-6
     assert len(trials) <= 120
-    if conclusion.sustained is not None:
+    if conclusion.grade is Grade.VERIFIED:
         assert conclusion.verifications >= 3
-        assert conclusion.sustained.relative_width <= chosen.width_max
+    assert (conclusion.kind is ConclusionKind.SUSTAINED) == (conclusion.sustained is not None)
+
+
+def test_settings_refuse_fewer_than_three_verifications() -> None:
+    with pytest.raises(ValueError, match="at least 3 verifications"):
+        CapacitySettings(preset="own", verifications=2)
+
+
+def test_the_stages_and_the_reference_between_them() -> None:
+    trials, conclusion = play(limit(7700), quick())
+    order = stages(trials)
+    assert order[0] == "calibrate" and trials[0].probe.target == "null"
+    assert sorted(set(order), key=order.index) == ["calibrate", "sweep", "search", "reference", "verify"]
+    windows = [each for each in order if each not in ("calibrate", "sweep")]
+    assert windows.index("reference") == quick().windows_per_reference
+    assert len({trial.probe.connections for trial in trials if trial.probe.stage == "reference"}) == 1
+    assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(7700, rel=0.02)
+
+
+def test_the_figure_is_the_rate_that_held_and_its_windows_are_counted_there() -> None:
+    conclusion = play(limit(7700), standard())[1]
+    assert conclusion.grade is Grade.VERIFIED and conclusion.sustained is not None
+    rate = conclusion.sustained.value
+    outcomes = [each.outcome for each in conclusion.judged if each.load == rate and each.long]
+    assert conclusion.verification_windows == len(outcomes)
+    assert conclusion.verifications == outcomes.count(TrialOutcome.PASS) >= 3
+    assert f"sustained {format_number(rate, digits=4)} ops/s (verified, 95 % CI" in conclusion.headline
+    assert conclusion.sustained.low < rate < conclusion.sustained.high
+
+
+def test_windows_near_the_limit_decide_little() -> None:
+    """Figures at the limit leave open whether it was met: the posterior stays wide, and nothing is verified."""
+    conclusion = play(lambda probe: TrialOutcome.INCONCLUSIVE, standard())[1]
+    assert conclusion.grade is not Grade.VERIFIED
+    assert conclusion.kind is ConclusionKind.INCONCLUSIVE and conclusion.exit_code == 4
+
+
+def test_all_rates_pass_is_a_lower_bound() -> None:
+    trials, conclusion = play(lambda probe: TrialOutcome.PASS, standard())
+    assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.exit_code == 0
+    assert conclusion.at_least == max(trial.probe.rate_ops_per_s or 0 for trial in trials) == 32_000
+    assert conclusion.headline.startswith("at least 32 000 ops/s at response p99")
+
+
+def test_all_rates_fail_is_an_objective_that_cannot_be_met() -> None:
+    trials, conclusion = play(lambda probe: TrialOutcome.FAIL, standard())
+    assert conclusion.kind is ConclusionKind.SLO_UNREACHABLE and conclusion.exit_code == 3
+    assert conclusion.at_most == min(trial.probe.rate_ops_per_s or math.inf for trial in trials) == 400
+
+
+def test_one_disturbed_window_does_not_decide() -> None:
+    calls: list[float] = []
+
+    def decide(probe: Probe) -> TrialOutcome:
+        calls.append(probe.rate_ops_per_s or 0)
+        return TrialOutcome.FAIL if len(calls) == 1 else limit(7700)(probe)
+
+    conclusion = play(decide, quick())[1]
+    assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(7700, rel=0.03)
+    assert conclusion.disturbed_share is not None and conclusion.disturbed_share > 0.03
+
+
+def test_counts_that_disagree_are_repeated_once_and_end_the_search() -> None:
+    count = 0
+
+    def once(probe: Probe) -> TrialOutcome:
+        nonlocal count
+        count += 1
+        return TrialOutcome.INVALID if count == 2 else limit(7700)(probe)
+
+    assert play(once, standard())[1].kind is ConclusionKind.SUSTAINED
+    trials, conclusion = play(lambda probe: TrialOutcome.INVALID, standard())
+    assert conclusion.kind is ConclusionKind.INVALID and conclusion.exit_code == 4
+    assert stages(trials).count("search") == 2 and conclusion.figure is None
+
+
+def test_a_generator_that_bears_nothing_gives_no_figure() -> None:
+    conclusion = play(lambda probe: TrialOutcome.CLIENT_LIMITED, standard())[1]
+    assert conclusion.kind is ConclusionKind.CLIENT_LIMITED and conclusion.exit_code == 4
+    assert conclusion.figure is None and "busiest engine thread" in conclusion.reason
+
+
+def test_the_generator_that_ends_a_search_leaves_a_lower_bound() -> None:
+    def decide(probe: Probe) -> TrialOutcome:
+        return limit(6000)(probe) if (probe.rate_ops_per_s or 0) <= 6000 else TrialOutcome.CLIENT_LIMITED
+
+    conclusion = play(decide, standard())[1]
+    assert conclusion.kind is ConclusionKind.BOUNDED and conclusion.at_least is not None
+    assert 0.97 * 6000 <= conclusion.at_least <= 6000
+
+
+def test_counts_that_disagree_in_the_sweep_are_no_start() -> None:
+    finding = Finding("opcounters", Standing.FAIL, "disagree")
+    trials, conclusion = play(limit(7700), quick(), findings=(finding,))
+    assert conclusion.kind is ConclusionKind.INVALID and conclusion.exit_code == 4
+    assert set(stages(trials)) == {"calibrate", "sweep"}
+    assert conclusion.reason == "in the sweep with 8 connections: disagree"
+
+
+def test_a_sweep_that_the_generator_limited_is_a_start_all_the_same() -> None:
+    finding = Finding("generator_cpu", Standing.FAIL, "full")
+    conclusion = play(limit(7700), quick(), findings=(finding,))[1]
+    assert conclusion.sustained is not None and conclusion.sustained.value == pytest.approx(7700, rel=0.03)
+    assert conclusion.saturation_ops_per_s is None and conclusion.knee_connections is None
+
+
+@pytest.mark.parametrize(("asked", "exit_code"), [(0.4, 0), (0.02, 4)])
+def test_a_width_that_was_asked_for_and_missed_ends_with_4(asked: float, exit_code: int) -> None:
+    chosen = replace(quick(), width_max=asked)
+    law = WindowLaw(spread=0.05)
+    conclusion = search_windows(law, 1, chosen)[1]
+    assert conclusion.sustained is not None and conclusion.exit_code == exit_code
+    assert bool(conclusion.missed) is (exit_code == 4)
+
+
+def test_a_grade_that_was_required_and_missed_ends_with_4() -> None:
+    chosen = replace(quick(), grade_required=Grade.VERIFIED, budget_s=45.0)
+    conclusion = search_windows(WindowLaw(spread=0.2), 2, chosen)[1]
+    assert conclusion.grade is Grade.ESTIMATED and conclusion.exit_code == 4
+    assert conclusion.missed == ("the figure is estimated, verified is required",)
+
+
+@pytest.mark.parametrize("hold", [0.0, 0.49, 0.995, 1.0])
+def test_a_share_that_holds_must_leave_something_open(hold: float) -> None:
+    with pytest.raises(ValueError, match="the share of windows that hold lies from 50% to 99%"):
+        replace(quick(), hold=hold)
+
+
+def test_more_windows_that_must_hold_make_a_lower_figure() -> None:
+    found = [search_windows(WindowLaw(spread=0.1), 3, replace(quick(), hold=hold))[1].figure for hold in (0.5, 0.95)]
+    assert found[0] is not None and found[1] is not None and found[1] < found[0]
 
 
 def test_time_estimates() -> None:
@@ -527,6 +506,23 @@ def test_time_estimates() -> None:
     assert 600 < capacity_time(standard()).typical_s < 1200 < capacity_time(standard()).max_s
 
 
-def test_settings_refuse_fewer_than_three_verifications() -> None:
-    with pytest.raises(ValueError, match="at least 3 verifications"):
-        CapacitySettings(preset="own", verifications=2)
+LAWS_OF_WINDOWS = {
+    "2 %": WindowLaw(spread=0.02),
+    "5 %": WindowLaw(spread=0.05),
+    "20 %": WindowLaw(spread=0.2),
+    "drift of 5 %": WindowLaw(spread=0.02, drift=0.05),
+    "one in ten disturbed": WindowLaw(spread=0.02, disturbed=0.1),
+    "answers 15 % more than it bears": WindowLaw(spread=0.02, excess=0.15),
+}
+
+
+def test_intervals_hold_what_nine_of_ten_windows_bear() -> None:
+    """A look at what the truth target shows with 300 searches: every search has a figure, nearly all hold the truth."""
+    outside = 0
+    for law in LAWS_OF_WINDOWS.values():
+        truth = law.truth(quick().hold)
+        for seed in range(3):
+            sustained = search_windows(law, seed, quick())[1].sustained
+            assert sustained is not None
+            outside += not sustained.low <= truth <= sustained.high
+    assert outside <= 4

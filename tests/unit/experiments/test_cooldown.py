@@ -77,7 +77,7 @@ def waited(
 
 def probe(duration_s: float = 4.0) -> Probe:
     return Probe(
-        stage="bracket",
+        stage="search",
         label="a",
         target="server",
         connections=8,

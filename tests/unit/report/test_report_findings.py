@@ -108,12 +108,14 @@ def test_errors_are_listed_by_kind_with_an_example(reports: Reports) -> None:
 def test_capacity_verdict_quotes_the_conclusion(reports: Reports) -> None:
     conclusion, verdict = reports.conclusion, reports.capacity.verdict
     assert conclusion.sustained is not None
-    assert float(verdict.figure.replace(" ", "")) == conclusion.verified
-    assert f"sustained {verdict.figure} {verdict.unit} ({verdict.interval}) at" in conclusion.headline
+    assert float(verdict.figure.replace(" ", "")) == conclusion.figure
+    assert conclusion.grade is not None
+    quoted = f"sustained {verdict.figure} {verdict.unit} ({conclusion.grade}, {verdict.interval}) at"
+    assert quoted in conclusion.headline
     assert str(conclusion.sustained).endswith(f"({verdict.interval})")
     held = f"held in {conclusion.verifications} of {conclusion.verification_windows} windows at this rate."
     assert held in verdict.sentence
-    assert [badge.text for badge in verdict.badges] == ["quick look, not quotable"]
+    assert [badge.text for badge in verdict.badges] == ["verified", "quick look, not quotable"]
     facts = {fact.label: fact.value for fact in verdict.facts}
     assert facts["Knee"] == f"{conclusion.knee_connections} connections"
     assert facts["Stopped by"].startswith("server CPU 9")
@@ -133,7 +135,7 @@ def test_every_probe_is_in_the_table_in_order_with_its_result(reports: Reports) 
 def test_detail_is_a_verification_that_held(reports: Reports) -> None:
     index = detail_trial(reports.trials, reports.conclusion)
     assert index is not None
-    assert reports.trials[index].probe.rate_ops_per_s == reports.conclusion.verified
+    assert reports.trials[index].probe.rate_ops_per_s == reports.conclusion.figure
     assert outcome_of(reports, index) is TrialOutcome.PASS
 
 
@@ -142,7 +144,7 @@ def outcome_of(reports: Reports, index: int) -> TrialOutcome:
 
 
 def test_detail_is_the_nearest_pass_below_or_nothing(reports: Reports) -> None:
-    verified = reports.conclusion.verified
+    verified = reports.conclusion.figure
     assert verified is not None
     passing = tuple(replace(each, outcome=TrialOutcome.PASS) for each in reports.conclusion.judged)
     chosen = detail_trial(reports.trials, replace(reports.conclusion, judged=passing))
@@ -395,7 +397,7 @@ def test_json_has_the_stable_keys_of_a_search(reports: Reports) -> None:
     low, high = document["sustained_interval_ops_per_s"]
     assert low <= document["sustained_ops_per_s"] <= high
     assert document["quotable"] is False
-    assert document["verified_ops_per_s"] == document["sustained_ops_per_s"]
+    assert document["grade"] == "verified" and document["hold"] == 0.9
     assert 3 <= document["verifications"] <= document["verification_windows"]
     assert document["saturation_ops_per_s"] > 0
     assert document["saturation_interval_ops_per_s"] is None

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind
-from brimline.experiments.axis import On
-from brimline.experiments.capacity.bracket import BracketState
-from brimline.experiments.capacity.headline import definitions, headline
-from brimline.experiments.capacity.interval import sustained_estimate
+from brimline.experiments.capacity.estimate import Found, find, why_wide
+from brimline.experiments.capacity.headline import definitions, grade_definition, headline
+from brimline.experiments.capacity.machine import Movement
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.capacity.stopped_by import stopped_by
-from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
+from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings, Grade
 from brimline.experiments.sweep import SweepConclusion, SweepEnd, withdrawn
 from brimline.experiments.trial import TARGET_LOST, Trial, broken_off
 from brimline.record.layout import RUNNING
@@ -20,14 +19,16 @@ from brimline.stats.estimate import Estimate
 from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message
 
+NOTHING = Found(grade=None, sustained=None)
 PLATEAU_EXCEEDED = 1.05
 """Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
 
 
 class ConclusionKind(StrEnum):
-    """How a search ended. Only `sustained` carries a number."""
+    """How a search ended. `sustained` and `bounded` carry a figure; `incomplete` carries what is known so far."""
 
     SUSTAINED = "sustained"
+    BOUNDED = "bounded"
     SLO_UNREACHABLE = "slo_unreachable"
     CLIENT_LIMITED = "client_limited"
     INCONCLUSIVE = "inconclusive"
@@ -37,9 +38,10 @@ class ConclusionKind(StrEnum):
 
     @property
     def exit_code(self) -> int:
-        """0 a number, 3 the objective can't be met, 5 the target went away, 4 nothing is proven."""
+        """0 a figure, 3 the objective can't be met, 5 the target went away, 4 nothing is proven."""
         return {
             ConclusionKind.SUSTAINED: 0,
+            ConclusionKind.BOUNDED: 0,
             ConclusionKind.SLO_UNREACHABLE: 3,
             ConclusionKind.TARGET_LOST: 5,
         }.get(self, 4)
@@ -49,16 +51,27 @@ class ConclusionKind(StrEnum):
 class CapacityConclusion:
     """What a search found.
 
-    `headline` is one line for people; `reason` says why there is no number, "" where there is one.
-    The value of `sustained` is the verified load, `verified`: of the `verification_windows` at that very load
-    the objective held in `verifications`. `highest_passed` and `lowest_failed` are loads of single probes.
-    `judged` are the open-loop probes with their outcomes. `definitions` are to be printed with the figures.
+    `headline` is one line for people; `reason` says why there is no figure, "" where there is one.
+    `sustained` is the highest load at which a share `hold` of the windows meets the objective, `grade` says how it is
+    known; where only one side is known, the load is `at_least` or `at_most`. `not_narrower` says why the interval is no
+    narrower, `missed` what was asked for beside the objective and not reached. At the figure itself the objective held
+    in `verifications` of `verification_windows`. `highest_passed` and `lowest_failed` are loads of single probes.
+    `judged` are the probes at a load with their outcomes. `definitions` are to be printed with the figures.
     """
 
     kind: ConclusionKind
     headline: str
     reason: str
+    grade: Grade | None
     sustained: Estimate | None
+    at_least: float | None
+    at_most: float | None
+    hold: float
+    disturbed_share: float | None
+    spread: float | None
+    movement: Movement | None
+    not_narrower: tuple[str, ...]
+    missed: tuple[str, ...]
     saturation_ops_per_s: float | None
     saturation: Estimate | None
     knee_connections: int | None
@@ -70,7 +83,6 @@ class CapacityConclusion:
     highest_passed: float | None
     lowest_failed: float | None
     open_loop_connections: int | None
-    verified: float | None
     verifications: int
     verification_windows: int
     judged: tuple[Judged, ...]
@@ -79,44 +91,53 @@ class CapacityConclusion:
     definitions: tuple[str, ...]
 
     @property
+    def figure(self) -> float | None:
+        """The load that stands for the search: the sustained one, or the bound."""
+        return next(
+            (each for each in (self.sustained and self.sustained.value, self.at_least, self.at_most) if each), None
+        )
+
+    @property
     def exit_code(self) -> int:
-        """Exit code of the command line."""
-        return self.kind.exit_code
+        """Exit code of the command line: 4 also for a figure that is known less well than was asked for."""
+        return 4 if self.missed and self.kind.exit_code == 0 else self.kind.exit_code
 
 
 def conclude(
-    trials: Sequence[Trial], state: SearchState, *, finished: bool, unsettled: tuple[str, ...], seed: int
+    trials: Sequence[Trial], state: SearchState, *, finished: bool, unsettled: tuple[str, ...]
 ) -> CapacityConclusion:
     """What `trials`, whose state is `state`, show.
 
     `finished`: the search has no further probe to ask for. `unsettled`: what its budget left open.
     """
     settings = state.settings
-    kind, reason = _ending(trials, state, finished=finished)
-    sustained = None
-    if kind is ConclusionKind.SUSTAINED:
-        sustained = sustained_estimate(trials, state, seed)
-        if settings.axis.too_wide(sustained, width_max=settings.width_max):
-            kind, reason = ConclusionKind.INCONCLUSIVE, _too_wide(sustained, settings)
-            sustained = None
-    limit = stopped_by(state)
-    if sustained is not None and limit is not None and limit.kind is BottleneckKind.GENERATOR:
-        kind, reason, sustained = ConclusionKind.CLIENT_LIMITED, limit.text, None
-    not_quotable = _reasons_not_quotable(state, kind, limit)
-    at_verified = [] if sustained is None else [each for each in usable(state.judged) if each.load == sustained.value]
-    held = sum(each.outcome is TrialOutcome.PASS for each in at_verified)
-    saturated = kind is not ConclusionKind.CLIENT_LIMITED
+    ended, why = _ended_early(trials, state, finished=finished)
+    found = find(state) if state.judged and ended in (None, ConclusionKind.INCOMPLETE) else NOTHING
+    kind, reason = (ended, why) if ended is not None else _kind(state, found)
+    limit = stopped_by(state, found)
+    not_quotable = _reasons_not_quotable(state, found, limit)
+    saturated = not found.generator_ended and state.sweep.ended_by is not SweepEnd.CLIENT_LIMITED
     # Where the generator was the limit, levels and plateau are its own, and so would be a knee.
     sweep = _unless_exceeded(state) if saturated else replace(state.sweep, knee=None, band=None)
     passed = [each.load for each in state.deciding if each.outcome is TrialOutcome.PASS]
     failed = [each.load for each in state.deciding if each.outcome is TrialOutcome.FAIL]
+    has_figure = found.grade is not None and kind is not ConclusionKind.SLO_UNREACHABLE
     return CapacityConclusion(
         kind=kind,
-        headline=message("{ending}: {reason}", ending=_NO_NUMBER[kind], reason=reason)
-        if sustained is None
-        else headline(sustained, settings, sweep, limit, quotable=not not_quotable),
+        headline=headline(found, settings, sweep, limit, quotable=not not_quotable)
+        if has_figure and ended is None
+        else message("{ending}: {reason}", ending=_NO_NUMBER[kind], reason=reason),
         reason=reason,
-        sustained=sustained,
+        grade=found.grade,
+        sustained=found.sustained,
+        at_least=found.at_least,
+        at_most=found.at_most,
+        hold=settings.hold,
+        disturbed_share=state.posterior.lapse if state.judged else None,
+        spread=state.posterior.spread if state.judged else None,
+        movement=state.movement,
+        not_narrower=() if found.sustained is None else why_wide(state, found.sustained, unsettled),
+        missed=_missed(found, settings) if has_figure else (),
         saturation_ops_per_s=sweep.saturation_ops_per_s if saturated else None,
         saturation=sweep.saturation if saturated else None,
         knee_connections=sweep.knee_connections,
@@ -128,14 +149,37 @@ def conclude(
         highest_passed=max(passed, default=None),
         lowest_failed=min(failed, default=None),
         open_loop_connections=state.open_loop_connections if state.judged else None,
-        verified=None if sustained is None else sustained.value,
-        verifications=held,
-        verification_windows=len(at_verified),
+        verifications=0 if found.tried is None else found.tried.held,
+        verification_windows=0 if found.tried is None else found.tried.windows,
         judged=state.judged,
         spent_s=state.spent_s,
         unsettled=unsettled,
-        definitions=definitions(settings),
+        definitions=(
+            *definitions(settings),
+            *([] if found.grade is None else [grade_definition(found.grade, settings)]),
+        ),
     )
+
+
+def _missed(found: Found, settings: CapacitySettings) -> tuple[str, ...]:
+    """What was asked for of the figure, and is not so."""
+    missed: list[str] = []
+    required, width_max = settings.grade_required, settings.width_max
+    if required is not None and not (found.grade and found.grade.reaches(required)):
+        missed.append(
+            message("the figure is {grade}, {required} is required", grade=found.grade or "", required=required)
+        )
+    if width_max is not None and found.sustained is None:
+        missed.append("the figure is a bound without an interval")
+    elif width_max is not None and found.sustained is not None and found.sustained.relative_width > width_max:
+        missed.append(
+            message(
+                "the interval is {width} wide, {allowed} are allowed",
+                width=format_percentage(found.sustained.relative_width, digits=2),
+                allowed=format_percentage(width_max),
+            )
+        )
+    return tuple(missed)
 
 
 def _unless_exceeded(state: SearchState) -> SweepConclusion:
@@ -158,8 +202,8 @@ def _unless_exceeded(state: SearchState) -> SweepConclusion:
     )
 
 
-def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> tuple[ConclusionKind, str]:
-    """How the search ended, before the interval is known, and why there is no number."""
+def _ended_early(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> tuple[ConclusionKind | None, str]:
+    """What kept the search from its end, and why; None where it came to one."""
     axis, broken = state.settings.axis, broken_off(trials)
     if broken is not None:
         return _broken_off(broken)
@@ -169,39 +213,43 @@ def _ending(trials: Sequence[Trial], state: SearchState, *, finished: bool) -> t
             count=len(trials),
         )
         return ConclusionKind.INCOMPLETE, ended
-    if state.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
-        limited = state.sweep.ended_by is SweepEnd.CLIENT_LIMITED
-        kind = ConclusionKind.CLIENT_LIMITED if limited else ConclusionKind.INVALID
-        return kind, message("in the sweep {reason}", reason=state.sweep.reason)
-    if state.plateau_ops_per_s <= 0:
-        return ConclusionKind.INVALID, "no operation was answered"
+    if state.sweep.ended_by is SweepEnd.INVALID:
+        return ConclusionKind.INVALID, message("in the sweep {reason}", reason=state.sweep.reason)
     if state.spoilt is not None:
-        limited = state.spoilt.outcome is TrialOutcome.CLIENT_LIMITED
-        kind = ConclusionKind.CLIENT_LIMITED if limited else ConclusionKind.INVALID
-        return kind, message(
-            "at {load}: {reasons}", load=axis.text(state.spoilt.load), reasons=joined("; ", state.spoilt.reasons)
+        reasons = joined("; ", state.spoilt.reasons)
+        return ConclusionKind.INVALID, message(
+            "at {load}: {reasons}", load=axis.text(state.spoilt.load), reasons=reasons
         )
-    if state.bracket.state is BracketState.UNREACHABLE:
-        lowest = min(state.judged, key=lambda each: each.load)
-        failed = lowest.outcome is TrialOutcome.FAIL
-        kind = ConclusionKind.SLO_UNREACHABLE if failed else ConclusionKind.INCONCLUSIVE
-        return kind, message(
-            "at {load} already: {reasons}", load=axis.text(lowest.load), reasons=joined("; ", lowest.reasons)
+    if state.reached_ops_per_s <= 0:
+        return ConclusionKind.INVALID, "no operation was answered"
+    return None, ""
+
+
+def _kind(state: SearchState, found: Found) -> tuple[ConclusionKind, str]:
+    """How a search that came to its end ended, and why there is no figure."""
+    axis = state.settings.axis
+    if found.sustained is not None:
+        return ConclusionKind.SUSTAINED, ""
+    if found.at_least is not None or (found.at_most is not None and found.at_most > state.least):
+        return ConclusionKind.BOUNDED, ""
+    reasons = {each.load: each.reasons for each in state.judged}
+    if found.at_most is not None:
+        at = message(
+            "at {load} already: {reasons}", load=axis.text(found.at_most), reasons=joined("; ", reasons[found.at_most])
         )
-    if state.bracket.state is BracketState.UNLIMITED:
-        highest = max(each.load for each in state.judged)
-        if state.settings.load_max is not None and highest >= state.settings.load_max:
-            return ConclusionKind.INCONCLUSIVE, message(
-                "no limit found up to {load}, the most that can be tried here", load=axis.text(highest)
-            )
-        return ConclusionKind.INCONCLUSIVE, message("no limit found up to {load}", load=axis.text(highest))
-    if state.sweep.ended_by is SweepEnd.INCOMPLETE:
+        return ConclusionKind.SLO_UNREACHABLE, at
+    if found.generator_ended:
+        lowest = min(reasons)
+        limited = message("at {load}: {reasons}", load=axis.text(lowest), reasons=joined("; ", reasons[lowest]))
+        return ConclusionKind.CLIENT_LIMITED, limited
+    if not state.judged:
         return ConclusionKind.INCONCLUSIVE, "the time ran out during the sweep"
-    if state.bracket.state is BracketState.OPEN:
-        return ConclusionKind.INCONCLUSIVE, "the time ran out before the limit was bracketed"
-    if state.verification().verified_level() is None:
-        return ConclusionKind.INCONCLUSIVE, _unverified(state)
-    return ConclusionKind.SUSTAINED, ""
+    lowest = min(reasons)
+    return ConclusionKind.INCONCLUSIVE, message(
+        "no window decided anything; at {load}: {reasons}",
+        load=axis.text(lowest),
+        reasons=joined("; ", reasons[lowest]),
+    )
 
 
 def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
@@ -219,41 +267,14 @@ def _broken_off(trial: Trial) -> tuple[ConclusionKind, str]:
     return ConclusionKind.TARGET_LOST if lost else ConclusionKind.INCOMPLETE, ended
 
 
-def _unverified(state: SearchState) -> str:
-    verification = state.verification()
-    if verification.exhausted():
-        down = format_percentage(1 - verification.load(state.settings.steps_down_max) / verification.load(0), digits=2)
-        return message(
-            "too noisy: no {load} down to {down} below the candidate held {count} times",
-            load="rate" if state.settings.on is On.RATE else "number",
-            down=down,
-            count=state.settings.verifications,
-        )
-    best = verification.most_passes()
-    return message(
-        "the time ran out with {count} of {wanted} verifications", count=best, wanted=state.settings.verifications
-    )
-
-
-def _too_wide(sustained: Estimate, settings: CapacitySettings) -> str:
-    width = format_percentage(sustained.relative_width, digits=2)
-    allowed = format_percentage(settings.width_max)
-    low, high = (settings.axis.text(each) for each in (sustained.low, sustained.high))
-    return message(
-        "too noisy: the interval {low} to {high} is {width} wide, {allowed} are allowed",
-        low=low,
-        high=high,
-        width=width,
-        allowed=allowed,
-    )
-
-
-def _reasons_not_quotable(state: SearchState, kind: ConclusionKind, limit: Bottleneck | None) -> tuple[str, ...]:
+def _reasons_not_quotable(state: SearchState, found: Found, limit: Bottleneck | None) -> tuple[str, ...]:
     reasons: list[str] = []
-    if kind is not ConclusionKind.SUSTAINED:
-        reasons.append("no sustained rate was found")
+    if found.sustained is None:
+        reasons.append("no sustained load was found")
+    elif found.grade is not Grade.VERIFIED:
+        reasons.append("the figure was not held in repeated windows")
     if not state.settings.windows_span_checkpoints:
-        window = f"{state.settings.ramp_up_s or state.settings.verify_s:g} s"
+        window = f"{state.settings.ramp_up_s or state.settings.window_s:g} s"
         reasons.append(
             message(
                 "windows of {window} are shorter than the {between:g} s between checkpoints",

@@ -86,11 +86,11 @@ class FrontierConclusion:
         An objective that can't be met is an answer, unless none can. What broke off outranks what is not proven.
         """
         found = [each.conclusion for each in self.points]
-        answered = (ConclusionKind.SUSTAINED, ConclusionKind.SLO_UNREACHABLE)
+        answered = (ConclusionKind.SUSTAINED, ConclusionKind.BOUNDED, ConclusionKind.SLO_UNREACHABLE)
         for kind in (ConclusionKind.TARGET_LOST, ConclusionKind.INCOMPLETE):
             if any(each.kind is kind for each in found):
                 return next(each for each in found if each.kind is kind)
-        unproven = [each for each in found if each.kind not in answered]
+        unproven = [each for each in found if each.missed or each.kind not in answered]
         return next(iter(unproven), found[0])
 
 
@@ -132,8 +132,9 @@ class Frontier:
         earlier = {each.goal for each in self._settings[:index]}
         seen = []
         for trial in trials:
-            if trial.probe.stage not in SEARCH_STAGES or trial.probe.goal == own:
+            if trial.probe.goal in ("", own):
                 seen.append(trial)
             elif trial.probe.goal in earlier:
-                seen.append(replace(trial, probe=replace(trial.probe, stage="reused")))
+                stage = "reused" if trial.probe.stage in SEARCH_STAGES else trial.probe.stage
+                seen.append(replace(trial, probe=replace(trial.probe, stage=stage)))
         return seen

@@ -2,7 +2,8 @@
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind
 from brimline.experiments.axis import Axis, On
-from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.capacity.estimate import Found
+from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.experiments.sweep import SweepConclusion
 from brimline.plan.pacing import connections_text
 from brimline.stats.estimate import Estimate
@@ -23,18 +24,20 @@ def definitions(settings: CapacitySettings) -> tuple[str, ...]:
 def _sustained_definition(settings: CapacitySettings) -> str:
     slo = settings.slo
     what = {
-        On.RATE: "sustained: highest offered rate found at which",
-        On.CONNECTIONS: "most connections: the largest number found at which, in a closed loop",
-        On.THREADS: "most threads: the largest T found at which, in T-L-R",
+        On.RATE: "sustained: highest offered rate at which",
+        On.CONNECTIONS: "most connections: the largest number at which, in a closed loop",
+        On.THREADS: "most threads: the largest T at which, in T-L-R",
     }[settings.on]
     offered = message(
-        "at least {share} of the offered ones complete and the backlog doesn't grow; ",
+        ", at least {share} of the offered ones complete and the backlog doesn't grow",
         share=format_percentage(slo.completed_share_min),
     )
     return message(
-        "{what}, over {window}, {limits}, {errors}, {offered}seen in at least {count} windows at that very {load}",
+        "{what} at least {hold} of the windows of {window} meet the objective, those apart that something disturbed at "
+        "any load: {limits}, {errors}{offered}",
         what=what,
-        window=message("{seconds:g} s", seconds=settings.ramp_up_s or settings.verify_s),
+        hold=format_percentage(settings.hold),
+        window=message("{seconds:g} s", seconds=settings.ramp_up_s or settings.window_s),
         limits=slo.latency_text,
         errors=joined(
             ", ",
@@ -48,13 +51,22 @@ def _sustained_definition(settings: CapacitySettings) -> str:
             ],
         ),
         offered="" if settings.axis.closed_loop else offered,
-        count=settings.verifications,
-        load="rate" if settings.on is On.RATE else "number",
     )
 
 
+def grade_definition(grade: Grade, settings: CapacitySettings) -> str:
+    """What a grade says."""
+    if grade is Grade.VERIFIED:
+        return message(
+            "verified: the objective held in at least {count} windows at that very load", count=settings.verifications
+        )
+    if grade is Grade.ESTIMATED:
+        return "estimated: from all windows together; too few ran at that very load"
+    return "bounded: only one side is known"
+
+
 def sustained_parts(sustained: Estimate, axis: Axis) -> tuple[str, str]:
-    """The verified load as it was offered, digit for digit, and its interval: `9 130`, `95 % CI 8 900–9 400`."""
+    """The load as it was offered, digit for digit, and its interval: `9 130`, `95 % CI 8 900–9 400`."""
     if axis.whole:
         spread = message(
             "{confidence:g} % CI {low}–{high}",
@@ -67,19 +79,20 @@ def sustained_parts(sustained: Estimate, axis: Axis) -> tuple[str, str]:
 
 
 def headline(
-    sustained: Estimate,
+    found: Found,
     settings: CapacitySettings,
     sweep: SweepConclusion,
     limit: Bottleneck | None,
     *,
     quotable: bool,
 ) -> str:
-    """One line with the number: figure, interval, objective, knee, what stopped it."""
-    figure, interval = sustained_parts(sustained, settings.axis)
-    parts: list[str] = [_figure_text(figure, interval, sustained, settings)]
+    """One line with the figure: how it is known, its interval, objective, knee, what stopped it."""
+    parts: list[str] = [_figure_text(found, settings)]
     if sweep.knee_connections is not None:
         parts.append(message("knee at {connections}", connections=connections_text(sweep.knee_connections)))
-    if limit is not None:
+    if found.generator_ended:
+        parts.append("the generator ended there")
+    elif limit is not None:
         undetermined = limit.kind is BottleneckKind.UNDETERMINED
         parts.append("bottleneck undetermined" if undetermined else message("stopped by {limit}", limit=limit.text))
     if not quotable:
@@ -87,14 +100,21 @@ def headline(
     return joined("; ", parts)
 
 
-def _figure_text(figure: str, interval: str, sustained: Estimate, settings: CapacitySettings) -> str:
-    limits = settings.slo.latency_text
+def _figure_text(found: Found, settings: CapacitySettings) -> str:
+    limits, axis, sustained = settings.slo.latency_text, settings.axis, found.sustained
+    if sustained is None:
+        if found.at_least is None:
+            return message("at most {load} at {limits}", load=axis.text(found.at_most or 0.0, digits=4), limits=limits)
+        return message("at least {load} at {limits}", load=axis.text(found.at_least, digits=4), limits=limits)
+    figure, interval = sustained_parts(sustained, axis)
+    grade = found.grade or Grade.ESTIMATED
     if settings.on is On.THREADS:
         # What was answered is a little less: the last replies come after R.
         loops, ramp_up_s = settings.loops or 1, settings.ramp_up_s or 1.0
         return message(
-            "T = {figure} ({interval}; L = {loops}, R = {ramp_up:g} s: T·L/R = {rate} started) at {limits}",
+            "T = {figure} ({grade}, {interval}; L = {loops}, R = {ramp_up:g} s: T·L/R = {rate} started) at {limits}",
             figure=figure,
+            grade=grade,
             interval=interval,
             loops=loops,
             ramp_up=ramp_up_s,
@@ -102,10 +122,11 @@ def _figure_text(figure: str, interval: str, sustained: Estimate, settings: Capa
             limits=limits,
         )
     return message(
-        "{verb} {figure} {unit} ({interval}) at {limits}",
+        "{verb} {figure} {unit} ({grade}, {interval}) at {limits}",
         verb="sustained" if settings.on is On.RATE else "most",
         figure=figure,
         unit=sustained.unit,
+        grade=grade,
         interval=interval,
         limits=limits,
     )

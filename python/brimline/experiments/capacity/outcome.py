@@ -7,13 +7,23 @@ from itertools import pairwise
 
 from brimline.analysis.bottleneck import generator_limits
 from brimline.analysis.finding import Standing
+from brimline.analysis.met import met_chance
 from brimline.analysis.objective import Slo
+from brimline.analysis.observation import Observation
+from brimline.analysis.steady import Steadiness
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.analysis.verdict import Verdict, judge_objective
 from brimline.experiments.axis import Axis
 from brimline.experiments.settings import CHECKPOINT_S
 from brimline.experiments.trial import Probe, Trial
-from brimline.stats.threshold import Answer, Outcome
+from brimline.stats.hold_chance import FALSE_MET, Window
+
+HELD_CHANCE = 0.9
+"""A window that a run's verdict leaves open held where the chance that it met its objective is this or more."""
+RESTLESS_WEIGHT = 0.5
+"""What a window shows that was not steady, as a share of one that was."""
+OVERLOAD_MAX = 1.5
+"""Offered load, as a multiple of what was answered, up to which a full server does what it can."""
 
 
 class TrialOutcome(StrEnum):
@@ -66,14 +76,16 @@ def judge_trial(trial: Trial, slo: Slo, *, axis: Axis, null_ceiling_ops_per_s: f
     if limits and (observation.closed_loop or judgement.verdict is not Verdict.PASS):
         return Judged(trial, TrialOutcome.CLIENT_LIMITED, limits, load)
     outcome = {Verdict.PASS: TrialOutcome.PASS, Verdict.FAIL: TrialOutcome.FAIL}.get(judgement.verdict)
+    if outcome is None and met_chance(observation, slo) >= HELD_CHANCE:
+        return Judged(trial, TrialOutcome.PASS, (), load)  # one of many windows, so that it need not convince alone
     return Judged(trial, outcome or TrialOutcome.INCONCLUSIVE, judgement.reasons, load)
 
 
 def spoilt(judged: Sequence[Judged]) -> Judged | None:
-    """The trial that ends the search: invalid or client-limited, and so again when it was repeated."""
+    """The trial that ends the search: its counts disagree, and did so again when it was repeated."""
     own = [each for each in judged if each.probe.stage != "reused"]
     for first, second in pairwise(own):
-        if first.outcome in _REPEATED and second.outcome in _REPEATED and first.load == second.load:
+        if first.outcome is second.outcome is TrialOutcome.INVALID and first.load == second.load:
             return second
     return None
 
@@ -81,37 +93,38 @@ def spoilt(judged: Sequence[Judged]) -> Judged | None:
 def to_repeat(judged: Sequence[Judged]) -> Probe | None:
     """The last probe, when it came to nothing that a second try couldn't mend."""
     last = judged[-1] if judged else None
-    return last.probe if last and last.outcome in _REPEATED and last.probe.stage != "reused" else None
+    return last.probe if last and last.outcome is TrialOutcome.INVALID and last.probe.stage != "reused" else None
 
 
 def usable(judged: Sequence[Judged]) -> list[Judged]:
     """The trials that say something about the server."""
-    return [each for each in judged if each.outcome not in _REPEATED]
+    return [each for each in judged if each.outcome not in (TrialOutcome.CLIENT_LIMITED, TrialOutcome.INVALID)]
 
 
-def answers(judged: Sequence[Judged]) -> list[Answer]:
-    """The usable trials as statements about the threshold."""
-    return [Answer(each.load, _ANSWERS[each.outcome]) for each in usable(judged)]
+def window_of(judged: Judged, slo: Slo, *, false_met: float = FALSE_MET) -> Window:
+    """What a trial that proves something shows of the load that this server and this generator bear together.
 
-
-def contradicted_range(judged: Sequence[Judged]) -> tuple[float, float] | None:
-    """Rates between which probes failed below others that passed, the worst one left out; None: nowhere.
-
-    One odd probe among many is a disturbance. More of them show that within this range chance decided.
+    Each limit holds with a chance that its figure and interval give; where the generator was the limit, none does.
     """
-    passed = sorted(each.load for each in judged if each.outcome is TrialOutcome.PASS)
-    failed = sorted(each.load for each in judged if each.outcome is TrialOutcome.FAIL)
-    without_one = ((passed[:-1], failed), (passed, failed[1:]))
-    ranges = [(failing[0], passing[-1]) for passing, failing in without_one if passing and failing]
-    if len(ranges) < len(without_one):
+    observation = judged.trial.observation
+    if judged.outcome is TrialOutcome.CLIENT_LIMITED:
+        return Window(judged.load, 0.0)
+    return Window(
+        load=judged.load,
+        met=met_chance(observation, slo),
+        weight=RESTLESS_WEIGHT if _restless(observation) else 1.0,
+        false_met=false_met,
+        answered=_answered(observation, judged.load, slo),
+    )
+
+
+def _restless(observation: Observation) -> bool:
+    return observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY
+
+
+def _answered(observation: Observation, load: float, slo: Slo) -> float | None:
+    """What a full server answered of an open loop's offer; far beyond its limit it may do less than it could."""
+    share, answered = observation.completed_share, observation.throughput_ops_per_s
+    if observation.closed_loop or share is None or share >= slo.completed_share_min or answered <= 0:
         return None
-    low, high = min(ranges, key=lambda each: each[1] - each[0])
-    return (low, high) if low < high else None
-
-
-_REPEATED = frozenset({TrialOutcome.CLIENT_LIMITED, TrialOutcome.INVALID})
-_ANSWERS = {
-    TrialOutcome.PASS: Outcome.PASS,
-    TrialOutcome.FAIL: Outcome.FAIL,
-    TrialOutcome.INCONCLUSIVE: Outcome.BORDERLINE,
-}
+    return answered if load <= OVERLOAD_MAX * answered else None

@@ -1,40 +1,51 @@
-"""Owns the search for the sustained rate: which probe comes next.
+"""Owns the search for the sustained load: which probe comes next.
 
-Calibrate against the null target, sweep connections in a closed loop, bracket the load that its plateau makes likely,
-close in by probabilistic bisection, verify. Every step follows from the trials alone, so that a search can be
-resumed from its trials, and tested without a server.
+Calibrate against the null target, sweep connections in a closed loop, then offer loads: each next window is the one
+that teaches most per second about the load that nearly all windows bear, until that is known well enough and held in
+repeated windows. Every step follows from the trials alone, so that a search can be resumed from its trials, and tested
+without a server.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from brimline.execution import SoFar
 from brimline.experiments.axis import On
-from brimline.experiments.capacity.bracket import BracketState
 from brimline.experiments.capacity.conclusion import CapacityConclusion, conclude
+from brimline.experiments.capacity.estimate import candidate, find, is_narrow
 from brimline.experiments.capacity.outcome import to_repeat
-from brimline.experiments.capacity.search_state import SearchState
+from brimline.experiments.capacity.search_state import GLANCE_FALSE_MET, SearchState
 from brimline.experiments.capacity.so_far import search_so_far
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import Sweep
-from brimline.experiments.trial import Probe, Stage, Trial, broken_off, of_stage
+from brimline.experiments.trial import SEARCH_STAGES, Probe, Stage, Trial, broken_off, of_stage
 from brimline.wording import message
 
-_NARROWING: tuple[Stage, ...] = ("bracket", "bisect", "reused")
-BISECT_CONFIDENCE = 0.8
-"""Bisection ends when this much of the posterior lies within the resolution."""
+ONE_SIDED_WINDOWS = 3
+"""So many windows that came out alike say that the load lies elsewhere: then the search strides."""
+STRIDE = 1.5
+DESCENT = 3.0
+SPARE_VERIFICATIONS = 1
+"""One window in ten misses at the very load that is sought, so that time is kept for another."""
+GLANCES_MAX = 4
+"""More short windows tell little: what one of them missed, all of them may."""
+CANDIDATES = 41
+"""Loads among which the most instructive is chosen."""
+CANDIDATES_WITHIN = 0.99
+"""They lie in this central part of the posterior."""
 
 
 class Capacity:
-    """Asks for probes until the sustained rate is found, or it is clear that it can't be.
+    """Asks for probes until the sustained load is known and held, or there is no time left.
 
-    `settings.budget_s` bounds the probe time: bisection leaves enough for verification, verification stops at
-    it.
+    `settings.budget_s` bounds the probe time; it always leaves room for what verifies the figure.
     """
 
     def __init__(self, settings: CapacitySettings, seed: int) -> None:
         self._settings = settings
-        self._seed = seed
         self._sweep = Sweep(settings.sweep, seed)
 
     def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
@@ -52,10 +63,14 @@ class Capacity:
         if not of_stage(trials, "calibrate"):
             return self._calibration()
         state = self._state(trials)
-        swept = self._sweep.next_probe(trials)
-        if swept is not None:
-            return swept if self._affordable(state, swept.cost_s) else None
-        return self._next_at_load(state)
+        if not state.judged:
+            swept = self._sweep.next_probe(trials)
+            # The sweep leaves time for the fewest windows that give a figure.
+            if swept is not None and self._affordable(state, swept.cost_s + self._verification_s):
+                return swept
+            if swept is not None and not state.sweep.levels:
+                return None
+        return self._next_at_load(trials, state)
 
     def so_far(self, trials: Sequence[Trial]) -> SoFar:
         """What those who look on are told after `trials`."""
@@ -64,69 +79,104 @@ class Capacity:
     def conclude(self, trials: Sequence[Trial]) -> CapacityConclusion:
         """What the trials so far show; also of a search that was broken off."""
         state, finished = self._state(trials), self.next_probe(trials) is None
-        unsettled = self._unsettled(trials, state) if finished else ()
-        return conclude(trials, state, finished=finished, unsettled=unsettled, seed=self._seed)
+        unsettled = self._unsettled(trials) if finished else ()
+        return conclude(trials, state, finished=finished, unsettled=unsettled)
 
-    def _unsettled(self, trials: Sequence[Trial], state: SearchState) -> tuple[str, ...]:
-        """What the budget left open: the probe that would have been next, and a threshold that is known roughly."""
+    def _unsettled(self, trials: Sequence[Trial]) -> tuple[str, ...]:
+        """The probe that would have been next, had there been more time."""
         if self._settings.budget_s is None:
             return ()
-        left = []
-        wanted = Capacity(replace(self._settings, budget_s=None), self._seed).next_probe(trials)
-        if wanted is not None:
-            left.append(message("{probe} had no time left", probe=wanted.text))
-        if state.bracket.state is BracketState.CLOSED:
-            low, high = state.posterior("bracket", "bisect", "verify", "reused").interval(BISECT_CONFIDENCE)
-            axis = self._settings.axis
-            if axis.told_apart(low, high, resolution=self._settings.resolution):
-                low_text, high_text = axis.text(low), axis.text(high)
-                left.append(message("the limit lies between {low} and {high}", low=low_text, high=high_text))
-        return tuple(left)
+        wanted = Capacity(replace(self._settings, budget_s=None), 0).next_probe(trials)
+        return () if wanted is None else (message("{probe} had no time left", probe=wanted.text),)
 
     def _state(self, trials: Sequence[Trial]) -> SearchState:
         return SearchState.of(trials, self._settings, self._sweep)
 
-    def _next_at_load(self, state: SearchState) -> Probe | None:
-        if state.plateau_ops_per_s <= 0 or state.spoilt is not None:
+    def _next_at_load(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
+        if state.reached_ops_per_s <= 0 or state.spoilt is not None:
             return None
-        probe = to_repeat(state.judged) or self._next_search(state)
+        probe = to_repeat(state.judged) or self._next_search(trials, state)
         return probe if probe is not None and self._affordable(state, probe.cost_s) else None
 
-    def _next_search(self, state: SearchState) -> Probe | None:
-        if not state.judged_in("verify"):
-            if state.bracket.next_load is not None:
-                return self._probe(state, "bracket", state.bracket.next_load, self._settings.bracket_s)
-            if state.bracket.state is not BracketState.CLOSED:
-                return None
-            if self._bisection_pays(state):
-                load = self._settings.axis.nearest(state.posterior(*_NARROWING).quantile(0.5))
-                return self._probe(state, "bisect", load, self._settings.bisect_s)
-        return self._next_verification(state)
-
-    def _bisection_pays(self, state: SearchState) -> bool:
-        settings = self._settings
-        if len(state.judged_in("bisect")) >= settings.bisections_max:
-            return False
-        # Two more than a candidate needs, for one step down.
-        plateau = state.plateau_ops_per_s
-        verify_s = settings.warmup_s + settings.window_s(settings.verify_s, plateau)
-        bisect_s = settings.warmup_s + settings.window_s(settings.bisect_s, plateau)
-        if not self._affordable(state, bisect_s + (settings.verifications + 4) * verify_s):
-            return False
-        low, high = state.posterior(*_NARROWING).interval(BISECT_CONFIDENCE)
-        return settings.axis.told_apart(low, high, resolution=settings.resolution)
-
-    def _next_verification(self, state: SearchState) -> Probe | None:
-        settings = self._settings
-        verification = state.verification()
-        wanted = verification.next()
-        if wanted is None:
+    def _next_search(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
+        left = self._settings.windows_max - sum(each.probe.stage != "reused" for each in state.judged)
+        if left <= 0:
             return None
-        load = verification.load(wanted.level)
-        usual_s = settings.verify_s
-        extended_s = 2 * state.window_s(usual_s, load)
-        extend = wanted.extended and self._affordable(state, settings.warmup_s + extended_s)
-        return self._probe(state, "verify", load, 2 * usual_s if extend else usual_s)
+        if self._reference_due(trials):
+            return self._reference(state)
+        sides = {each.met > 0.5 for each in state.windows}
+        if state.measured >= ONE_SIDED_WINDOWS and len(sides) == 1:
+            return self._stride(state, up=True in sides)
+        found, chosen = find(state), candidate(state)
+        missing = 0 if chosen.holds and chosen.held >= self._settings.verifications else 1
+        missing *= max(1, self._settings.verifications - chosen.held)
+        narrow = found.sustained is not None and is_narrow(state, found.sustained)
+        if narrow and not missing:
+            return None
+        verifying = self._probe(state, "verify", chosen.load, self._settings.window_s)
+        further = self._most_instructive(state)
+        reserved = missing + SPARE_VERIFICATIONS
+        affordable = self._affordable(state, further.cost_s + reserved * verifying.cost_s)
+        return verifying if missing and (narrow or left <= reserved or not affordable) else further
+
+    def _stride(self, state: SearchState, *, up: bool) -> Probe | None:
+        """While all windows came out alike: beyond them, up to what can be tried; there once more, then no further."""
+        loads = [each.load for each in state.windows]
+        end, edge = (state.most, max(loads)) if up else (state.least, min(loads))
+        load = state.settings.axis.nearest(edge * STRIDE if up else edge / DESCENT)
+        load = min(load, end) if up else max(load, end)
+        at_the_end = sum(each == end for each in loads)
+        return None if at_the_end >= 2 else self._probe(state, "search", load, self._settings.window_s)
+
+    def _most_instructive(self, state: SearchState) -> Probe:
+        """The window that is expected to teach most per second: a glance where little is known, else a whole one."""
+        axis, posterior = self._settings.axis, state.posterior
+        low, high = posterior.interval(CANDIDATES_WITHIN)
+        spaced = np.exp(np.linspace(math.log(low), math.log(high), CANDIDATES))
+        loads = sorted({min(max(axis.nearest(float(each)), state.least), state.most) for each in spaced})
+        usual = [(self._settings.window_s, 0.0)]
+        if self._settings.glance_s is not None and self._settings.ramp_up_s is None and state.glances < GLANCES_MAX:
+            usual.append((self._settings.glance_s, GLANCE_FALSE_MET))
+        best = (-math.inf, self._probe(state, "search", loads[0], self._settings.window_s))
+        for length_s, false_met in usual:
+            fitting = [each for each in loads if not false_met or each > state.highest_glance]
+            if not fitting:
+                continue
+            gains = posterior.information(fitting, false_met=false_met) if false_met else posterior.information(fitting)
+            at = int(np.argmax(gains))
+            probe = self._probe(state, "search", fitting[at], length_s)
+            per_second = float(gains[at]) / probe.cost_s
+            best = max(best, (per_second, probe), key=lambda each: each[0])
+        return best[1]
+
+    def _reference_due(self, trials: Sequence[Trial]) -> bool:
+        """Whether so many windows ran since the reference load did."""
+        since = 0
+        for trial in reversed(of_stage(trials, "sweep", "reference", *SEARCH_STAGES)):
+            if trial.probe.stage in ("sweep", "reference"):
+                break
+            since += trial.probe.stage != "reused"
+        return since >= self._settings.windows_per_reference
+
+    def _reference(self, state: SearchState) -> Probe:
+        """One and the same closed-loop load, at the knee: what it answers says how much the machine itself moved."""
+        sweep, connections = self._settings.sweep, state.knee_connections
+        return Probe(
+            stage="reference",
+            label=f"{connections}-connections",
+            target="server",
+            connections=connections,
+            rate_ops_per_s=None,
+            warmup_s=sweep.warmup_s,
+            duration_s=sweep.duration_s,
+            goal=self._settings.goal,
+        )
+
+    @property
+    def _verification_s(self) -> float:
+        settings = self._settings
+        length_s = settings.window_s if settings.ramp_up_s is None else settings.ramp_up_s
+        return settings.verifications * (settings.warmup_s + length_s)
 
     def _affordable(self, state: SearchState, cost_s: float) -> bool:
         # A microsecond of slack: sums of tenths of seconds are not exact.
@@ -154,7 +204,7 @@ class Capacity:
             connections=round(load) if axis.whole else state.open_loop_connections,
             rate_ops_per_s=None if axis.whole else load,
             warmup_s=0.0 if threads else settings.warmup_s,
-            duration_s=state.window_s(usual_s, load),
+            duration_s=state.length_s(usual_s, load),
             loops=settings.loops if threads else None,
             ramp_up_s=settings.ramp_up_s if threads else None,
             goal=settings.goal,

@@ -2,30 +2,34 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 from brimline.experiments.axis import On
-from brimline.experiments.capacity.bracket import Bracket, bracket
-from brimline.experiments.capacity.outcome import Judged, TrialOutcome, answers, judge_trial, spoilt, usable
-from brimline.experiments.capacity.verification import Verification
+from brimline.experiments.capacity.machine import Movement, movement
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome, judge_trial, spoilt, usable, window_of
 from brimline.experiments.settings import CHECKPOINT_S, CapacitySettings
 from brimline.experiments.sweep import Sweep, SweepConclusion, SweepEnd
-from brimline.experiments.trial import SEARCH_STAGES, Stage, Trial, of_stage, overhead_s, spent_s
-from brimline.stats.threshold import Answer, Outcome, ThresholdPosterior
+from brimline.experiments.trial import SEARCH_STAGES, Trial, of_stage, overhead_s, spent_s
+from brimline.stats.hold_chance import HoldPosterior, Window
 from brimline.units import NS_PER_S
 
-CANDIDATE_PROBABILITY = 0.25
-"""The candidate is the rate which the threshold lies below with this probability."""
-GLANCE_LAPSE = 0.3
-"""Probability that a window too short to contain a checkpoint passes where a long one would not."""
-PRIOR_MARGIN = 1.1
-"""The threshold is looked for in the range of the rates that were tried, widened by this factor."""
+GLANCE_FALSE_MET = 0.3
+"""Chance that a window too short to contain a checkpoint holds where a long one would not."""
+GLANCE_WEIGHT = 0.5
+"""What a miss in so short a window shows."""
+LIKELY_SHARE = 0.95
+"""The sustained load lies about here, as a share of what the sweep reached."""
+LOW_SHARE, HIGH_SHARE = 0.01, 4.0
+"""Loads that are thought possible, as shares of what the sweep reached."""
+LOWEST_SHARE = 0.05
+"""Where even this share of what the sweep reached misses the objective, it can't be met."""
 CONNECTIONS_PER_KNEE = 2
 """Connections of an open-loop probe, in multiples of the knee."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchState:
     """What the trials of a search say, once its sweep is over."""
 
@@ -33,7 +37,7 @@ class SearchState:
     null_ceiling_ops_per_s: float | None
     sweep: SweepConclusion
     judged: tuple[Judged, ...]
-    bracket: Bracket
+    references: tuple[Trial, ...]
     spent_s: float
     overhead_s: float
     longest_checkpoint_s: float
@@ -44,22 +48,20 @@ class SearchState:
         calibrated = of_stage(trials, "calibrate")
         ceiling = calibrated[0].observation.throughput_ops_per_s if calibrated else None
         swept = sweep.conclude(trials, null_ceiling_ops_per_s=ceiling)
-        judged = tuple(
-            judge_trial(trial, settings.slo, axis=settings.axis, null_ceiling_ops_per_s=ceiling)
-            for trial in of_stage(trials, *SEARCH_STAGES)
-            if trial.observation.ended_by == "completed"
-        )
-        bracketed = [each for each in usable(judged) if each.probe.stage in ("bracket", "reused")]
+        at_knee = [each for each in of_stage(trials, "sweep") if each.probe.connections == swept.knee_connections]
         return cls(
             settings=settings,
             null_ceiling_ops_per_s=ceiling,
             sweep=swept,
-            judged=judged,
-            bracket=bracket(
-                bracketed,
-                axis=settings.axis,
-                anchor=_anchor(settings, swept.highest_ops_per_s or 1.0),
-                load_max=settings.load_max,
+            judged=tuple(
+                judge_trial(trial, settings.slo, axis=settings.axis, null_ceiling_ops_per_s=ceiling)
+                for trial in of_stage(trials, *SEARCH_STAGES)
+                if trial.observation.ended_by == "completed"
+            ),
+            references=tuple(
+                trial
+                for trial in (*at_knee, *of_stage(trials, "reference"))
+                if trial.observation.ended_by == "completed"
             ),
             spent_s=spent_s(trials, elapsed=settings.budget_elapses),
             overhead_s=overhead_s(trials) if settings.budget_elapses else 0.0,
@@ -67,15 +69,13 @@ class SearchState:
         )
 
     @property
-    def plateau_ops_per_s(self) -> float:
-        """Where the bracket starts: the highest throughput of the sweep; 0 where that shows nothing of the server."""
-        if self.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
-            return 0.0
-        return self.sweep.highest_ops_per_s or 0.0
+    def reached_ops_per_s(self) -> float:
+        """Where the search starts: the highest throughput of the sweep; 0 where its counts disagree."""
+        return 0.0 if self.sweep.ended_by is SweepEnd.INVALID else self.sweep.highest_ops_per_s or 0.0
 
     @property
     def spoilt(self) -> Judged | None:
-        """The trial that ended the search without a number, if any."""
+        """The trial that ended the search without a figure, if any."""
         return spoilt(self.judged)
 
     @property
@@ -89,26 +89,27 @@ class SearchState:
         15 500. All probes have the same number, so that only the rate differs between them.
         """
         settings = self.settings
-        knee = self.sweep.knee_connections or self.sweep.levels[-1].connections
-        return min(max(CONNECTIONS_PER_KNEE * knee, settings.connections_min), settings.connections_max)
+        return min(
+            max(CONNECTIONS_PER_KNEE * self.knee_connections, settings.connections_min), settings.connections_max
+        )
 
-    def rate_at(self, load: float) -> float:
-        """About how many operations a second a load makes, to tell how long a window must be."""
-        return max(self.plateau_ops_per_s, 1e-9) if self.settings.axis.whole else load
+    @property
+    def knee_connections(self) -> int:
+        """Connections of the knee, or of the sweep's last level where there is none."""
+        return self.sweep.knee_connections or self.sweep.levels[-1].connections
 
-    def window_s(self, usual_s: float, load: float) -> float:
+    def length_s(self, usual_s: float, load: float) -> float:
         """Length of a window at `load`.
 
         One that decides holds a whole period of checkpoints: the pause between two, and the longest that was seen.
         """
-        window_s = self.settings.window_s(usual_s, self.rate_at(load))
-        if not self._spans or usual_s < CHECKPOINT_S or self.settings.ramp_up_s is not None:
-            return window_s
-        return max(window_s, math.ceil(CHECKPOINT_S + self.longest_checkpoint_s))
-
-    def judged_in(self, *stages: Stage) -> list[Judged]:
-        """The usable trials of these stages."""
-        return [each for each in usable(self.judged) if each.probe.stage in stages]
+        settings = self.settings
+        # How many operations a second a number of connections makes is known only about.
+        rate_ops_per_s = max(self.reached_ops_per_s, 1e-9) if settings.axis.whole else load
+        length_s = settings.length_s(usual_s, rate_ops_per_s)
+        if not settings.windows_span_checkpoints or usual_s < CHECKPOINT_S or settings.ramp_up_s is not None:
+            return length_s
+        return max(length_s, math.ceil(CHECKPOINT_S + self.longest_checkpoint_s))
 
     @property
     def deciding(self) -> list[Judged]:
@@ -116,49 +117,99 @@ class SearchState:
 
         Where windows span checkpoints, a pass in a shorter one is only a glance: it contradicts nothing.
         """
-        judged = usable(self.judged)
-        return (
-            [each for each in judged if each.long or each.outcome is not TrialOutcome.PASS] if self._spans else judged
+        return [
+            each for each in usable(self.judged) if not self._glanced(each) or each.outcome is not TrialOutcome.PASS
+        ]
+
+    @property
+    def highest_glance(self) -> float:
+        """The highest load at which a glance held; 0 without one."""
+        glanced = (each for each in usable(self.judged) if self._glanced(each) and each.outcome is TrialOutcome.PASS)
+        return max((each.load for each in glanced), default=0.0)
+
+    @property
+    def measured(self) -> int:
+        """How many windows there are, each glance for itself."""
+        return sum(each.outcome is not TrialOutcome.INVALID for each in self.judged)
+
+    @property
+    def glances(self) -> int:
+        """How many of them were too short to contain a checkpoint."""
+        return sum(self._glanced(each) for each in self.judged)
+
+    @cached_property
+    def windows(self) -> list[Window]:
+        """What each probe at a load shows.
+
+        Glances that held share one vote, at the highest load that they passed: what one of them missed, all may.
+        """
+        found, slo = [], self.settings.slo
+        highest = self.highest_glance
+        for each in self.judged:
+            if each.outcome is TrialOutcome.INVALID:
+                continue
+            if not self._glanced(each):
+                found.append(window_of(each, slo))
+            elif each.outcome is not TrialOutcome.PASS:
+                found.append(replace(window_of(each, slo), weight=GLANCE_WEIGHT))
+            elif each.load == highest:
+                found.append(window_of(each, slo, false_met=GLANCE_FALSE_MET))
+                highest = math.nan
+        return found
+
+    @cached_property
+    def posterior(self) -> HoldPosterior:
+        """What the windows say about the sustained load."""
+        low, high = self.possible
+        return HoldPosterior(
+            self.windows,
+            low=low,
+            high=high,
+            likely=LIKELY_SHARE * self.anchor,
+            hold=self.settings.hold,
+            references=[each.observation.throughput_ops_per_s for each in self.references],
         )
 
-    def posterior(self, *stages: Stage) -> ThresholdPosterior:
-        """What the trials of these stages say about the load where passing turns to failing.
+    @property
+    def possible(self) -> tuple[float, float]:
+        """The loads between which the sustained one is looked for."""
+        loads = [each.load for each in self.judged] or [self.anchor]
+        low = min(LOW_SHARE * self.anchor, min(loads) / 2)
+        high = max(HIGH_SHARE * self.anchor, 2 * max(loads))
+        return (min(low, 0.5), high) if self.settings.axis.whole else (low, high)
 
-        Glances share one weak vote, at the highest load that they passed: what one of them missed, all of them may.
+    @property
+    def most(self) -> float:
+        """The highest load that is tried."""
+        highest = HIGH_SHARE * self.anchor if self.settings.load_max is None else self.settings.load_max
+        return self.settings.axis.nearest(highest)
+
+    @property
+    def least(self) -> float:
+        """The lowest load that is tried."""
+        axis = self.settings.axis
+        return 1.0 if axis.whole else axis.nearest(LOWEST_SHARE * self.anchor)
+
+    @property
+    def movement(self) -> Movement | None:
+        """How much the machine moved, by its reference load; None with fewer than two runs."""
+        return movement(self.references)
+
+    @property
+    def anchor(self) -> float:
+        """The load at which what the sweep reached would be reached.
+
+        In a closed loop, by Little's law, as many connections as that answers within the limit; in T-L-R the threads
+        whose loops are offered at that rate.
         """
-        loads = [each.load for each in self.judged_in("bracket", "bisect", "reused")] or [self._anchor]
-        low, high = min(loads) / PRIOR_MARGIN, max(loads) * PRIOR_MARGIN
-        deciding = [each for each in self.deciding if each.probe.stage in stages]
-        said = answers(deciding)
-        glanced = [each.load for each in self.judged_in(*stages) if each not in deciding]
-        if glanced:
-            said.append(Answer(max(glanced), Outcome.PASS, GLANCE_LAPSE))
-        return ThresholdPosterior(said, low=low, high=high)
+        settings, reached = self.settings, self.reached_ops_per_s or 1.0
+        match settings.on:
+            case On.CONNECTIONS:
+                return max(1.0, reached * settings.slo.leading.limit_ns / NS_PER_S)
+            case On.THREADS:
+                return max(1.0, reached * (settings.ramp_up_s or 0.0) / (settings.loops or 1))
+            case _:
+                return reached
 
-    def verification(self) -> Verification:
-        """Where verification of the candidate stands; the candidate follows from bracket and bisection."""
-        candidate = self.posterior("bracket", "bisect", "reused").quantile(CANDIDATE_PROBABILITY)
-        return Verification(self.judged_in("verify"), candidate, self.settings)
-
-    @property
-    def _spans(self) -> bool:
-        return self.settings.windows_span_checkpoints
-
-    @property
-    def _anchor(self) -> float:
-        return _anchor(self.settings, self.plateau_ops_per_s)
-
-
-def _anchor(settings: CapacitySettings, plateau_ops_per_s: float) -> float:
-    """The load at which the plateau would be reached.
-
-    In a closed loop, by Little's law, as many connections as the plateau answers within the limit; in T-L-R the
-    threads whose loops are offered at the plateau's rate.
-    """
-    match settings.on:
-        case On.CONNECTIONS:
-            return max(1.0, plateau_ops_per_s * settings.slo.leading.limit_ns / NS_PER_S)
-        case On.THREADS:
-            return max(1.0, plateau_ops_per_s * (settings.ramp_up_s or 0.0) / (settings.loops or 1))
-        case _:
-            return plateau_ops_per_s
+    def _glanced(self, judged: Judged) -> bool:
+        return self.settings.windows_span_checkpoints and not judged.long and self.settings.ramp_up_s is None

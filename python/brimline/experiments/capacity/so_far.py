@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 
 from brimline.execution import Outcome, SoFar
-from brimline.experiments.capacity.bracket import BracketState
+from brimline.experiments.capacity.estimate import find
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.cost import capacity_time
-from brimline.stats.estimate import CONFIDENCE
 
 _OUTCOMES: Mapping[TrialOutcome, Outcome] = {TrialOutcome.PASS: "met", TrialOutcome.FAIL: "missed"}
 
@@ -31,9 +30,9 @@ def search_so_far(state: SearchState) -> SoFar:
 def _estimate(
     state: SearchState, probes: list[tuple[float, Outcome]]
 ) -> tuple[float | None, float | None, float | None]:
-    if state.judged and state.bracket.state is BracketState.CLOSED:
-        posterior = state.posterior("bracket", "bisect", "verify", "reused")
-        return posterior.quantile(0.5), *posterior.interval(CONFIDENCE)
+    found = find(state) if state.judged else None
+    if found is not None and found.sustained is not None:
+        return found.sustained.value, found.sustained.low, found.sustained.high
     met = [load for load, outcome in probes if outcome == "met"]
     missed = [load for load, outcome in probes if outcome == "missed"]
     return None, max(met, default=None), min(missed, default=None)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from brimline.analysis.bottleneck import Bottleneck, BottleneckKind, bottleneck
+from brimline.experiments.capacity.estimate import Found
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.sweep import SweepEnd
@@ -12,21 +13,22 @@ SAME_OPERATING_POINT = 1.05
 """Failed probes up to this multiple of the lowest failed load may say what was full there."""
 
 
-def stopped_by(state: SearchState) -> Bottleneck | None:
+def stopped_by(state: SearchState, found: Found) -> Bottleneck | None:
     """What was full at the lowest rates that failed; undetermined where that tells nothing, None where none failed.
 
-    A probe that the generator limited was repeated, so it decides only where none failed on the server's account.
+    A probe that the generator limited decides only where the generator ended the search, or where none failed on the
+    server's account.
     The closed-loop sweep ran at another operating point: what was full there is evidence and no answer. It answers only
     where the search ended at it.
     """
     axis = state.settings.axis
-    if state.sweep.ended_by in (SweepEnd.CLIENT_LIMITED, SweepEnd.INVALID):
+    if state.sweep.ended_by is SweepEnd.INVALID or not state.judged:
         return state.sweep.bottleneck
     failed = [each for each in state.judged if each.outcome is TrialOutcome.FAIL]
     limited = [each for each in state.judged if each.outcome is TrialOutcome.CLIENT_LIMITED]
-    if state.spoilt in limited:
-        failed = []  # the generator ended the search
-    found = [
+    if found.generator_ended:
+        failed = []
+    seen = [
         (
             each,
             bottleneck(
@@ -37,12 +39,11 @@ def stopped_by(state: SearchState) -> Bottleneck | None:
         )
         for each in sorted(failed or limited, key=lambda each: each.load)
     ]
-    if not found:
+    if not seen:
         return None
-    # What failed below the verified rate was a disturbance, and far above it other things get full.
-    verified = state.verification().verified_level()
-    held = 0.0 if verified is None else state.verification().load(verified)
-    above = [each for each in found if each[0].load >= held] or found
+    # What failed below the figure was a disturbance, and far above it other things get full.
+    held = 0.0 if found.sustained is None else found.sustained.value
+    above = [each for each in seen if each[0].load >= held] or seen
     near = [each for each in above if each[0].load <= SAME_OPERATING_POINT * above[0][0].load]
     known = [each for each in near if each[1].kind is not BottleneckKind.UNDETERMINED]
     probe, limit = (known or near)[0]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from brimline.analysis.objective import quantile_name
 from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint, FrontierSettings
-from brimline.experiments.capacity.headline import sustained_parts
 from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
@@ -19,12 +18,24 @@ from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.search.probe_charts import capacity_curve
 from brimline.report.search.probe_findings import search_findings
 from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, search_points
-from brimline.report.search.view import command, detail_sections, identity, not_watched, sweep_chart
+from brimline.report.search.view import (
+    command,
+    detail_sections,
+    generator_ended,
+    identity,
+    not_watched,
+    search_figure,
+    sweep_chart,
+)
 from brimline.report.view import Badge, Cell, Chart, Column, Fact, Key, Report, Section, Sketch, Table, Tone, Verdict
 from brimline.units import UNKNOWN_TEXT, duration_label, format_duration
 from brimline.wording import capitalised, joined, message
 
-_TONES: dict[ConclusionKind, Tone] = {ConclusionKind.SUSTAINED: "pass", ConclusionKind.SLO_UNREACHABLE: "fail"}
+_TONES: dict[ConclusionKind, Tone] = {
+    ConclusionKind.SUSTAINED: "pass",
+    ConclusionKind.BOUNDED: "pass",
+    ConclusionKind.SLO_UNREACHABLE: "fail",
+}
 
 
 def frontier_report(
@@ -38,7 +49,7 @@ def frontier_report(
     """The report of a frontier. `detail` is the run of one probe that is shown more closely."""
     rows = frontier_rows(trials, conclusion)
     first = conclusion.points[0]
-    limited = any(each.conclusion.kind is ConclusionKind.CLIENT_LIMITED for each in conclusion.points)
+    limited = any(generator_ended(each.conclusion) for each in conclusion.points)
     shown = [
         frontier_table(conclusion.points),
         frontier_chart(conclusion.points),
@@ -116,14 +127,12 @@ def frontier_table(points: Sequence[FrontierPoint]) -> Table:
 
 def _cells(point: FrontierPoint) -> list[Cell]:
     found = point.conclusion
-    figure, interval = (
-        (UNKNOWN_TEXT, "") if found.sustained is None else sustained_parts(found.sustained, point.settings.axis)
-    )
+    figure, interval, _ = search_figure(found, point.settings.axis)
     why = found.reason or joined("; ", found.reasons_not_quotable)
     return [
         Cell(text=point.settings.slo.leading.text),
         Cell(text=found.kind.value.replace("_", " "), tone=_TONES.get(found.kind, "warn")),
-        Cell(text=figure),
+        Cell(text=figure or UNKNOWN_TEXT),
         Cell(text=interval),
         Cell(text=UNKNOWN_TEXT if found.bottleneck is None else found.bottleneck.text),
         Cell(text=why, tone="muted"),
@@ -147,7 +156,7 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
     limits_ms = [each.limit_ns / 1e6 for each in known]
     values = [each.value for each in estimates]
     texts = [
-        message("{limit}: {what}", limit=each.settings.slo.leading.text, what=axis.text(each.conclusion.verified or 0))
+        message("{limit}: {what}", limit=each.settings.slo.leading.text, what=axis.text(each.conclusion.figure or 0))
         for each in known
     ]
     data = [
@@ -188,7 +197,7 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
 
 
 def _verdict(conclusion: FrontierConclusion) -> Verdict:
-    known = [each for each in conclusion.points if each.conclusion.sustained is not None]
+    known = [each for each in conclusion.points if search_figure(each.conclusion, each.settings.axis)[0]]
     count = len(conclusion.points)
     all_answered = conclusion.worst.exit_code == 0
     if not known:
@@ -204,17 +213,16 @@ def _verdict(conclusion: FrontierConclusion) -> Verdict:
         )
     quotable = all(each.conclusion.quotable for each in known)
     loosest, tightest = known[0], known[-1]
+    figure, interval, unit = search_figure(loosest.conclusion, loosest.settings.axis)
     return Verdict(
         tone="pass" if quotable and all_answered else "warn",
         caption=message("Capacity at {limit}", limit=loosest.settings.slo.leading.text),
-        figure=loosest.settings.axis.number(loosest.conclusion.verified or 0),
-        unit=loosest.settings.axis.unit,
-        interval=""
-        if loosest.conclusion.sustained is None
-        else sustained_parts(loosest.conclusion.sustained, loosest.settings.axis)[1],
+        figure=figure,
+        unit=unit,
+        interval=interval,
         sentence=message(
             "{load} at {limit}; {known} of {count} limits have a capacity.",
-            load=tightest.settings.axis.text(tightest.conclusion.verified or 0, digits=4),
+            load=tightest.settings.axis.text(tightest.conclusion.figure or 0, digits=4),
             limit=tightest.settings.slo.leading.text,
             known=len(known),
             count=count,

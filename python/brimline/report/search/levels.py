@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from brimline.experiments.capacity.frontier import FrontierPoint
 from brimline.experiments.capacity.outcome import Judged, TrialOutcome, usable
+from brimline.experiments.settings import Grade
 from brimline.report.view import Cell, Column, Table, Tone
 from brimline.units import UNKNOWN_TEXT, format_duration
 from brimline.wording import message
@@ -46,7 +47,7 @@ def _rows(point: FrontierPoint) -> Iterator[list[Cell]]:
 
 
 def _result(point: FrontierPoint, load: float, windows: Sequence[Judged]) -> tuple[str, Tone]:
-    if load == point.conclusion.verified:
+    if point.conclusion.grade is Grade.VERIFIED and load == point.conclusion.figure:
         return "verified", "pass"
     if any(each.outcome is TrialOutcome.FAIL for each in windows):
         return "not held", "fail"

@@ -6,6 +6,7 @@ What it concluded and the probes that show it, in words and tables.
 import shlex
 from collections.abc import Sequence
 
+from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.steady import counted
@@ -14,7 +15,7 @@ from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
 from brimline.experiments.capacity.headline import sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
-from brimline.experiments.settings import CapacitySettings
+from brimline.experiments.settings import CapacitySettings, Grade
 from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, runs_text
 from brimline.experiments.trial import Trial
 from brimline.record.experiment import ExperimentRecord
@@ -111,7 +112,7 @@ def capacity_report(
         _why(conclusion),
         *detail_sections(detail, slo),
         blocks.checks(
-            search_findings(trials, client_limited=conclusion.kind is ConclusionKind.CLIENT_LIMITED),
+            search_findings(trials, client_limited=generator_ended(conclusion)),
             intro=blocks.SEARCH_CHECKS_INTRO,
         ),
         blocks.environment(experiment.environment, more=not_watched(detail)),
@@ -179,7 +180,7 @@ def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | Sweep
     that passed. Of a sweep the busiest run.
     """
     if isinstance(conclusion, CapacityConclusion):
-        verified = conclusion.verified
+        verified = conclusion.figure
         passed = [
             each
             for each in conclusion.judged
@@ -193,9 +194,12 @@ def detail_trial(trials: Sequence[Trial], conclusion: CapacityConclusion | Sweep
 
 
 def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings) -> Verdict:
-    if conclusion.sustained is None:
+    """The first screen: the figure with its interval, how it is known, what limits it, what to do next."""
+    figure, interval, unit = search_figure(conclusion, settings.axis)
+    if not figure:
+        open_end = conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE)
         return Verdict(
-            tone="warn" if conclusion.kind in (ConclusionKind.INCONCLUSIVE, ConclusionKind.INCOMPLETE) else "fail",
+            tone="warn" if open_end else "fail",
             caption=_NO_FIGURE.get(conclusion.kind, "No capacity"),
             figure="",
             unit="",
@@ -203,41 +207,100 @@ def _capacity_verdict(conclusion: CapacityConclusion, settings: CapacitySettings
             sentence=capitalised(conclusion.reason),
             badges=[Badge(text=conclusion.kind.value.replace("_", " "), tone="fail")],
             facts=_capacity_facts(conclusion, settings),
+            next_step=_what_next(conclusion, settings),
         )
-    figure, interval = sustained_parts(conclusion.sustained, settings.axis)
-    not_quotable = conclusion.reasons_not_quotable
-    quick = "quick look, not quotable" if settings.preset == "quick" else "not quotable"
-    because = message(" Not quotable: {reasons}.", reasons=joined("; ", not_quotable)) if not_quotable else ""
     return Verdict(
-        tone="pass" if conclusion.quotable else "warn",
+        tone="pass" if conclusion.quotable and not conclusion.missed else "warn",
         caption=_CAPTIONS[settings.on],
         figure=figure,
-        unit=conclusion.sustained.unit,
+        unit=unit,
         interval=interval,
-        sentence=message(
-            "At {limits}, held in {held} of {windows} windows at this {load}.{because}",
-            limits=settings.slo.latency_text,
-            held=conclusion.verifications,
-            windows=conclusion.verification_windows,
-            load="rate" if settings.on is On.RATE else "number",
-            because=because,
-        ),
-        badges=[Badge(text="verified", tone="pass")] if conclusion.quotable else [Badge(text=quick, tone="warn")],
+        sentence=_how_known(conclusion, settings),
+        badges=_badges(conclusion, settings),
         facts=_capacity_facts(conclusion, settings),
+        next_step=_what_next(conclusion, settings),
     )
 
 
+def search_figure(conclusion: CapacityConclusion, axis: Axis) -> tuple[str, str, str]:
+    """Figure, interval and unit as every report prints them; three times "" where there is none."""
+    if conclusion.sustained is not None:
+        return *sustained_parts(conclusion.sustained, axis), conclusion.sustained.unit
+    if conclusion.at_least is not None:
+        return message("≥ {load}", load=axis.number(conclusion.at_least)), "", axis.unit
+    if conclusion.at_most is not None and conclusion.kind is not ConclusionKind.SLO_UNREACHABLE:
+        return message("≤ {load}", load=axis.number(conclusion.at_most)), "", axis.unit
+    return "", "", ""
+
+
+def _how_known(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
+    """How the figure is known, why it is not known better, and what it may not be used for."""
+    limits = settings.slo.latency_text
+    if conclusion.sustained is None and conclusion.at_least is None:
+        parts = [message("At {limits} it did not hold from here on; nothing lower was tried in time.", limits=limits)]
+    elif conclusion.sustained is None:
+        ended = generator_ended(conclusion)
+        parts = [
+            message("At {limits} it held up to here, where the generator ended.", limits=limits)
+            if ended
+            else message("At {limits} it held up to the most that was tried.", limits=limits)
+        ]
+    elif conclusion.grade is Grade.VERIFIED:
+        parts = [
+            message(
+                "At {limits}, held in {held} of {windows} windows at this {load}.",
+                limits=limits,
+                held=conclusion.verifications,
+                windows=conclusion.verification_windows,
+                load="rate" if settings.on is On.RATE else "number",
+            )
+        ]
+    else:
+        count = sum(each.probe.stage != "reused" for each in conclusion.judged)
+        parts = [message("At {limits}, estimated from {count} windows.", limits=limits, count=count)]
+    if conclusion.kind is ConclusionKind.INCOMPLETE:
+        parts.append(message("The search was not finished: {reason}.", reason=conclusion.reason))
+    if conclusion.missed:
+        parts.append(message("Not as asked: {reasons}.", reasons=joined("; ", conclusion.missed)))
+    if conclusion.not_narrower:
+        parts.append(message("Not narrower, because {reason}.", reason=conclusion.not_narrower[0]))
+    return joined(" ", parts)
+
+
+def generator_ended(conclusion: CapacityConclusion) -> bool:
+    """Whether it was the generator that ended the search."""
+    return conclusion.bottleneck is not None and conclusion.bottleneck.kind is BottleneckKind.GENERATOR
+
+
+def _badges(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Badge]:
+    grade = conclusion.grade or Grade.ESTIMATED
+    badges = [Badge(text=grade.value, tone="pass" if grade is Grade.VERIFIED else "warn")]
+    if not conclusion.quotable:
+        badges.append(
+            Badge(text="quick look, not quotable" if settings.preset == "quick" else "not quotable", tone="warn")
+        )
+    return badges
+
+
 def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Fact]:
-    facts = [
+    """What limits it and what to do next first; what needs the vocabulary after that."""
+    facts = []
+    if conclusion.bottleneck is not None:
+        facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
+    facts.append(
         Fact(
             label="Objective",
             value=settings.slo.latency_text,
             note=joined(", ", [each.text for each in settings.slo.errors]),
         )
-    ]
+    )
+    if len(conclusion.not_narrower) > 1:
+        facts.append(Fact(label="Not narrower", value=joined("; ", conclusion.not_narrower)))
+    if conclusion.reasons_not_quotable:
+        facts.append(Fact(label="Not quotable", value=joined("; ", conclusion.reasons_not_quotable)))
+    if conclusion.movement is not None:
+        facts.append(Fact(label="Machine", value=conclusion.movement.text))
     facts += plateau_facts(conclusion.sweep)
-    if conclusion.bottleneck is not None:
-        facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
     if conclusion.saturation_ops_per_s is not None:
         figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
         facts.append(
@@ -250,6 +313,23 @@ def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) 
         facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
     facts.append(Fact(label="Probe time", value=format_duration(conclusion.spent_s * 1e9)))
     return facts
+
+
+def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> str:
+    """One piece of advice, the most useful first."""
+    if conclusion.kind is ConclusionKind.SLO_UNREACHABLE:
+        return "look at the service time of one connection, or relax the objective"
+    if conclusion.kind in (ConclusionKind.INVALID, ConclusionKind.TARGET_LOST):
+        return "see the checks, and measure again"
+    if conclusion.kind is ConclusionKind.INCOMPLETE:
+        return "go on with this search from its directory"
+    if generator_ended(conclusion):
+        return "put the generator on another machine, or end other programs here"
+    if settings.preset == "quick":
+        return "search again in windows that hold a checkpoint, without the quick preset"
+    if conclusion.not_narrower:
+        return "give it more time, or a quieter machine"
+    return "change what stopped it, and search again"
 
 
 def _probes_fact(conclusion: CapacityConclusion, axis: Axis) -> list[Fact]:

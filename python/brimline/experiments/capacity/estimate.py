@@ -1,0 +1,163 @@
+"""Owns the figure of a search: the sustained load with its interval, how well it is known, and why not better."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brimline.experiments.capacity.outcome import Judged, TrialOutcome
+from brimline.experiments.capacity.search_state import SearchState
+from brimline.experiments.settings import Grade
+from brimline.stats.estimate import CONFIDENCE, Estimate
+from brimline.units import format_count, format_percentage
+from brimline.wording import message
+
+MISSED_SHARE_MAX = 0.25
+"""Of the windows at a verified load, those that missed the objective are at most this share."""
+NEAR = (0.2, 0.55)
+"""A load that held is the figure where it lies between these quantiles of the posterior; higher ones held by chance."""
+LIMITED_SHARE = 0.5
+"""Of the probes that end a search from above, the share that the generator spoilt for it to have been the limit."""
+NEAREST_MISSES = 4
+MACHINE_SHARE = 0.5
+"""The machine makes an interval wide where its reference load moves by this share of what windows differ by."""
+DISTURBED_MIN = 0.08
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A load, and how often the objective held in the windows there."""
+
+    load: float
+    held: int
+    windows: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether nearly all of its windows held."""
+        return self.held > 0 and self.windows - self.held <= MISSED_SHARE_MAX * self.windows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search can say.
+
+    `sustained` is None where only one side is known: then the load is `at_least` or `at_most`, or neither.
+    `tried`: the windows at the figure itself.
+    """
+
+    grade: Grade | None
+    sustained: Estimate | None
+    at_least: float | None = None
+    at_most: float | None = None
+    tried: Tried | None = None
+    generator_ended: bool = False
+
+
+def candidate(state: SearchState) -> Tried:
+    """The load to be verified: the posterior's middle, or what held near it already."""
+    axis, posterior = state.settings.axis, state.posterior
+    middle = posterior.quantile(0.5)
+    low, high = (posterior.quantile(each) for each in NEAR)
+    low = min(low, middle * (1 - state.settings.resolution))
+    held = [each for each in tried_loads(state) if low <= each.load <= high and each.holds]
+    if held:
+        return max(held, key=lambda each: (each.held, -abs(each.load - middle)))
+    load = min(max(axis.nearest(middle), state.least), state.most)
+    return at_load(state, load)
+
+
+def at_load(state: SearchState, load: float) -> Tried:
+    """How often the objective held at a load."""
+    return next((each for each in tried_loads(state) if each.load == load), Tried(load=load, held=0, windows=0))
+
+
+def tried_loads(state: SearchState) -> list[Tried]:
+    """Every load that a deciding window was offered, ascending; a window that decided nothing does not count."""
+    settled = [each for each in state.deciding if each.outcome is not TrialOutcome.INCONCLUSIVE]
+    return [
+        Tried(
+            load=load,
+            held=sum(each.outcome is TrialOutcome.PASS for each in settled if each.load == load),
+            windows=sum(each.load == load for each in settled),
+        )
+        for load in sorted({each.load for each in settled})
+    ]
+
+
+def find(state: SearchState) -> Found:
+    """What the windows of a search show, however few they are."""
+    met = [each for each in state.windows if each.met > 0.5]
+    missed = [each for each in state.windows if each.met < 0.5]
+    if not met and not missed:
+        return Found(grade=None, sustained=None)
+    if not missed:
+        return Found(grade=Grade.BOUNDED, sustained=None, at_least=max(each.load for each in met))
+    if not met:
+        if _generator_ended(state):
+            return Found(grade=None, sustained=None, generator_ended=True)
+        return Found(grade=Grade.BOUNDED, sustained=None, at_most=min(each.load for each in missed))
+    chosen = candidate(state)
+    if _generator_ended(state):
+        held = [each.load for each in tried_loads(state) if each.holds and each.load <= state.posterior.quantile(0.95)]
+        lowest = max(held, default=min(each.load for each in met))
+        return Found(grade=Grade.BOUNDED, sustained=None, at_least=lowest, generator_ended=True)
+    middle = state.settings.axis.nearest(state.posterior.quantile(0.5))
+    verified = chosen.holds and chosen.held >= state.settings.verifications
+    return Found(
+        grade=Grade.VERIFIED if verified else Grade.ESTIMATED,
+        sustained=_estimate(state, chosen.load if verified else middle),
+        tried=chosen if verified else at_load(state, middle),
+    )
+
+
+def _estimate(state: SearchState, load: float) -> Estimate:
+    """The load with the posterior's 95 % interval, which is never narrower than what is told apart."""
+    axis, resolution = state.settings.axis, state.settings.resolution
+    low, high = state.posterior.interval(CONFIDENCE)
+    low, high = min(low, load * (1 - resolution)), max(high, load * (1 + resolution))
+    if axis.whole:
+        low, high = max(1.0, min(axis.nearest(low), load - 1)), max(axis.nearest(high), load + 1)
+        low = min(low, load)
+    return Estimate(value=load, low=low, high=high, unit=axis.unit, confidence=CONFIDENCE)
+
+
+def _generator_ended(state: SearchState) -> bool:
+    """Whether it was the generator that ended the search from above, by the misses nearest to the figure."""
+    ended = (TrialOutcome.FAIL, TrialOutcome.CLIENT_LIMITED)
+    low = state.posterior.interval(CONFIDENCE)[0]
+    misses = sorted((each for each in state.judged if each.outcome in ended and each.load >= low), key=_load)
+    nearest = misses[:NEAREST_MISSES] or [each for each in state.judged if each.outcome in ended]
+    limited = sum(each.outcome is TrialOutcome.CLIENT_LIMITED for each in nearest)
+    return bool(nearest) and limited > LIMITED_SHARE * len(nearest)
+
+
+def _load(judged: Judged) -> float:
+    return judged.load
+
+
+def is_narrow(state: SearchState, estimate: Estimate) -> bool:
+    """Whether the interval is as narrow as the search wants it; one step of whole numbers always is."""
+    whole_step = state.settings.axis.whole and estimate.high - estimate.low <= 2
+    return whole_step or estimate.relative_width <= state.settings.width_sought
+
+
+def why_wide(state: SearchState, estimate: Estimate, ended: Sequence[str]) -> tuple[str, ...]:
+    """Why an interval is no narrower, the largest reason first; none where it is narrow.
+
+    `ended`: what ended the search.
+    """
+    if is_narrow(state, estimate):
+        return ()
+    spread, lapse, moved = state.posterior.spread, state.posterior.lapse, state.movement
+    differ = message(
+        "windows of {length:g} s at one load differ by about {spread}",
+        length=state.settings.ramp_up_s or state.settings.window_s,
+        spread=format_percentage(spread, digits=1),
+    )
+    reasons: list[str] = [differ]
+    if moved is not None:
+        by_machine = moved.spread >= MACHINE_SHARE * spread
+        reasons = [moved.text, differ] if by_machine else [differ, moved.text]
+    if lapse >= DISTURBED_MIN:
+        reasons.append(message("about {share} of the windows were disturbed", share=format_percentage(lapse, digits=1)))
+    count = message("{count} windows were measured", count=format_count(len(state.windows)))
+    return (*reasons, *(ended or (count,)))

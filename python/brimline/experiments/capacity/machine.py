@@ -1,0 +1,47 @@
+"""Owns how much the machine itself moved while a search ran: its reference load, repeated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from brimline.experiments.trial import Trial
+from brimline.units import format_percentage, format_rate
+from brimline.wording import message
+
+RUNS_MIN = 2
+"""Reference runs below which nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Throughput of one and the same closed-loop load at different times of a search."""
+
+    runs: int
+    low_ops_per_s: float
+    high_ops_per_s: float
+    spread: float  # standard deviation, as a share of the mean
+
+    @property
+    def share(self) -> float:
+        """How far the runs lie apart, as a share of the lowest."""
+        return self.high_ops_per_s / self.low_ops_per_s - 1 if self.low_ops_per_s else 1.0
+
+    @property
+    def text(self) -> str:
+        """`the reference load moved by 3.1 % over 4 runs, 16 100 ops/s to 16 600 ops/s`."""
+        return message(
+            "the reference load moved by {share} over {runs} runs, {low} to {high}",
+            share=format_percentage(self.share, digits=2),
+            runs=self.runs,
+            low=format_rate(self.low_ops_per_s),
+            high=format_rate(self.high_ops_per_s),
+        )
+
+
+def movement(references: Sequence[Trial]) -> Movement | None:
+    """What the runs of the reference load show; None with fewer than two that answered."""
+    rates = [each.observation.throughput_ops_per_s for each in references if each.observation.throughput_ops_per_s > 0]
+    if len(rates) < RUNS_MIN:
+        return None
+    return Movement(len(rates), min(rates), max(rates), float(np.std(rates, ddof=1) / np.mean(rates)))

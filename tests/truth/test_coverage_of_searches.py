@@ -1,0 +1,91 @@
+"""Whether the intervals of searches hold the truth: 306 searches of servers whose windows bear what a known law says.
+
+`make search-truth` prints the table that docs/concepts/capacity-search.md shows.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from brimline.experiments.capacity.search import Capacity
+from brimline.experiments.settings import Grade, quick, standard
+from brimline.experiments.trial import Trial
+from tests.unit.experiments.window_simulator import WindowLaw, WindowSimulator
+
+SEARCHES = 34
+COVERAGE_MIN = 0.92
+ERROR_MAX = 0.015
+"""Mean error where windows differ by at most 5 %."""
+LAWS = {
+    "hardly differ": WindowLaw(spread=0.003),
+    "differ by 2 %": WindowLaw(spread=0.02),
+    "differ by 5 %": WindowLaw(spread=0.05),
+    "differ by 10 %": WindowLaw(spread=0.1),
+    "differ by 20 %": WindowLaw(spread=0.2),
+    "checkpoints of 30 %, standard preset": WindowLaw(spread=0.02, checkpoint=0.3, search_s=900.0),
+    "drift of ±5 %": WindowLaw(spread=0.02, drift=0.05),
+    "one in ten disturbed": WindowLaw(spread=0.02, disturbed=0.1),
+    "answer 15 % more than they bear": WindowLaw(spread=0.02, excess=0.15),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the searches of one law came to; errors relative to the truth."""
+
+    errors: list[float]
+    covered: int
+    verified: int
+    widths: list[float]
+    times_s: list[float]
+
+    def row(self, name: str) -> str:
+        errors, count = np.array(self.errors), len(self.times_s)
+        return (
+            f"| {name} | {len(errors)} of {count} | {self.covered / max(len(errors), 1):.0%} | {errors.mean():+.1%} "
+            f"| {np.abs(errors).mean():.1%} | {self.verified / count:.0%} | {np.median(self.widths):.1%} "
+            f"| {np.mean(self.times_s):.0f} s |"
+        )
+
+
+def searched(law: WindowLaw) -> Found:
+    settings = standard() if law.checkpoint else quick()
+    truth = law.truth(settings.hold)
+    found = Found([], 0, 0, [], [])
+    covered = verified = 0
+    for seed in range(SEARCHES):
+        capacity, simulator = Capacity(settings, seed), WindowSimulator(law, seed)
+        trials: list[Trial] = []
+        while (probe := capacity.next_probe(trials)) is not None:
+            trials.append(simulator.execute(probe))
+        conclusion = capacity.conclude(trials)
+        found.times_s.append(conclusion.spent_s)
+        if conclusion.sustained is None:
+            continue
+        found.errors.append(conclusion.sustained.value / truth - 1)
+        found.widths.append(conclusion.sustained.relative_width)
+        covered += conclusion.sustained.low <= truth <= conclusion.sustained.high
+        verified += conclusion.grade is Grade.VERIFIED
+    return Found(found.errors, covered, verified, found.widths, found.times_s)
+
+
+def table(found: dict[str, Found]) -> Iterator[str]:
+    yield "| windows | figures | coverage | mean error | mean size of errors | verified | median width | time |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, each in found.items():
+        yield each.row(name)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_intervals_hold_the_truth() -> None:
+    found = {name: searched(law) for name, law in LAWS.items()}
+    sys.stdout.write("\n" + "\n".join(table(found)) + "\n")
+    assert all(len(each.errors) == SEARCHES for each in found.values()), "a search had no figure"
+    covered = sum(each.covered for each in found.values())
+    assert covered >= COVERAGE_MIN * SEARCHES * len(LAWS), f"{covered} of {SEARCHES * len(LAWS)} hold the truth"
+    for name in ("hardly differ", "differ by 2 %", "differ by 5 %"):
+        assert abs(float(np.mean(found[name].errors))) < ERROR_MAX, name
