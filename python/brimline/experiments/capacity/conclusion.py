@@ -215,6 +215,8 @@ def _ended_early(trials: Sequence[Trial], state: SearchState, *, finished: bool)
         return ConclusionKind.INCOMPLETE, ended
     if state.sweep.ended_by is SweepEnd.INVALID:
         return ConclusionKind.INVALID, message("in the sweep {reason}", reason=state.sweep.reason)
+    if state.without_server:
+        return ConclusionKind.CLIENT_LIMITED, "there was no server"
     if state.spoilt is not None:
         reasons = joined("; ", state.spoilt.reasons)
         return ConclusionKind.INVALID, message(

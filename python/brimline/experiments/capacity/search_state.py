@@ -41,6 +41,7 @@ class SearchState:
     spent_s: float
     overhead_s: float
     longest_checkpoint_s: float
+    without_server: bool  # the null target answered
 
     @classmethod
     def of(cls, trials: Sequence[Trial], settings: CapacitySettings, sweep: Sweep) -> Self:
@@ -65,13 +66,15 @@ class SearchState:
             ),
             spent_s=spent_s(trials, elapsed=settings.budget_elapses),
             overhead_s=overhead_s(trials) if settings.budget_elapses else 0.0,
+            without_server=any(each.observation.target == "null" for each in of_stage(trials, "sweep")),
             longest_checkpoint_s=max((trial.observation.checkpoint_s or 0.0 for trial in trials), default=0.0),
         )
 
     @property
     def reached_ops_per_s(self) -> float:
-        """Where the search starts: the highest throughput of the sweep; 0 where its counts disagree."""
-        return 0.0 if self.sweep.ended_by is SweepEnd.INVALID else self.sweep.highest_ops_per_s or 0.0
+        """Where the search starts: the highest throughput of the sweep; 0 where that says nothing of a server."""
+        void = self.sweep.ended_by is SweepEnd.INVALID or self.without_server
+        return 0.0 if void else self.sweep.highest_ops_per_s or 0.0
 
     @property
     def spoilt(self) -> Judged | None:
