@@ -106,10 +106,15 @@ def test_files_that_can_not_be_inputs_leave_the_collection_as_it_was(here: Comma
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
 def test_lines_that_end_with_cr_alone_are_told(here: CommandLine, uri: str, kind: str) -> None:
-    """Else all of it is one header, and an import of no row ends well."""
+    """All of it is one header, as mongoimport reads it too: the end says so, and nothing is dropped for it."""
     Path("mac.txt").write_bytes(b"a,b\r1,2\r3,4\r")
-    at = ("import", "mac.txt", "--type", kind, "--headerline", "--uri", uri, "-d", "mac", "-c", "c")
-    here.run(*at).check_error(2, "CR alone", "tr '\\r' '\\n'")
+    at = ("import", "mac.txt", "--type", kind, "--headerline", "--uri", uri, "-d", "mac", "-c", kind)
+    with pymongo.MongoClient[Any](uri) as client:
+        client["mac"][kind].replace_one({"_id": "before"}, {}, upsert=True)
+        here.run(*at, "--drop").check_error(2, "CR alone", "tr '\\r' '\\n'")
+        outcome = here.run(*at, "-q")
+        assert (outcome.exit_code, [each["_id"] for each in client["mac"][kind].find()]) == (0, ["before"])
+    assert "No record was read: the input's lines end with CR alone." in outcome.stdout
     Path("mac.txt").write_bytes(b"a\r\r\n1\r\r\n")
     assert here.run(*at).exit_code == 0
 

@@ -23,6 +23,7 @@ def import_findings(record: ImportRecord) -> tuple[Finding, ...]:
         *_stood_still(record),
         *_text(record),
         *_misfits(record),
+        *_lines(record),
         *_inputs(record),
         *_files(record),
     )
@@ -171,6 +172,16 @@ def _line(record: ImportRecord, place: Mapping[str, int]) -> str:
 def _text(record: ImportRecord) -> tuple[Finding, ...]:
     text = text_not_utf8(record)
     return () if text is None else (Finding("text", Standing.WARN, text),)
+
+
+def _lines(record: ImportRecord) -> tuple[Finding, ...]:
+    if not record.state.tables_of_cr:
+        return ()
+    text = message(
+        "lines end with CR alone, so that all is one header and no row: {files}; make them line feeds: tr '\\r' '\\n'",
+        files=", ".join(record.state.tables_of_cr),
+    )
+    return (Finding("lines", Standing.WARN, text),)
 
 
 def _inputs(record: ImportRecord) -> tuple[Finding, ...]:

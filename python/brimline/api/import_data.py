@@ -21,7 +21,7 @@ from brimline.errors import BrimlineError, InvalidRun, RecordError, ResourceErro
 from brimline.execution import interruptible
 from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
 from brimline.execution.import_data import check_inputs, run_import
-from brimline.execution.import_inputs import collection_of, find_inputs, require_line_feeds, require_unchanged
+from brimline.execution.import_inputs import collection_of, find_inputs, require_unchanged, tables_of_cr
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.memory import allow_memory_of
 from brimline.execution.stop import StopToken
@@ -141,11 +141,20 @@ def _require_readable_again(inputs: Sequence[InputFile], wait_s: float) -> None:
 
 def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings) -> None:
     """Raises UsageError for a file that can't be an input of this kind, before a collection is dropped for it."""
-    if settings.type != "json" and settings.type != "bson":
-        require_line_feeds(inputs)
     ending = check_inputs(inputs, settings)
     if ending is not None:
         raise _nothing_imported(_place(ending, inputs, type_=settings.type), ending["reason"])
+
+
+def _tables_of_cr(inputs: Sequence[InputFile], settings: ImportSettings, options: Options) -> tuple[str, ...]:
+    """Tables that hold no row because their lines end with CR alone. Raises UsageError where one is to replace data."""
+    found = () if settings.type in ("json", "bson") else tables_of_cr(inputs)
+    if found and options.drop:
+        raise UsageError(
+            f"{found[0]} ends its lines with CR alone, as old Macs did: it holds no row",
+            hint=f"turn them into line feeds first: tr '\\r' '\\n' < {Path(found[0]).name}; nothing was dropped",
+        )
+    return found
 
 
 @contextmanager
@@ -221,6 +230,7 @@ def import_data(
     _require_readable_again(inputs, wait_s)
     settings = _with_concern_of(uri, settings)
     _require_readable(inputs, settings)
+    of_cr = _tables_of_cr(inputs, settings, options)
     namespace = _namespace(database, collection, uri=uri, inputs=inputs)
     with _context(uri, options, progress, wait_s) as context:
         count_before = look_at_collection(namespace, settings, drop=options.drop, context=context)
@@ -238,6 +248,7 @@ def import_data(
             count_before=count_before,
             drop=options.drop,
             is_prepared=False,
+            tables_of_cr=of_cr,
         )
         _warn_of_little_room(context, inputs)
         directory = create_run_directory(

@@ -138,18 +138,18 @@ def _described(path: Path, *, gzip: bool) -> InputFile:
     )
 
 
-def require_line_feeds(inputs: Sequence[InputFile]) -> None:
-    """Raises UsageError for a table all of whose lines end with CR alone: it would be one header and no row."""
-    for each in inputs:
-        if each.path is None or each.gzip or not each.is_file:
-            continue
-        with suppress(OSError), Path(each.path).open("rb") as file:
-            head = file.read(_LINES_BYTES)
-            if b"\n" not in head and b"\r" in head.rstrip(b"\r"):
-                raise UsageError(
-                    f"{each.path} ends its lines with CR alone, as old Macs did",
-                    hint=f"turn them into line feeds first: tr '\\r' '\\n' < {Path(each.path).name}",
-                )
+def tables_of_cr(inputs: Sequence[InputFile]) -> tuple[str, ...]:
+    """The tables all of whose lines end with CR alone: each is one header and no row, as mongoimport reads it too."""
+    return tuple(each.path for each in inputs if each.path is not None and _ends_lines_with_cr(each))
+
+
+def _ends_lines_with_cr(table: InputFile) -> bool:
+    if table.path is None or table.gzip or not table.is_file:
+        return False
+    with suppress(OSError), Path(table.path).open("rb") as file:
+        head = file.read(_LINES_BYTES)
+        return b"\n" not in head and b"\r" in head.rstrip(b"\r")
+    return False
 
 
 def _is_gzip(path: Path) -> bool:

@@ -112,6 +112,7 @@ class ImportState:
     `misfits`: cells of records that were sent that didn't fit their column's type, by the column's name.
     `standstills`: when the importer itself did not run.
     `inputs_changed`: what was seen at the end of files that are not what they were when the import began.
+    `tables_of_cr`: files that hold no row because their lines end with CR alone.
     `is_prepared`: the collection was made, and emptied where that was asked for (`drop`).
     """
 
@@ -137,6 +138,7 @@ class ImportState:
     attempts: int = 0
     kept: Mapping[str, Any] = field(default_factory=dict)
     inputs_changed: Sequence[str] = ()
+    tables_of_cr: Sequence[str] = ()
     standstills: Sequence[Standstill] = ()
 
 

@@ -44,6 +44,7 @@ CHECK_NAMES = {
     "files": "Files unchanged",
     "inputs": "Inputs unchanged",
     "text": "Text is UTF-8",
+    "lines": "Lines end with LF",
     "scan_counts": "Counts are the server's",
     "scan_client": "Draining cost little",
 }

@@ -107,7 +107,8 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
     failed = [each for each in import_findings(record) if each.verdict is Standing.FAIL]
     completed = record.ended_by == "completed"
     running = record.ended_by == RUNNING
-    tone: Tone = "fail" if failed else "warn" if running else "pass"
+    read_nothing = bool(record.state.tables_of_cr) and not counts.get("read")
+    tone: Tone = "fail" if failed else "warn" if running or read_nothing else "pass"
     facts = [
         Fact(label="Documents", value=format_count(documents_there(record.state))),
         Fact(
@@ -122,8 +123,10 @@ def _verdict(record: ImportRecord, rejects: Rejects) -> Verdict:
         *_misfits_fact(record),
         *_latency_fact(record),
     ]
-    if completed and not failed and record.state.misfits:
-        sentence: str = message(
+    if completed and read_nothing:
+        sentence: str = "No record was read: the input's lines end with CR alone."
+    elif completed and not failed and record.state.misfits:
+        sentence = message(
             "Every record is accounted for, {cells} cells aside, and the server counted {count} documents afterwards.",
             cells=format_count(misfit_count(record)),
             count=format_count(record.state.count_after or 0),

@@ -289,6 +289,7 @@ EXPERIMENTS: Mapping[str, str] = {
     "attempts": "How often the import was begun.",
     "import_document.counts": "Records that were read, inserted, rejected and such.",
     "cells_not_of_their_type": "Cells that did not fit their column's type, by column: left out, or stored as another.",
+    "tables_of_cr": "Files that hold no row because their lines end with CR alone.",
     "misfits": "Cells that did not fit their column's type, by column: left out, or stored as another.",
     "first_not_utf8": "The first text that was not UTF-8, with its place; null where all was.",
     "certain_counts": "The counts as of the last checkpoint.",
