@@ -75,7 +75,7 @@ def database(server: SecuredServer) -> Iterator[Data]:
     with server.client() as client:
         client.drop_database(DATABASE)
         made = client[DATABASE].create_collection(
-            COLLECTION, validator={"mine": {"$exists": True}}, collation={"locale": "de"}
+            COLLECTION, validator={"other": {"$exists": False}}, collation={"locale": "de"}
         )
         made.create_index([("mine", 1), ("also", -1)], unique=True, sparse=True)
         made.insert_many([{"_id": number, "mine": number} for number in range(50)])
@@ -150,7 +150,6 @@ def test_without_a_fault_each_of_them_does_replace(
 ) -> None:
     """Else the test above would show nothing. What is no document stays."""
     Path("rows.json").write_text('{"mine": 100}\n')
-    database.command({"collMod": COLLECTION, "validator": {"other": {"$exists": False}}})
     before = _state(database)
     uri = f"mongodb://{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@{server.address}/{DATABASE}?authSource=admin"
     outcome = here.run(*VERBS[verb], "--uri", uri, "--runs-dir", "runs")
@@ -159,3 +158,32 @@ def test_without_a_fault_each_of_them_does_replace(
     assert after[2] == before[2]
     assert after[1] == before[1]
     assert "kept the index mine_1_also_-1 and the options" in outcome.stderr
+
+
+REFUSING: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
+    "a validator": ({"validator": {"mine": {"$exists": True}}}, None),
+    "a unique index": ({}, {"keys": [("mine", 1)], "unique": True}),
+    "a size": ({"capped": True, "size": 4096}, None),
+    "a count": ({"capped": True, "size": 1 << 30, "max": 60}, None),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSING)
+@pytest.mark.parametrize("verb", ["load", "run", "grow"])
+def test_a_kept_collection_that_refuses_the_documents_is_found_before_it_is_emptied(
+    verb: str, kind: str, here: CommandLine, database: Data, server: SecuredServer
+) -> None:
+    options, index = REFUSING[kind]
+    if index is not None and verb == "grow":
+        pytest.skip("it drops the indexes of others, which it says")
+    database.drop_collection(COLLECTION)
+    made = database.create_collection(COLLECTION, **options)
+    if index is not None:
+        made.create_index(**index)
+    made.insert_many([{"_id": number, "mine": number} for number in range(50)])
+    before = _state(database)
+    uri = f"mongodb://{ADMIN}:{quote_plus(ADMIN_PASSWORD)}@{server.address}/{DATABASE}?authSource=admin"
+    outcome = here.run(*VERBS[verb], "--uri", uri, "-q", "--runs-dir", "runs")
+    assert _state(database) == before, outcome.stderr
+    outcome.check_error(2, "nothing was changed")
+    assert [name for name in database.list_collection_names() if "trial" in name] == []

@@ -25,9 +25,11 @@ from brimline.dataset.manifest import (
 )
 from brimline.dataset.routed import routed
 from brimline.dataset.shape import Shape
+from brimline.dataset.trial import TRIAL_DOCUMENTS, require_taken
 
 __all__ = [
     "MANIFEST_COLLECTION",
+    "TRIAL_DOCUMENTS",
     "CountProof",
     "Gaps",
     "Inspection",
@@ -45,6 +47,7 @@ __all__ = [
     "prove_count",
     "read_manifest",
     "replacement",
+    "require_taken",
     "routed",
     "write_manifest",
 ]

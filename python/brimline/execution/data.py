@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from brimline import dataset
+from brimline import _native, dataset
 from brimline.dataset.access import DataDatabase
 from brimline.dataset.inspection import Inspection, State
 from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError, UsageError
@@ -17,6 +17,7 @@ from brimline.execution.execute import Change, RunContext, execute
 from brimline.execution.restoring import restored
 from brimline.execution.server_room import warn_of_little_room
 from brimline.plan import Plan, rest_of_load
+from brimline.plan.explain import mean_document_bytes
 from brimline.record import RunRecord
 from brimline.units import format_count
 
@@ -76,10 +77,22 @@ def load_data(
             return _go_on(database, plan, found, make_directory, context)
         manifest = dataset.manifest_for(plan)
         replacement = dataset.replacement(database, manifest, drop=drop)
+        require_taken(plan, replacement)
         warn_of_little_room(plan, database, context)
         change = partial(replace_collection, replacement, context)
         report = _insert(plan, manifest, make_directory, context, change)
         return replace(report, kept=replacement.kept)
+
+
+def require_taken(plan: Plan, replacement: dataset.Replacement) -> None:
+    """Raises UsageError where what stays of the collection refuses the first documents of `plan`, before they go."""
+    if not replacement.kept:
+        return
+    first, count = replacement.manifest.records.start, len(replacement.manifest.records)
+    some = _native.generate_documents(plan.canonical_json(), first, min(count, dataset.TRIAL_DOCUMENTS))
+    size_bytes = round(mean_document_bytes(plan.data, plan.seed) * count)
+    name = replacement.manifest.collection
+    dataset.require_taken(replacement.database, name, replacement.kept, some, count=count, size_bytes=size_bytes)
 
 
 def replace_collection(replacement: dataset.Replacement, context: RunContext) -> None:

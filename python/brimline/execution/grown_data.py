@@ -12,7 +12,7 @@ from brimline import dataset
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
 from brimline.dataset.inspection import State
 from brimline.errors import UsageError
-from brimline.execution.data import MakeDirectory, execute_load, replace_collection
+from brimline.execution.data import MakeDirectory, execute_load, replace_collection, require_taken
 from brimline.execution.database import database_of
 from brimline.execution.execute import Change, RunContext
 from brimline.execution.restoring import DELETE_CHUNK, delete_records
@@ -42,7 +42,7 @@ def extend_data(
         if there:
             change: Change = partial(dataset.write_manifest, database, manifest)
         else:
-            change = _making_anew(database, manifest, context, drop=drop)
+            change = _making_anew(database, load, manifest, context, drop=drop)
         title = f"loading {plan.namespace.database}.{plan.namespace.collection}"
         record = execute_load(
             plan, manifest, directory=make_directory(plan), title=title, context=context, change=change
@@ -76,17 +76,20 @@ def put_back(
             return
         if found.state is State.FOREIGN and not drop:
             raise UsageError(found.explanation, hint="name another collection in the workload, or give --drop")
-        change = _making_anew(database, wanted, context, drop=drop)
+        change = _making_anew(database, load, wanted, context, drop=drop)
         title = "loading again what was there"
         record = execute_load(load, wanted, directory=make_directory(load), title=title, context=context, change=change)
         if record.complete:
             dataset.complete(database, wanted)
 
 
-def _making_anew(database: DataDatabase, manifest: dataset.Manifest, context: RunContext, *, drop: bool) -> Change:
+def _making_anew(
+    database: DataDatabase, load: Plan, manifest: dataset.Manifest, context: RunContext, *, drop: bool
+) -> Change:
     """Makes the collection anew with the manifest's indexes and no others, which are what is measured.
 
-    Raises UsageError where it has others and `drop` is False, and as `dataset.replacement`.
+    Raises UsageError where it has others and `drop` is False, and as `require_taken` and
+    `dataset.replacement`.
     """
     replacement = dataset.replacement(database, manifest, drop=drop)
     others = replacement.kept.without(manifest.own_indexes)
@@ -97,6 +100,7 @@ def _making_anew(database: DataDatabase, manifest: dataset.Manifest, context: Ru
             hint="indexes are measured here: name another collection, or give --drop to have them dropped",
         )
     replacement = replace(replacement, kept=replace(replacement.kept, indexes=()))
+    require_taken(load, replacement)
 
     def change() -> None:
         replace_collection(replacement, context)
