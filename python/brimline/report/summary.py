@@ -10,7 +10,7 @@ from brimline.report.view import Cell, Chart, Fact, Facts, Report, Section, Tabl
 from brimline.wording import joined, message
 
 _STOPPED_BY = "Stopped by"
-_EVIDENCE_CHARACTERS_MAX = 160
+_EVIDENCE_CHARACTERS_MAX = 140
 """Length up to which checks that failed or warned are told with what was seen; further ones by name."""
 _LIMITS = frozenset({"run", "sweep", "capacity", "frontier"})
 """Kinds of report whose section on the limit says why the answer is what it is."""
@@ -67,12 +67,22 @@ def _how_sure(report: Report) -> list[Fact]:
 
 
 def _told(rows: Sequence[Sequence[Cell]], *, said: str, length: int) -> Iterator[str]:
-    """Each check with what was seen, as long as there is room, and where the verdict doesn't say it already."""
-    for check, _, evidence in rows:
+    """Each check with what was seen, as long as there is room, and where the verdict doesn't say it already.
+
+    The others are named with how they ended: the name of a check says what is so where it passed.
+    """
+    named: dict[Tone | None, list[str]] = {"fail": [], "warn": []}
+    for check, result, evidence in rows:
         told = message("{check}: {evidence}", check=check.text, evidence=evidence.text)
         length += len(told)
-        is_said = evidence.text.lower() in said.lower()
-        yield check.text if is_said or length > _EVIDENCE_CHARACTERS_MAX else told
+        if evidence.text.lower() in said.lower() or length > _EVIDENCE_CHARACTERS_MAX:
+            named[result.tone].append(check.text)
+        else:
+            yield told
+    if named["fail"]:
+        yield message("failed: {checks}", checks=joined(", ", named["fail"]))
+    if named["warn"]:
+        yield message("warned: {checks}", checks=joined(", ", named["warn"]))
 
 
 def _blocks(report: Report, section_id: str) -> Sequence[object]:

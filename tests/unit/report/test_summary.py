@@ -83,9 +83,18 @@ def test_every_warning_is_named_where_not_all_can_be_told() -> None:
     assert all(name in shown for name in names), shown
 
 
+def test_a_check_that_is_only_named_says_that_it_failed() -> None:
+    """`Generator on time` alone would say that it was."""
+    report = of_checks(
+        {"On time": "fail", "Steady": "warn", "Sent": "fail"}, sentence="What On time saw; what Steady saw."
+    )
+    (line,) = [each for each in printed(summarised(report)) if "How sure" in each]
+    assert line.endswith("Sent: what Sent saw; failed: On time; warned: Steady")
+
+
 def test_what_the_verdict_says_is_not_said_again() -> None:
     report = of_checks({"CPU": "fail"}, sentence="What CPU saw. Seen, and not to be used: 10 ops/s.")
-    assert any(re.fullmatch(r"How sure +CPU", line) for line in printed(summarised(report)))
+    assert any(re.fullmatch(r"How sure +failed: CPU", line) for line in printed(summarised(report)))
 
 
 def test_an_error_at_the_end_belongs_to_the_15_lines(
