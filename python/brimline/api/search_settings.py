@@ -103,7 +103,7 @@ def frontier_settings(
     A budget given in `words` is for all limits together, a preset's own for each of them.
     """
     search = settings_for(spec, preset, words)
-    if search.budget_s is not None and not search.budget_elapses:
+    if search.budget_s is not None and words.budget_s is None:
         search = replace(search, budget_s=search.budget_s * (1 + FURTHER_LIMIT_SHARE * (len(set(limits_ns)) - 1)))
     try:
         return FrontierSettings(search=search, limits_ns=tuple(limits_ns))
@@ -151,7 +151,7 @@ def _on_threads(settings: CapacitySettings, spec: Spec, loops: int | None, ramp_
         return chosen
     # A preset's own budget is made for its windows, and here each takes R.
     usual_s = capacity_time(replace(chosen, budget_s=None)).typical_s
-    return replace(chosen, budget_s=usual_s + SPARE_PROBES * ramp_up_s)
+    return replace(chosen, budget_s=usual_s + SPARE_PROBES * ramp_up_s, budget_elapses=False)
 
 
 def _check_tlr(loops: int, ramp_up_s: float) -> None:

@@ -71,7 +71,7 @@ def test_finds_a_known_capacity(name: str) -> None:
     near = covered = 0
     for seed in SEEDS:
         trials, conclusion = search(law, seed, quick())
-        assert sum(trial.probe.cost_s for trial in trials) <= 85 + 1e-6
+        assert sum(trial.probe.cost_s for trial in trials) <= 86 + 1e-6
         if conclusion.sustained is None:
             continue
         # What nine of ten windows bear is rather below what half of them do than above.
@@ -501,7 +501,7 @@ def test_more_windows_that_must_hold_make_a_lower_figure() -> None:
 
 
 def test_time_estimates() -> None:
-    assert capacity_time(quick()).max_s <= 85
+    assert capacity_time(quick()).max_s <= 86
     assert capacity_time(quick()).typical_s == pytest.approx(80, abs=8)
     assert 600 < capacity_time(standard()).typical_s < 1200 < capacity_time(standard()).max_s
 
