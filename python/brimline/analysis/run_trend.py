@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from brimline.analysis.change_text import signed_percentage
+from brimline.analysis.change_text import deciding_interval_text, signed_percentage
 from brimline.analysis.compared_run import ComparedRun, Metric, metrics
 from brimline.analysis.comparison import LeftOut
 from brimline.analysis.configuration import Difference, difference_text, typical_differences
 from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text
-from brimline.stats.change_points import MAGNITUDE_FLOOR, SERIES_MIN, ChangePoint, change_points
+from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change, relative_change
+from brimline.stats.change_points import MAGNITUDE_FLOOR, SEGMENT_MIN, SERIES_MIN, ChangePoint, change_points
 from brimline.units import format_percentage
 from brimline.wording import Verbatim, joined, message
 
@@ -79,8 +80,8 @@ def run_series(
 def gate_trends(series: Sequence[RunSeries], *, limit: float, newest: int) -> tuple[GateCase, ...]:
     """Whether a metric became worse by more than `limit` among the `newest` runs; too few runs are inconclusive.
 
-    So is a newest run that doesn't count, lacks the figure, or didn't send what was planned: nothing is known of what
-    it would have shown.
+    So are runs that vary so much that such a change would not show. So is a newest run that doesn't count, lacks the
+    figure, or didn't send what was planned: nothing is known of what it would have shown.
     """
     return tuple(
         case
@@ -143,16 +144,62 @@ def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -
     new = [point for point in trend.points if point.index >= len(trend.values) - newest]
     failed = [point for point in new if trend.worse(point) > limit]
     if not failed:
-        text = message(
-            "{metric}: no change for the worse by more than {limit} in the newest {newest} runs",
-            metric=trend.metric.label,
-            limit=format_percentage(limit),
-            newest=newest,
-        )
-        return GateCase(name=name, verdict=GateVerdict.PASS, text=text)
+        return _passed_or_hidden(trend, name, limit=limit, newest=newest)
     return GateCase(
         name=name, verdict=GateVerdict.FAIL, text=joined("; ", (point_text(trend, point) for point in failed))
     )
+
+
+def _passed_or_hidden(trend: MetricTrend, name: str, *, limit: float, newest: int) -> GateCase:
+    """No change was found, which passes only where one beyond the limit would have shown among these runs."""
+    change = _unseen_change(trend, newest)
+    values = {
+        "metric": trend.metric.label,
+        "limit": format_percentage(limit),
+        "newest": min(newest, len(trend.values)),
+    }
+    if change is None:
+        text = message("{metric}: no change for the worse by more than {limit} in the newest {newest} runs", **values)
+        return GateCase(name=name, verdict=GateVerdict.PASS, text=text, limit=limit)
+    values |= {
+        "confidence": f"{100 * EQUIVALENCE_CONFIDENCE:g}",
+        "interval": deciding_interval_text(change),
+        "last": change.b_count,
+        "before": change.a_count,
+    }
+    if (-change.inner_low if trend.metric.higher_is_better else change.inner_high) <= limit:
+        text = message(
+            "{metric}: no change for the worse by more than {limit} in the newest {newest} runs; {confidence} % "
+            "interval of the last {last} against the {before} before: {interval}",
+            **values,
+        )
+        return GateCase(name=name, verdict=GateVerdict.PASS, text=text, change=change, limit=limit)
+    text = message(
+        "{metric}: a change for the worse by more than {limit} is not ruled out; {confidence} % interval "
+        "of the last {last} against the {before} before: {interval}",
+        **values,
+    )
+    return GateCase(
+        name=name,
+        verdict=GateVerdict.INCONCLUSIVE,
+        text=text,
+        change=change,
+        limit=limit,
+        advice="more runs of the plan narrow the interval, and longer ones vary less",
+    )
+
+
+def _unseen_change(trend: MetricTrend, newest: int) -> Change | None:
+    """How far the level may have moved since its last change, the newest runs against those before them.
+
+    At most half of the runs are the newest here, and no side has fewer than a change needs. None where the last change
+    is too near for that: then it was the change itself that was looked at.
+    """
+    level = trend.values[trend.points[-1].index if trend.points else 0 :]
+    if len(level) < SERIES_MIN:
+        return None
+    last = max(SEGMENT_MIN, min(newest, len(level) // 2))
+    return relative_change(level[:-last], level[-last:])
 
 
 def too_few_text(trend: MetricTrend) -> str:

@@ -34,7 +34,7 @@ class TrendOptions(Group):
         "--gate",
         "LIMIT",
         "Fail (exit 3) when a metric became worse by more than this, such as 5%, among the newest runs; end "
-        "with 4 when there are too few.",
+        "with 4 when they are too few or vary too much.",
     )
     newest: int = option("--newest", "COUNT", "Runs among which the gate looks.", default=NEWEST_DEFAULT)
 

@@ -69,6 +69,23 @@ def test_the_gate_looks_for_a_worsening_among_the_newest(
     assert case.name.endswith(" throughput")
 
 
+NOISY = [1000.0, 1250.0, 820.0, 1100.0, 760.0, 1180.0]
+
+
+def test_runs_that_vary_too_much_for_a_change_to_show_pass_no_gate() -> None:
+    """Six runs from 760 to 1250 ops/s passed a gate of 5 %: no change was found, and none could have been."""
+    (case,) = gate_trends(run_series(night(NOISY), keys=("throughput",)), limit=0.05, newest=10)
+    assert case.verdict is GateVerdict.INCONCLUSIVE
+    assert case.text.startswith(
+        "Throughput: a change for the worse by more than 5 % is not ruled out; 90 % interval of"
+    )
+    assert case.change is not None and case.change.inner_low < -0.05
+    (wide,) = gate_trends(run_series(night(NOISY), keys=("throughput",)), limit=0.5, newest=10)
+    assert wide.verdict is GateVerdict.PASS, "half as much would have shown"
+    (more,) = gate_trends(run_series(night(NOISY * 40), keys=("throughput",)), limit=0.05, newest=120)
+    assert more.verdict is GateVerdict.PASS, "so many runs tell it"
+
+
 def test_a_newest_run_that_proves_nothing_passes_no_gate() -> None:
     spoilt = simulated_run("spoilt", figures={"throughput": 1.0}, started_ns=99, problems=("ended early",))
     for levels in ([1000.0] * 12, []):
