@@ -18,7 +18,7 @@ from brimline.experiments.runner import Experiment, run_trials
 from brimline.experiments.settings import CapacitySettings
 from brimline.record import ExperimentWriter
 from brimline.report import render_html
-from brimline.report.view import Table
+from brimline.report.view import Facts, Table
 from tests.support.simulation import context, read_only, target
 
 S, MS = 1_000_000_000, 1_000_000
@@ -78,7 +78,9 @@ def test_a_search_on_threads(tmp_path: Path) -> None:
     html = render_html(result.report)
     assert "Most threads within the objective" in html and "threads (T of T-L-R)" in html
     assert "service p95" in html and "p99 ≤" not in html
-    facts = {fact.label: fact for fact in result.report.verdict.facts}
+    (block,) = next(each for each in result.report.sections if each.id == "further").blocks
+    assert isinstance(block, Facts)
+    facts = {fact.label: fact for fact in block.facts}
     assert "assuming that runs differ by 1 %" in facts["Knee"].note and facts["Recommended"].value == "1 connection"
     assert result.error is None, result.conclusion.headline
     check_lint(result)

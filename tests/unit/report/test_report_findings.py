@@ -1,6 +1,7 @@
 """What the report says is what the record and the conclusion say."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,16 +12,18 @@ from brimline.analysis.observation import observe
 from brimline.analysis.quantile_text import quantile_text
 from brimline.analysis.verdict import judge
 from brimline.experiments.capacity.conclusion import ConclusionKind
+from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint
 from brimline.experiments.capacity.outcome import TrialOutcome
-from brimline.experiments.settings import quick
+from brimline.experiments.settings import Grade, quick
 from brimline.experiments.trial import Probe, Trial
 from brimline.record import ExperimentRecord
-from brimline.report import capacity_report, detail_trial, render_json, run_report, sweep_report
+from brimline.report import capacity_report, detail_trial, render_html, render_json, run_report, sweep_report
 from brimline.report.language import in_language
+from brimline.report.search.frontier_view import frontier_table, frontier_verdict
 from brimline.report.search.probe_findings import search_findings, worst_findings
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
-from brimline.report.view import Report, Section, Table, Text
+from brimline.report.view import Fact, Facts, Report, Section, Table, Text
 from brimline.stats.quantile_interval import QuantileInterval
 from brimline.units import format_duration
 from tests.support.objectives import p99_within
@@ -116,10 +119,35 @@ def test_capacity_verdict_quotes_the_conclusion(reports: Reports) -> None:
     held = f"held in {conclusion.verifications} of {conclusion.verification_windows} windows at this rate."
     assert held in verdict.sentence
     assert [badge.text for badge in verdict.badges] == ["verified", "quick look, not quotable"]
+    assert further(reports.capacity)["Knee"].value == f"{conclusion.knee_connections} connections"
     facts = {fact.label: fact.value for fact in verdict.facts}
-    assert facts["Knee"] == f"{conclusion.knee_connections} connections"
     assert facts["Stopped by"].startswith("server CPU 9")
     assert facts["Objective"] == "response p99 ≤ 10 ms"
+
+
+def further(report: Report) -> dict[str, Fact]:
+    (block,) = next(each for each in report.sections if each.id == "further").blocks
+    assert isinstance(block, Facts)
+    return {fact.label: fact for fact in block.facts}
+
+
+def test_the_first_screen_of_a_search_needs_no_vocabulary(reports: Reports) -> None:
+    report = reports.capacity
+    assert {fact.label for fact in report.verdict.facts} <= {"Stopped by", "Objective", "Not quotable"}
+    assert [each.id for each in report.sections][:2] == ["curve", "further"]
+    html = render_html(report)
+    assert report.verdict.next_step and report.verdict.next_step in html
+    leading = re.findall(r'<a href="#(means-\d+)">([^<]+)</a>', html)
+    assert {label for _, label in leading} == set(further(report)), "each has its definition a click away"
+    assert all(re.search(rf'<dt id="{anchor}">\s*{label}\b', html) for anchor, label in leading)
+
+
+def test_a_candidate_that_failed_is_named_with_its_rate(reports: Reports, tmp_path: Path) -> None:
+    judged = next(each for each in reports.conclusion.judged if each.probe.stage == "verify")
+    failed = replace(judged, outcome=TrialOutcome.FAIL, load=1234.0)
+    conclusion = replace(reports.conclusion, judged=(*reports.conclusion.judged, failed))
+    report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
+    assert further(report)["Candidates that failed"].value == "1 234 ops/s"
 
 
 def test_every_probe_is_in_the_table_in_order_with_its_result(reports: Reports) -> None:
@@ -175,7 +203,7 @@ def test_contradicting_probes_are_no_bracket(
 ) -> None:
     conclusion = replace(reports.conclusion, highest_passed=passed, lowest_failed=failed)
     report = capacity_report(empty_experiment(tmp_path), reports.trials, conclusion, quick())
-    shown = {fact.label: fact.value for fact in report.verdict.facts}
+    shown = {label: fact.value for label, fact in further(report).items()}
     assert facts.items() <= shown.items()
     assert ("Single probes" in shown) != ("Highest probe that passed" in shown)
 
@@ -444,3 +472,20 @@ def test_what_was_in_flight_stands_beside_the_connections_of_a_closed_loop(tmp_p
     stands = "64 connections, on average 24.1 in flight" in str(report.subtitle)
     assert stands is (rate is None)
     assert ("64 个连接，平均 24.1 个在途" in str(in_language(report, "zh").subtitle)) is stands
+
+
+def test_a_bound_of_a_frontier_is_no_figure(reports: Reports) -> None:
+    """`835 ops/s at p99 ≤ 5 ms` would say that it is no more."""
+    at_least = replace(reports.conclusion, kind=ConclusionKind.BOUNDED, grade=Grade.BOUNDED, sustained=None)
+    points = [
+        FrontierPoint(
+            settings=replace(quick(), slo=p99_within(limit * 1_000_000)),
+            conclusion=replace(at_least, at_least=load),
+        )
+        for limit, load in ((20, 1000.0), (5, 835.0))
+    ]
+    verdict = frontier_verdict(FrontierConclusion(points=tuple(points)))
+    assert verdict.figure.startswith("≥ ") and verdict.badges[0].text == "bounded"
+    assert verdict.sentence.startswith("≥ 835.0 ops/s (bounded) at response p99 ≤ 5 ms")
+    rows = frontier_table(points).rows
+    assert [row[1].text for row in rows] == ["bounded", "bounded"] and rows[1][2].text.startswith("≥ 835")

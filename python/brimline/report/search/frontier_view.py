@@ -6,6 +6,7 @@ from dataclasses import replace
 from brimline.analysis.objective import quantile_name
 from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint, FrontierSettings
+from brimline.experiments.settings import Grade
 from brimline.experiments.trial import SEARCH_STAGES, Trial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.model import RunRecord
@@ -83,7 +84,7 @@ def frontier_report(
         kind_title="SLO frontier",
         name=experiment.name,
         subtitle=message("{preset} · objectives: {limits}", preset=settings.search.preset, limits=limits),
-        verdict=_verdict(conclusion),
+        verdict=frontier_verdict(conclusion),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {experiment.brimline_version} · {experiment.directory.name}",
         data=frontier_document(experiment, rows, conclusion, settings),
@@ -129,9 +130,11 @@ def _cells(point: FrontierPoint) -> list[Cell]:
     found = point.conclusion
     figure, interval, _ = search_figure(found, point.settings.axis)
     why = found.reason or joined("; ", found.reasons_not_quotable)
+    result = found.grade.value if figure and found.grade else found.kind.value
+    verified, tone = found.grade is Grade.VERIFIED, _TONES.get(found.kind, "warn")
     return [
         Cell(text=point.settings.slo.leading.text),
-        Cell(text=found.kind.value.replace("_", " "), tone=_TONES.get(found.kind, "warn")),
+        Cell(text=result.replace("_", " "), tone="warn" if tone == "pass" and not verified else tone),
         Cell(text=figure or UNKNOWN_TEXT),
         Cell(text=interval),
         Cell(text=UNKNOWN_TEXT if found.bottleneck is None else found.bottleneck.text),
@@ -196,7 +199,8 @@ def frontier_chart(points: Sequence[FrontierPoint]) -> Chart | None:
     )
 
 
-def _verdict(conclusion: FrontierConclusion) -> Verdict:
+def frontier_verdict(conclusion: FrontierConclusion) -> Verdict:
+    """The loosest limit's figure and grade, and the tightest beside it; a bound is said as one."""
     known = [each for each in conclusion.points if search_figure(each.conclusion, each.settings.axis)[0]]
     count = len(conclusion.points)
     all_answered = conclusion.worst.exit_code == 0
@@ -213,7 +217,9 @@ def _verdict(conclusion: FrontierConclusion) -> Verdict:
         )
     quotable = all(each.conclusion.quotable for each in known)
     loosest, tightest = known[0], known[-1]
-    figure, interval, unit = search_figure(loosest.conclusion, loosest.settings.axis)
+    axis = loosest.settings.axis
+    figure, interval, unit = search_figure(loosest.conclusion, axis)
+    grade = loosest.conclusion.grade or Grade.ESTIMATED
     return Verdict(
         tone="pass" if quotable and all_answered else "warn",
         caption=message("Capacity at {limit}", limit=loosest.settings.slo.leading.text),
@@ -221,13 +227,17 @@ def _verdict(conclusion: FrontierConclusion) -> Verdict:
         unit=unit,
         interval=interval,
         sentence=message(
-            "{load} at {limit}; {known} of {count} limits have a capacity.",
-            load=tightest.settings.axis.text(tightest.conclusion.figure or 0, digits=4),
+            "{load} ({grade}) at {limit}; {known} of {count} limits have a capacity.",
+            load=message("{figure} {unit}", figure=search_figure(tightest.conclusion, axis)[0], unit=axis.unit),
+            grade=tightest.conclusion.grade or Grade.ESTIMATED,
             limit=tightest.settings.slo.leading.text,
             known=len(known),
             count=count,
         ),
-        badges=[Badge(text="verified", tone="pass") if quotable else Badge(text="not quotable", tone="warn")],
+        badges=[
+            Badge(text=grade.value, tone="pass" if grade is Grade.VERIFIED else "warn"),
+            *([] if quotable else [Badge(text="not quotable", tone="warn")]),
+        ],
         facts=_facts(conclusion),
     )
 

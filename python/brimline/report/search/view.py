@@ -16,7 +16,7 @@ from brimline.experiments.capacity.conclusion import CapacityConclusion, Conclus
 from brimline.experiments.capacity.headline import sustained_parts
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import CapacitySettings, Grade
-from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd, runs_text
+from brimline.experiments.sweep import CEILING_TEXT, SweepConclusion, SweepEnd
 from brimline.experiments.trial import Trial
 from brimline.record.experiment import ExperimentRecord
 from brimline.record.layout import SPEC_FILE
@@ -27,16 +27,14 @@ from brimline.report.lint_section import linted
 from brimline.report.own_claims import probe_claims
 from brimline.report.run import run_sections
 from brimline.report.search.as_json import capacity_document, sweep_document
+from brimline.report.search.further import SEARCH_DEFINITIONS, further_facts, saturation_parts
 from brimline.report.search.plateau_facts import plateau_facts
 from brimline.report.search.probe_charts import capacity_curve, sweep_curve
 from brimline.report.search.probe_findings import search_findings, worst_findings
 from brimline.report.search.probes import ProbeRow, probe_rows, probe_table, search_points, sweep_points
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Badge, Block, Fact, Facts, Report, Section, Text, Verdict
-from brimline.stats.estimate import Estimate
 from brimline.units import (
-    UNKNOWN_TEXT,
-    format_duration,
     format_number,
     format_rate,
 )
@@ -103,6 +101,13 @@ def capacity_report(
             blocks=[c for c in curves if c is not None],
         ),
         Section(
+            id="further",
+            title="Further figures",
+            short="Figures",
+            intro="Each word leads to what it means.",
+            blocks=[Facts(title="", facts=further_facts(conclusion, settings))],
+        ),
+        Section(
             id="probes",
             title="Every probe",
             short="Probes",
@@ -117,7 +122,7 @@ def capacity_report(
         ),
         blocks.environment(experiment.environment, more=not_watched(detail)),
         blocks.reproduce(command(experiment), experiment.spec_text, identity(experiment)),
-        blocks.definitions(),
+        blocks.definitions((*blocks.DEFINITIONS, *SEARCH_DEFINITIONS)),
     ]
     report = Report(
         kind="capacity",
@@ -283,7 +288,7 @@ def _badges(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[
 
 
 def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) -> list[Fact]:
-    """What limits it and what to do next first; what needs the vocabulary after that."""
+    """What is read first, without the vocabulary: what limits it, and what the figure may not be used for."""
     facts = []
     if conclusion.bottleneck is not None:
         facts.append(Fact(label="Stopped by", value=conclusion.bottleneck.text))
@@ -294,24 +299,8 @@ def _capacity_facts(conclusion: CapacityConclusion, settings: CapacitySettings) 
             note=joined(", ", [each.text for each in settings.slo.errors]),
         )
     )
-    if len(conclusion.not_narrower) > 1:
-        facts.append(Fact(label="Not narrower", value=joined("; ", conclusion.not_narrower)))
     if conclusion.reasons_not_quotable:
         facts.append(Fact(label="Not quotable", value=joined("; ", conclusion.reasons_not_quotable)))
-    if conclusion.movement is not None:
-        facts.append(Fact(label="Machine", value=conclusion.movement.text))
-    facts += plateau_facts(conclusion.sweep)
-    if conclusion.saturation_ops_per_s is not None:
-        figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion.sweep)
-        facts.append(
-            Fact(label="Saturation", value=_with_unit(figure), note=message("closed loop; {spread}", spread=spread))
-        )
-    elif conclusion.sweep.ended_by in (SweepEnd.DISTURBED, SweepEnd.EXCEEDED):
-        facts.append(Fact(label="Saturation", value="unknown", note=conclusion.sweep.reason))
-    facts += _probes_fact(conclusion, settings.axis)
-    if conclusion.unsettled:
-        facts.append(Fact(label="Not settled", value=joined("; ", conclusion.unsettled)))
-    facts.append(Fact(label="Probe time", value=format_duration(conclusion.spent_s * 1e9)))
     return facts
 
 
@@ -330,27 +319,6 @@ def _what_next(conclusion: CapacityConclusion, settings: CapacitySettings) -> st
     if conclusion.not_narrower:
         return "give it more time, or a quieter machine"
     return "change what stopped it, and search again"
-
-
-def _probes_fact(conclusion: CapacityConclusion, axis: Axis) -> list[Fact]:
-    """Where single probes turned from passing to failing, if they did so at one place."""
-    passed, failed = conclusion.highest_passed, conclusion.lowest_failed
-    if passed is None and failed is None:
-        return []
-    if passed is not None and failed is not None and failed <= passed:
-        low, high = axis.text(failed, digits=4), axis.text(passed, digits=4)
-        where = (
-            message("probes contradict each other at {rate}", rate=high)
-            if low == high
-            else message("probes contradict each other between {low} and {high}", low=low, high=high)
-        )
-        return [Fact(label="Single probes", value=where)]
-    note = message("lowest that failed: {rate}", rate=_load(failed, axis))
-    return [Fact(label="Highest probe that passed", value=_load(passed, axis), note=note)]
-
-
-def _with_unit(figure: str) -> str:
-    return message("{figure} {unit}", figure=figure, unit="ops/s")
 
 
 def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
@@ -381,7 +349,7 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
             badges=[Badge(text=conclusion.ended_by.value.replace("_", " "), tone="warn")],
             facts=facts,
         )
-    figure, spread = _saturation(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion)
+    figure, spread = saturation_parts(conclusion.saturation_ops_per_s, conclusion.saturation, conclusion)
     proven = conclusion.saturation is not None
     return Verdict(
         tone="pass" if proven else "warn",
@@ -396,13 +364,6 @@ def _sweep_verdict(conclusion: SweepConclusion) -> Verdict:
         ],
         facts=facts,
     )
-
-
-def _saturation(rate_ops_per_s: float, estimate: Estimate | None, sweep: SweepConclusion) -> tuple[str, str]:
-    """`15 300` and `95 % CI 14 900–15 700`, or how few runs there were for an interval."""
-    if estimate is None:
-        return format_number(rate_ops_per_s), runs_text(sweep.levels)
-    return estimate.value_text, estimate.interval_text
 
 
 def _why(conclusion: CapacityConclusion) -> Section:
@@ -455,10 +416,6 @@ def sweep_chart(rows: Sequence[ProbeRow], conclusion: SweepConclusion) -> Block 
         knee_connections=conclusion.knee_connections,
         plateau_ops_per_s=conclusion.saturation_ops_per_s,
     )
-
-
-def _load(value: float | None, axis: Axis) -> str:
-    return UNKNOWN_TEXT if value is None else axis.text(value)
 
 
 def command(experiment: ExperimentRecord) -> str:
