@@ -99,7 +99,7 @@ def main() -> int:
     settings = settings_for(loaded.spec, "quick" if said.quick else "standard", searched)
     conducted = conduct(
         loaded,
-        Options(runs_directory=said.runs_dir, progress=TerminalProgress(), network=said.network),
+        Options(runs_dir=said.runs_dir, progress=TerminalProgress(), network=said.network),
         kind="capacity",
         settings=settings,
         make=lambda seed: Alternating(settings, seed),

@@ -48,7 +48,7 @@ def cpu_run(workload: str) -> tuple[float, float, float]:
         result = brimline.run(
             workload,
             overrides={"connections": CONNECTIONS, "duration": "8s", "warmup": "2s"},
-            options=brimline.Options(runs_directory=Path(runs)),
+            options=brimline.Options(runs_dir=Path(runs)),
         )
         observation = result.observation
         window = [row for row in result.record.server if row.get("server_cpu_ns") is not None]

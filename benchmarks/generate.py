@@ -36,8 +36,7 @@ def cpu_only(rows: int, rounds: int, threads: int | None) -> None:
     for workload in _WORKLOADS:
         for row_format in _FORMATS:
             results = [
-                generate(workload, output=null, row_format=row_format, rows=rows, threads=threads)
-                for _ in range(rounds)
+                generate(workload, output=null, format=row_format, rows=rows, threads=threads) for _ in range(rounds)
             ]
             least = min(results, key=lambda result: result.cpu_ns)
             per_mb = f"{least.cpu_ns / least.bytes:6.2f} ms of CPU per MB"
@@ -65,7 +64,7 @@ def main() -> None:
                 for _ in range(arguments.rounds):
                     results.append(
                         generate(
-                            workload, output=path, row_format=row_format, rows=arguments.rows, threads=arguments.threads
+                            workload, output=path, format=row_format, rows=arguments.rows, threads=arguments.threads
                         )
                     )
                     path.unlink()

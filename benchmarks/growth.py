@@ -53,8 +53,8 @@ def main() -> int:
     return 0 if hits >= HITS_MIN * arguments.runs and quiet else 1
 
 
-def _grown(settings: GrowthSettings, cache_gb: float, runs_directory: Path) -> GrowthResult:
-    return grow("ycsb-c", settings=settings, options=Options(cache_gb=cache_gb, runs_directory=runs_directory))
+def _grown(settings: GrowthSettings, cache_gb: float, runs_dir: Path) -> GrowthResult:
+    return grow("ycsb-c", settings=settings, options=Options(cache_gb=cache_gb, runs_dir=runs_dir))
 
 
 def _compared(result: GrowthResult) -> tuple[bool, str]:

@@ -50,7 +50,7 @@ def lag_us() -> tuple[float, float, float]:
     load = {"kind": "constant", "rate": RATE_OPS_PER_S}
     overrides = {"load": load, "duration": f"{SECONDS}s", "warmup": "1s", "threads": 1}
     with tempfile.TemporaryDirectory(prefix="brimline-bench-") as runs:
-        options = brimline.Options(runs_directory=Path(runs), progress=Silence(), null=True)
+        options = brimline.Options(runs_dir=Path(runs), progress=Silence(), null=True)
         lag = brimline.run("ycsb-c", overrides=overrides, options=options).observation.lag
     assert lag is not None  # operations at a rate have one
     return lag.p50_ns / 1e3, lag.p95_ns / 1e3, lag.p99_ns / 1e3

@@ -68,7 +68,7 @@ def run_once(target: str) -> None:
     progress = PeakAtEnd()
     with tempfile.TemporaryDirectory(prefix="brimline-bench-") as runs:
         where = {"null": True} if target == "null" else {"uri": f"mongodb://{target}", "data": "as-is"}
-        options = brimline.Options(runs_directory=Path(runs), progress=progress, **where)
+        options = brimline.Options(runs_dir=Path(runs), progress=progress, **where)
         result = brimline.run("ycsb-c", overrides=overrides, options=options)
     print(sum(int(row["ok"] or 0) for row in result.record.operations), progress.peak_mb, process_peak_mb())
 

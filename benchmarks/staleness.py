@@ -46,7 +46,7 @@ def main() -> int:
 
 def _run(uri: str, directory: Path, *, data: str) -> None:
     overrides = {"data.records": 1000, "operation_count": READS, "warmup": "0s", "connections": 8}
-    options = brimline.Options(uri=uri, data=data, runs_directory=directory / "runs")  # type: ignore[arg-type]
+    options = brimline.Options(uri=uri, data=data, runs_dir=directory / "runs")  # type: ignore[arg-type]
     result = brimline.run("ycsb-c", overrides=overrides, options=options)
     if result.error is not None and result.exit_code != 4:
         raise result.error

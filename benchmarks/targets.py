@@ -54,7 +54,7 @@ def _compare(tls: bool, arguments: argparse.Namespace) -> bool:
     print(f"{arguments.workload}, {CONNECTIONS} connections, {'TLS' if tls else 'plain'}, median of {arguments.rounds}")
     print(f"{'target':10}{'ops/s':>10}{'service p50 µs':>16}{'client µs/op':>14}   the server counted")
     with _server(tls) as options, tempfile.TemporaryDirectory(prefix="brimline-targets-") as runs:
-        options = {**options, "runs_directory": Path(runs), "data": "load", "drop": True}
+        options = {**options, "runs_dir": Path(runs), "data": "load", "drop": True}
         costs: dict[str, list[Cost]] = {target: [] for target in TARGETS}
         for number in range(arguments.rounds):
             for target in TARGETS if number % 2 == 0 else reversed(TARGETS):

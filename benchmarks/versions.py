@@ -46,7 +46,7 @@ def _shown(name: str, *, workload: str | None) -> bool:
         print("set: left out, there is no openssl command to make certificates with")
         return True
     with _server(name) as options, tempfile.TemporaryDirectory(prefix="brimline-versions-") as runs:
-        around = {**options, "runs_directory": Path(runs), "data": "load", "drop": True}
+        around = {**options, "runs_dir": Path(runs), "data": "load", "drop": True}
         counts = {workload: _counted(workload, around) for workload in WORKLOADS}
         print(f"{name:8} counts: {', '.join(f'{workload[-1].upper()} {said}' for workload, said in counts.items())}")
         held = set(counts.values()) == {"the same"}

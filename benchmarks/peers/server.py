@@ -131,7 +131,7 @@ def load_records(uri: str, settings: Settings) -> None:
     wanted = {"data.records": settings.records, "data.database": DATABASE, "data.collection": COLLECTION}
     with temporary_runs() as runs:
         brimline.load(
-            "ycsb-c", overrides=wanted | {"seed": settings.seed}, options=brimline.Options(uri=uri, runs_directory=runs)
+            "ycsb-c", overrides=wanted | {"seed": settings.seed}, options=brimline.Options(uri=uri, runs_dir=runs)
         )
 
 

@@ -70,9 +70,7 @@ def test_every_example_has_an_expectation_and_a_line_in_the_readme() -> None:
 def test_a_spec_runs_and_does_what_it_says(name: str, tmp_path: Path) -> None:
     expected = SPECS[name]
     overrides = {} if name.endswith(".properties") else {"warmup": "100ms", "duration": "500ms"}
-    result = brimline.run(
-        EXAMPLES / name, overrides=overrides, options=brimline.Options(null=True, runs_directory=tmp_path)
-    )
+    result = brimline.run(EXAMPLES / name, overrides=overrides, options=brimline.Options(null=True, runs_dir=tmp_path))
     summary = result.record.summary
     assert summary is not None
     assert {kind for kind, totals in summary["operations"].items() if totals["ok"]} == expected.operations
@@ -85,7 +83,7 @@ def test_the_property_file_says_how_many_operations_run(tmp_path: Path) -> None:
     result = brimline.run(
         property_files=[EXAMPLES / "ycsb-read-mostly.properties"],
         properties=["operationcount=300"],
-        options=brimline.Options(null=True, runs_directory=tmp_path),
+        options=brimline.Options(null=True, runs_dir=tmp_path),
     )
     assert result.record.summary is not None
     assert result.record.summary["sent"] == 300

@@ -38,14 +38,14 @@ def test_a_result_prints_as_five_lines_also_when_opened_by_its_directory_alone(r
 
 
 def test_paths_may_be_text(tmp_path: Path) -> None:
-    options = brimline.Options(runs_directory=str(tmp_path), mongod=str(tmp_path / "mongod"))
-    assert (options.runs_directory, options.mongod) == (tmp_path, tmp_path / "mongod")
+    options = brimline.Options(runs_dir=str(tmp_path), mongod=str(tmp_path / "mongod"))
+    assert (options.runs_dir, options.mongod) == (tmp_path, tmp_path / "mongod")
 
 
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("runs_directory", 5),
+        ("runs_dir", 5),
         ("mongod", 1.5),
         ("uri", 27017),
         ("cache_gb", "1"),

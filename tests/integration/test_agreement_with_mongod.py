@@ -41,7 +41,7 @@ def _overrides(**others: object) -> dict[str, object]:
 
 
 def _options(mongod: Deployment, directory: Path, *, data: DataPolicy = DataPolicy.LOAD) -> brimline.Options:
-    return brimline.Options(uri=f"mongodb://{mongod.address}", data=data, runs_directory=directory)
+    return brimline.Options(uri=f"mongodb://{mongod.address}", data=data, runs_dir=directory)
 
 
 def _opcounters(client: Client) -> dict[str, int]:
@@ -142,7 +142,7 @@ def test_another_client_at_work_makes_the_run_invalid(
         deployment=mongod, spec_text=loaded.text, environment={}, progress=OtherClient(), stop=StopToken()
     )
     record = execute(plan, directory=tmp_path / "run", title=workload, context=context)
-    result = brimline.open_result(record.directory, runs_directory=tmp_path)
+    result = brimline.open_result(record.directory, runs_dir=tmp_path)
     assert result.exit_code == 4
     assert result.error is not None
     assert f"{kind}: the server counted" in result.error.message

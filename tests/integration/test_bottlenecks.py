@@ -54,7 +54,7 @@ def run(server: Deployment, tmp_path: Path) -> Callable[..., brimline.RunResult]
         chosen = {"data.records": RECORDS, "warmup": "500ms", "duration": "3s", "interval": "500ms"}
         named = {name.replace("__", "."): value for name, value in overrides.items()}
         options = brimline.Options(
-            uri=f"mongodb://{address}", data=data, runs_directory=tmp_path, progress=progress or Silence()
+            uri=f"mongodb://{address}", data=data, runs_dir=tmp_path, progress=progress or Silence()
         )
         return brimline.run("ycsb-c", overrides={**chosen, **named}, options=options)
 

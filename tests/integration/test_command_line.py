@@ -210,7 +210,7 @@ def test_a_capacity_on_real_time(tmp_path: Path) -> None:
                 "ycsb-c",
                 settings=SHORT_CAPACITY,
                 overrides={"slo.response_p99": "50ms"},
-                options=brimline.Options(uri=server.uri, runs_directory=tmp_path, data=DataPolicy.AS_IS),
+                options=brimline.Options(uri=server.uri, runs_dir=tmp_path, data=DataPolicy.AS_IS),
             )
             if result.exit_code == 0:
                 break
@@ -226,14 +226,14 @@ def test_a_capacity_on_real_time(tmp_path: Path) -> None:
     assert document["sustained_ops_per_s"] == pytest.approx(800, rel=0.25)
     low, high = document["sustained_interval_ops_per_s"]
     assert low <= document["sustained_ops_per_s"] <= high
-    again = brimline.open_result(result.directory, runs_directory=tmp_path)
+    again = brimline.open_result(result.directory, runs_dir=tmp_path)
     assert json.loads(render_json(again.report)) == document
     assert (result.directory / "report.html").exists()
 
 
 def test_a_capacity_without_a_server_is_no_capacity(tmp_path: Path) -> None:
     settings = replace(SHORT_CAPACITY, sweep=SweepSettings(connections_max=2, warmup_s=0.0, duration_s=0.3))
-    options = brimline.Options(null=True, runs_directory=tmp_path)
+    options = brimline.Options(null=True, runs_dir=tmp_path)
     result = brimline.capacity("ycsb-c", settings=settings, options=options)
     assert result.exit_code == 4
     assert result.error is not None
@@ -247,7 +247,7 @@ def test_a_capacity_without_a_server_is_no_capacity(tmp_path: Path) -> None:
 
 def test_latest_is_what_began_last(tmp_path: Path) -> None:
     """Also when both began in the same second, as a load and its search do: their names don't tell then."""
-    options = brimline.Options(null=True, runs_directory=tmp_path)
+    options = brimline.Options(null=True, runs_dir=tmp_path)
     settings = SweepSettings(connections_max=1, warmup_s=0.0, duration_s=0.1)
     short = {"duration": "10ms", "warmup": "0s"}
     for _ in range(5):
@@ -256,7 +256,7 @@ def test_latest_is_what_began_last(tmp_path: Path) -> None:
         second = brimline.sweep("ycsb-c", settings=settings, options=options)
         if first.directory.name[:16] == second.directory.name[:16]:
             break
-    latest = brimline.open_result("latest", runs_directory=tmp_path)
+    latest = brimline.open_result("latest", runs_dir=tmp_path)
     assert latest.directory == second.directory
 
 

@@ -16,7 +16,7 @@ MIX = {"operations": {"read": 0.25, "update": 0.25, "insert": 0.25, "scan": 0.25
 def test_every_command_is_in_a_session(mongod: Deployment, tmp_path: Path) -> None:
     where = {"data.database": "sessions", "data.records": 500}
     asked = {**where, **MIX, "connections": CONNECTIONS, "operation_count": 400, "warmup": "0s"}
-    options = brimline.Options(uri=f"mongodb://{mongod.address}", runs_directory=tmp_path)
+    options = brimline.Options(uri=f"mongodb://{mongod.address}", runs_dir=tmp_path)
     with control_client(mongod.address) as client:
         database = client["sessions"]
         try:

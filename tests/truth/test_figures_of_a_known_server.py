@@ -198,7 +198,7 @@ def _run(server: ScriptedServer, directory: Path, *, workload: str = "ycsb-c", o
     return brimline.run(
         workload,
         overrides={"data.records": 1000, **overrides},
-        options=brimline.Options(uri=server.uri, data=DataPolicy.AS_IS, runs_directory=directory),
+        options=brimline.Options(uri=server.uri, data=DataPolicy.AS_IS, runs_dir=directory),
     )
 
 

@@ -39,7 +39,7 @@ def measured(
     ) as writer:
         run_trials(experiment, spec=read_only(), target=target(SERVER), writer=writer, context=context(), slo=slo)
         writer.seal(ended_by="completed")
-    return open_result(directory, runs_directory=directory.parent)
+    return open_result(directory, runs_dir=directory.parent)
 
 
 def check_lint(result: Result) -> None:

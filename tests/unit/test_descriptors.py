@@ -68,5 +68,5 @@ def test_a_sweep_that_would_break_off_at_its_widest_combination_is_refused_befor
     monkeypatch.setattr(resource, "getrlimit", lambda _: (200, 200))
     monkeypatch.setattr("brimline.api.workplace.own_server", start)
     with pytest.raises(UsageError, match="needs 248 open files, and this process may have 200"):
-        vary("ycsb-c", factors=["connections=1,60", *factors], options=Options(runs_directory=tmp_path / "runs"))
+        vary("ycsb-c", factors=["connections=1,60", *factors], options=Options(runs_dir=tmp_path / "runs"))
     assert not list(tmp_path.iterdir())

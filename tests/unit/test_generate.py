@@ -59,7 +59,7 @@ def test_the_bytes_are_those_that_were_recorded(workload: str, form: str, thread
     generate(
         workload,
         output=tmp_path / "rows",
-        row_format=row_format,
+        format=row_format,
         canonical=form == "canonical",
         rows=1000,
         threads=threads,
@@ -162,7 +162,7 @@ def test_room_is_looked_at_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_full_disk_is_told_with_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BrimlineError, match=r"can't write /dev/full: no space left on device after 0 rows") as caught:
-        generate("bulk-rows", output=Path("/dev/full"), row_format="csv", rows=10_000)
+        generate("bulk-rows", output=Path("/dev/full"), format="csv", rows=10_000)
     assert caught.value.hint == "write to another place"
     assert said(["bulk-rows", "--rows", "9k", "--format", "bson", "-o", "/dev/full"], capsys)[0] == 1
 

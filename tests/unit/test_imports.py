@@ -35,7 +35,7 @@ class Noting(Silence):
 
 noted = Noting()
 with tempfile.TemporaryDirectory() as runs:
-    options = brimline.Options(null=True, runs_directory=Path(runs), progress=noted)
+    options = brimline.Options(null=True, runs_dir=Path(runs), progress=noted)
     brimline.run("ycsb-c", overrides={"operation_count": 1000, "warmup": "0s"}, options=options)
 print(json.dumps([noted.at_begin, noted.at_end, sorted(sys.modules)]))
 """

@@ -64,8 +64,8 @@ def test_another_type_is_refused_by_name(make: Callable[[], object], told: str) 
 
 
 def test_paths_may_be_text_and_names_have_one_spelling(tmp_path: Path) -> None:
-    options = Options(runs_directory=str(tmp_path), topology=" shards-2 ", language="zh-CN")  # type: ignore[arg-type]
-    assert (options.runs_directory, options.topology, options.language) == (tmp_path, "client-routed-2", "zh")
+    options = Options(runs_dir=str(tmp_path), topology=" shards-2 ", language="zh-CN")  # type: ignore[arg-type]
+    assert (options.runs_dir, options.topology, options.language) == (tmp_path, "client-routed-2", "zh")
     assert Options(password_file="f").password.file == Path("f")  # type: ignore[arg-type]
 
 
@@ -143,7 +143,7 @@ def test_python_says_the_same_words(tmp_path: Path) -> None:
         "ycsb-c",
         load=load,
         objective=ObjectiveOptions(slo=["p95=5s"]),
-        options=Options(null=True, runs_directory=tmp_path),
+        options=Options(null=True, runs_dir=tmp_path),
     )
     assert result.record.plan.connections == 4
     assert result.report.data["load_model"].startswith("constant rate of 2000/s")
@@ -253,5 +253,14 @@ def test_what_is_said_of_servers_arrives_where_they_are_started(
     assert said == {
         "uri": None, "password_file": Path("p"), "null": False, "mongod": Path("m"), "server_version": None,
         "cache_gb": 0.5, "topology": "replica-set-3", "mongos": Path("s"), "network": "5ms", "cpu_share": 0.5,
-        "data": None, "drop": True, "resume": False, "runs_directory": tmp_path, "language": "zh",
+        "data": None, "drop": True, "resume": False, "runs_dir": tmp_path, "language": "zh",
     }  # fmt: skip
+
+
+def test_python_says_what_the_command_line_says() -> None:
+    """The name of a field is that of its flag, but for a word that Python has already or says in full."""
+    in_full = {"language": "lang", "as_json": "json"}
+    for group in (*GROUPS, OutputOptions):
+        for name, each in declared(group).items():
+            flags = [flag[2:].replace("-", "_") for flag in each.flags.split() if flag.startswith("--")]
+            assert not flags or in_full.get(name, name) in flags, (group, name, each.flags)

@@ -40,6 +40,6 @@ def test_every_result_and_record_is_a_few_lines(tmp_path: Path) -> None:
 
 
 def test_paths_of_another_type_are_refused_by_name() -> None:
-    for ask in (lambda given: compare(["a"], ["b"], runs_directory=given), lambda given: trend(runs_directory=given)):
-        with pytest.raises(UsageError, match=r"runs_directory is a path, not int \(7\)"):
+    for ask in (lambda given: compare(["a"], ["b"], runs_dir=given), lambda given: trend(runs_dir=given)):
+        with pytest.raises(UsageError, match=r"runs_dir is a path, not int \(7\)"):
             ask(7)

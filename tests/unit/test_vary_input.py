@@ -14,7 +14,5 @@ def test_a_workload_that_is_right_with_its_levels_alone_leaves_no_directory(tmp_
     workload, runs = tmp_path / "odd.yaml", tmp_path / "runs"
     workload.write_text("name: odd\ndata: {records: 100}\noperations: {read: 100%}\nconnections: 0\n")
     with pytest.raises(SpecError, match="connections"):
-        vary(
-            factors=[f"workload={workload},ycsb-c", "connections=1,2"], options=Options(null=True, runs_directory=runs)
-        )
+        vary(factors=[f"workload={workload},ycsb-c", "connections=1,2"], options=Options(null=True, runs_dir=runs))
     assert not runs.exists()

@@ -32,7 +32,7 @@ def run(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
         f"ycsb-{given.workload}",
         overrides=overrides(given) | {"warmup": f"{given.warmup_s}s", "duration": f"{given.measured_s}s"},
         options=brimline.Options(
-            uri=given.uri, data="as-is", runs_directory=runs, progress=WindowOfRun(given.warmup_s, given.measured_s)
+            uri=given.uri, data="as-is", runs_dir=runs, progress=WindowOfRun(given.warmup_s, given.measured_s)
         ),
     )
     seen = result.observation
@@ -55,7 +55,7 @@ def load(given: argparse.Namespace, runs: Path) -> dict[str, Any]:
     result = brimline.load(
         "ycsb-c",
         overrides=overrides(given) | {"data.batch_size": given.batch},
-        options=brimline.Options(uri=given.uri, drop=True, runs_directory=runs, progress=progress),
+        options=brimline.Options(uri=given.uri, drop=True, runs_dir=runs, progress=progress),
     )
     seen, inserted = result.observation, documents_inserted(result.record)
     return {

@@ -55,7 +55,7 @@ def ab(
     b: str | Path | None = None,
     *,
     settings: ABSettings | None = None,
-    limits: Mapping[str, float] | None = None,
+    gate: Mapping[str, float] | None = None,
     overrides_a: Mapping[str, object] | None = None,
     overrides_b: Mapping[str, object] | None = None,
     options: Options | None = None,
@@ -63,14 +63,14 @@ def ab(
 ) -> ABResult:
     """Runs two workloads in turns and compares them; without `b` the same one, changed by `overrides_b`.
 
-    `words` are for both, YCSB's properties among them. `limits`: by metric key, the share by which B may be worse.
+    `words` are for both, YCSB's properties among them. `gate`: by metric key, the share by which B may be worse.
 
     Raises BrimlineError where nothing can be compared; see `ABResult.error` for the rest.
     """
     both, properties = overrides_of(words), properties_of(words)
     loaded_a = load_workload(a, overrides={**both, **(overrides_a or {})}, **properties)
     loaded_b = load_workload(a if b is None else b, overrides={**both, **(overrides_b or {})}, **properties)
-    return ab_loaded(loaded_a, loaded_b, settings or ABSettings(), options or Options(), limits=limits)
+    return ab_loaded(loaded_a, loaded_b, settings or ABSettings(), options or Options(), limits=gate)
 
 
 def resumed_ab(directory: Path, options: Options, *, limits: Mapping[str, float] | None = None) -> ABResult:

@@ -48,7 +48,7 @@ def checkup(
     return examine(
         mongod=options.mongod,
         server_version=options.server_version,
-        runs_directory=options.runs_directory,
+        runs_dir=options.runs_dir,
         planned=None if spec is None else _planned(spec, server),
         server=server,
         extra=[

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from brimline.analysis.compared_run import ComparedRun, compared_run
 from brimline.analysis.comparison import MARGIN, Comparison, compare_runs
-from brimline.analysis.gate import GateCase, gate
+from brimline.analysis.gate import GateCase
+from brimline.analysis.gate import gate as gate_cases
 from brimline.api.gating import gate_error
 from brimline.api.options import default_runs_directory, path_given
 from brimline.api.reopen import find_record
@@ -45,22 +46,22 @@ def compare(
     b: Sequence[str | Path],
     *,
     margin: float = MARGIN,
-    limits: Mapping[str, float] | None = None,
-    runs_directory: str | Path | None = None,
+    gate: Mapping[str, float] | None = None,
+    runs_dir: str | Path | None = None,
 ) -> ComparisonResult:
     """Compares the runs named by `b` with those named by `a`.
 
-    Each name is a run, a directory of runs, or an arm of an A/B comparison (`DIRECTORY:A`). `limits`: by metric key,
+    Each name is a run, a directory of runs, or an arm of an A/B comparison (`DIRECTORY:A`). `gate`: by metric key,
     the share by which it may become worse.
 
     Raises UsageError where there is nothing that can be compared, InvalidRun where no run of a side counts, and
     RecordError.
     """
-    where = path_given("runs_directory", runs_directory) or default_runs_directory()
-    sides = [[run for name in names for run in named_runs(name, runs_directory=where)] for names in (a, b)]
+    where = path_given("runs_dir", runs_dir) or default_runs_directory()
+    sides = [[run for name in names for run in named_runs(name, runs_dir=where)] for names in (a, b)]
     _check_apart(*sides)
     comparison = compare_runs(*sides, margin=margin)
-    cases = gate(comparison, limits or {})
+    cases = gate_cases(comparison, gate or {})
     return ComparisonResult(report=comparison_report(comparison, cases), comparison=comparison, cases=cases)
 
 
@@ -72,14 +73,14 @@ def _check_apart(a: Sequence[ComparedRun], b: Sequence[ComparedRun]) -> None:
         raise UsageError(f"{twice.name} is named more than once", hint="name each run once, on one side")
 
 
-def named_runs(name: str | Path, *, runs_directory: Path) -> list[ComparedRun]:
+def named_runs(name: str | Path, *, runs_dir: Path) -> list[ComparedRun]:
     """The runs that a name stands for, at least one. Raises UsageError and RecordError."""
     path = Path(name)
     if path.is_dir() and not is_record(path):
         return _runs_below(path)
     text, _, arm = str(name).rpartition(ARM_MARK)
     is_arm = arm in ARMS and bool(text)
-    directory = find_record(text if is_arm else name, runs_directory=runs_directory)
+    directory = find_record(text if is_arm else name, runs_dir=runs_dir)
     if is_imported(directory):
         raise _is_of_another_tool(directory)
     if (directory / EXPERIMENT_FILE).exists():

@@ -78,7 +78,7 @@ def generate(
     workload: str | Path,
     *,
     output: str | Path | None = None,
-    row_format: RowFormat | None = None,
+    format: RowFormat | None = None,  # noqa: A002 - the flag's word
     rows: int | None = None,
     size_bytes: int | None = None,
     header: Header = "names",
@@ -90,7 +90,7 @@ def generate(
 ) -> GenerateResult:
     """Writes the documents of `workload`'s data from its first record on.
 
-    `rows` or `size_bytes` says where it ends; with neither it is all records of the spec. Without `row_format` the name
+    `rows` or `size_bytes` says where it ends; with neither it is all records of the spec. Without `format` the name
     of `output` says it, else it is CSV.
 
     Raises BrimlineError: words that can't be followed, no room, or an output that could not be written whole; the text
@@ -105,7 +105,7 @@ def generate(
     count = plan.data.record_count if rows is None else rows
     limit = {"kind": "rows", "count": count} if size_bytes is None else {"kind": "bytes", "count": size_bytes}
     _check_name(output)
-    form = row_format or _format_of(output)
+    form = format or _format_of(output)
     words = _words(form, header=header, canonical=canonical)
     planned_bytes = size_bytes if size_bytes is not None else _planned_bytes(plan, words, count)
     _check_room(output, planned_bytes)

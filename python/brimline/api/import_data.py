@@ -210,14 +210,15 @@ def import_data(
     collection: str | None = None,
     gzip: bool = False,
     throw_away: bool = False,
-    wait_s: float = 0.0,
+    wait_for_server_s: float = 0.0,
     options: Options | None = None,
     progress: ImportSink | None = None,
 ) -> ImportResult:
     """Imports `files` (paths, patterns, a dump's directory; none: standard input) into one collection.
 
-    `Options.drop` empties the collection first; without it the documents are added to those that are there. `wait_s`:
-    how long a server that goes away is waited for. `throw_away`: into a mongod of brimline's own, as a measurement.
+    `Options.drop` empties the collection first; without it the documents are added to those that are there.
+    `wait_for_server_s`: how long a server that goes away is waited for. `throw_away`: into a mongod of brimline's own,
+    as a measurement.
 
     Raises UsageError, TargetError and RecordError before anything is imported; afterwards `ImportResult.error` says
     what is wrong.
@@ -225,14 +226,14 @@ def import_data(
     options, settings = options or Options(), settings or ImportSettings()
     uri = _uri(options, throw_away=throw_away)
     allow_memory_of("this import", connections=settings.connections, threads=settings.connections)
-    require_room_for_records(options.runs_directory)
+    require_room_for_records(options.runs_dir)
     inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
-    _require_readable_again(inputs, wait_s)
+    _require_readable_again(inputs, wait_for_server_s)
     settings = _with_concern_of(uri, settings)
     _require_readable(inputs, settings)
     of_cr = _tables_of_cr(inputs, settings, options)
     namespace = _namespace(database, collection, uri=uri, inputs=inputs)
-    with _context(uri, options, progress, wait_s) as context:
+    with _context(uri, options, progress, wait_for_server_s) as context:
         count_before = look_at_collection(namespace, settings, drop=options.drop, context=context)
         if count_before and settings.mode == "insert" and not options.drop:
             context.progress.note(
@@ -252,7 +253,7 @@ def import_data(
         )
         _warn_of_little_room(context, inputs)
         directory = create_run_directory(
-            options.runs_directory, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
+            options.runs_dir, name=namespace.text, plan_hash=secrets.token_hex(4), kind=KIND
         )
         with ImportWriter(directory, state, context.environment) as writer, _telling_what_was_done(writer):
             record = run_import(namespace, writer, context)
@@ -263,7 +264,7 @@ def resume_import(
     directory: Path,
     *,
     workers: int | None = None,
-    wait_s: float = 0.0,
+    wait_for_server_s: float = 0.0,
     options: Options | None = None,
     progress: ImportSink | None = None,
 ) -> ImportResult:
@@ -282,14 +283,14 @@ def resume_import(
             progress.note("nothing is left to do: this import went to its end, and here is its result again")
         return import_result(found)
     require_unchanged(found.state.inputs)
-    _require_readable_again(found.state.inputs, wait_s)
+    _require_readable_again(found.state.inputs, wait_for_server_s)
     uri = options.uri or _uri(options, throw_away=False, stored=found.environment.get("uri"))
     database, _, collection = found.state.namespace.partition(".")
     settings = dict(found.state.settings)
     if workers is not None:
         settings["workers"] = workers
     ImportSettings.from_document(settings)
-    with _context(uri, options, progress, wait_s) as context:
+    with _context(uri, options, progress, wait_for_server_s) as context:
         counts = found.checkpoint.get("counts", {})
         context.progress.note(f"{format_count(counts.get('read', 0))} records are settled already: going on after them")
         goes_on = ImportWriter.reopen(directory, replace(found.state, settings=settings))

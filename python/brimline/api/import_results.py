@@ -30,7 +30,7 @@ class ImportedResult(Result):
 
 
 def import_results(
-    files: Sequence[str | Path], *, runs_directory: str | Path | None = None, language: str | None = None
+    files: Sequence[str | Path], *, runs_dir: str | Path | None = None, language: str | None = None
 ) -> ImportedResult:
     """Imports the files of one run, writes its record and report; `language` as in `Result.write`.
 
@@ -40,9 +40,7 @@ def import_results(
     if not files:
         raise UsageError("no file is given", hint="name the JTL files, or everything that one run of YCSB left")
     run = import_files([Path(each) for each in files])
-    result = imported_result(
-        write_imported(run, path_given("runs_directory", runs_directory) or default_runs_directory())
-    )
+    result = imported_result(write_imported(run, path_given("runs_dir", runs_dir) or default_runs_directory()))
     result.write(language)
     return result
 

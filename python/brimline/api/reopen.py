@@ -47,18 +47,18 @@ from brimline.spec import load_spec
 
 
 def open_result(
-    name_or_path: str | Path, *, runs_directory: str | Path | None = None, apdex: ApdexThresholds = JMETER_THRESHOLDS
+    name_or_path: str | Path, *, runs_dir: str | Path | None = None, apdex: ApdexThresholds = JMETER_THRESHOLDS
 ) -> Result:
-    """The result in a directory, analysed anew. A name is looked for in `runs_directory`; `latest` is the last one.
+    """The result in a directory, analysed anew. A name is looked for in `runs_dir`; `latest` is the last one.
 
-    Without `runs_directory` that is BRIMLINE_RUNS_DIR, else `runs`.
+    Without `runs_dir` that is BRIMLINE_RUNS_DIR, else `runs`.
 
     `apdex` are the thresholds of a run's Apdex table.
 
     Raises UsageError and RecordError.
     """
-    place = path_given("runs_directory", runs_directory) or default_runs_directory()
-    directory = find_record(path_given("name_or_path", name_or_path) or "", runs_directory=place)
+    place = path_given("runs_dir", runs_dir) or default_runs_directory()
+    directory = find_record(path_given("name_or_path", name_or_path) or "", runs_dir=place)
     with damage_told(directory):
         return _open(directory, apdex)
 
@@ -78,23 +78,23 @@ def _open(directory: Path, apdex: ApdexThresholds) -> Result:
     return run_result(record, _objective_of(record), apdex=apdex)
 
 
-def find_record(name_or_path: str | Path, *, runs_directory: Path) -> Path:
+def find_record(name_or_path: str | Path, *, runs_dir: Path) -> Path:
     """The directory of a record. Raises UsageError when there is none, or more than one that fits."""
     if str(name_or_path) == "latest":
-        entries = list_records(runs_directory)
+        entries = list_records(runs_dir)
         if not entries:
-            raise UsageError(f"there is no run in {runs_directory}", hint="run something first, or give --runs-dir")
+            raise UsageError(f"there is no run in {runs_dir}", hint="run something first, or give --runs-dir")
         return entries[-1].directory
     given = Path(name_or_path)
-    for directory in (given, runs_directory / given):
+    for directory in (given, runs_dir / given):
         if is_record(directory):
             return directory
-    matches = [entry.directory for entry in list_records(runs_directory) if str(given) in entry.directory.name]
+    matches = [entry.directory for entry in list_records(runs_dir) if str(given) in entry.directory.name]
     if len(matches) == 1:
         return matches[0]
     problem = "more than one run is" if matches else "no run is"
     raise UsageError(
-        f'{problem} called "{given}" in {runs_directory}',
+        f'{problem} called "{given}" in {runs_dir}',
         hint="brimline list shows what there is; latest is the last one",
     )
 

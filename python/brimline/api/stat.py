@@ -26,10 +26,10 @@ def stat(
     *,
     password: PasswordSource | None = None,
     interval_s: float = 1.0,
-    row_count: int | None = None,
+    rows: int | None = None,
     notice: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[StatInterval]:
-    """What a server did, interval by interval, without an end or until there are `row_count` of them.
+    """What a server did, interval by interval, without an end or until there are `rows` of them.
 
     `uri` names the server, else BRIMLINE_URI, else the one at localhost:27017; it need not be a primary. A server that
     stops answering is waited for: `notice` is told so once, and once when it is back; intervals begin anew then.
@@ -38,13 +38,13 @@ def stat(
         UsageError: the connection string can't be honoured.
         TargetError: nothing answers at the start, or the user may not see the server's state.
     """
-    rows = 0
+    row_count = 0
     named = named_uri(uri, os.environ.get(URI_VARIABLE)) or URI_DEFAULT
     with reached(named, password=password, purpose="stat", connect_timeout_s=CONNECT_TIMEOUT_S) as (client, server):
         before: Mapping[str, Any] | None = _first_status(client.admin.command, server)
         seen_s = next_s = time.monotonic()
         silent = False
-        while row_count is None or rows < row_count:
+        while rows is None or row_count < rows:
             next_s = max(next_s + interval_s, time.monotonic())
             time.sleep(max(0.0, next_s - time.monotonic()))
             try:
@@ -66,7 +66,7 @@ def stat(
                     elapsed_s=now_s - seen_s,
                     at=datetime.now().astimezone(),
                 )
-                rows += 1
+                row_count += 1
             before, seen_s = after, now_s
 
 

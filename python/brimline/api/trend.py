@@ -39,20 +39,20 @@ def trend(
     *,
     metrics: Sequence[str] = TREND_METRICS,
     floor: float = MAGNITUDE_FLOOR,
-    limit: float | None = None,
+    gate: float | None = None,
     newest: int = NEWEST_DEFAULT,
-    runs_directory: str | Path | None = None,
+    runs_dir: str | Path | None = None,
 ) -> TrendResult:
-    """Looks for changes of level in `records`, by name and plan; without any in all of `runs_directory`.
+    """Looks for changes of level in `records`, by name and plan; without any in all of `runs_dir`.
 
-    `limit`: the share by which a metric may become worse among the `newest` runs. Raises UsageError and RecordError.
+    `gate`: the share by which a metric may become worse among the `newest` runs. Raises UsageError and RecordError.
     """
     if unknown := [key for key in metrics if key not in METRIC_KEYS or key == "errors"]:
         known = ", ".join(key for key in METRIC_KEYS if key != "errors")
         raise UsageError(f'"{unknown[0]}" is no metric that has a trend', hint=f"there are {known}")
-    where = path_given("runs_directory", runs_directory) or default_runs_directory()
-    runs = [run for name in (records or [where]) for run in named_runs(name, runs_directory=where)]
+    where = path_given("runs_dir", runs_dir) or default_runs_directory()
+    runs = [run for name in (records or [where]) for run in named_runs(name, runs_dir=where)]
     once = {run.directory.resolve(): run for run in runs}
     series = run_series(once.values(), keys=metrics, floor=floor)
-    cases = () if limit is None else gate_trends(series, limit=limit, newest=newest)
+    cases = () if gate is None else gate_trends(series, limit=gate, newest=newest)
     return TrendResult(report=trend_report(series, floor=floor, cases=cases), series=series, cases=cases)

@@ -188,7 +188,7 @@ def _conduct(
         )
     stored = {**settings_document(settings), "seed": first.seed, "workloads": list(workloads)}
     if resume is None:
-        directory = create_run_directory(options.runs_directory, name=first.name, plan_hash=plan_hash, kind=VARY_KIND)
+        directory = create_run_directory(options.runs_dir, name=first.name, plan_hash=plan_hash, kind=VARY_KIND)
         writer = _new_writer(directory, stored, unchanged, options, plan_hash=plan_hash, name=first.name)
     else:
         directory, writer = resume.directory, ExperimentWriter.reopen(resume.directory, settings=stored)

@@ -93,7 +93,7 @@ class Workplace:
 
     def directory(self, plan: Plan, *, kind: str = "") -> Path:
         """A new directory for a record of `plan`."""
-        return create_run_directory(self.options.runs_directory, name=self.spec.name, plan_hash=plan.hash8(), kind=kind)
+        return create_run_directory(self.options.runs_dir, name=self.spec.name, plan_hash=plan.hash8(), kind=kind)
 
     def ensure_data(self, plan: Plan, *, make_directory: MakeDirectory | None = None) -> LoadReport | None:
         """Sees to it that the data of `plan` is there; see `run.ensure_data`. Raises Interrupted, TargetError.
@@ -140,7 +140,7 @@ def workplace(
     """
     uri = given_uri(loaded.spec, options)
     require_client(loaded.spec)
-    require_room_for_records(options.runs_directory, *([] if resume is None else [resume]))
+    require_room_for_records(options.runs_dir, *([] if resume is None else [resume]))
     if uri is None:
         refuse_over_shards(loaded.spec, options)
         options = fitted(loaded.spec, options)

@@ -47,7 +47,7 @@ def ab(
     gating.require_gate(output.junit, gated=bool(limits))
     options = opt.surroundings(server, output, data)
     if resume is not None:
-        directory = find_record(resume, runs_directory=options.runs_directory)
+        directory = find_record(resume, runs_dir=options.runs_dir)
         return _shown(resumed_ab(directory, options, limits=limits), output)
     if said.spec_a is None and not workload.given:
         raise UsageError("no workload is given", hint="name A and B, or A and a change such as --b connections=64")

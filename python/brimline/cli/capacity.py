@@ -103,7 +103,7 @@ def capacity(
     budget_s = _seconds(budget, "--budget")
     result: Result
     if resume is not None:
-        directory = find_record(resume, runs_directory=options.runs_directory)
+        directory = find_record(resume, runs_dir=options.runs_dir)
         result = resume_search(directory, budget_s=budget_s, options=options)
         return finish(result, output, suite="capacity")
     loaded = opt.loaded(workload, load, objective)

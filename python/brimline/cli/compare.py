@@ -33,7 +33,7 @@ def compare(
     """Compare runs: what was configured differently, what changed, and how sure that is."""
     gating.require_gate(output.junit, gated=bool(gates.gate))
     a, b = _sides(records)
-    result = compare_api(a, b, margin=gates.margin_share, limits=gates.limits, runs_directory=output.runs_directory)
+    result = compare_api(a, b, margin=gates.margin_share, gate=gates.limits, runs_dir=output.runs_dir)
     write_cases(result.cases, output.junit, suite="compare")
     return gating.show_report(result.report, output, error=result.error, html=html)
 

@@ -24,7 +24,7 @@ def doctor(
     workload: WorkloadOptions,
     server: Annotated[ServerOptions, only("uri", "password_file", "mongod", "server_version")],
     load: Annotated[LoadOptions, only("records", "connections", "threads")],
-    output: Annotated[opt.OutputOptions, only("runs_directory", "as_json")],
+    output: Annotated[opt.OutputOptions, only("runs_dir", "as_json")],
 ) -> int:
     """Check what this machine can do, for a workload if one is named. Exits with 4 when a check fails."""
     checks = list(

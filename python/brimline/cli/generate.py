@@ -75,7 +75,7 @@ def generate(
     result = generate_api(
         workload,
         output=output,
-        row_format=row_format,
+        format=row_format,
         rows=opt.whole_number("--rows", rows, maximum=10**12, example="1M"),
         size_bytes=opt.whole_number("--size", size, maximum=10**15, example="5GB", parse=parse_bytes),
         header=header,

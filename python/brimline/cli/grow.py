@@ -60,7 +60,7 @@ def grow(
     if budget_s == 0:
         raise UsageError("--budget: no time measures nothing", hint="give one such as 2h, or leave it out")
     if resume is not None:
-        found = resumption(find_record(resume, runs_directory=options.runs_directory), kinds=(GROWTH_KIND,))
+        found = resumption(find_record(resume, runs_dir=options.runs_dir), kinds=(GROWTH_KIND,))
         settings = with_budget(stored_growth_settings(found.experiment), budget_s)
         resumed = grow_loaded(found.loaded, settings, options, resume=found.experiment.directory)
         return finish(resumed, output, suite="grow")

@@ -111,8 +111,10 @@ def import_data(
     wait_s = 0.0 if said.wait_for_server is None else _seconds(said.wait_for_server)
     if said.resume is not None:
         _refuse_with_resume(named, said.database, said.collection, drop=said.drop)
-        directory = find_record(said.resume, runs_directory=options.runs_directory)
-        result = resume_import(directory, workers=said.workers, wait_s=wait_s, options=options, progress=progress)
+        directory = find_record(said.resume, runs_dir=options.runs_dir)
+        result = resume_import(
+            directory, workers=said.workers, wait_for_server_s=wait_s, options=options, progress=progress
+        )
         return finish(result, output, suite="import")
     keys = tuple(name for name in (said.upsert_fields or "").split(",") if name)
     settings = ImportSettings(
@@ -142,7 +144,7 @@ def import_data(
         collection=said.collection,
         gzip=said.gzip,
         throw_away=said.throw_away,
-        wait_s=wait_s,
+        wait_for_server_s=wait_s,
         options=options,
         progress=progress,
     )

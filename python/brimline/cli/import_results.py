@@ -23,5 +23,5 @@ def import_results(
     output: Annotated[opt.OutputOptions, without("junit", "quiet")],
 ) -> int:
     """Turn results of JMeter, YCSB and others into a record and a report."""
-    result = import_results_api(files, runs_directory=output.runs_directory, language=output.language)
+    result = import_results_api(files, runs_dir=output.runs_dir, language=output.language)
     return finish(result, output, suite="import-results")

@@ -57,7 +57,7 @@ def interfere(
     """Run a workload alone and with a background one, and say what that changes."""
     options = opt.surroundings(server, output, data)
     if resume is not None:
-        directory = find_record(resume, runs_directory=options.runs_directory)
+        directory = find_record(resume, runs_dir=options.runs_dir)
         found = resumption(directory, kinds=(INTERFERENCE_KIND,))
         settings = stored_interference_settings(found.experiment)
         result = interfere_loaded(found.loaded, settings, options, resume=directory)

@@ -17,9 +17,9 @@ _WIDTH_OF_A_PIPE = 100_000
 
 
 @grouped
-def list_runs(output: Annotated[opt.OutputOptions, only("runs_directory", "as_json")]) -> int:
+def list_runs(output: Annotated[opt.OutputOptions, only("runs_dir", "as_json")]) -> int:
     """List stored runs and experiments, oldest first."""
-    entries = list_records(output.runs_directory)
+    entries = list_records(output.runs_dir)
     if output.as_json:
         with printing():
             sys.stdout.write(json.dumps(_document(entries), indent=2, ensure_ascii=False) + "\n")

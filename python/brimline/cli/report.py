@@ -60,11 +60,11 @@ def report(
 ) -> int:
     """Analyse a stored record again and write its report; prints the report's path."""
     language = wanted_language(printed.language)
-    runs_directory, thresholds = printed.runs_directory, _thresholds(apdex)
-    directory = find_record(record, runs_directory=runs_directory)
+    runs_dir, thresholds = printed.runs_dir, _thresholds(apdex)
+    directory = find_record(record, runs_dir=runs_dir)
     if output != STDOUT or printed.as_json:
         _require_ended(directory if printed.as_json or output is None else Path(output))
-    result = open_result(directory, runs_directory=runs_directory, apdex=thresholds)
+    result = open_result(directory, runs_dir=runs_dir, apdex=thresholds)
     if printed.as_json or (format == "html" and output is None):
         result.write(language)
         with printing():

@@ -38,7 +38,7 @@ def scan(
         loaded = opt.loaded(workload, load, changes={"scans.answer_within": said.within})
         directory, restarts = None, not said.warm
     else:
-        directory = find_record(resume, runs_directory=options.runs_directory)
+        directory = find_record(resume, runs_dir=options.runs_dir)
         found = resumption(directory, kinds=(SCAN_KIND,))
         loaded, restarts = found.loaded, bool(found.experiment.settings.get("restarts", True))
     result = scan_loaded(loaded, options, restarts=restarts, resume=directory)

@@ -65,7 +65,7 @@ def stat(
         server.uri,
         password=opt.password_source(server.password_file),
         interval_s=said.interval_s,
-        row_count=said.row_count or None,
+        rows=said.row_count or None,
         notice=_notice,
     )
     lines = _json_lines if output.as_json else functools.partial(_table_lines, headings=not said.no_headers)

@@ -130,7 +130,7 @@ def _varied(factors: Sequence[str], connections: str | None) -> Sequence[str]:
 
 def _resumed(name: str, options: Options) -> Result:
     """Goes on with either kind of sweep."""
-    directory = find_record(name, runs_directory=options.runs_directory)
+    directory = find_record(name, runs_dir=options.runs_dir)
     found = resumption(directory, kinds=("sweep", VARY_KIND))
     if found.experiment.kind == VARY_KIND:
         return resumed_vary(directory, options)

@@ -50,7 +50,7 @@ def trend(
     gating.require_gate(output.junit, gated=said.gate is not None)
     if said.newest < 1:
         raise UsageError(f"--newest must be at least 1, but is {said.newest}", hint="write it like --newest 10")
-    least, limit = (
+    least, gate = (
         gating.share_of(said.floor, "--floor"),
         None if said.gate is None else gating.share_of(said.gate, "--gate"),
     )
@@ -58,9 +58,9 @@ def trend(
         said.records or (),
         metrics=tuple(said.metric or TREND_METRICS),
         floor=least,
-        limit=limit,
+        gate=gate,
         newest=said.newest,
-        runs_directory=output.runs_directory,
+        runs_dir=output.runs_dir,
     )
     write_cases(result.cases, output.junit, suite="trend")
     return gating.show_report(result.report, output, error=result.error, html=html)

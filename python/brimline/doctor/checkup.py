@@ -37,7 +37,7 @@ def examine(
     mongod: Path | None = None,
     server_version: str | None = None,
     directory: Path | None = None,
-    runs_directory: Path = Path("runs"),
+    runs_dir: Path = Path("runs"),
     planned: Planned | None = None,
     server: ServerInUse | None = None,
     extra: Iterable[tuple[str, CheckFunction]] = (),
@@ -53,7 +53,7 @@ def examine(
     checks = [
         *_machine(planned),
         *about_server,
-        ("runs_disk", lambda: disk.runs_disk(runs_directory)),
+        ("runs_disk", lambda: disk.runs_disk(runs_dir)),
         *extra,
     ]
     for name, check in checks:

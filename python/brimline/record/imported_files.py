@@ -33,13 +33,13 @@ from brimline.record.scaled import ScaledHistogram
 _Row = TypeVar("_Row", TimeRow, ActiveRow)
 
 
-def write_imported(run: ImportedRun, runs_directory: Path) -> ImportedRun:
-    """Writes a new record directory in `runs_directory`; the run with its directory.
+def write_imported(run: ImportedRun, runs_dir: Path) -> ImportedRun:
+    """Writes a new record directory in `runs_dir`; the run with its directory.
 
     Raises RecordError; then nothing is left behind.
     """
     identity = run.sources[0].sha256[:8]
-    directory = create_run_directory(runs_directory, name=run.name, plan_hash=identity, kind=KIND)
+    directory = create_run_directory(runs_dir, name=run.name, plan_hash=identity, kind=KIND)
     try:
         replace_text(directory / OPERATIONS_FILE, _csv(TimeRow, run.rows))
         replace_text(directory / INTERVALS_FILE, _csv(ActiveRow, run.active))

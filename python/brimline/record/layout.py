@@ -55,9 +55,9 @@ def slug(name: str) -> str:
 
 
 def create_run_directory(
-    runs_directory: Path, *, name: str, plan_hash: str, kind: str = "", now: datetime | None = None
+    runs_dir: Path, *, name: str, plan_hash: str, kind: str = "", now: datetime | None = None
 ) -> Path:
-    """Makes `<UTC time>-[<kind>-]<name>-<hash>` in `runs_directory`, which is made too when missing.
+    """Makes `<UTC time>-[<kind>-]<name>-<hash>` in `runs_dir`, which is made too when missing.
 
     Two runs that start in the same second get different directories: making a directory is atomic, and the
     second one to try appends `-2`. Raises RecordError when nothing can be made there.
@@ -65,17 +65,17 @@ def create_run_directory(
     time = (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ").lower()
     stem = "-".join(part for part in (time, kind, slug(name), plan_hash) if part)
     try:
-        runs_directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+        runs_dir.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
         for attempt in range(1, _ATTEMPTS_MAX):
-            directory = runs_directory / (stem if attempt == 1 else f"{stem}-{attempt}")
+            directory = runs_dir / (stem if attempt == 1 else f"{stem}-{attempt}")
             try:
                 directory.mkdir(mode=DIRECTORY_MODE)
             except FileExistsError:
                 continue
             return directory
     except OSError as error:
-        raise unwritable(runs_directory, error) from error
-    raise RecordError(f"too many runs named {stem} in {runs_directory}", hint="choose another place with --runs-dir")
+        raise unwritable(runs_dir, error) from error
+    raise RecordError(f"too many runs named {stem} in {runs_dir}", hint="choose another place with --runs-dir")
 
 
 def require_room_for_records(*directories: Path) -> None:

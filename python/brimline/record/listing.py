@@ -38,14 +38,14 @@ class RecordEntry:
     problem: str
 
 
-def list_records(runs_directory: Path) -> list[RecordEntry]:
-    """Every run and experiment directly in `runs_directory`, oldest first.
+def list_records(runs_dir: Path) -> list[RecordEntry]:
+    """Every run and experiment directly in `runs_dir`, oldest first.
 
     Empty when there is no such directory.
     """
-    if not runs_directory.is_dir():
+    if not runs_dir.is_dir():
         return []
-    entries = [entry for path in runs_directory.iterdir() if (entry := _entry(path)) is not None]
+    entries = [entry for path in runs_dir.iterdir() if (entry := _entry(path)) is not None]
     return sorted(entries, key=_order)
 
 

@@ -393,7 +393,7 @@ def test_a_checkup_asks_what_suits_the_server_that_will_be_used(
         {"server": ServerInUse(deployment=FAR, free_bytes=None)},
     ]
     for given in cases:
-        assert "transparent_huge_pages" in [check.name for check in examine(runs_directory=tmp_path, **given)]
+        assert "transparent_huge_pages" in [check.name for check in examine(runs_dir=tmp_path, **given)]
     assert asked == ["8.0.4", None, "99.1", FAR]
 
 
@@ -415,7 +415,7 @@ def test_a_mongod_that_hangs_is_asked_once_and_said_to_give_no_answer(
     program.chmod(0o755)
     monkeypatch.setattr(binary, "VERSION_DEADLINE_S", 2.0)
     monkeypatch.setattr(processor, "STEAL_WINDOW_S", 0.0)
-    by_name = {check.name: check for check in examine(mongod=program, runs_directory=tmp_path)}
+    by_name = {check.name: check for check in examine(mongod=program, runs_dir=tmp_path)}
     _expect(by_name["mongod"], Status.FAIL, f"{program} --version gave no answer within 2 s")
     assert by_name["mongod"].hint
     assert by_name["transparent_huge_pages"].status is Status.UNKNOWN
@@ -527,7 +527,7 @@ def test_a_whole_checkup_runs_here_and_a_check_that_breaks_does_not_end_it(tmp_p
         examine(
             mongod=tmp_path / "none",
             directory=tmp_path,
-            runs_directory=tmp_path,
+            runs_dir=tmp_path,
             extra=[("bad", broken), ("ceiling", lambda: extra)],
         )
     )
@@ -542,7 +542,7 @@ def test_a_whole_checkup_runs_here_and_a_check_that_breaks_does_not_end_it(tmp_p
 
 def test_what_a_workload_needs_is_held_against_what_there_is(tmp_path: Path) -> None:
     planned = Planned(data_bytes=1 << 60, connections=50_000, threads=2)
-    by_name = {check.name: check for check in examine(directory=tmp_path, runs_directory=tmp_path, planned=planned)}
+    by_name = {check.name: check for check in examine(directory=tmp_path, runs_dir=tmp_path, planned=planned)}
     assert by_name["server_disk"].status is Status.FAIL
     assert by_name["open_files"].figures.get("needed_files", 50_128) == 50_128
 
@@ -555,7 +555,7 @@ def test_a_workload_that_reads_elsewhere_needs_sockets_for_both() -> None:
 
 def test_with_a_server_given_nothing_is_said_of_one_of_our_own(tmp_path: Path) -> None:
     server = ServerInUse(deployment=FAR, free_bytes=GIB)
-    by_name = {check.name: check for check in examine(runs_directory=tmp_path, server=server)}
+    by_name = {check.name: check for check in examine(runs_dir=tmp_path, server=server)}
     assert not by_name.keys() & {"mongod", "data_directory"}
     assert "192.0.2.1" in by_name["server_disk"].evidence
 

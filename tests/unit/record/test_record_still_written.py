@@ -48,8 +48,8 @@ def experiment(directory: Path) -> ExperimentWriter:
     return ExperimentWriter(directory, kind="sweep", name="x", settings={}, spec_text="", environment={})
 
 
-def listed(runs_directory: Path) -> list[str]:
-    return [entry.ended_by for entry in list_records(runs_directory)]
+def listed(runs_dir: Path) -> list[str]:
+    return [entry.ended_by for entry in list_records(runs_dir)]
 
 
 def test_a_run_is_running_until_it_is_sealed(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_directory_that_cannot_be_entered_hides_no_other(tmp_path: Path, monke
     problems = {entry.directory.name: entry.problem for entry in list_records(tmp_path)}
     assert problems == {"mine": "", "theirs": f"can't read {theirs / 'experiment.json'}: permission denied"}
     with pytest.raises(RecordError, match="permission denied"):
-        find_record(theirs, runs_directory=tmp_path)
+        find_record(theirs, runs_dir=tmp_path)
 
 
 def test_what_cannot_be_opened_is_not_held(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_a_refused_query_then_a_contradiction_then_a_broken_expectation(tmp_path
 
 def test_it_can_be_opened_again_also_when_it_was_cut_short(tmp_path: Path) -> None:
     make_scan(tmp_path / "scan", ended_by="interrupt")
-    opened = open_result(tmp_path / "scan", runs_directory=tmp_path)
+    opened = open_result(tmp_path / "scan", runs_dir=tmp_path)
     assert isinstance(opened, ScanResult)
     assert [badge.text for badge in opened.report.verdict.badges] == [
         "not as expected",

@@ -141,7 +141,7 @@ def test_runs_that_sent_what_was_planned_are_compared_as_ever(on_time: RunRecord
 def test_no_gate_passes_for_what_was_never_sent(tmp_path: Path) -> None:
     """Both sides are the same, and their p99 lies among what never went out."""
     a, b = ([record_at(tmp_path / f"{side}{number}", 20_000.0).directory for number in (1, 2)] for side in "ab")
-    result = compare(a, b, limits={"p99": 0.05})
+    result = compare(a, b, gate={"p99": 0.05})
     assert [case.verdict for case in result.cases] == [GateVerdict.INCONCLUSIVE] * 5
     assert result.error is not None and result.error.exit_code == 4
     assert "a1 (A) sent 179 960 of the 200 000 planned" in result.error.message

@@ -22,7 +22,7 @@ class RecordOptions(Group):
 
     title: ClassVar[str] = "Output"
 
-    runs_directory: Path = option(
+    runs_dir: Path = option(
         "--runs-dir", "DIR", "Where records go; default: runs, or BRIMLINE_RUNS_DIR.", factory=default_runs_directory
     )
     language: str = option(
