@@ -10,6 +10,7 @@ from typing import Literal
 
 from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
+from brimline.analysis.lateness import LAG_CHECK, LAG_SHARE_SPOILS, LAG_SHARE_TOLD
 from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.unsent import not_begun
@@ -63,6 +64,8 @@ class ComparedRun:
     are None in a record that was never sealed. The `distribution` is of all that was due.
     `bounds`: by quantile of the `distribution`, what the run's own report gives as a bound (≥) because too few
     operations lie above it; None where not even that is known.
+    `lag_shares`: by quantile of an open loop's response time, how much of it lag of the generator may be; a figure of
+    which it may be most is absent from `figures`.
     """
 
     name: str
@@ -78,6 +81,11 @@ class ComparedRun:
     broken: bool = False
     totals: Totals | None = None
     unsent: str = ""
+    lag_shares: Mapping[float, float] = field(default_factory=dict)
+
+    def spoilt(self, quantile: float) -> bool:
+        """Whether lag of the generator may be most of the response time at `quantile`."""
+        return self.lag_shares.get(quantile, 0.0) >= LAG_SHARE_SPOILS
 
     def with_problem(self, problem: str) -> "ComparedRun":
         """The same run, which proves nothing for one more reason."""
@@ -97,6 +105,8 @@ _QUANTILES = (("p50", 0.5, True), ("p95", 0.95, True), ("p99", 0.99, True), ("p9
 """Name, quantile, and whether it has a say in the overall verdict."""
 
 
+METRIC_QUANTILES = {name: quantile for name, quantile, _ in _QUANTILES}
+"""The quantiles that are metrics, by their key."""
 _CLOCK_LABELS = {"service": "Service {quantile}", "response": "Response {quantile}"}
 METRIC_KEYS = ("throughput", *(name for name, _, _ in _QUANTILES), "errors", "client_cpu", "server_cpu")
 """The keys of all metrics, as users name them."""
@@ -136,6 +146,7 @@ def compared_run(
     clock = clock_of(kind)
     distribution = merge_buckets(list(due_buckets(record, clock).values()))
     latency = observation.response if clock == "response" else observation.service
+    shares = lag_shares(observation) if clock == "response" else {}
     summary = record.summary
     return ComparedRun(
         name=record.directory.name,
@@ -144,13 +155,14 @@ def compared_run(
         environment=record.environment,
         kind=kind,
         started_ns=summary.get("started_unix_ns") if summary else None,
-        figures=_figures(record, observation, latency, kind),
+        figures=_figures(record, observation, latency, kind, shares),
         distribution=distribution,
         bounds=_bounds(latency),
         problems=_problems(observation, not_asked),
         broken=_broken(observation),
         totals=None if summary is None else _totals(summary, not_begun(record)),
         unsent=observation.unsent,
+        lag_shares=shares,
     )
 
 
@@ -167,7 +179,8 @@ def _totals(summary: Summary, left: int) -> Totals:
 
 
 def _problems(observation: Observation, not_asked: frozenset[str]) -> tuple[str, ...]:
-    """Why a run may not count: it was cut short, or a check failed."""
+    """Why a run may not count: it was cut short, or a check failed. Lag spoils single figures, and not the run."""
+    not_asked |= {LAG_CHECK}
     found = [
         each.evidence for each in observation.findings if each.verdict is Standing.FAIL and each.name not in not_asked
     ]
@@ -182,11 +195,26 @@ def _broken(observation: Observation) -> bool:
     return observation.ended_by == "target_lost" or not failed.isdisjoint(("errors", "samples"))
 
 
-def _figures(record: RunRecord, observation: Observation, latency: Latency | None, kind: LoadKind) -> dict[str, float]:
+def lag_shares(observation: Observation) -> dict[float, float]:
+    """By quantile of the response time, how much of it lag may be, where that is enough to be told."""
+    effects = {
+        quantile: observation.lag_effect(None, quantile) for quantile in (*QUANTILES, *METRIC_QUANTILES.values())
+    }
+    known = {quantile: each.share for quantile, each in effects.items() if each is not None}
+    return {quantile: share for quantile, share in known.items() if share >= LAG_SHARE_TOLD}
+
+
+def _figures(
+    record: RunRecord,
+    observation: Observation,
+    latency: Latency | None,
+    kind: LoadKind,
+    lag_shares: Mapping[float, float],
+) -> dict[str, float]:
     throughput = observation.throughput_ops_per_s
     known: dict[str, float | None] = {
         "throughput": _documents_per_s(record) if kind == "load" else throughput,
-        **_quantiles(latency),
+        **_quantiles(latency, lag_shares),
         "errors": observation.error_rate,
         "client_cpu": observation.client_cpu_ns_per_op,
         "server_cpu": _server_cpu_ns_per_op(observation),
@@ -194,11 +222,18 @@ def _figures(record: RunRecord, observation: Observation, latency: Latency | Non
     return {key: float(value) for key, value in known.items() if value is not None}
 
 
-def _quantiles(latency: Latency | None) -> dict[str, float]:
-    """Those with enough operations beyond them to be figures and not bounds, all of which completed up to them."""
+def _quantiles(latency: Latency | None, lag_shares: Mapping[float, float]) -> dict[str, float]:
+    """Those with enough operations beyond them to be figures and not bounds, all of which completed up to them.
+
+    Without those that are more the generator's than the server's.
+    """
     if latency is None:
         return {}
-    intervals = {name: latency.quantiles[quantile] for name, quantile, _ in _QUANTILES}
+    intervals = {
+        name: latency.quantiles[quantile]
+        for name, quantile in METRIC_QUANTILES.items()
+        if lag_shares.get(quantile, 0.0) < LAG_SHARE_SPOILS
+    }
     return {name: float(each.value_ns) for name, each in intervals.items() if each.enough}
 
 

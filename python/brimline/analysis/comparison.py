@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from brimline.analysis.compared_run import ComparedRun, LoadKind, Metric, metrics
 from brimline.analysis.configuration import Difference, configuration_differences, plan_differences
 from brimline.analysis.judged_change import CLAIMS, ChangeVerdict, adjusted_p_values, change_verdict
+from brimline.analysis.spoilt import lag_warnings, spoilt_metrics
 from brimline.errors import InvalidRun, UsageError
 from brimline.stats.change import RUNS_MIN, Change, absolute_change, geometric_mean, relative_change
-from brimline.stats.quantile_shift import QuantileShift, shift_function
+from brimline.stats.quantile_shift import QUANTILES, QuantileShift, shift_function
 from brimline.wording import Verbatim, joined, message
 
 MARGIN = 0.03
@@ -120,7 +121,11 @@ def compare_runs(
         if not valid:
             reasons = "; ".join(dict.fromkeys(each.reason for each in left_out if each.side == side))
             raise InvalidRun(f"no run of {side} counts: {reasons}", hint="repeat them; brimline show says more of each")
-    found = shift_function([run.distribution for run in valid_a], [run.distribution for run in valid_b])
+    found = shift_function(
+        [run.distribution for run in valid_a],
+        [run.distribution for run in valid_b],
+        quantiles=[each for each in QUANTILES if not any(run.spoilt(each) for run in (*valid_a, *valid_b))],
+    )
     changes, shift = _judged(kind, valid_a, valid_b, found, margin=margin, floors=floors or {})
     unknown = _unknown(kind, changes)
     verdict, reason = _overall(changes, len(valid_a), len(valid_b), unknown)
@@ -358,6 +363,7 @@ def _warnings(
         for run in runs:
             if run.unsent:
                 yield message("{name} ({side}): {evidence}", name=Verbatim(run.name), side=side, evidence=run.unsent)
+    yield from lag_warnings(a, b)
     for each in left_out:
         yield message("{name} ({side}) is left out: {reason}", name=each.name, side=each.side, reason=each.reason)
     if _apart(a, b):
@@ -373,9 +379,11 @@ def _warnings(
         )
     if min(len(a), len(b)) < RUNS_MIN:
         return
-    if few := [each.metric.label for each in changes if each.change is None]:
+    spoilt = {metric.key for run in (*a, *b) for metric in spoilt_metrics(run)}
+    if few := [each.metric.label for each in changes if each.change is None and each.metric.key not in spoilt]:
         yield message("Too few runs have enough operations for: {few}.", few=joined(", ", few))
-    if some := [each.metric.label for each in changes if each.change is not None and not each.of_every_run]:
+    partly = [each.metric for each in changes if each.change is not None and not each.of_every_run]
+    if some := [each.label for each in partly if each.key not in spoilt]:
         yield message(
             "Not every run has the figure, and those without may be the slow ones: {some}.", some=joined(", ", some)
         )

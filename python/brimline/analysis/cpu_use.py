@@ -14,6 +14,9 @@ from brimline.analysis.server_window import ServerWindow
 from brimline.record.model import IntervalRow
 from brimline.units import NS_PER_S
 
+HOST_BUSY_SHARE = 0.90
+"""Share of a host's CPUs from which it counts as full."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorCpu:
@@ -87,6 +90,12 @@ def server_cpu(window: ServerWindow) -> ServerCpu:
         members=_named_cpus(window, "members_cpu_ns_by_name", absent_is_zero=False),
         others=_named_cpus(window, "others_cpu_ns_by_name", absent_is_zero=True),
     )
+
+
+def server_fills_shared_host(server: ServerCpu) -> bool:
+    """Whether generator and server share a host whose CPUs are full, most of it with the server."""
+    full = (server.host_share or 0) >= HOST_BUSY_SHARE
+    return bool(server.shared_host) and full and server.server_is_main_consumer
 
 
 def _named_cpus(window: ServerWindow, column: str, *, absent_is_zero: bool) -> dict[str, float]:

@@ -8,15 +8,18 @@ from brimline.analysis.change_text import change_text, deciding_interval_text, p
 from brimline.analysis.compared_run import METRIC_KEYS, ComparedRun
 from brimline.analysis.comparison import Comparison, LeftOut, MetricChange
 from brimline.analysis.judged_change import ALPHA
+from brimline.analysis.spoilt import SPOILT_ADVICE, is_spoilt, spoilt_text
 from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change
 from brimline.units import format_count, format_percentage, parse_percentage
-from brimline.wording import Verbatim, message
+from brimline.wording import Verbatim, joined, message
 
 GATED_BY_DEFAULT = ("throughput", "p99")
 """What a limit without a name is for. Errors have a limit of their own, in points: a share of almost nothing."""
 
 LOWER_RATE = "offer a rate that every run can send"
 """What helps where operations never went out: more such runs would not."""
+MORE_RUNS = "more runs a side narrow the interval"
+"""What helps where nothing is wrong with the runs."""
 
 
 class GateVerdict(StrEnum):
@@ -40,7 +43,7 @@ class GateCase:
     verdict: GateVerdict
     text: str
     kind: str = ""
-    advice: str = "more runs a side narrow the interval"
+    advice: str = MORE_RUNS
     change: Change | None = None
     adjusted_p: float | None = None
     limit: float | None = None
@@ -69,7 +72,7 @@ def gate(comparison: Comparison, limits: Mapping[str, float]) -> tuple[GateCase,
         return ()
     by_key = {each.metric.key: each for each in comparison.changes}
     return (
-        *(_case(key, by_key.get(key), limit) for key, limit in limits.items()),
+        *(_case(key, by_key.get(key), limit, _spoilt(comparison, key)) for key, limit in limits.items()),
         *(_broken_case(each) for each in comparison.left_out if each.broken),
         *(
             _unsent_case(run, side)
@@ -108,8 +111,17 @@ def overall(cases: Sequence[GateCase]) -> GateVerdict:
     return next((each for each in (GateVerdict.FAIL, GateVerdict.INCONCLUSIVE) if each in verdicts), GateVerdict.PASS)
 
 
-def _case(key: str, found: MetricChange | None, limit: float) -> GateCase:
+def _spoilt(comparison: Comparison, key: str) -> str:
+    """Why a metric is left out of a run, of the first that lacks it; "" where lag spoils it in none."""
+    run = next((run for run in (*comparison.a, *comparison.b) if is_spoilt(run, key)), None)
+    return "" if run is None else message("{name}: {evidence}", name=Verbatim(run.name), evidence=spoilt_text(run))
+
+
+def _case(key: str, found: MetricChange | None, limit: float, spoilt: str) -> GateCase:
+    """`spoilt`: why a run has no such figure, if lag of the generator is why."""
     allowed = format_percentage(limit)
+    if spoilt and (found is None or found.change is None):
+        return GateCase(name=key, limit=limit, verdict=GateVerdict.INCONCLUSIVE, text=spoilt, advice=SPOILT_ADVICE)
     if found is None:
         return GateCase(
             name=key,
@@ -137,10 +149,13 @@ def _case(key: str, found: MetricChange | None, limit: float) -> GateCase:
     )
     if not found.of_every_run:
         text = message("{text}; not every run has this figure", text=text)
+    if spoilt:
+        text = joined("; ", [text, spoilt])
     return GateCase(
         name=key,
         verdict=_verdict(worse.value, worse.inner_high, found, limit),
         text=text,
+        advice=SPOILT_ADVICE if spoilt else MORE_RUNS,
         change=found.change,
         adjusted_p=found.adjusted_p,
         limit=limit,

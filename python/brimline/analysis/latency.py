@@ -140,28 +140,6 @@ def part_latency(record: RunRecord, operation: str, part: str) -> Latency | None
     return _latency(times.buckets(), QUANTILES, batches=batches, waited=(), seed=record.plan.seed)
 
 
-def own_late_share(record: RunRecord, later_than_ns: float) -> float:
-    """Share of the operations that the generator itself sent later than due by more than this; 0 without any lag.
-
-    Those that waited for a connection don't count. Records of before their lag was kept say only how many they were,
-    and then each counts as one of the late.
-    """
-    lags = merge_buckets([each.buckets() for (_, clock), each in record.histograms.items() if clock == "lag"])
-    waits = merge_buckets([each.buckets() for (_, of), each in record.breakdown.items() if of == "held_back_lag"])
-    if not lags:
-        return 0.0
-    waited = _later(waits, later_than_ns) if waits else _held_back(record)
-    return max(0, _later(lags, later_than_ns) - waited) / sum(count for _, count in lags)
-
-
-def _later(lags: Buckets, than_ns: float) -> int:
-    return sum(count for lag_ns, count in lags if lag_ns > than_ns)
-
-
-def _held_back(record: RunRecord) -> int:
-    return sum(row["held_back"] for row in record.operations if row["phase"] == "measure")
-
-
 def _batches(record: RunRecord, clock: str, operation: str | None = None) -> list[Buckets]:
     """The measured window cut into stretches of time, all operations merged, or one kind."""
     if record.batches is not None:

@@ -9,14 +9,15 @@ from brimline.analysis.acknowledgement import Acknowledgement, acknowledgement
 from brimline.analysis.checkpoints import checkpoint_duration_s
 from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, server_cpu
 from brimline.analysis.finding import Finding, Standing
-from brimline.analysis.latency import Latency, latencies, own_late_share
+from brimline.analysis.latency import Latency, latencies
+from brimline.analysis.lateness import LagEffect, Lateness, lateness
 from brimline.analysis.objective import LatencyKey, LatencyObjective, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
 from brimline.analysis.silence import Silence, longest_silence
 from brimline.analysis.steady import SteadyState, counted, steady_state
 from brimline.analysis.unsent import places_kept_unsent, server_gone_ns
-from brimline.analysis.validity import LAG_PART_OF_RESPONSE_MAX, RunFigures, validity
+from brimline.analysis.validity import RunFigures, validity
 from brimline.analysis.window import done_in_window
 from brimline.plan.pacing import describe_load, offered_mean
 from brimline.record.model import CLOCKS, Clock, IntervalRow, OperationRow, RunRecord
@@ -84,6 +85,11 @@ class Observation:
     server_gone_ns: int = 0
     places_kept_unsent: bool = False
     silence: Silence | None = None
+    lateness: Lateness | None = None  # of an open loop against a server
+
+    def lag_effect(self, operation: str | None, quantile: float) -> LagEffect | None:
+        """What lag of the generator makes of a response time; None where it makes nothing, or isn't its own."""
+        return None if self.lateness is None else self.lateness.effect(operation, quantile)
 
     def quantile(self, key: LatencyKey) -> QuantileInterval | None:
         """The figure that an objective is about; None where it was not seen."""
@@ -149,14 +155,13 @@ def observe(
     throughput_ops_per_s = answered_in_window / measured_s if measured_s else 0.0
     held_back_share = sum(row["held_back"] for row in due_operations) / sent if sent else None
     mean_in_flight = sum(row["in_flight_ns"] for row in window) / (measured_s * 1e9) if measured_s else 0.0
+    late = lateness(record, found["response"], service=service, lag=lag, held_back_share=held_back_share, server=server)
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
         mean_in_flight=mean_in_flight,
         held_back_share=held_back_share,
-        own_late_share=own_late_share(record, service.p50_ns) if service and service.p50_ns is not None else 0.0,
-        own_decisive_share=own_late_share(record, LAG_PART_OF_RESPONSE_MAX * response.completed_p99_ns)
-        if response
-        else 0.0,
+        lateness=late,
+        response_in_time=_in_time(found["response"], objectives),
         error_rate=_share(sum(row["failed"] for row in due_operations), finished),
         miss_rate=_share(sum(row["miss"] for row in due_operations), finished),
         service=service,
@@ -202,7 +207,16 @@ def observe(
         server_gone_ns=server_gone_ns(record),
         places_kept_unsent=places_kept_unsent(record, held_back_share),
         silence=longest_silence(record),
+        lateness=late,
     )
+
+
+def _in_time(responses: Mapping[str | None, Latency], objectives: Sequence[LatencyObjective]) -> bool:
+    """Whether every limit on a response time is met, and there is one; how sure that is, the verdict says."""
+    limits = [each for each in objectives if each.clock == "response"]
+    known = [responses[each.operation].quantiles[each.quantile] for each in limits if each.operation in responses]
+    met = [seen.value_ns <= each.limit_ns for seen, each in zip(known, limits, strict=False)]
+    return bool(limits) and len(known) == len(limits) and all(met)
 
 
 def _failures(operations: Sequence[OperationRow]) -> dict[str | None, tuple[int, int]]:

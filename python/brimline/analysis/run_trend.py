@@ -8,6 +8,7 @@ from brimline.analysis.compared_run import ComparedRun, Metric, metrics
 from brimline.analysis.comparison import LeftOut
 from brimline.analysis.configuration import Difference, difference_text, typical_differences
 from brimline.analysis.gate import LOWER_RATE, GateCase, GateVerdict, sent_text
+from brimline.analysis.spoilt import SPOILT_ADVICE, is_spoilt, spoilt_text
 from brimline.stats.change import EQUIVALENCE_CONFIDENCE, Change, relative_change
 from brimline.stats.change_points import MAGNITUDE_FLOOR, SEGMENT_MIN, SERIES_MIN, ChangePoint, change_points
 from brimline.units import format_percentage
@@ -121,8 +122,13 @@ def _series(name: str, plan_hash: str, runs: Sequence[ComparedRun], keys: Sequen
         runs=tuple(valid),
         left_out=tuple(left_out),
         all_runs=tuple(runs),
-        trends=tuple(trend for metric in followed if (trend := _trend(metric, valid, floor)).values),
+        trends=tuple(trend for metric in followed if _has_say(trend := _trend(metric, valid, floor), valid)),
     )
+
+
+def _has_say(trend: MetricTrend, valid: Sequence[ComparedRun]) -> bool:
+    """Whether a run has the figure, or the newest would have it but for lag of the generator."""
+    return bool(trend.values) or (bool(valid) and is_spoilt(valid[-1], trend.metric.key))
 
 
 def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricTrend:
@@ -133,6 +139,10 @@ def _trend(metric: Metric, runs: Sequence[ComparedRun], floor: float) -> MetricT
 
 def _case(series: RunSeries, trend: MetricTrend, *, limit: float, newest: int) -> GateCase:
     name = f"{series.name} {series.plan_hash} {trend.metric.key}"
+    newest_run = series.runs[-1]
+    if is_spoilt(newest_run, trend.metric.key):
+        text = message("{name}: {evidence}", name=Verbatim(newest_run.name), evidence=spoilt_text(newest_run))
+        return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=text, advice=SPOILT_ADVICE)
     if not trend.enough:
         return GateCase(name=name, verdict=GateVerdict.INCONCLUSIVE, text=too_few_text(trend),
                         advice="make more runs of the plan, long enough for its percentiles")  # fmt: skip

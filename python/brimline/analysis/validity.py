@@ -8,14 +8,13 @@ from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.followed import following_findings
 from brimline.analysis.kept_in_flight import kept_in_flight
 from brimline.analysis.latency import Latency
+from brimline.analysis.lateness import LAG_CHECK, Lateness, lag_finding
 from brimline.analysis.monitor_cost import monitor_findings
 from brimline.analysis.never_succeeded import error_text, never_succeeded
 from brimline.analysis.outages import outages
-from brimline.analysis.quantile_text import median_text, p99_text
 from brimline.analysis.standstills import standstill_findings
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import (
-    HELD_BACK_SHARE_MAX,
     not_begun,
     server_gone_ns,
     waited_for_places,
@@ -28,31 +27,21 @@ from brimline.plan import Plan, WireTarget
 from brimline.plan.model import MixWork
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
-from brimline.stats.proportion import share_interval
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
-from brimline.units import duration_text, format_count, format_duration, format_percentage, format_rate
+from brimline.units import duration_text, format_count, format_percentage, format_rate
 from brimline.wording import joined, message
 
 GENERATOR_CPU_SHARE_MAX = 0.90
 """Share of wall time from which the busiest engine thread counts as full."""
 HEADROOM_MIN = 2.0
 """How much faster the null target must be than what was measured."""
-OWN_LATE_SHARE_MAX = 0.01
-"""Share of operations that the generator itself sent late, by a median service time or more; above it a p99 is its."""
-OWN_LATE_PART_OF_HELD_BACK_MAX = 0.25
-"""The same as a part of those that waited for a connection: near a server's limit both go together."""
-LAG_PART_OF_RESPONSE_MAX = 0.25
-"""Share of response p99 above which lag of the generator's own decides the figure."""
 UNSTAMPED_SHARE_MAX = 0.001
 """Share of replies without a time of arrival, above which a p99 may be of the generator's looks."""
 MISS_RATE_MAX = 0.01
 """Share of operations without their document, above which keys and data don't belong together."""
 MISS_RATE_VALID_MAX = 0.10
 """Share of operations without their document, above which the run measured something else than the workload."""
-HOST_BUSY_SHARE = 0.90
-"""Share of a host's CPUs from which it counts as full."""
-
-GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", "generator_lag", "kept_in_flight", "standstills"})
+GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", LAG_CHECK, "kept_in_flight", "standstills"})
 """Names of the findings which say that the generator was the limit."""
 
 
@@ -63,8 +52,8 @@ class RunFigures:
     throughput_ops_per_s: float
     mean_in_flight: float
     held_back_share: float | None  # None: nothing that was due in the window was sent
-    own_late_share: float  # of operations that the generator sent late by more than the median service time
-    own_decisive_share: float  # the same by more than LAG_PART_OF_RESPONSE_MAX of the response p99
+    lateness: Lateness | None  # None in a closed loop, and where nothing was recorded of it
+    response_in_time: bool  # whether an objective's limits on response times are met
     error_rate: float
     miss_rate: float
     service: Latency | None
@@ -257,52 +246,13 @@ def generator_headroom(throughput_ops_per_s: float, null_ceiling_ops_per_s: floa
 
 
 def generator_lag(figures: RunFigures) -> Finding:
-    """The generator sent when operations were due.
-
-    Lag counts against the generator when operations that didn't wait for a connection were late by more than the
-    median service time, and by a good part of the response p99. Not when the server itself took the CPUs of a shared
-    host: then the host is what is full. Of so few operations that a p99 has no upper bound, one or two that were late
-    by chance are more than a share of them: there the interval of the share has to be above what is let pass.
-    """
-    name, service, response, lag = "generator_lag", figures.service, figures.response, figures.lag
-    if service is None or response is None or lag is None:
-        return Finding(name, Standing.UNKNOWN, "no lag was recorded")
-    evidence = message("{lag}, service p50 {service}", lag=_lag_text(lag), service=median_text(service))
-    waited = figures.held_back_share or 0.0
-    if figures.own_late_share <= max(OWN_LATE_SHARE_MAX, OWN_LATE_PART_OF_HELD_BACK_MAX * waited):
-        waiting = message("{share} of the operations waited for a free connection", share=format_percentage(waited))
-        return Finding(name, Standing.PASS, waiting if waited > HELD_BACK_SHARE_MAX else evidence)
-    late = round(figures.own_late_share * lag.count)
-    is_thin = lag.p99.high_ns is None and not lag.p99.is_open
-    if is_thin and share_interval(late, lag.count)[0] <= OWN_LATE_SHARE_MAX:
-        evidence = message(
-            "{late} of {count} operations were sent late, too few to tell: {evidence}, largest lag {largest}",
-            late=format_count(late),
-            count=format_count(lag.count),
-            evidence=evidence,
-            largest=format_duration(lag.max_ns),
-        )
-        return Finding(name, Standing.WARN, evidence)
-    evidence = message("the generator sent late: {evidence}", evidence=evidence)
-    if figures.own_decisive_share <= OWN_LATE_SHARE_MAX:
-        return Finding(name, Standing.WARN, evidence)
-    if server_fills_shared_host(figures.server):
-        evidence = message("{evidence}; the server filled the host that both share", evidence=evidence)
-        return Finding(name, Standing.WARN, evidence)
-    return Finding(name, Standing.FAIL, evidence)
-
-
-def _lag_text(lag: Latency) -> str:
-    """The p99 as any other, a figure or a bound; the largest where there are too few operations for either."""
-    if lag.p99.low_ns is None and not lag.missing:
-        return message("lag at most {largest}", largest=format_duration(lag.max_ns))
-    return message("lag p99 {lag}", lag=p99_text(lag))
-
-
-def server_fills_shared_host(server: ServerCpu) -> bool:
-    """Whether generator and server share a host whose CPUs are full, most of it with the server."""
-    full = (server.host_share or 0) >= HOST_BUSY_SHARE
-    return bool(server.shared_host) and full and server.server_is_main_consumer
+    """The generator sent when operations were due, or so nearly that the response p99 doesn't show it."""
+    late, response, lag = figures.lateness, figures.response, figures.lag
+    if late is None or response is None or lag is None:
+        return Finding(LAG_CHECK, Standing.UNKNOWN, "no lag was recorded")
+    return lag_finding(
+        late, lag=lag, response=response, waited=figures.held_back_share or 0.0, in_time=figures.response_in_time
+    )
 
 
 def sent_as_planned(record: RunRecord, held_back_share: float | None) -> list[Finding]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from brimline.analysis.finding import Standing
+from brimline.analysis.lateness import LAG_CHECK
 from brimline.analysis.never_completed import EDGE_OPERATIONS
 from brimline.analysis.objective import P99, ErrorObjective, LatencyObjective, Slo, quantile_name
 from brimline.analysis.observation import Observation
@@ -80,21 +81,72 @@ class Judgement:
 def judge(observation: Observation, slo: Slo) -> Judgement:
     """Validity first, then the objective.
 
-    A generator at its limit doesn't spoil a pass of an open loop: response time counts from the due time, so its
-    lateness only makes the figure worse, and an objective that was met in spite of it is met. In a closed loop it asks
-    less of the server.
+    Lag of the generator is held against each limit that was missed: where the limit could be met without it, the run
+    shows the generator and not the server. A generator at its limit doesn't spoil a pass of an open loop: response
+    time counts from the due time, so its lateness only makes the figure worse, and an objective that was met in spite
+    of it is met. In a closed loop it asks less of the server.
     """
     failed = [each for each in observation.findings if each.verdict is Standing.FAIL]
     judgement = judge_objective(observation, slo)
     late_only = not observation.closed_loop and all(each.name in GENERATOR_CHECKS for each in failed)
-    if failed and not (late_only and judgement.verdict is Verdict.PASS):
-        return Judgement(Verdict.INVALID, tuple(each.evidence for each in failed), judgement.objectives)
+    if judgement.verdict is Verdict.PASS and late_only:
+        return judgement
+    reasons = tuple(each.evidence for each in failed)
+    if observation.closed_loop or any(each.name != LAG_CHECK for each in failed):
+        return Judgement(Verdict.INVALID, reasons, judgement.objectives) if failed else judgement
+    return _without_lag(observation, slo, judgement, reasons)
+
+
+def _without_lag(observation: Observation, slo: Slo, judgement: Judgement, late: tuple[str, ...]) -> Judgement:
+    """What is left of a verdict without the lag of the generator. `late`: why its lag spoils the run's p99, if so.
+
+    What was missed so far that lag can't be why stays missed; where lag may be why, it is the generator that was seen.
+    """
+    missed = [each for each in judgement.objectives if each.verdict is Verdict.FAIL]
+    why = {each.text: _lag_is_why(observation, slo, each, late=bool(late)) for each in missed}
+    firm = tuple(each.evidence for each in missed if not why[each.text])
+    if firm:
+        return Judgement(Verdict.FAIL, firm, judgement.objectives)
+    if reasons := tuple(dict.fromkeys([*late, *(why[each.text] for each in missed)])):
+        return Judgement(Verdict.INVALID, reasons, judgement.objectives)
     return judgement
+
+
+def _lag_is_why(observation: Observation, slo: Slo, missed: ObjectiveResult, *, late: bool) -> str:
+    """Why a limit may be met without the lag, in words; "" where it is missed without it too.
+
+    Lag makes no operation fail and no service time longer. Operations stay behind a generator whose lag is most of the
+    p99 (`late`), and not behind one that is a little late.
+    """
+    if missed.text in {each.text for each in slo.errors}:
+        return ""
+    limit = next((each for each in slo.latencies if each.text == missed.text), None)
+    if limit is None:
+        return missed.evidence if late else ""
+    if limit.clock == "service":
+        return ""
+    seen, effect = observation.quantile(limit.key), observation.lag_effect(limit.operation, limit.quantile)
+    if effect is None or seen is None or seen.known_ns is None:
+        return missed.evidence if late else ""
+    if effect.without_ns > limit.limit_ns:
+        return ""
+    return message(
+        "{evidence}: without the lag of the generator it may be {value}",
+        evidence=missed.evidence,
+        value=format_duration(effect.without_ns),
+    )
 
 
 def proves_nothing(observation: Observation, judgement: Judgement | None) -> bool:
     """Whether no figure of a run may be used. `judgement` is None for a run without an objective to judge."""
     return not observation.valid if judgement is None else judgement.verdict is Verdict.INVALID
+
+
+def why_nothing(observation: Observation, judgement: Judgement | None) -> tuple[str, ...]:
+    """Why no figure of such a run may be used."""
+    if judgement is not None:
+        return judgement.reasons
+    return tuple(each.evidence for each in observation.findings if each.verdict is Standing.FAIL)
 
 
 def judge_objective(observation: Observation, slo: Slo) -> Judgement:

@@ -7,7 +7,7 @@ from typing import Any
 
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
-from brimline.analysis.verdict import Judgement, Verdict, proves_nothing
+from brimline.analysis.verdict import Judgement, Verdict, proves_nothing, why_nothing
 from brimline.errors import BrimlineError, GateFailed, Interrupted, InvalidRun, RecordError, TargetError
 from brimline.execution import RESUME_HINT
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
@@ -121,7 +121,7 @@ class RunResult(Result):
     def _invalid(self) -> InvalidRun | None:
         if not proves_nothing(self.observation, self.judgement):
             return None
-        reasons = [each.evidence for each in self.observation.findings if each.verdict.value == "fail"]
+        reasons = why_nothing(self.observation, self.judgement)
         return InvalidRun(f"the run proves nothing: {self._with_unsent(reasons)}", hint=self.where_to_look)
 
     @property

@@ -96,10 +96,11 @@ def without_never(buckets: Buckets) -> Buckets:
 
 def quantile_of(buckets: Buckets, quantile: float) -> int:
     """The smallest value that at least `quantile` of all values don't exceed. Raises ValueError if empty."""
-    return _value_at_rank(buckets, _rank(_count(buckets), quantile))
+    return _value_at_rank(buckets, rank_of(_count(buckets), quantile))
 
 
-def _rank(count: int, quantile: float) -> int:
+def rank_of(count: int, quantile: float) -> int:
+    """The rank, from 1, of the smallest value that at least `quantile` of `count` values don't exceed."""
     return max(1, math.ceil(round(quantile * count, 6)))
 
 
@@ -157,8 +158,8 @@ def quantile_intervals(
     count, completed_count = _count(buckets), _count(completed)
     never = count - completed_count
     unknown = never - _count(waited)
-    soonest = _Ranked(merge_buckets([completed, waited, [(0, unknown)]]) if never else buckets)
-    latest = _Ranked(buckets)
+    soonest = Ranked(merge_buckets([completed, waited, [(0, unknown)]]) if never else buckets)
+    latest = Ranked(buckets)
     resampled = _resampled(batches, wanted, never=never, waited=waited, seed=seed)
     found = []
     for place, quantile in enumerate(wanted):
@@ -168,7 +169,7 @@ def quantile_intervals(
         if resampled is not None:
             low = None if low is None else min(low, resampled[0][place])
             high = None if high is None else max(high, resampled[1][place])
-        value = latest.value_at(_rank(count, quantile))
+        value = latest.value_at(rank_of(count, quantile))
         found.append(
             QuantileInterval(
                 quantile=quantile,
@@ -223,12 +224,17 @@ def _count(buckets: Buckets) -> int:
     return sum(each for _, each in buckets)
 
 
-class _Ranked:
+class Ranked:
     """A histogram whose values are asked for by rank many times."""
 
     def __init__(self, buckets: Buckets) -> None:
         table = _table(buckets)
         self._values, self._seen = table[:, 0], np.cumsum(table[:, 1])
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return int(self._seen[-1]) if len(self._seen) else 0
 
     def value_at(self, rank: int) -> int:
         """The value of this rank, from 1. Raises ValueError where there are fewer."""

@@ -2,6 +2,7 @@
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
 from brimline.analysis.finding import Standing
+from brimline.analysis.lateness import lag_text
 from brimline.analysis.observation import Observation
 from brimline.analysis.validity import GENERATOR_CHECKS, GENERATOR_CPU_SHARE_MAX, generator_headroom
 from brimline.units import format_percentage
@@ -33,13 +34,18 @@ def generator(observation: Observation, *, null_ceiling_ops_per_s: float | None 
 def generator_limits(observation: Observation, *, null_ceiling_ops_per_s: float | None = None) -> tuple[str, ...]:
     """Why the generator and not the target was the limit; empty when it was not.
 
-    `null_ceiling_ops_per_s` counts where the observation was made without knowing it.
+    Lag is held against the server's median too (see `Lateness.limits`), whatever it changes of the figures: a search
+    asks for more next. `null_ceiling_ops_per_s` counts where the observation was made without knowing it.
     """
     found = [
         each.evidence
         for each in observation.findings
         if each.name in GENERATOR_CHECKS and each.verdict is Standing.FAIL
     ]
+    late, lag, response = observation.lateness, observation.lag, observation.response
+    if late is not None and lag is not None and response is not None and late.limits:
+        evidence = lag_text(lag, response, late.effects[None, 0.99])
+        found.append(message("the generator sent late: {evidence}", evidence=evidence))
     headroom = generator_headroom(observation.throughput_ops_per_s, null_ceiling_ops_per_s)
-    found += [each.evidence for each in headroom if each.evidence not in found]
-    return tuple(found)
+    found += [each.evidence for each in headroom]
+    return tuple(dict.fromkeys(found))

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
+from brimline.analysis.cpu_use import HOST_BUSY_SHARE
 from brimline.analysis.observation import Observation
-from brimline.analysis.validity import HOST_BUSY_SHARE
 from brimline.units import format_percentage
 from brimline.wording import Verbatim, joined, message
 

@@ -2,8 +2,8 @@
 
 from brimline.analysis.bottleneck.evidence import BottleneckKind, Evidence, Fullness, fullness
 from brimline.analysis.bottleneck.host import host_text, others_fill_host
+from brimline.analysis.cpu_use import HOST_BUSY_SHARE, server_fills_shared_host
 from brimline.analysis.observation import Observation
-from brimline.analysis.validity import HOST_BUSY_SHARE, server_fills_shared_host
 from brimline.units import format_percentage
 from brimline.wording import message
 

@@ -10,7 +10,7 @@ from brimline.analysis.judged_change import CLAIMS, ChangeVerdict
 from brimline.experiments.knee import Band, Knee, Level, find_knee, recommended_band
 from brimline.experiments.settings import SweepSettings
 from brimline.experiments.vary.factors import CONNECTIONS, WORKLOAD, Factor
-from brimline.experiments.vary.order import Levels, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
+from brimline.experiments.vary.order import Levels, RunOutcome, Vary, VaryEnd, VaryLoad, VarySettings, VaryTrial, narrow
 from brimline.units import format_count
 from brimline.wording import Message, Verbatim, joined, message
 
@@ -25,7 +25,8 @@ CURVE_LEVELS_MIN = 3
 class Cell:
     """One combination, or one load: means by metric key over the runs that count.
 
-    `left_out` are the blocks that gave it no value, each with the reason. `precise`: the mean throughput is known as
+    `left_out` are the blocks that gave it no value, each with the reason, `spoilt` those of which single figures are
+    left out. `precise`: the mean throughput is known as
     well as was asked for. `took_s`: how long each load took.
     """
 
@@ -34,6 +35,7 @@ class Cell:
     left_out: tuple[str, ...]
     precise: bool
     took_s: tuple[float, ...] = ()
+    spoilt: tuple[str, ...] = ()
 
     @property
     def throughput(self) -> Mean | None:
@@ -143,6 +145,11 @@ def _cell(
                 reason=joined("; ", trial.reasons),
             )
             for block, trial in sorted(last.items())
+        ),
+        spoilt=tuple(
+            message("block {block}: {reason}", block=format_count(each.probe.block), reason=joined("; ", each.reasons))
+            for each in made
+            if each.outcome is RunOutcome.COUNTS and each.reasons
         ),
         precise=narrow([run.figures["throughput"] for run in own], settings.precision),
     )

@@ -153,6 +153,8 @@ class VaryProbe:
 class VaryTrial:
     """A run that was made. `figures` by metric key, empty where it proves nothing, for `reasons`.
 
+    The `reasons` of one that counts are why lag of the generator spoils single figures, which are absent.
+
     `server` tells which runs had the same server, counted from 1. `took_s`: by the wall clock, starting and loading
     the server included.
     """

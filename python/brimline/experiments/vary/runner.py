@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from brimline.analysis.bottleneck import generator_limits
 from brimline.analysis.compared_run import compared_run
 from brimline.analysis.finding import Standing
+from brimline.analysis.lateness import LAG_CHECK
 from brimline.analysis.observation import Observation, observe
+from brimline.analysis.spoilt import spoilt_text
 from brimline.analysis.validity import GENERATOR_CHECKS
 from brimline.errors import Interrupted
 from brimline.execution import MakeDirectory, ProgressSink, RunContext, StopToken, execute, putting_back
@@ -30,6 +31,7 @@ from brimline.experiments.vary.order import (
 from brimline.plan import Plan
 from brimline.record import ExperimentWriter, RunRecord
 from brimline.units import NS_PER_S
+from brimline.wording import joined
 
 LOAD_STAGE = "load"
 RUN_STAGE = "run"
@@ -115,15 +117,21 @@ def read_vary_trial(
         for finding in observation.findings
         if finding.verdict is Standing.FAIL and finding.name not in GENERATOR_CHECKS
     ]
-    limits = generator_limits(observation)
+    limits = [
+        finding.evidence
+        for finding in observation.findings
+        if finding.verdict is Standing.FAIL and finding.name in GENERATOR_CHECKS - {LAG_CHECK}
+    ]
     outcome = RunOutcome.INVALID if broken else RunOutcome.CLIENT_LIMITED if limits else RunOutcome.COUNTS
     counts = outcome is RunOutcome.COUNTS
+    run = compared_run(record, observation=observation)
+    spoilt = [text for text in (spoilt_text(run),) if text and counts]
     return VaryTrial(
         probe=probe,
         ended_by=record.ended_by,
         outcome=outcome,
-        figures=compared_run(record, observation=observation).figures if counts else {},
-        reasons=tuple(dict.fromkeys([*broken, *limits])),
+        figures=run.figures if counts else {},
+        reasons=tuple(dict.fromkeys([*broken, *limits, *spoilt])),
         server=server,
         server_version=str((record.environment.get("server") or {}).get("version") or ""),
         took_s=took_s,
@@ -181,7 +189,8 @@ def _run(
         record = execute(setup.plan, directory=directory, title=title, context=setup.context)
     observation = observe(record)
     trial = read_vary_trial(probe, record, server=server, observation=observation)
-    outcome = trial.reasons[0] if trial.reasons else describe_outcome(observation)
+    counts = trial.outcome is RunOutcome.COUNTS
+    outcome = joined("; ", [*([describe_outcome(observation)] if counts else []), *trial.reasons[:1]])
     work.writer.event("trial", directory=directory.name, outcome=outcome)
     work.progress.outcome(f"{title}: {outcome}")
     return directory, trial

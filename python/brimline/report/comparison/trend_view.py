@@ -6,6 +6,7 @@ from brimline.analysis.change_text import change_text, interval_text
 from brimline.analysis.configuration import Difference, configuration_differences, difference_text
 from brimline.analysis.gate import GateCase, GateVerdict, overall
 from brimline.analysis.run_trend import MetricTrend, RunSeries, too_few_text
+from brimline.analysis.spoilt import spoilt_metrics, spoilt_text
 from brimline.record.environment import brimline_version
 from brimline.report.comparison.as_json import trend_document
 from brimline.report.comparison.charts import trend_chart
@@ -188,7 +189,12 @@ def _series(series: RunSeries, number: int) -> Section:
         message("{name}: {evidence}", name=Verbatim(run.name), evidence=run.unsent) for run in series.runs if run.unsent
     ]
     left_out = [message("{name} is left out: {reason}", name=each.name, reason=each.reason) for each in series.left_out]
-    texts: list[Block] = [Text(text=text, tone="warn") for text in (*unsent, *left_out)]
+    spoilt = [
+        message("{name}: {evidence}", name=Verbatim(run.name), evidence=spoilt_text(run))
+        for run in series.runs
+        if spoilt_metrics(run)
+    ]
+    texts: list[Block] = [Text(text=text, tone="warn") for text in (*unsent, *left_out, *spoilt)]
     texts += [Text(text=too_few_text(trend), tone="muted") for trend in series.trends if not trend.enough]
     if not series.trends:
         texts.append(Text(text="No run that counts has a figure that is followed.", tone="muted"))

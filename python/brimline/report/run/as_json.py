@@ -14,7 +14,7 @@ from brimline.analysis.outages import outages_of
 from brimline.analysis.silence import Silence
 from brimline.analysis.steady import SteadyState
 from brimline.analysis.unsent import not_begun
-from brimline.analysis.verdict import Judgement, judge_objective, proves_nothing
+from brimline.analysis.verdict import Judgement, judge_objective, proves_nothing, why_nothing
 from brimline.record.model import CLOCKS, OperationRow, RunRecord
 from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
@@ -110,8 +110,7 @@ def _held_document(held: Held, slo: Slo | None) -> dict[str, Any]:
 def verdict_document(observation: Observation, judgement: Judgement | None) -> dict[str, Any]:
     """`value` is pass, fail, inconclusive or invalid, null without an objective."""
     if proves_nothing(observation, judgement):
-        reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
-        return {"value": "invalid", "reasons": reasons}
+        return {"value": "invalid", "reasons": list(why_nothing(observation, judgement))}
     if judgement is None:
         return {"value": None, "reasons": []}
     return {"value": judgement.verdict.value, "reasons": list(judgement.reasons)}

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
+from brimline.analysis.compared_run import METRIC_QUANTILES, lag_shares, metrics
+from brimline.analysis.finding import Standing
 from brimline.analysis.held import Held
-from brimline.analysis.objective import Slo
+from brimline.analysis.lateness import LAG_CHECK, LAG_SHARE_SPOILS
+from brimline.analysis.objective import P99, Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.quantile_text import interval_text, median_text, p99_text
 from brimline.analysis.silence import is_told
 from brimline.analysis.steady import Steadiness
-from brimline.analysis.verdict import Judgement, ObjectiveResult, Verdict, judge_objective, proves_nothing
+from brimline.analysis.verdict import Judgement, ObjectiveResult, Verdict, judge_objective, proves_nothing, why_nothing
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord
 from brimline.report import blocks
@@ -157,10 +160,9 @@ def _judgement_sentence(
     record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None
 ) -> str:
     if proves_nothing(observation, judgement):
-        reasons = [finding.evidence for finding in observation.findings if finding.verdict.value == "fail"]
         unit = "documents/s" if is_load(record) else "ops/s"
         rate = format_rate(_headline_rate(record, observation), unit=unit)
-        why = capitalised(joined("; ", reasons))
+        why = capitalised(joined("; ", why_nothing(observation, judgement)))
         return message("{reasons}. Seen, and not to be used: {rate}.", reasons=why, rate=rate)
     if judgement is None:
         if figures := load_figures(record):
@@ -173,7 +175,8 @@ def _judgement_sentence(
         if slo is not None and record.closed_loop:
             return "Measured, and not judged by its objective: a closed loop has no response time."
         return "Measured, without an objective to judge it by."
-    if judgement.verdict is Verdict.PASS and not observation.valid:
+    failed = {each.name for each in observation.findings if each.verdict is Standing.FAIL}
+    if judgement.verdict is Verdict.PASS and failed - {LAG_CHECK}:
         late = (
             "The objective is met in spite of a late generator, which only makes response times longer. "
             "Comparisons and trends leave this run out."
@@ -181,7 +184,7 @@ def _judgement_sentence(
         decided = judgement.shown is not None and judgement.shown.basis
         return late if record.complete and not decided else joined(" ", [late, _met(record, observation, judgement)])
     if judgement.verdict is Verdict.PASS:
-        return _met(record, observation, judgement)
+        return joined(" ", [_met(record, observation, judgement), *_late(observation)])
     words = {Verdict.FAIL: "The objective is missed", Verdict.INCONCLUSIVE: "The run can't tell"}
     what = words.get(judgement.verdict, "The run proves nothing")
     return message("{what}: {reasons}.", what=what, reasons=joined("; ", judgement.reasons))
@@ -198,6 +201,29 @@ def _met(record: RunRecord, observation: Observation, judgement: Judgement) -> s
         if planned is not None:
             met = message("{met} of {planned} planned", met=met, planned=format_duration(planned))
     return message("{met}: {basis}.", met=met, basis=basis) if basis else message("{sentence}.", sentence=met)
+
+
+def _late(observation: Observation) -> list[str]:
+    """What comparisons make of a run that met its objective although lag may be most of its p99."""
+    shares, response = lag_shares(observation), observation.response
+    if response is None or shares.get(P99, 0.0) < LAG_SHARE_SPOILS:
+        return []
+    spoilt = [
+        each
+        for each in metrics("open loop")
+        if (quantile := METRIC_QUANTILES.get(each.key)) is not None
+        and shares.get(quantile, 0.0) >= LAG_SHARE_SPOILS
+        and response.quantiles[quantile].is_figure
+    ]
+    if not spoilt:
+        return []
+    sentence = message(
+        "The generator was late, which only makes response times longer: its lag may be {share} of the response p99, "
+        "so that comparisons and trends leave out {figures}.",
+        share=format_percentage(shares[P99]),
+        figures=joined(", ", (each.label for each in spoilt)),
+    )
+    return [sentence]
 
 
 def _badges(record: RunRecord, observation: Observation, judgement: Judgement | None) -> list[Badge]:

@@ -142,6 +142,7 @@ def _count_columns() -> list[Column]:
 
 
 def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
+    left_out = (*cell.left_out, *cell.spoilt)
     count = 0 if cell.throughput is None else cell.throughput.run_count
     figures = [
         each
@@ -156,7 +157,7 @@ def _cell_row(cell: Cell, metrics: Sequence[Metric]) -> list[TableCell]:
         *figures,
         TableCell(text=format_count(count), tone="" if count else "fail"),
         TableCell(text="yes", tone="pass") if cell.precise else TableCell(text="no", tone="warn"),
-        TableCell(text=joined("; ", cell.left_out), tone="warn" if cell.left_out else ""),
+        TableCell(text=joined("; ", left_out), tone="warn" if left_out else ""),
     ]
 
 
