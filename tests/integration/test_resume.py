@@ -58,8 +58,9 @@ def test_a_sweep_on_a_server_of_its_own_goes_on_with_another_one(brimline_cli: C
 
     assert eventually(second_probe, timeout_s=60), "the second probe did not begin"
     running.send(signal.SIGINT)
-    assert running.end(timeout_s=30).exit_code == 130
+    ended = running.end(timeout_s=30)
     (directory,) = brimline_cli.record_directories(kind="sweep")
+    ended.check_error(130, "interrupted by SIGINT", f"brimline sweep --resume runs/{directory.name} goes on with it")
     outcome = brimline_cli.run("sweep", "--resume", directory, "--json")
     assert outcome.exit_code in (0, 4), outcome.stderr  # 4: two levels show no plateau
     assert [probe["connections"] for probe in outcome.json()["probes"]] == [1, 2]

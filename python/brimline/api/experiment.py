@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from brimline.analysis.objective import Slo
 from brimline.api.options import Options
 from brimline.api.recording import recording
-from brimline.api.resume import require_same
+from brimline.api.resume import require_same, resuming_verb
 from brimline.api.run import interruption
 from brimline.api.workplace import workplace
 from brimline.errors import Interrupted
@@ -85,7 +85,7 @@ def conduct(
         settings=settings,
         trials=trials,
         seed=seed,
-        interrupted=interruption(place.stop, directory),
+        interrupted=interruption(place.stop, directory, resumed_by=resuming_verb(kind)),
     )
 
 

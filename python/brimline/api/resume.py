@@ -35,6 +35,11 @@ _VERBS = {"frontier": "capacity", "growth": "grow", "vary": "sweep"}
 """The verb of an experiment, where it has another name."""
 
 
+def resuming_verb(kind: str) -> str:
+    """The verb that goes on with an experiment of this kind."""
+    return _VERBS.get(kind, kind)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumption:
     """An experiment to go on with, and the workload it was begun with."""
@@ -53,7 +58,7 @@ def resumption(directory: Path, *, kinds: tuple[str, ...]) -> Resumption:
     if experiment.kind not in kinds:
         raise UsageError(
             f"{directory} holds {_named(experiment.kind)}, not {' or '.join(map(_named, kinds))}",
-            hint=f"brimline {_VERBS.get(experiment.kind, experiment.kind)} --resume {directory}",
+            hint=f"brimline {resuming_verb(experiment.kind)} --resume {directory}",
         )
     if experiment.ended_by == RUNNING:
         # Asked for once more where it is written; told here before a server is started or given data for nothing.

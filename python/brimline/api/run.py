@@ -51,6 +51,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
     return result
 
 
-def interruption(stop: StopToken, directory: Path) -> Interrupted | None:
-    """The error of a verb that a signal ended."""
-    return stop.error(kept=str(directory)) if stop.requested else None
+def interruption(stop: StopToken, directory: Path, *, resumed_by: str = "") -> Interrupted | None:
+    """The error of a verb that a signal ended; `resumed_by` is the verb that goes on with it, if any."""
+    goes_on = f"; brimline {resumed_by} --resume {directory} goes on with it" if resumed_by else ""
+    return stop.error(kept=f"{directory}{goes_on}") if stop.requested else None
