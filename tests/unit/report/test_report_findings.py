@@ -15,16 +15,17 @@ from brimline.experiments.capacity.conclusion import ConclusionKind
 from brimline.experiments.capacity.frontier import FrontierConclusion, FrontierPoint
 from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.settings import Grade, quick
-from brimline.experiments.trial import Probe, Trial
+from brimline.experiments.trial import SEARCH_STAGES, Probe, Trial
 from brimline.record import ExperimentRecord
 from brimline.report import capacity_report, detail_trial, render_html, render_json, run_report, sweep_report
 from brimline.report.language import in_language
 from brimline.report.search.frontier_view import frontier_table, frontier_verdict
 from brimline.report.search.probe_findings import search_findings, worst_findings
+from brimline.report.search.probes import probe_rows, search_points
 from brimline.report.series import time_series
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Fact, Facts, Report, Section, Table, Text
-from brimline.stats.quantile_interval import QuantileInterval
+from brimline.stats.quantile_interval import NEVER_NS, QuantileInterval
 from brimline.units import format_duration
 from tests.support.objectives import p99_within
 from tests.unit.report.report_samples import Reports, script, simulated_plan, sweep, write_run
@@ -489,3 +490,16 @@ def test_a_bound_of_a_frontier_is_no_figure(reports: Reports) -> None:
     assert verdict.sentence.startswith("≥ 835.0 ops/s (bounded) at response p99 ≤ 5 ms")
     rows = frontier_table(points).rows
     assert [row[1].text for row in rows] == ["bounded", "bounded"] and rows[1][2].text.startswith("≥ 835")
+
+
+def test_a_probe_whose_p99_is_only_a_bound_has_its_mark_there(reports: Reports) -> None:
+    """What never completed has no p99; without a mark a probe that failed would be missing in the curve."""
+    trial = next(each for each in reports.trials if each.probe.stage in SEARCH_STAGES)
+    response = trial.observation.response
+    assert response is not None
+    never = replace(response.p99, value_ns=NEVER_NS, low_ns=7_000_000, high_ns=None, never=response.p99.count // 2)
+    late = replace(response, quantiles={**response.quantiles, 0.99: never})
+    seen = replace(trial, observation=replace(trial.observation, response=late))
+    slo, axis = p99_within(10_000_000), quick().axis
+    (point,) = search_points(probe_rows([seen], slo, null_ceiling_ops_per_s=None), axis=axis, limit=slo.leading)
+    assert (point.p99_ns, point.limited_ns) == (None, 7_000_000)

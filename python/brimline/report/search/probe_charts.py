@@ -43,7 +43,7 @@ class ProbePoint:
     p50_ns: int | None
     p95_ns: int | None
     p99_ns: int | None
-    limited_ns: int | None = None  # at the quantile that the objective limits
+    limited_ns: int | None = None  # at the quantile that the objective limits, or the bound from below
     p99_text: str  # a figure, or a bound where operations were too few
     verdict: str  # "pass" "fail" "inconclusive" "client_limited" "invalid", "" for a sweep
     label: str
@@ -143,7 +143,7 @@ def _curve_caption(axis: Axis, limit: LatencyObjective) -> str:
     )
     return message(
         "{above}Below: {clock} time, lines through the median of the probes at each load, marks at the {quantile}. "
-        "Each mark is one probe.",
+        "Each mark is one probe; where only a bound is known, the mark lies there.",
         above=above,
         clock=limit.clock,
         quantile=limit.short_name,

@@ -157,7 +157,7 @@ def _point(row: ProbeRow, *, load: float, limit: LatencyObjective | None = None)
         p95_ns=None if latency is None else latency.p95_ns,
         p99_ns=None if latency is None else latency.p99_ns,
         p99_text=p99_text(latency),
-        limited_ns=None if judged is None else judged.known_ns,
+        limited_ns=None if judged is None else judged.low_ns if judged.known_ns is None else judged.known_ns,
         verdict=row.outcome,
         label=message(
             "Probe {number}, {stage}, {connections}",
