@@ -124,3 +124,9 @@ def test_the_program_starts_no_threads_for_linear_algebra() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60, check=True
     )
     assert ended.stdout.splitlines()[-1] == "1"
+
+
+def test_a_value_that_is_not_offered_is_refused_in_our_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """And not with the class of what the parser's check raised."""
+    code, told = said(["capacity", "ycsb-b", "--require", "nonsense"], capsys)
+    assert code == 2 and "error: invalid value for '--require': 'nonsense' is not one of 'verified'" in told

@@ -163,7 +163,9 @@ def _exit_code(arguments: list[str]) -> int:
         if hasattr(error, "format_message"):
             message = _without_secrets(error.format_message(), arguments)
             hint = _verbs_with(error) + _help_of(error)
-            return _fail(arguments, _lower_first(message), hint=hint, exit_code=ExitCode.USAGE)
+            # The parser names the class of what a check of a value raised.
+            message = _lower_first(message.replace(": Value error, ", ": ", 1))
+            return _fail(arguments, message, hint=hint, exit_code=ExitCode.USAGE)
         if (scarce := ResourceError.behind(error)) is not None:
             message = _without_secrets(scarce.message, arguments)
             return _fail(arguments, message, hint=scarce.hint, exit_code=scarce.exit_code)
