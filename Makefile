@@ -17,7 +17,7 @@ help: ## Show this list
 
 .PHONY: demo
 demo: $(NATIVE) ## Find the capacity of a real mongod and write the report
-	@$(BIN)/brimline capacity ycsb-b --quick
+	@$(BIN)/brimline capacity ycsb-b --quick || test $$? -eq 4 # nothing could be measured: said above
 
 # Two sets side by side make waiting cheap; what measures runs alone, after them. ARGUMENTS go to pytest.
 PYTEST := $(BIN)/python -m pytest --durations=10 --durations-min=1
