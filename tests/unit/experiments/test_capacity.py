@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from brimline.analysis.bottleneck import BottleneckKind
 from brimline.analysis.cpu_use import ServerCpu
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.lateness import LagEffect, Lateness
+from brimline.experiments.axis import Axis, On
 from brimline.experiments.capacity.conclusion import CapacityConclusion, ConclusionKind
-from brimline.experiments.capacity.outcome import TrialOutcome
+from brimline.experiments.capacity.outcome import TrialOutcome, judge_trial
 from brimline.experiments.capacity.search import Capacity
 from brimline.experiments.cost import capacity_time
 from brimline.experiments.settings import CapacitySettings, Grade, quick, standard
@@ -21,11 +23,12 @@ from brimline.experiments.trial import Probe, Trial
 from brimline.units import format_number, format_rate
 from tests.support.objectives import p99_within
 
-from .observations import closed_trial, open_trial
+from .observations import MS, closed_trial, open_trial
 from .queue_simulator import Law, QueueSimulator, Stall
 from .window_simulator import WindowLaw, WindowSimulator
 
 SEEDS = range(5)
+AXIS = Axis(On.RATE)
 
 
 def search(law: Law, seed: int, chosen: CapacitySettings) -> tuple[list[Trial], CapacityConclusion]:
@@ -447,6 +450,23 @@ def test_a_generator_that_bears_nothing_gives_no_figure() -> None:
     conclusion = play(lambda probe: TrialOutcome.CLIENT_LIMITED, standard())[1]
     assert conclusion.kind is ConclusionKind.CLIENT_LIMITED and conclusion.exit_code == 4
     assert conclusion.figure is None and "busiest engine thread" in conclusion.reason
+
+
+@pytest.mark.parametrize(
+    ("without_ms", "outcome"),
+    [(2, TrialOutcome.CLIENT_LIMITED), (40, TrialOutcome.FAIL)],
+    ids=["its lag", "the server"],
+)
+def test_a_late_generator_is_not_why_a_slow_server_misses(without_ms: int, outcome: TrialOutcome) -> None:
+    """A p99 of 50 ms under an objective of 10 ms: what is left without the lag decides whose miss it is."""
+    probe = next(trial.probe for trial in play(limit(7700), quick())[0] if trial.probe.rate_ops_per_s)
+    trial = open_trial(probe, TrialOutcome.FAIL)
+    effects = {(None, 0.99): LagEffect(50 * MS, without_ms * MS)}
+    late = Lateness(effects=effects, late_count=100, excuse="", limits=True)
+    finding = Finding("generator_lag", Standing.FAIL, "lag p99 30 ms")
+    observation = replace(trial.observation, lateness=late, findings=(finding,))
+    judged = judge_trial(replace(trial, observation=observation), quick().slo, axis=AXIS, null_ceiling_ops_per_s=None)
+    assert judged.outcome is outcome
 
 
 def test_the_generator_that_ends_a_search_leaves_a_lower_bound() -> None:

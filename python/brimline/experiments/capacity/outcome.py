@@ -11,8 +11,8 @@ from brimline.analysis.met import met_chance
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.steady import Steadiness
-from brimline.analysis.validity import GENERATOR_CHECKS
-from brimline.analysis.verdict import Verdict, judge_objective
+from brimline.analysis.validity import GENERATOR_CHECKS, generator_headroom
+from brimline.analysis.verdict import Verdict, judge, judge_objective
 from brimline.experiments.axis import Axis
 from brimline.experiments.settings import CHECKPOINT_S
 from brimline.experiments.trial import Probe, Trial
@@ -60,8 +60,8 @@ def judge_trial(trial: Trial, slo: Slo, *, axis: Axis, null_ceiling_ops_per_s: f
     """The outcome of a trial.
 
     In an open loop a limit of the generator doesn't spoil a pass: response time counts from the due time, so a late
-    generator only makes it longer, and a server that held the objective in spite of it holds it without. In a closed
-    loop it does: a late generator asks less of the server.
+    generator only makes it longer, and a server that held the objective in spite of it holds it without. Nor does lag
+    spoil a miss that would be one without it. In a closed loop it does: a late generator asks less of the server.
     """
     observation, load = trial.observation, axis.load_of(trial.probe)
     broken = tuple(
@@ -73,7 +73,9 @@ def judge_trial(trial: Trial, slo: Slo, *, axis: Axis, null_ceiling_ops_per_s: f
         return Judged(trial, TrialOutcome.INVALID, broken, load)
     judgement = judge_objective(observation, slo)
     limits = generator_limits(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
-    if limits and (observation.closed_loop or judgement.verdict is not Verdict.PASS):
+    headroom = not generator_headroom(observation.throughput_ops_per_s, null_ceiling_ops_per_s)
+    own = judgement.verdict is Verdict.PASS or (headroom and judge(observation, slo).verdict is Verdict.FAIL)
+    if limits and (observation.closed_loop or not own):
         return Judged(trial, TrialOutcome.CLIENT_LIMITED, limits, load)
     outcome = {Verdict.PASS: TrialOutcome.PASS, Verdict.FAIL: TrialOutcome.FAIL}.get(judgement.verdict)
     if outcome is None and met_chance(observation, slo) >= HELD_CHANCE:
