@@ -89,6 +89,7 @@ def test_the_property_file_says_how_many_operations_run(tmp_path: Path) -> None:
     assert result.record.summary["sent"] == 300
 
 
+@pytest.mark.slow("the example measures for seconds")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_prints_what_it_says(name: str, tmp_path: Path) -> None:
     assert_printed(run_script(name, "--null", directory=tmp_path), SCRIPTS[name])

@@ -144,6 +144,7 @@ def test_a_user_who_may_not_write_is_told(brimline_cli: CommandLine, server: Sec
     check_nothing_kept(brimline_cli, outcome.stdout, outcome.stderr)
 
 
+@pytest.mark.slow("a refusal is waited for")
 def test_the_engine_sends_a_wrong_password_once(server: SecuredServer) -> None:
     """However many connections it was to make: the control plane's own proof left out here."""
     from brimline import _native

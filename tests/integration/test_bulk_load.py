@@ -115,6 +115,7 @@ def test_ctrl_c_says_how_the_load_goes_on(brimline_cli: CommandLine, mongod: Dep
     _check_whole(mongod.address, spec)
 
 
+@pytest.mark.slow("a load meets a server that dies")
 def test_a_load_goes_on_after_its_server_was_killed(brimline_cli: CommandLine, tmp_path: Path) -> None:
     spec = _spec(brimline_cli.directory)
     with OwnMongod.running(tmp_path / "data") as server:

@@ -378,6 +378,7 @@ def test_the_sampler_sees_the_server_work(server: Deployment) -> None:
     assert sampler.take_rows() == []
 
 
+@pytest.mark.slow("a server dies during a run")
 def test_a_server_that_dies_leaves_gaps_in_the_rows_and_no_crash(tmp_path: Path) -> None:
     with bundled(directory=tmp_path, cache_gb=0.25) as deployment:
         sampler = ServerSampler(deployment, interval_s=0.1)

@@ -158,6 +158,7 @@ def test_a_run_without_uri_starts_a_server_and_leaves_nothing(brimline_cli: Comm
     assert list(brimline_cli.servers.iterdir()) == []
 
 
+@pytest.mark.slow("a whole command against a real server")
 def test_a_killed_brimline_leaves_a_readable_record_and_no_server(brimline_cli: CommandLine) -> None:
     running = brimline_cli.start("run", "ycsb-a", "--records", "1000", "--duration", "120s", "--warmup", "0s")
     directory = brimline_cli.wait_for_samples("ycsb-a")
@@ -271,6 +272,7 @@ def test_the_verbs_that_only_look(brimline_cli: CommandLine) -> None:
     missing.check_error(2, "there is no run in runs", "--runs-dir")
 
 
+@pytest.mark.slow("a whole command against a real server")
 def test_doctor_says_what_this_machine_can_do(brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run("doctor", "--json")
     document = outcome.json()
@@ -288,6 +290,7 @@ def test_doctor_says_what_this_machine_can_do(brimline_cli: CommandLine) -> None
     assert brimline_cli.runs.exists() is False, "a check-up leaves no record"
 
 
+@pytest.mark.slow("a whole command against a real server")
 def test_doctor_holds_a_workload_against_a_server(brimline_cli: CommandLine, uri: str) -> None:
     """A hundred billion documents fit nowhere: a check fails, and so does the command."""
     outcome = brimline_cli.run("doctor", "ycsb-c", "--uri", uri, "--records", "100000M", "--json")

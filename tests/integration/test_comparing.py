@@ -28,6 +28,7 @@ def record(cli: CommandLine, *arguments: str, runs: str = "runs") -> str:
     return str(outcome.json()["record"])
 
 
+@pytest.mark.slow("runs in pairs on a real server")
 def test_two_workloads_in_turns_with_a_gate_that_fails(brimline_cli: CommandLine) -> None:
     """A server that answers one request after the other, in 2 ms each: eight connections wait eight times as long."""
     with scripted_server({"service": {"kind": "fixed", "ns": 2_000_000}, "servers": 1}) as server:
@@ -59,6 +60,7 @@ def test_two_workloads_in_turns_with_a_gate_that_fails(brimline_cli: CommandLine
     assert "gate: pass" in swapped.stdout and (brimline_cli.directory / "x.html").exists()
 
 
+@pytest.mark.slow("runs in pairs on a real server")
 def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
     arguments = ("--uri", uri, "--data", "load", "--drop", "--connections", "2")
     before = [record(brimline_cli, *arguments, runs="before") for _ in range(2)]
@@ -95,6 +97,7 @@ def test_records_against_records(brimline_cli: CommandLine, uri: str) -> None:
     assert [metric["changes"] for metric in series["metrics"]] == [[]] * len(series["metrics"])
 
 
+@pytest.mark.slow("runs in pairs on a real server")
 def test_data_that_differs_does_not_share_a_collection(brimline_cli: CommandLine) -> None:
     """B has a fifth of the documents; both are loaded, and every read finds its document."""
     outcome = brimline_cli.run(

@@ -134,6 +134,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_server(brimline_cli: CommandLine)
     assert not record.imbalances
 
 
+@pytest.mark.slow("a run has to be well under way when it ends")
 def test_ctrl_c_ends_a_search_and_keeps_its_trials(brimline_cli: CommandLine) -> None:
     running = brimline_cli.start("capacity", "ycsb-c", "--quick", "--records", "1000", "--json")
     directory = brimline_cli.wait_for_samples("ycsb-c", kind="capacity-").parents[1]
@@ -174,6 +175,7 @@ def test_ctrl_c_before_anything_was_measured(brimline_cli: CommandLine) -> None:
     assert _servers_gone(brimline_cli)
 
 
+@pytest.mark.slow("a run has to be well under way when it ends")
 def test_a_server_killed_in_the_middle(brimline_cli: CommandLine) -> None:
     spec = brimline_cli.directory / "lost.yaml"
     spec.write_text(
@@ -195,6 +197,7 @@ def test_a_server_killed_in_the_middle(brimline_cli: CommandLine) -> None:
     assert _servers_gone(brimline_cli)
 
 
+@pytest.mark.slow("a run has to be well under way when it ends")
 def test_a_server_killed_during_the_load(brimline_cli: CommandLine) -> None:
     spec = brimline_cli.directory / "lost.yaml"
     spec.write_text("data: {records: 5M}\noperations: {read: 1}\nconnect_timeout: 1s\ninterval: 200ms\n")
@@ -206,6 +209,7 @@ def test_a_server_killed_during_the_load(brimline_cli: CommandLine) -> None:
     assert _servers_gone(brimline_cli)
 
 
+@pytest.mark.slow("a run has to be well under way when it ends")
 def test_a_server_killed_in_a_search(brimline_cli: CommandLine) -> None:
     with scripted_server({"service": {"kind": "fixed", "ns": 1_000_000}}) as server:
         spec = brimline_cli.directory / "lost.yaml"
@@ -222,6 +226,7 @@ def test_a_server_killed_in_a_search(brimline_cli: CommandLine) -> None:
     assert len(document["probes"]) >= 1
 
 
+@pytest.mark.slow("a run has to be well under way when it ends")
 def test_a_server_that_dies_just_before_the_end_is_missed(brimline_cli: CommandLine) -> None:
     """The engine waits 10 s for a lost server; when the run ends first, the last look at its counters tells."""
     with scripted_server({"service": {"kind": "fixed", "ns": 1_000_000}}) as server:

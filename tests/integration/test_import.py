@@ -37,6 +37,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnMongod]:
         yield server
 
 
+@pytest.mark.slow("a real import meets a server that dies")
 @pytest.mark.parametrize(("name", "seed"), [("rows.csv", 1), ("rows.csv", 2), ("own.csv", 3)])
 def test_an_import_killed_twice_has_every_row_once(
     brimline_cli: CommandLine, own: OwnMongod, rows: Path, name: str, seed: int
@@ -61,6 +62,7 @@ def test_an_import_killed_twice_has_every_row_once(
         assert sorted(collection.distinct(key)) == list(range(ROWS))
 
 
+@pytest.mark.slow("a real import meets a server that dies")
 @pytest.mark.parametrize("concern", ["majority", "{w: 1, j: false}"])
 def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
     brimline_cli: CommandLine, tmp_path: Path, rows: Path, concern: str
@@ -82,6 +84,7 @@ def test_a_server_that_dies_is_waited_for_and_nothing_is_missing(
             assert len(client["dying"]["c"].distinct("k")) == ROWS
 
 
+@pytest.mark.slow("a real import meets a server that dies")
 def test_a_server_that_dies_ends_the_import_and_nothing_is_claimed_that_is_not_there(
     brimline_cli: CommandLine, tmp_path: Path, rows: Path
 ) -> None:
@@ -241,6 +244,7 @@ def test_documents_are_added_to_those_that_are_there(here: CommandLine, uri: str
     assert here.run(*at, "--drop", "--json").json()["count_after"] == 1
 
 
+@pytest.mark.slow("a real import meets a server that dies")
 def test_another_writer_is_noticed(brimline_cli: CommandLine, tmp_path: Path, rows: Path) -> None:
     with OwnMongod.running(tmp_path / "db") as server, server.slow_inserts():
         at = ("--uri", server.uri, "-d", "shared", "-c", "c")

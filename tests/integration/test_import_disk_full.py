@@ -49,6 +49,7 @@ def test_a_server_without_room_refuses_and_no_row_is_given_up(brimline_cli: Comm
     assert (directory / "rejected.jsonl").read_text() == ""
 
 
+@pytest.mark.slow("a disk is filled")
 @pytest.mark.mongod
 def test_a_server_that_ends_on_a_full_disk_is_gone_on_with_when_there_is_room(
     brimline_cli: CommandLine, tight: Path, rows: Path

@@ -177,6 +177,7 @@ def test_a_pipe_is_read_once_and_whole(here: CommandLine, uri: str) -> None:
         assert client["piped"]["c"].count_documents({"k": {"$gte": 0}}) == 300_000
 
 
+@pytest.mark.slow("an input is read for seconds")
 @pytest.mark.parametrize("change", ["cut", "grown"])
 def test_a_file_that_changes_while_it_is_read_proves_nothing(
     brimline_cli: CommandLine, tmp_path: Path, change: str
@@ -217,6 +218,7 @@ def test_a_pipe_to_which_nobody_writes_keeps_nobody_waiting(brimline_cli: Comman
     running.end(timeout_s=30).check_error(130, "interrupted by SIGINT", "so far 0 documents", "--resume")
 
 
+@pytest.mark.slow("an input is read for seconds")
 def test_a_server_that_dies_is_told_though_a_pipe_stays_open(brimline_cli: CommandLine, tmp_path: Path) -> None:
     fifo = brimline_cli.directory / "rows"
     os.mkfifo(fifo)

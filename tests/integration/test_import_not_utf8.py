@@ -71,6 +71,7 @@ def test_a_rejected_row_counts_as_it_was_sent_and_a_skipped_one_does_not(here: C
     assert document["counts"]["not_utf8"] == 2
 
 
+@pytest.mark.slow("a real import is killed and goes on")
 def test_a_killed_import_counts_each_cell_once(brimline_cli: CommandLine, tmp_path: Path) -> None:
     path = brimline_cli.directory / "rows.csv"
     with path.open("wb") as out:

@@ -24,6 +24,7 @@ def collections(mongod: Deployment) -> set[str]:
         return set(client[DATABASE].list_collection_names())
 
 
+@pytest.mark.slow("a background is at work beside runs of seconds")
 @pytest.mark.parametrize("kind", ["import", "scan", "index"])
 def test_the_background_is_at_work_and_gone_afterwards(
     kind: str, uri: str, mongod: Deployment, brimline_cli: CommandLine
@@ -45,6 +46,7 @@ def test_the_background_is_at_work_and_gone_afterwards(
     assert shown.json()["changes"] == document["changes"]
 
 
+@pytest.mark.slow("a background is at work beside runs of seconds")
 def test_an_import_that_runs_out_of_documents_proves_nothing(
     uri: str, mongod: Deployment, brimline_cli: CommandLine
 ) -> None:
@@ -68,6 +70,7 @@ def test_an_import_that_runs_out_of_documents_proves_nothing(
     assert "brimline_background" not in collections(mongod)
 
 
+@pytest.mark.slow("a background is at work beside runs of seconds")
 def test_one_that_was_interrupted_goes_on(uri: str, mongod: Deployment, brimline_cli: CommandLine) -> None:
     at = ("--uri", uri, "--data", "load")
     running = brimline_cli.start(
@@ -87,6 +90,7 @@ def test_one_that_was_interrupted_goes_on(uri: str, mongod: Deployment, brimline
     brimline_cli.run("interfere", "ycsb-c", "--resume", str(directory)).check_error(2, "--resume goes on with")
 
 
+@pytest.mark.slow("a background is at work beside runs of seconds")
 def test_what_one_that_was_killed_left_is_removed_by_the_next(
     uri: str, mongod: Deployment, brimline_cli: CommandLine
 ) -> None:

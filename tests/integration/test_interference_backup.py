@@ -60,6 +60,7 @@ def calls(log: Path) -> list[tuple[int, list[str], str, int]]:
     return [tuple(json.loads(line)) for line in log.read_text().splitlines()]
 
 
+@pytest.mark.slow("dumps go on beside runs of seconds")
 def test_dumps_are_made_all_the_while_and_counted(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
     outcome = interfere(brimline_cli, mongod, log, words=("--json",))
     (run,) = outcome.json()["background"]["runs"]
@@ -74,6 +75,7 @@ def test_dumps_are_made_all_the_while_and_counted(brimline_cli: CommandLine, mon
         assert stat.S_IMODE(mode) == 0o600
 
 
+@pytest.mark.slow("dumps go on beside runs of seconds")
 def test_one_that_fails_is_told_with_its_own_words(brimline_cli: CommandLine, mongod: Deployment, log: Path) -> None:
     fails = 'sys.exit("Failed: no such host")'
     outcome = interfere(brimline_cli, mongod, log, misbehaves=fails)

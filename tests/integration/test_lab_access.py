@@ -55,6 +55,7 @@ def check_no_password(cli: CommandLine, lab: Lab, *texts: str) -> None:
     assert cli.files_with(password) == []
 
 
+@pytest.mark.slow("a secured set comes up and elects its primary")
 @pytest.mark.parametrize(
     "words",
     [

@@ -53,6 +53,7 @@ def _round_trip_s(client: pymongo.MongoClient[dict[str, Any]]) -> float:
     return time.monotonic() - began_s
 
 
+@pytest.mark.slow("a set of servers comes up behind lines and elects its primary")
 def test_a_lab_that_is_far_away_says_so_and_so_do_service_times_and_records(cli: CommandLine, cache: Path) -> None:
     document = _up(cli, "far", "--small", "--delay", "15ms", "--rate", "1gbit")
     line = {"delay_ns": 15_000_000, "rate_bit_per_s": 1e9, "between": "clients"}
@@ -77,6 +78,7 @@ def test_a_lab_that_is_far_away_says_so_and_so_do_service_times_and_records(cli:
     assert left_behind(cache) == []
 
 
+@pytest.mark.slow("a set of servers comes up behind lines and elects its primary")
 def test_clients_of_a_set_find_no_way_around_its_line_and_members_know_of_none(cli: CommandLine, cache: Path) -> None:
     document = _up(cli, "rs", *_SET_OF_TWO, "--delay", "100ms")
     assert sorted(each["state"] for each in document["servers"]) == ["PRIMARY", "SECONDARY"]
@@ -88,6 +90,7 @@ def test_clients_of_a_set_find_no_way_around_its_line_and_members_know_of_none(c
     assert left_behind(cache) == []
 
 
+@pytest.mark.slow("a set of servers comes up behind lines and elects its primary")
 def test_members_can_be_far_from_each_other_alone(cli: CommandLine) -> None:
     document = _up(cli, "apart", *_SET_OF_TWO, "--delay", "50ms", "--between", "members")
     with pymongo.MongoClient(document["uri"]) as client:

@@ -84,6 +84,7 @@ def test_a_standalone_lab_outlives_its_command_and_is_gone_when_it_is_taken_down
     cli.run("lab", "down").check_error(2, 'no lab called "lab"')
 
 
+@pytest.mark.slow("a set of servers comes up and elects its primary")
 def test_a_secured_set_of_three_is_complete_and_closed(cli: CommandLine, cache: Path) -> None:
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl command here to make certificates with")
@@ -177,6 +178,7 @@ def test_a_lab_that_lost_a_member_is_not_complete_and_one_that_lost_all_is_swept
     assert left_behind(cache) == []
 
 
+@pytest.mark.slow("a set of servers comes up and elects its primary")
 def test_members_are_stopped_and_started_again_and_runs_go_on_meanwhile(cli: CommandLine) -> None:
     document = _up(cli, "halting", *_SET_OF_THREE)
     address = next(each["address"] for each in document["servers"] if each["state"] == "SECONDARY")
@@ -230,6 +232,7 @@ def test_ctrl_c_at_the_last_instant_leaves_nothing(tmp_path: Path, monkeypatch: 
     assert left_behind(tmp_path) == []
 
 
+@pytest.mark.slow("a set of servers comes up and elects its primary")
 @pytest.mark.parametrize("after_s", [0.0, 0.1, 0.5, 1.5, 3.0, 6.0])
 def test_a_lab_that_is_killed_half_way_is_gone_after_the_next_command(
     cli: CommandLine, cache: Path, after_s: float

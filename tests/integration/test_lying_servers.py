@@ -105,6 +105,7 @@ def _wrongs(ended: dict[str, Ended]) -> dict[str, Sequence[str]]:
     return {name: each.wrongs for name, each in ended.items() if each.wrongs}
 
 
+@pytest.mark.slow("many lies are told")
 def test_a_server_that_tells_no_lie_is_worked_with(tell: Tell) -> None:
     """Else the other tests would hold of commands that fail by themselves.
 
@@ -120,6 +121,7 @@ def test_lies_that_were_thought_of(tell: Tell) -> None:
     assert _wrongs(tell(NAMED)) == {}
 
 
+@pytest.mark.slow("many lies are told")
 def test_lies_that_were_drawn(tell: Tell) -> None:
     drawn = [case_of(seed) for seed in range(2 * SEED_COUNT)]
     assert _wrongs(tell([case for case in drawn if not case.lie.keeps_waiting][:SEED_COUNT])) == {}

@@ -133,6 +133,7 @@ def test_a_client_that_fails_is_named_and_the_rest_is_written(tmp_path: Path, co
     ]
 
 
+@pytest.mark.slow("it waits for a client of another tool")
 def test_a_client_that_fails_once_is_started_again_and_its_failure_is_told(tmp_path: Path) -> None:
     tool = tmp_path / "mongoimport"
     tool.write_text(FAKE_MONGOIMPORT.replace("/usr/bin/env python3", sys.executable))

@@ -124,6 +124,7 @@ def test_what_can_not_be_reached_is_said(
     outcome.check_refused(words)
 
 
+@pytest.mark.slow("a set elects its primary")
 def test_a_set_that_has_lost_its_majority(brimline_cli: CommandLine, tmp_path: Path, spec: Path) -> None:
     with replica_set(required_mongod(), tmp_path / "set", members=3) as members:
         for member in (members[0], members[2]):
@@ -166,6 +167,7 @@ def test_connections_that_lead_to_two_servers_count_twice(
         assert "sockets" not in client.list_database_names(), "nothing was inserted"
 
 
+@pytest.mark.slow("a set elects its primary")
 def test_the_doctor_counts_both_servers_of_a_connection(
     brimline_cli: CommandLine, members: tuple[Member, ...], spec: Path
 ) -> None:

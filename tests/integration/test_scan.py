@@ -51,6 +51,7 @@ def scanned(cli: CommandLine, mongod: Deployment, file: Path, *arguments: str) -
     )
 
 
+@pytest.mark.slow("scans on a real server")
 def test_the_example_on_a_server_of_its_own_agrees_with_explain_and_counters(brimline_cli: CommandLine) -> None:
     outcome = brimline_cli.run("scan", EXAMPLE, "--json")
     assert outcome.exit_code == 0, outcome.stderr
@@ -210,6 +211,7 @@ def test_ctrl_c_keeps_what_was_measured_and_ends_the_query_on_the_server(
     assert json.loads((directory / "experiment.json").read_text())["ended_by"] == "interrupt"
 
 
+@pytest.mark.slow("scans on a real server")
 def test_a_resumed_scan_does_the_rest(
     brimline_cli: CommandLine, mongod: Deployment, client: Client, tmp_path: Path
 ) -> None:
@@ -229,6 +231,7 @@ def test_a_resumed_scan_does_the_rest(
     assert list(client[DATABASE][COLLECTION].index_information()) == ["_id_"]
 
 
+@pytest.mark.slow("scans on a real server")
 def test_an_index_of_a_scan_that_was_killed_goes_with_its_resumption(
     brimline_cli: CommandLine, mongod: Deployment, client: Client, tmp_path: Path
 ) -> None:

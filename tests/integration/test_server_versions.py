@@ -83,6 +83,7 @@ def test_openssl_1_1_is_beside_the_server_alone(tmp_path: Path) -> None:
     assert str(binary.libraries) not in Path("/proc/self/maps").read_text()
 
 
+@pytest.mark.slow("two versions of a server run in turns")
 def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> None:
     """Load, half reads and half updates, 95 to 5, and the best connections of each version."""
     required_version("4.4.2")
@@ -111,7 +112,9 @@ def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> No
 
 @pytest.mark.parametrize("other", [("--uri", "mongodb://127.0.0.1:9"), ("--null",)])
 def test_a_version_contradicts_another_target(other: tuple[str, ...], brimline_cli: CommandLine) -> None:
-    brimline_cli.run("run", "ycsb-c", "--server-version", "4.4", *other).check_error(2, "--server-version 4.4")
+    brimline_cli.run("run", "ycsb-c", "--server-version", "4.4", *other).check_error(
+        2, "exclude each other"
+    )
 
 
 def test_versions_that_cannot_be_had_are_refused_by_name(brimline_cli: CommandLine) -> None:

@@ -35,6 +35,7 @@ def _told(lab: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in told if "shardCollection" in each]
 
 
+@pytest.mark.slow("a sharded cluster comes up")
 def test_what_a_load_makes_is_spread_over_the_shards_and_what_was_sharded_stays_so(brimline_cli: CommandLine) -> None:
     words = (
         "--shards",
@@ -114,7 +115,7 @@ def test_a_router_near_the_client_and_one_near_the_shards(brimline_cli: CommandL
             "mongos is 6.0.5 and mongod is 7.0.1: a cluster needs the same release of both",
             "",
         ),
-        (("--mongos", "MONGOS", "--uri", "mongodb://127.0.0.1:1"), "--mongos", "another target"),
+        (("--mongos", "MONGOS", "--uri", "mongodb://127.0.0.1:1"), "--mongos", "exclude each other"),
     ],
 )
 def test_what_can_t_be_is_refused_before_anything_starts(

@@ -22,6 +22,7 @@ def uri(mongod: Deployment) -> str:
     return f"mongodb://{mongod.address}/{DATABASE}"
 
 
+@pytest.mark.slow("runs of each combination on real servers")
 def test_servers_are_fresh_for_each_level_and_block_and_loaded_once(brimline_cli: CommandLine) -> None:
     factors = ("--vary", "cache-gb=0.25,0.5", "--vary", "connections=1,4")
     outcome = brimline_cli.run("sweep", "ycsb-a", *factors, *TWICE, *SHORT, "--json")
@@ -47,6 +48,7 @@ def _cache_of(trial: Path) -> str:
     return str(argv[argv.index("--wiredTigerCacheSizeGB") + 1])
 
 
+@pytest.mark.slow("runs of each combination on real servers")
 def test_several_workloads_on_binaries_give_one_table(brimline_cli: CommandLine, tmp_path: Path) -> None:
     bundled = bundled_path()
     assert bundled is not None
@@ -66,6 +68,7 @@ def test_several_workloads_on_binaries_give_one_table(brimline_cli: CommandLine,
     assert set(writes) == {"ycsb-a", "ycsb-b"}
 
 
+@pytest.mark.slow("runs of each combination on real servers")
 def test_indexes_and_write_concern_on_a_server_that_is_there(
     uri: str, mongod: Deployment, brimline_cli: CommandLine
 ) -> None:

@@ -36,6 +36,7 @@ def _trials(cli: CommandLine, levels: str) -> list[Path]:
     return sorted(directory.glob(f"trials/*-{levels}"))
 
 
+@pytest.mark.slow("each level has servers of its own")
 def test_client_routed_shards_are_loaded_measured_counted_and_named_so(brimline_cli: CommandLine) -> None:
     factors = ("--vary", "topology=standalone,shards-2", "--vary", "workload=ycsb-a,ycsb-d")
     document = _sweep(brimline_cli, *factors, "--cache-gb", "0.25")
@@ -78,6 +79,7 @@ def test_shards_that_are_sets_are_loaded_indexed_and_read(brimline_cli: CommandL
     assert left_behind(brimline_cli.directory / "cache") == []
 
 
+@pytest.mark.slow("each level has servers of its own")
 def test_service_times_follow_the_network(brimline_cli: CommandLine) -> None:
     document = _sweep(brimline_cli, "ycsb-c", "--vary", "network=local,0ms,10ms", "--cache-gb", "0.25")
     service_ns = {run["levels"]["network"]: run["service"]["p50_ns"] for run in document["probes"]}
@@ -88,6 +90,7 @@ def test_service_times_follow_the_network(brimline_cli: CommandLine) -> None:
     assert left_behind(brimline_cli.directory / "cache") == []
 
 
+@pytest.mark.slow("each level has servers of its own")
 def test_reads_go_where_each_level_wants_them_on_one_set(brimline_cli: CommandLine) -> None:
     words = ("--topology", "replica-set-2", "--vary", "read-preference=primary,secondary", "--cache-gb", "0.25")
     document = _sweep(brimline_cli, "ycsb-a", *words)
@@ -121,13 +124,13 @@ def test_reads_go_where_each_level_wants_them_on_one_set(brimline_cli: CommandLi
             "go where writes go",
             "",
         ),
-        (("ycsb-c", "--topology", "shards-2", "--uri", "mongodb://127.0.0.1:1"), "servers that brimline starts", ""),
+        (("ycsb-c", "--topology", "shards-2", "--uri", "mongodb://127.0.0.1:1"), "exclude each other", "one of them"),
         (
             ("ycsb-e", "--topology", "shards-2", "--connections-max", "2"),
             "no query over client-routed shards",
             "without",
         ),
-        (("ycsb-c", "--network", "5ms", "--null"), "servers that brimline starts", ""),
+        (("ycsb-c", "--network", "5ms", "--null"), "exclude each other", "one of them"),
     ],
 )
 def test_what_can_t_be_is_refused_before_anything_starts(

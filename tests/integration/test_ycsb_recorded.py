@@ -83,6 +83,7 @@ def test_both_streams_are_as_recorded(
         assert output_form(export.read_text()) == output_form(recorded("a-run.exportfile.txt"))
 
 
+@pytest.mark.slow("a server is given up only after its time")
 def test_a_server_that_goes_away_during_a_run(brimline_cli: CommandLine) -> None:
     """All of 32 connections have an operation under way, so that reads fail as well as updates, as in the recorded run.
 

@@ -85,6 +85,7 @@ def _p99_s(rate_ops_per_s: float, service_s: list[float]) -> float:
 CAPACITIES = {seed: 900.0 + 210 * seed for seed in SEEDS}
 
 
+@pytest.mark.slow("ten searches through engine and record")
 @pytest.mark.parametrize(
     ("server", "sustained"), [(_gate, _sustained_by_a_gate), (_servers, _sustained_by_servers)], ids=["gate", "servers"]
 )

@@ -42,6 +42,7 @@ def test_a_stall_shows_in_response_time_and_not_in_service_time(tmp_path: Path) 
     assert observation.response.count == 10_000
 
 
+@pytest.mark.slow("it runs on real time")
 def test_a_stall_shows_in_response_time_on_real_time(tmp_path: Path) -> None:
     """The twin on a real socket. A twentieth waits for up to 2 s, so the slowest hundredth for 1.6 s or more."""
     script = {"service": {"kind": "fixed", "ns": MS // 5}, "stalls": [{"at_ns": S, "length_ns": 2 * S}]}

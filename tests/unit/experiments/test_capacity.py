@@ -68,6 +68,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow("whole searches against a queue in numbers")
 @pytest.mark.parametrize("name", LAWS)
 def test_finds_a_known_capacity(name: str) -> None:
     law, truth = LAWS[name]

@@ -59,6 +59,7 @@ ALONE = Deployment(
 )  # fmt: skip
 
 
+@pytest.mark.slow("a router that is gone is waited for")
 def test_one_of_several_routers_that_is_gone_is_left_out() -> None:
     """The run went on without it: that it is gone is no end of the run."""
     with pytest.raises(TargetError, match="doesn't answer any more"):
