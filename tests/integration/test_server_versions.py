@@ -112,9 +112,7 @@ def test_version_against_version_is_one_command(brimline_cli: CommandLine) -> No
 
 @pytest.mark.parametrize("other", [("--uri", "mongodb://127.0.0.1:9"), ("--null",)])
 def test_a_version_contradicts_another_target(other: tuple[str, ...], brimline_cli: CommandLine) -> None:
-    brimline_cli.run("run", "ycsb-c", "--server-version", "4.4", *other).check_error(
-        2, "exclude each other"
-    )
+    brimline_cli.run("run", "ycsb-c", "--server-version", "4.4", *other).check_error(2, "exclude each other")
 
 
 def test_versions_that_cannot_be_had_are_refused_by_name(brimline_cli: CommandLine) -> None:
