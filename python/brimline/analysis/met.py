@@ -5,13 +5,13 @@ import math
 from brimline.analysis.objective import ErrorObjective, LatencyObjective, Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.verdict import shortfall
+from brimline.stats.estimate import NORMAL_HALF_WIDTH
 from brimline.stats.quantile_interval import QuantileInterval
 
 NOISE_MIN = 0.02
 """A quantile of one window is known no better than this, relative: the next window's differs by as much."""
 NOISE_THIN = 0.5
 """How well a quantile is known that too few operations lie beyond, relative."""
-NORMAL_95 = 1.96
 
 
 def met_chance(observation: Observation, slo: Slo) -> float:
@@ -37,7 +37,7 @@ def _noise(seen: QuantileInterval) -> float:
     """Standard deviation of the logarithm of a quantile."""
     if seen.low_ns is None or seen.high_ns is None or seen.low_ns <= 0:
         return NOISE_THIN
-    return max(NOISE_MIN, math.log(seen.high_ns / seen.low_ns) / (2 * NORMAL_95))
+    return max(NOISE_MIN, math.log(seen.high_ns / seen.low_ns) / (2 * NORMAL_HALF_WIDTH))
 
 
 def _errors_met(observation: Observation, limit: ErrorObjective) -> float:

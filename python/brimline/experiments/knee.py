@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from brimline.analysis.observation import Observation
 from brimline.plan.pacing import connections_text
-from brimline.stats.estimate import CONFIDENCE
+from brimline.stats.estimate import CONFIDENCE, NORMAL_HALF_WIDTH
 from brimline.units import format_count, format_percentage
 from brimline.wording import message
 
@@ -23,8 +23,6 @@ RUN_DRIFT = 0.01
 """Relative standard deviation of throughput from run to run that is allowed for where runs aren't repeated."""
 REPEATS_MIN = 3
 """Runs with the same connections below which their spread isn't known."""
-NORMAL_HALF_WIDTH = 1.96
-"""Half the width of a 95 % interval in standard errors."""
 RESAMPLE_COUNT = 2000
 BAND_GAIN_MIN = 0.02
 """Throughput that more connections must gain to be worth a longer service time."""

@@ -8,6 +8,8 @@ from brimline.wording import Message, message
 
 CONFIDENCE = 0.95
 """Confidence of every interval unless said otherwise."""
+NORMAL_HALF_WIDTH = 1.96
+"""Standard deviations from the mean to either end of the central 95 % of a normal law."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brimline.stats.batch_means import autocorrelation_time
+from brimline.stats.estimate import NORMAL_HALF_WIDTH
 
 BATCH_COUNT_MIN = 30
 """Batches into which a series is cut, up to 59: enough to see a change in the last quarter of it."""
@@ -197,6 +198,6 @@ def _dependence(residuals: Values) -> float:
     factor = 0.0
     for lag in range(1, count // 3 + 1):
         correlation = float(ranks[:-lag] @ ranks[lag:]) / total
-        if abs(correlation) > 1.96 / math.sqrt(count):
+        if abs(correlation) > NORMAL_HALF_WIDTH / math.sqrt(count):
             factor += (count - lag) * (count - lag - 1) * (count - lag - 2) * correlation
     return max(1.0, 1 + 2 * factor / (count * (count - 1) * (count - 2)))

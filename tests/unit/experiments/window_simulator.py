@@ -10,8 +10,6 @@ from brimline.experiments.trial import Probe, Trial
 
 from .observations import closed_trial, open_trial
 
-S = 1_000_000_000
-
 
 @dataclass(frozen=True, kw_only=True)
 class WindowLaw:

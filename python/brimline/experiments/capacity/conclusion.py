@@ -19,7 +19,6 @@ from brimline.stats.estimate import Estimate
 from brimline.units import format_percentage, format_rate
 from brimline.wording import joined, message
 
-NOTHING = Found(grade=None, sustained=None)
 PLATEAU_EXCEEDED = 1.05
 """Multiple of the plateau above which a probe contradicts it: a level of the sweep that gains less is still on it."""
 
@@ -112,7 +111,7 @@ def conclude(
     """
     settings = state.settings
     ended, why = _ended_early(trials, state, finished=finished)
-    found = find(state) if state.judged and ended in (None, ConclusionKind.INCOMPLETE) else NOTHING
+    found = find(state) if state.judged and ended in (None, ConclusionKind.INCOMPLETE) else Found()
     kind, reason = (ended, why) if ended is not None else _kind(state, found)
     limit = stopped_by(state, found)
     not_quotable = _reasons_not_quotable(state, found, limit)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brimline.experiments.capacity.outcome import Judged, TrialOutcome
+from brimline.experiments.capacity.outcome import TrialOutcome
 from brimline.experiments.capacity.search_state import SearchState
 from brimline.experiments.settings import Grade
 from brimline.stats.estimate import CONFIDENCE, Estimate
@@ -35,6 +35,10 @@ class Tried:
         """Whether nearly all of its windows held."""
         return self.held > 0 and self.windows - self.held <= MISSED_SHARE_MAX * self.windows
 
+    def missing(self, verifications: int) -> int:
+        """How many windows have to hold yet, at least, until the load is verified by so many."""
+        return 0 if self.holds and self.held >= verifications else max(1, verifications - self.held)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -44,8 +48,8 @@ class Found:
     `tried`: the windows at the figure itself.
     """
 
-    grade: Grade | None
-    sustained: Estimate | None
+    grade: Grade | None = None
+    sustained: Estimate | None = None
     at_least: float | None = None
     at_most: float | None = None
     tried: Tried | None = None
@@ -88,25 +92,22 @@ def find(state: SearchState) -> Found:
     met = [each for each in state.windows if each.met > 0.5]
     missed = [each for each in state.windows if each.met < 0.5]
     if not met and not missed:
-        return Found(grade=None, sustained=None)
+        return Found()
     if not missed:
-        return Found(grade=Grade.BOUNDED, sustained=None, at_least=max(each.load for each in met))
+        return Found(grade=Grade.BOUNDED, at_least=max(each.load for each in met))
+    generator_ended = _generator_ended(state)
     if not met:
-        if _generator_ended(state):
-            return Found(grade=None, sustained=None, generator_ended=True)
-        return Found(grade=Grade.BOUNDED, sustained=None, at_most=min(each.load for each in missed))
-    chosen = candidate(state)
-    if _generator_ended(state):
+        if generator_ended:
+            return Found(generator_ended=True)
+        return Found(grade=Grade.BOUNDED, at_most=min(each.load for each in missed))
+    if generator_ended:
         held = [each.load for each in tried_loads(state) if each.holds and each.load <= state.posterior.quantile(0.95)]
         lowest = max(held, default=min(each.load for each in met))
-        return Found(grade=Grade.BOUNDED, sustained=None, at_least=lowest, generator_ended=True)
-    middle = state.settings.axis.nearest(state.posterior.quantile(0.5))
-    verified = chosen.holds and chosen.held >= state.settings.verifications
-    return Found(
-        grade=Grade.VERIFIED if verified else Grade.ESTIMATED,
-        sustained=_estimate(state, chosen.load if verified else middle),
-        tried=chosen if verified else at_load(state, middle),
-    )
+        return Found(grade=Grade.BOUNDED, at_least=lowest, generator_ended=True)
+    chosen, grade = candidate(state), Grade.VERIFIED
+    if chosen.missing(state.settings.verifications):
+        chosen, grade = at_load(state, state.settings.axis.nearest(state.posterior.quantile(0.5))), Grade.ESTIMATED
+    return Found(grade=grade, sustained=_estimate(state, chosen.load), tried=chosen)
 
 
 def _estimate(state: SearchState, load: float) -> Estimate:
@@ -124,14 +125,12 @@ def _generator_ended(state: SearchState) -> bool:
     """Whether it was the generator that ended the search from above, by the misses nearest to the figure."""
     ended = (TrialOutcome.FAIL, TrialOutcome.CLIENT_LIMITED)
     low = state.posterior.interval(CONFIDENCE)[0]
-    misses = sorted((each for each in state.judged if each.outcome in ended and each.load >= low), key=_load)
+    misses = sorted(
+        (each for each in state.judged if each.outcome in ended and each.load >= low), key=lambda each: each.load
+    )
     nearest = misses[:NEAREST_MISSES] or [each for each in state.judged if each.outcome in ended]
     limited = sum(each.outcome is TrialOutcome.CLIENT_LIMITED for each in nearest)
     return bool(nearest) and limited > LIMITED_SHARE * len(nearest)
-
-
-def _load(judged: Judged) -> float:
-    return judged.load
 
 
 def is_narrow(state: SearchState, estimate: Estimate) -> bool:

@@ -73,10 +73,12 @@ def judge_trial(trial: Trial, slo: Slo, *, axis: Axis, null_ceiling_ops_per_s: f
         return Judged(trial, TrialOutcome.INVALID, broken, load)
     judgement = judge_objective(observation, slo)
     limits = generator_limits(observation, null_ceiling_ops_per_s=null_ceiling_ops_per_s)
-    headroom = not generator_headroom(observation.throughput_ops_per_s, null_ceiling_ops_per_s)
-    own = judgement.verdict is Verdict.PASS or (headroom and judge(observation, slo).verdict is Verdict.FAIL)
-    if limits and (observation.closed_loop or not own):
-        return Judged(trial, TrialOutcome.CLIENT_LIMITED, limits, load)
+    if limits and (observation.closed_loop or judgement.verdict is not Verdict.PASS):
+        headroom = not generator_headroom(observation.throughput_ops_per_s, null_ceiling_ops_per_s)
+        # Without the lag it would be missed too.
+        missed = not observation.closed_loop and headroom and judge(observation, slo).verdict is Verdict.FAIL
+        if not missed:
+            return Judged(trial, TrialOutcome.CLIENT_LIMITED, limits, load)
     outcome = {Verdict.PASS: TrialOutcome.PASS, Verdict.FAIL: TrialOutcome.FAIL}.get(judgement.verdict)
     if outcome is None and met_chance(observation, slo) >= HELD_CHANCE:
         return Judged(trial, TrialOutcome.PASS, (), load)  # one of many windows, so that it need not convince alone

@@ -22,6 +22,7 @@ from brimline.experiments.capacity.so_far import search_so_far
 from brimline.experiments.settings import CapacitySettings
 from brimline.experiments.sweep import Sweep
 from brimline.experiments.trial import SEARCH_STAGES, Probe, Stage, Trial, broken_off, of_stage
+from brimline.stats.hold_chance import FALSE_MET
 from brimline.wording import message
 
 ONE_SIDED_WINDOWS = 3
@@ -46,6 +47,7 @@ class Capacity:
 
     def __init__(self, settings: CapacitySettings, seed: int) -> None:
         self._settings = settings
+        self._seed = seed
         self._sweep = Sweep(settings.sweep, seed)
 
     def next_probe(self, trials: Sequence[Trial]) -> Probe | None:
@@ -53,16 +55,18 @@ class Capacity:
 
         Where a number of connections is sought, none of them waits for the generator to take several replies at once.
         """
-        probe = self._next(trials)
+        return self._following(trials, self._state(trials))
+
+    def _following(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
+        probe = self._next(trials, state)
         counts_connections = self._settings.on is On.CONNECTIONS
         return replace(probe, follows_replies=True) if counts_connections and probe is not None else probe
 
-    def _next(self, trials: Sequence[Trial]) -> Probe | None:
+    def _next(self, trials: Sequence[Trial], state: SearchState) -> Probe | None:
         if broken_off(trials):
             return None
         if not of_stage(trials, "calibrate"):
             return self._calibration()
-        state = self._state(trials)
         if not state.judged:
             swept = self._sweep.next_probe(trials)
             # The sweep leaves time for the fewest windows that give a figure.
@@ -78,7 +82,8 @@ class Capacity:
 
     def conclude(self, trials: Sequence[Trial]) -> CapacityConclusion:
         """What the trials so far show; also of a search that was broken off."""
-        state, finished = self._state(trials), self.next_probe(trials) is None
+        state = self._state(trials)
+        finished = self._following(trials, state) is None
         unsettled = self._unsettled(trials) if finished else ()
         return conclude(trials, state, finished=finished, unsettled=unsettled)
 
@@ -86,7 +91,7 @@ class Capacity:
         """The probe that would have been next, had there been more time."""
         if self._settings.budget_s is None:
             return ()
-        wanted = Capacity(replace(self._settings, budget_s=None), 0).next_probe(trials)
+        wanted = Capacity(replace(self._settings, budget_s=None), self._seed).next_probe(trials)
         return () if wanted is None else (message("{probe} had no time left", probe=wanted.text),)
 
     def _state(self, trials: Sequence[Trial]) -> SearchState:
@@ -108,8 +113,7 @@ class Capacity:
         if state.measured >= ONE_SIDED_WINDOWS and len(sides) == 1:
             return self._stride(state, up=True in sides)
         found, chosen = find(state), candidate(state)
-        missing = 0 if chosen.holds and chosen.held >= self._settings.verifications else 1
-        missing *= max(1, self._settings.verifications - chosen.held)
+        missing = chosen.missing(self._settings.verifications)
         narrow = found.sustained is not None and is_narrow(state, found.sustained)
         if narrow and not missing:
             return None
@@ -134,15 +138,15 @@ class Capacity:
         low, high = posterior.interval(CANDIDATES_WITHIN)
         spaced = np.exp(np.linspace(math.log(low), math.log(high), CANDIDATES))
         loads = sorted({min(max(axis.nearest(float(each)), state.least), state.most) for each in spaced})
-        usual = [(self._settings.window_s, 0.0)]
+        ways = [(self._settings.window_s, FALSE_MET, loads)]
         if self._settings.glance_s is not None and self._settings.ramp_up_s is None and state.glances < GLANCES_MAX:
-            usual.append((self._settings.glance_s, GLANCE_FALSE_MET))
+            higher = [each for each in loads if each > state.highest_glance]
+            ways.append((self._settings.glance_s, GLANCE_FALSE_MET, higher))
         best = (-math.inf, self._probe(state, "search", loads[0], self._settings.window_s))
-        for length_s, false_met in usual:
-            fitting = [each for each in loads if not false_met or each > state.highest_glance]
+        for length_s, false_met, fitting in ways:
             if not fitting:
                 continue
-            gains = posterior.information(fitting, false_met=false_met) if false_met else posterior.information(fitting)
+            gains = posterior.information(fitting, false_met=false_met)
             at = int(np.argmax(gains))
             probe = self._probe(state, "search", fitting[at], length_s)
             per_second = float(gains[at]) / probe.cost_s
