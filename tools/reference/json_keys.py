@@ -49,13 +49,24 @@ _DOCUMENTS: _Places = {
 
 _FILES: _Places = {
     "record.json of a run": ("record.writer:run_state", "Of every run, and of every trial that is one"),
-    "operations.csv": ("record.model:OperationRow", "A row for each operation kind, phase and interval"),
+    "operations.csv": ("record.model:OperationRow", "A row for each operation, phase and interval"),
+    "steps.csv": ("record.model:StepRow", "A row for each step, phase and interval, of operations that have several"),
+    "plans.json": ("record.plans:StepPlan", "How the server executes a step, in the lists `start` and `end`"),
     "intervals.csv": ("record.model:IntervalRow", "A row for each interval"),
     "experiment.json": ("record.experiment:experiment_state", "Of every experiment"),
     "environment.json": ("record.environment:capture_environment", "Of every run and every experiment"),
     "record.json of an import": ("record.data_import:import_state", "From `import`"),
     "record.json of imported results": ("record.imported_files:imported_state", "From `import-results`"),
 }
+
+
+_TAGS = """## latency.hlog
+
+Logs of HdrHistogram, version 1.3: a line for each interval and tag. A tag is `<operation>.<clock>`, of a step
+`<operation>/<step>.service`; operations of the warm-up have `.warmup` behind it. In the names of operations and steps
+blanks, commas, points, slashes, `%` and `=`, and what can't be printed, are percent-encoded UTF-8, as in
+`place_order/find%20customers.service`: no tag holds what ends one for a public reader.
+"""
 
 
 def json_page() -> str:
@@ -79,6 +90,7 @@ def files_page() -> str:
         "[the architecture](../../ARCHITECTURE.md#the-run-directory). "
         "Times are in ns, on the run's clock unless a key says `unix`.",
         *_sections(_FILES),
+        _TAGS,
         *server_columns(),
         source=_SOURCE,
     )

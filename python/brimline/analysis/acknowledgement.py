@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brimline.operations import KINDS
 from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget
 from brimline.record.model import RunRecord
 
@@ -49,9 +50,10 @@ def _concern(record: RunRecord, server: Mapping[str, Any]) -> Mapping[str, Any] 
 def _writes(work: MixWork | LoadWork) -> bool:
     if isinstance(work, LoadWork):
         return True
-    shares = work.proportions
-    in_transactions = shares.transaction if work.transaction is not None and work.transaction.updates else 0
-    return shares.update + shares.insert + shares.read_modify_write + in_transactions > 0
+    only_reads = {"transaction"} if work.transaction is not None and not work.transaction.updates else set()
+    return any(
+        share and KINDS[name].writes and name not in only_reads for name, share in work.proportions.model_dump().items()
+    )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -44,6 +44,7 @@ def _until(record: RunRecord, until_ns: int) -> RunRecord:
         record,
         summary=None,
         operations=operations,
+        steps=[row for row in record.steps if row["end_ns"] <= until_ns],
         intervals=[row for row in record.intervals if row["end_ns"] <= until_ns],
         histograms={key: each for key, each in merged.items() if key[1] in CLOCKS},
         breakdown={key: each for key, each in merged.items() if key[1] not in CLOCKS},

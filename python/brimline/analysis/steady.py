@@ -148,6 +148,7 @@ def counted(record: RunRecord, steady: SteadyState | None) -> RunRecord:
     return replace(
         record,
         operations=operations,
+        steps=[{**row, "phase": "warmup"} if row["start_ns"] < end_ns else row for row in record.steps],
         intervals=[{**row, "phase": "warmup"} if row["start_ns"] < end_ns else row for row in record.intervals],
         histograms={key: each for key, each in merged.items() if key[1] in CLOCKS},
         breakdown={key: each for key, each in merged.items() if key[1] not in CLOCKS},

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from brimline.record.model import Clock, IntervalHistogram, IntervalRow, OperationRow, RunRecord
+from brimline.record.model import Clock, IntervalHistogram, IntervalRow, OperationRow, RunRecord, StepRow
 
 
 def until_last_reply(record: RunRecord) -> RunRecord:
@@ -37,6 +37,7 @@ def until_last_reply(record: RunRecord) -> RunRecord:
         record,
         intervals=intervals,
         operations=_moved(record.operations, moved),
+        steps=[_in_interval(row, moved) for row in record.steps],
         load_interval_histograms=partial(_moved_histograms, record, moved),
     )
 
@@ -87,6 +88,11 @@ def _moved(operations: Sequence[OperationRow], moved: dict[int, tuple[int, int]]
         own: OperationRow = {**row, "start_ns": start_ns, "end_ns": end_ns}
         rows[key] = _added(rows[key], own) if key in rows else own
     return list(rows.values())
+
+
+def _in_interval(row: StepRow, moved: dict[int, tuple[int, int]]) -> StepRow:
+    start_ns, end_ns = moved.get(row["start_ns"], (row["start_ns"], row["end_ns"]))
+    return {**row, "start_ns": start_ns, "end_ns": end_ns}
 
 
 def _added(one: OperationRow, other: OperationRow) -> OperationRow:

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from brimline.record.model import LogTotals, OperationRow, OperationTotals, Summary
+from brimline.operations import KINDS
+from brimline.record.model import LogTotals, OperationRow, OperationTotals, StepRow, StepTotals, Summary
 
 
 class RowTotals:
@@ -11,6 +12,7 @@ class RowTotals:
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._step_counts: Counter[tuple[str, str, str]] = Counter()
 
     def add(self, row: OperationRow) -> None:
         """Counts a row."""
@@ -19,6 +21,19 @@ class RowTotals:
         self._counts[operation, "ok"] += row["ok"]
         self._counts[operation, "miss"] += row["miss"]
         self._counts[operation, "failed"] += row["failed"]
+
+    def add_step(self, row: StepRow) -> None:
+        """Counts a row of a step."""
+        for column in ("sent", "ok", "miss", "failed"):
+            self._step_counts[row["operation"], row["step"], column] += row[column]
+
+    def of_step(self, operation: str, step: str, column: str) -> int:
+        """Sum of one column over one step's rows."""
+        return self._step_counts[operation, step, column]
+
+    def steps(self) -> set[tuple[str, str]]:
+        """Operation and step of all that had a row."""
+        return {(operation, step) for operation, step, _ in self._step_counts}
 
     def get(self, operation: str, column: str) -> int:
         """Sum of one column over one operation's rows."""
@@ -31,7 +46,11 @@ class RowTotals:
 
 def imbalances(summary: Summary, rows: RowTotals) -> list[str]:
     """Every equation that doesn't hold, in words; empty when all hold."""
-    return [*_summary_imbalances(summary), *_row_imbalances(summary["operations"], rows)]
+    return [
+        *_summary_imbalances(summary),
+        *_row_imbalances(summary["operations"], rows),
+        *_step_imbalances(summary, rows),
+    ]
 
 
 def log_imbalances(summary: Summary, log: LogTotals, rows: Mapping[str, Mapping[str, int]]) -> list[str]:
@@ -67,7 +86,7 @@ def verified_imbalances(summary: Summary) -> list[str]:
     ended = sum(
         totals["ok"] + totals["miss"] + totals["failed"]
         for operation, totals in summary["operations"].items()
-        if operation in ("read", "read_modify_write")
+        if operation in KINDS and KINDS[operation].reads_by_key
     )
     return [] if verified == ended else [f"{verified} of {ended} reads by key were verified"]
 
@@ -131,4 +150,32 @@ def _row_imbalances(operations: Mapping[str, OperationTotals], rows: RowTotals) 
             for column, count in expected.items()
             if rows.get(operation, column) != count
         ]
+    return problems
+
+
+def _step_imbalances(summary: Summary, rows: RowTotals) -> list[str]:
+    """Rows against totals, and each step against its operation.
+
+    An operation that was answered has had an answer to each of its steps. It may have had several, as where a
+    transaction was begun anew, and what became of a step may be left open by an operation that failed or was not over.
+    """
+    known = {
+        (operation, step): of for operation, steps in summary.get("steps", {}).items() for step, of in steps.items()
+    }
+    none = StepTotals(sent=0, ok=0, miss=0, failed=0)
+    problems = []
+    for operation, step in sorted(known.keys() | rows.steps()):
+        totals, name = known.get((operation, step), none), f"{operation}, {step}"
+        counts = {"sent": totals["sent"], "ok": totals["ok"], "miss": totals["miss"], "failed": totals["failed"]}
+        problems += [
+            f"{name}: the rows hold {rows.of_step(operation, step, column)} {column}, the totals {count}"
+            for column, count in counts.items()
+            if rows.of_step(operation, step, column) != count
+        ]
+        answered = totals["ok"] + totals["miss"]
+        if totals["sent"] < answered + totals["failed"]:
+            problems.append(f"{name}: sent {totals['sent']} is less than the {answered + totals['failed']} that ended")
+        whole = summary["operations"].get(operation)
+        if whole is not None and answered < whole["ok"]:
+            problems.append(f"{name}: answered {answered} times, and {whole['ok']} of its operations went well")
     return problems

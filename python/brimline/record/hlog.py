@@ -3,7 +3,10 @@
 One line per interval, operation, clock and phase: `Tag=read.response,start s,length s,max ms,payload`.
 Operations of the measured window have the plain tag, so that a public reader which is asked for
 `read.response` gets what reports quote; those of the warm-up have `read.response.warmup`. Parts of these, such as
-`read.failed_service`, have lines of their own (`record.model.BREAKDOWN_CLOCKS`). Values are ns, the
+`read.failed_service`, have lines of their own (`record.model.BREAKDOWN_CLOCKS`), and so have steps:
+`place_order/find%20customers.service`. A tag holds no blank, comma or line break, and points and the slash separate its
+parts: in the names of operations and steps these, the percent sign, the equals sign, and what can't be printed are
+percent-encoded UTF-8. Values are ns, the
 interval maximum is in ms (the format's customary divisor of 10^6), and times are relative to `BaseTime`.
 Times have nine decimals, so that an interval is found again to the nanosecond; the public readers parse any
 number of them.
@@ -14,20 +17,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 from brimline.errors import RecordError
 from brimline.record.files import DAMAGED_HINT, read_lines
+from brimline.record.model import step_clock, step_of
 
 MAX_VALUE_DIVISOR = 1e6
 MEASURED_PHASE = "measure"
 VERSION = "#[Histogram log format version 1.3]\n"
 _BASE_TIME = re.compile(r"#\[BaseTime: (\d{1,11})\.(\d{3}) ")
+_SEPARATING = " ,./%="
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLine:
-    """One interval of one tag; `text` is the histogram as base64 of HdrHistogram V2 + deflate."""
+    """One interval of one tag; `text` is the histogram as base64 of HdrHistogram V2 + deflate.
+
+    `clock` may be that of a step (`record.model.step_clock`).
+    """
 
     phase: str
     operation: str
@@ -41,7 +50,7 @@ def header(started_unix_ns: int) -> str:
     """The lines before the first interval. Times in the log count from `started_unix_ns`."""
     return (
         f"{VERSION}"
-        "#[Values are nanoseconds; tags are operation.clock]\n"
+        "#[Values are nanoseconds; tags are operation.clock, of a step operation/step.service]\n"
         "#[service = done - sent, response = done - due, lag = sent - due]\n"
         f"{start_time(started_unix_ns)}"
         f"#[BaseTime: {started_unix_ns / 1e9:.3f} (seconds since epoch)]\n"
@@ -64,7 +73,9 @@ def base_time_ms(path: Path) -> int | None:
 
 def line(entry: LogLine, *, max_ns: int) -> str:
     """One interval as a line of the log."""
-    tag = f"{entry.operation}.{entry.clock}"
+    step = step_of(entry.clock)
+    own = f".{entry.clock}" if step is None else f"/{_escaped(step)}.service"
+    tag = f"{_escaped(entry.operation)}{own}"
     if entry.phase != MEASURED_PHASE:
         tag += f".{entry.phase}"
     start = _seconds(entry.start_ns)
@@ -92,25 +103,33 @@ def read(path: Path, *, clock: str | None = None) -> Iterator[LogLine]:
 def _may_be_of(clock: str, content: str) -> bool:
     """Whether a line has to be taken apart: a glance at its tag, for a long run has a hundred thousand lines."""
     tag, comma, _ = content.partition(",")
-    return not comma or f".{clock}" in tag
+    return not comma or f".{clock.rpartition('.')[2]}" in tag
 
 
 def _parse_line(content: str, number: int) -> LogLine:
     parts = content.split(",")
     try:
         tag, start, length, _, payload = parts
-        operation, clock, *phase = tag.removeprefix("Tag=").split(".")
+        name, clock, *phase = tag.removeprefix("Tag=").split(".")
+        operation, is_step, step = name.partition("/")
         start_ns = _nanoseconds(start)
         return LogLine(
             phase=phase[0] if phase else MEASURED_PHASE,
-            operation=operation,
-            clock=clock,
+            operation=unquote(operation),
+            clock=step_clock(unquote(step)) if is_step else clock,
             start_ns=start_ns,
             end_ns=start_ns + _nanoseconds(length),
             text=payload,
         )
     except ValueError as error:
         raise RecordError(f"line {number} is not an interval: {content[:60]!r}") from error
+
+
+def _escaped(name: str) -> str:
+    return "".join(
+        "".join(f"%{byte:02X}" for byte in each.encode()) if each in _SEPARATING or not each.isprintable() else each
+        for each in name
+    )
 
 
 def _seconds(time_ns: int) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, Self, TypeAlias, TypedDict
 
+from brimline.operations import PARTS
 from brimline.plan import Plan
 from brimline.record.layout import short_repr
 
@@ -19,7 +20,7 @@ Clock: TypeAlias = Literal["service", "response", "lag"]
 CLOCKS: tuple[Clock, ...] = ("service", "response", "lag")
 """service = done - sent, response = done - due, lag = sent - due."""
 BREAKDOWN_CLOCKS: tuple[str, ...] = (
-    *(f"{part}{ending}_{clock}" for part in ("", "read_", "update_", "commit_") for ending in ("ok", "miss", "failed")
+    *(f"{part}{ending}_{clock}" for part in ("", *(f"{name}_" for name in PARTS)) for ending in ("ok", "miss", "failed")
       for clock in ("service", "response") if part or ending != "ok"),
     "service_per_document", "held_back_lag", "verify_matching", "verify_different", "verify_absent",
 )  # fmt: skip
@@ -28,6 +29,23 @@ BREAKDOWN_CLOCKS: tuple[str, ...] = (
 transaction's commit (`commit_ok_service`), a scan's service time per document, the lag of operations that waited
 for a connection, and how long it took to compare what was read, by what that showed. A histogram exists only where it
 has values."""
+_STEP_MARK = "/"
+
+
+def step_clock(step: str) -> str:
+    """What the service times of a step of an operation are called among what its times consist of."""
+    return f"{_STEP_MARK}{step}.service"
+
+
+def step_of(clock: str) -> str | None:
+    """The step whose service times `clock` names; None where it is no step's."""
+    return clock.removeprefix(_STEP_MARK).removesuffix(".service") if clock.startswith(_STEP_MARK) else None
+
+
+def is_of_breakdown(clock: str) -> bool:
+    """Whether times of this name are part of others: those of `BREAKDOWN_CLOCKS`, and those of steps."""
+    return clock in BREAKDOWN_CLOCKS or clock.startswith(_STEP_MARK)
+
 
 Scalar: TypeAlias = int | float | str | None
 ServerRow: TypeAlias = Mapping[str, Scalar]
@@ -76,6 +94,29 @@ class SampleRow(OperationRow):
     breakdown: Mapping[str, str]  # what these consist of, by name; see `BREAKDOWN_CLOCKS`
 
 
+class StepRow(TypedDict):
+    """One step of an operation that has several, in one interval; phase and interval as of the operation."""
+
+    phase: str  # "warmup" | "measure"
+    start_ns: int
+    end_ns: int
+    operation: str
+    step: str
+    sent: int
+    ok: int
+    miss: int
+    failed: int
+    documents: int
+    bytes_out: int
+    bytes_in: int
+
+
+class StepSampleRow(StepRow):
+    """A row of a step with the histogram of its service times."""
+
+    service: str | None
+
+
 class IntervalRow(TypedDict):
     """The generator itself in one interval."""
 
@@ -95,6 +136,7 @@ class Samples(TypedDict):
     """What the engine hands out at once."""
 
     operations: list[SampleRow]
+    steps: NotRequired[list[StepSampleRow]]  # where an operation has several
     intervals: list[IntervalRow]
 
 
@@ -102,8 +144,9 @@ class ErrorRow(TypedDict):
     """Failures of one kind."""
 
     operation: str
-    outcome: str  # "server_error" "write_error" "write_concern_error" "timeout" "connection_lost" "bad_reply" and,
-    # for operations that were never sent because no server took them in time, "server_selection"
+    outcome: str  # "server_error" "write_error" "write_concern_error" "timeout" "connection_lost" "bad_reply",
+    # "unexpected" (a reply that its step didn't expect) and, for operations that were never sent because no server took
+    # them in time, "server_selection"
     code: int  # 0 where there is none
     label: str  # code name or error label, "" where there is none
     count: int
@@ -119,6 +162,22 @@ class OperationTotals(TypedDict):
     failed: int
     unfinished: int
     retried: NotRequired[int]  # commands of these that were sent once more; no part of `sent`; older records lack it
+
+
+class StepTotals(TypedDict):
+    """Outcomes of one step over the whole run; what isn't ok, miss or failed of those sent was under way at its end."""
+
+    sent: int
+    ok: int
+    miss: int
+    failed: int
+
+
+class CommandTotals(TypedDict):
+    """Commands of one name over the whole run: those the server answered, and those of which nothing is known."""
+
+    answered: int
+    uncertain: int
 
 
 class Outage(TypedDict):
@@ -202,11 +261,14 @@ class Summary(TypedDict):
     unfinished: int
     oldest_unfinished_ns: int
     operations: dict[str, OperationTotals]
+    steps: NotRequired[dict[str, dict[str, StepTotals]]]  # by operation and step, where an operation has several
     verified: NotRequired[dict[str, int]]  # reads by what comparing them showed: matching, different, absent
     inserts: NotRequired[InsertTotals]  # not in records of the first days
     document_errors: NotRequired[list[ErrorRow]]  # `count` is documents; not in records of the first days
     commands: dict[str, int]  # by serverStatus.opcounters name, acknowledged ones only
     commands_uncertain: dict[str, int]  # sent, answer unknown: the server may have counted them
+    command_names: NotRequired[dict[str, CommandTotals]]  # by the command's own name, of operations of steps
+    document_counts: NotRequired[dict[str, int]]  # inserted, matched, modified, deleted …, as replies to steps said
     operations_hash: str
     errors: list[ErrorRow]
     outages: NotRequired[list[Outage]]  # when the target could not be used; older records lack it
@@ -327,9 +389,10 @@ class RunRecord:
     `ended_by` is what the sealing wrote: a Summary's `ended_by`, `interrupt`, `error`; when nothing was sealed,
     `running` while it is still being written, else `killed`. A record without a summary is a prefix. `histograms`
     are merged over the phase "measure", by (operation, clock), for each pair that has values there; `breakdown`
-    likewise for what they consist of. `server_facts` are what is known about the server beside its rows: `before` and
-    `after` the run (`dbStats`, `collStats`), and of the `monitor` what it watched (`host`), which columns of `server`
-    it has no figures for and why (`absent`), and its `cost`; empty in older records.
+    likewise for what they consist of, steps included (`step_clock`). `server_facts` are what is known about the server
+    beside its rows: `before` and `after` the run (`dbStats`, `collStats`), and of the `monitor` what it watched
+    (`host`), which columns of `server` it has no figures for and why (`absent`), and its `cost`; empty in older
+    records.
     """
 
     directory: Path
@@ -352,6 +415,8 @@ class RunRecord:
     breakdown: Mapping[tuple[str, str], Histogram] = field(default_factory=dict)
     server_facts: Mapping[str, Any] = field(default_factory=dict)
     files_changed: Sequence[str] = ()  # files that no longer have the content that was sealed
+    steps: Sequence[StepRow] = ()  # of operations with several
+    plans: Mapping[str, Any] = field(default_factory=dict)  # how the server executes each step; see `record.plans`
 
     def __repr__(self) -> str:
         """Three lines: the samples of a run are more than anybody reads."""

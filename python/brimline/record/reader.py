@@ -37,14 +37,15 @@ from brimline.record.layout import (
     LATENCY_FILE,
     OPERATIONS_FILE,
     PLAN_FILE,
+    PLANS_FILE,
     RECORD_FILE,
     RUNNING,
     SERVER_FACTS_FILE,
     SERVER_FILE,
+    STEPS_FILE,
     unreadable,
 )
 from brimline.record.model import (
-    BREAKDOWN_CLOCKS,
     CLOCKS,
     Clock,
     HistogramCodec,
@@ -55,10 +56,12 @@ from brimline.record.model import (
     RunRecord,
     Scalar,
     ServerRow,
+    StepRow,
     Summary,
+    is_of_breakdown,
 )
 
-_Row = TypeVar("_Row", OperationRow, IntervalRow)
+_Row = TypeVar("_Row", OperationRow, StepRow, IntervalRow)
 _KILLED_MESSAGE = "the run was never sealed: brimline or its machine stopped in the middle"
 _LIST_HINT = "`brimline list` shows the records there are"
 _STATE_KINDS: Mapping[str, tuple[type, str]] = {
@@ -111,12 +114,14 @@ def _read_record(directory: Path, codec: HistogramCodec) -> RunRecord:
         server_facts=read_json_if_there(directory / SERVER_FACTS_FILE) or {},
         events=read_events(directory / EVENTS_FILE),
         histograms={key: merged for key, merged in measured.items() if key[1] in CLOCKS},
-        breakdown={key: merged for key, merged in measured.items() if key[1] in BREAKDOWN_CLOCKS},
+        breakdown={key: merged for key, merged in measured.items() if is_of_breakdown(key[1])},
         brimline_version=str(state.get("brimline_version", "unknown")),
         load_interval_histograms=load,
         batches=batches,
         imbalances=tuple(state.get("imbalances", ())),
         files_changed=changed_files(directory, state.get("files", {})),
+        steps=[row for row in _read_rows(directory / STEPS_FILE, StepRow) if row["end_ns"] <= whole_until_ns],
+        plans=read_json_if_there(directory / PLANS_FILE) or {},
     )
 
 

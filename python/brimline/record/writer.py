@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,12 @@ from brimline.record.layout import (
     OPERATION_LOG_FILE,
     OPERATIONS_FILE,
     PLAN_FILE,
+    PLANS_FILE,
     RECORD_FILE,
     SERVER_FACTS_FILE,
     SERVER_FILE,
     SPEC_FILE,
+    STEPS_FILE,
 )
 from brimline.record.model import (
     CLOCKS,
@@ -43,7 +45,10 @@ from brimline.record.model import (
     SampleRow,
     Samples,
     ServerRow,
+    StepRow,
+    StepSampleRow,
     Summary,
+    step_clock,
 )
 from brimline.record.operation_log import count_rows
 from brimline.record.redaction import redact
@@ -53,9 +58,11 @@ _SEALED_FILES = (
     PLAN_FILE,
     ENVIRONMENT_FILE,
     OPERATIONS_FILE,
+    STEPS_FILE,
     INTERVALS_FILE,
     LATENCY_FILE,
     OPERATION_LOG_FILE,
+    PLANS_FILE,
     SERVER_FILE,
     SERVER_FACTS_FILE,
     EVENTS_FILE,
@@ -92,6 +99,7 @@ class RecordWriter(Closing):
         replace_text(directory / SPEC_FILE, redact_text(spec_text))
         replace_json(directory / ENVIRONMENT_FILE, redact(environment))
         self._operations = CsvFile(directory / OPERATIONS_FILE, tuple(OperationRow.__annotations__))
+        self._steps: CsvFile | None = None
         self._intervals = CsvFile(directory / INTERVALS_FILE, tuple(IntervalRow.__annotations__))
         self._latency = AppendOnlyFile(directory / LATENCY_FILE)
         self._latency_begun = False
@@ -104,15 +112,19 @@ class RecordWriter(Closing):
 
     def append(self, samples: Samples) -> None:
         """Adds completed intervals."""
+        steps = samples.get("steps", [])
         try:
             # Intervals last: a row there says that the interval's other rows are whole.
             self._operations.append(samples["operations"])
-            self._append_latency(samples["operations"])
+            self._append_latency(samples["operations"], steps)
+            self._append_steps(steps)
             self._intervals.append(samples["intervals"])
         except RecordError as error:
             raise self._with_what_is_kept(error) from error
         for operation in samples["operations"]:
             self._rows.add(operation)
+        for step in steps:
+            self._rows.add_step(step)
         for interval in samples["intervals"]:
             self._measured_until_ns = max(self._measured_until_ns, interval["end_ns"])
 
@@ -132,6 +144,10 @@ class RecordWriter(Closing):
         """Replaces what is known about the server beside its rows; see `RunRecord.server_facts`."""
         replace_json(self.directory / SERVER_FACTS_FILE, redact(facts))
 
+    def plans(self, plans: Mapping[str, Any]) -> None:
+        """Replaces what is known of how the server executes each step; see `record.plans`."""
+        replace_json(self.directory / PLANS_FILE, redact(plans))
+
     def event(self, kind: str, **fields: Any) -> None:
         """Adds something that happened, with the wall clock's time."""
         self._events.append(kind, **fields)
@@ -148,9 +164,8 @@ class RecordWriter(Closing):
         problems = [*imbalances(summary, self._rows), *self._log_imbalances(summary)] if summary is not None else []
         if summary is not None and isinstance(self._plan.work, MixWork) and self._plan.work.verify_reads:
             problems += verified_imbalances(summary)
-        for file in (self._operations, self._intervals, self._latency, self._events, self._server):
-            if file is not None:
-                file.sync()
+        for file in self._files():
+            file.sync()
         self._write_state(
             ended_by=ended_by,
             message=redact_text(message),
@@ -167,35 +182,50 @@ class RecordWriter(Closing):
 
     def close(self) -> None:
         """Closes the files; idempotent."""
-        for file in (self._operations, self._intervals, self._latency, self._events, self._server):
-            if file is not None:
-                file.close()
+        for file in self._files():
+            file.close()
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
-    def _append_latency(self, rows: Iterable[SampleRow]) -> None:
+    def _files(self) -> list[CsvFile | AppendOnlyFile | EventLog]:
+        """All that are open."""
+        every = (self._operations, self._steps, self._intervals, self._latency, self._events, self._server)
+        return [file for file in every if file is not None]
+
+    def _append_steps(self, rows: Sequence[StepSampleRow]) -> None:
+        """Where no operation has several steps there is no such file."""
+        if rows and self._steps is None:
+            self._steps = CsvFile(self.directory / STEPS_FILE, tuple(StepRow.__annotations__))
+        if self._steps is not None:
+            self._steps.append(rows)
+
+    def _append_latency(self, rows: Sequence[SampleRow], steps: Sequence[StepSampleRow]) -> None:
         lines = [line for row in rows for line in self._latency_lines(row)]
+        lines += [self._line(row, step_clock(row["step"]), row["service"]) for row in steps if row["service"]]
         if lines and not self._latency_begun:
-            lines.insert(0, hlog.header(self._started_unix_ns(rows)))
+            lines.insert(0, hlog.header(self._started_unix_ns([*rows, *steps])))
             self._latency_begun = True
         self._latency.append("".join(lines))
 
     def _latency_lines(self, row: SampleRow) -> Iterable[str]:
         for clock, text in (*((clock, row[clock]) for clock in CLOCKS), *row["breakdown"].items()):
             if text is not None:
-                entry = hlog.LogLine(
-                    phase=row["phase"],
-                    operation=row["operation"],
-                    clock=clock,
-                    start_ns=row["start_ns"],
-                    end_ns=row["end_ns"],
-                    text=text,
-                )
-                yield hlog.line(entry, max_ns=self._codec.decode(text).max())
+                yield self._line(row, clock, text)
+
+    def _line(self, row: SampleRow | StepSampleRow, clock: str, text: str) -> str:
+        entry = hlog.LogLine(
+            phase=row["phase"],
+            operation=row["operation"],
+            clock=clock,
+            start_ns=row["start_ns"],
+            end_ns=row["end_ns"],
+            text=text,
+        )
+        return hlog.line(entry, max_ns=self._codec.decode(text).max())
 
     @staticmethod
-    def _started_unix_ns(rows: Iterable[SampleRow]) -> int:
+    def _started_unix_ns(rows: Iterable[SampleRow | StepSampleRow]) -> int:
         """When the run's clock was zero: the first rows arrive just after the end of their interval.
 
         Late by as long as nobody asked for samples; the exact instant is the summary's `started_unix_ns`.

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from brimline.operations import KINDS, ycsb_call
 from brimline.record.histograms import native_codec
 from brimline.record.model import Histogram, OperationRow, RunRecord, SampleRow
 from brimline.report.ycsb.java import hash_map_order
@@ -21,10 +22,7 @@ STATUSES = ("OK", "NOT_FOUND", "ERROR", "BATCHED_OK", "UNEXPECTED_STATE")
 _NS_PER_US = 1000
 # Buckets of a histogram with three digits are exact up to this many bits.
 _EXACT_BITS = 11
-_NAMES = {"read": "READ", "update": "UPDATE", "insert": "INSERT", "scan": "SCAN", "load": "INSERT"}
 _ENDINGS = {"ok": "OK", "miss": "NOT_FOUND", "failed": "ERROR"}
-# The MongoDB binding says ERROR for a scan that finds nothing and for a document that is there already.
-_MISS_STATUS = {"read": "NOT_FOUND", "update": "NOT_FOUND"}
 
 
 @dataclass(slots=True)
@@ -201,18 +199,18 @@ _Call = tuple[str, str | None, Counter[int], int]
 
 def _calls(operation: str, times: OperationTimes, clock: str) -> Iterator[_Call]:
     """The calls of a binding that an operation stands for: name, status, times in ns, number."""
-    if operation == "read_modify_write":
-        yield "READ-MODIFY-WRITE", None, _values(times, clock), 0
-        for part, name in (("read", "READ"), ("update", "UPDATE")):
+    if calls := _calls_within(operation):
+        yield ycsb_call(operation), None, _values(times, clock), 0
+        for part, name in calls.items():
             for ending, status in _ENDINGS.items():
                 values = _values(times, f"{part}_{ending}_{clock}")
                 yield name, status, values, values.total()
         yield from _verifications(times)
         return
-    name = _NAMES.get(operation, operation.upper().replace("_", "-"))
+    name = ycsb_call(operation)
     missed, failed = _values(times, f"miss_{clock}"), _values(times, f"failed_{clock}")
     yield name, "OK", _values(times, clock) - missed - failed, times.ok
-    yield name, _MISS_STATUS.get(operation, "ERROR"), missed, times.miss
+    yield name, _miss_status(operation), missed, times.miss
     yield name, "ERROR", failed, times.failed
     yield from _verifications(times)
     if name == "INSERT":
@@ -220,6 +218,17 @@ def _calls(operation: str, times: OperationTimes, clock: str) -> Iterator[_Call]
         yield name, "BATCHED_OK", Counter(), times.documents - times.ok
     if operation == "scan":
         yield "SCAN-LATENCY-PER-RECORD", None, _values(times, "service_per_document"), 0
+
+
+def _calls_within(operation: str) -> dict[str, str]:
+    """The parts of an operation that are operations themselves, with their calls: those of a read-modify-write."""
+    parts = KINDS[operation].parts if operation in KINDS else ()
+    return {part: ycsb_call(part) for part in parts if part in KINDS}
+
+
+def _miss_status(operation: str) -> str:
+    """The MongoDB binding says ERROR for a scan that finds nothing and for a document that is there already."""
+    return "NOT_FOUND" if operation in KINDS and KINDS[operation].can_be_absent else "ERROR"
 
 
 def _verifications(times: OperationTimes) -> Iterator[_Call]:
@@ -232,15 +241,15 @@ def _verifications(times: OperationTimes) -> Iterator[_Call]:
 
 def logged_calls(operation: str) -> Iterator[tuple[str, str | None, str, str]]:
     """The same calls as a log of operations has them: name, status, part and ending of the operation's rows."""
-    if operation == "read_modify_write":
+    if calls := _calls_within(operation):
         for ending in _ENDINGS:
-            yield "READ-MODIFY-WRITE", None, "whole", ending
-        for part, name in (("read", "READ"), ("update", "UPDATE")):
+            yield ycsb_call(operation), None, "whole", ending
+        for part, name in calls.items():
             for ending, status in _ENDINGS.items():
                 yield name, status, part, ending
         return
-    name = _NAMES.get(operation, operation.upper().replace("_", "-"))
-    for ending, status in {**_ENDINGS, "miss": _MISS_STATUS.get(operation, "ERROR")}.items():
+    name = ycsb_call(operation)
+    for ending, status in {**_ENDINGS, "miss": _miss_status(operation)}.items():
         yield name, status, "whole", ending
         if operation == "scan":
             yield "SCAN-LATENCY-PER-RECORD", None, "per_document", ending

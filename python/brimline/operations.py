@@ -1,0 +1,69 @@
+"""Owns the kinds of operation that have names of brimline's own: YCSB's, transactions, and the inserts of a load.
+
+One table: whatever depends on a kind asks it. The operations of a workload's author aren't in it: they are called what
+their author called them, and what they do is in their steps.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind: whether it asks for documents, whether it changes any, and what it consists of.
+
+    `reads_by_key`: of each one that ended it is known which document it was to bring. `parts`: its commands that are
+    timed apart, with what a table calls them. `ycsb_call` is the call of YCSB's binding, `ycsb_share` the property of
+    its share, "" where YCSB has none. `can_be_absent`: YCSB says NOT_FOUND of it where there was no document.
+    """
+
+    name: str
+    reads: bool = False
+    writes: bool = False
+    reads_by_key: bool = False
+    parts: Mapping[str, str] = field(default_factory=dict)
+    ycsb_call: str
+    ycsb_share: str = ""
+    can_be_absent: bool = False
+
+
+_KINDS = (
+    Kind(
+        name="read",
+        reads=True,
+        reads_by_key=True,
+        ycsb_call="READ",
+        ycsb_share="readproportion",
+        can_be_absent=True,
+    ),
+    Kind(name="update", writes=True, ycsb_call="UPDATE", ycsb_share="updateproportion", can_be_absent=True),
+    Kind(name="insert", writes=True, ycsb_call="INSERT", ycsb_share="insertproportion"),
+    Kind(name="scan", reads=True, ycsb_call="SCAN", ycsb_share="scanproportion"),
+    Kind(
+        name="read_modify_write",
+        reads=True,
+        writes=True,
+        reads_by_key=True,
+        parts={"read": "read of a read modify write", "update": "update of a read modify write"},
+        ycsb_call="READ-MODIFY-WRITE",
+        ycsb_share="readmodifywriteproportion",
+    ),
+    Kind(
+        name="transaction",
+        reads=True,
+        writes=True,
+        parts={"commit": "commit of a transaction"},
+        ycsb_call="TRANSACTION",
+    ),
+    Kind(name="load", writes=True, ycsb_call="INSERT"),
+)
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
+"""Every kind by its name."""
+PARTS: tuple[str, ...] = tuple(dict.fromkeys(part for kind in _KINDS for part in kind.parts))
+"""The parts of all kinds."""
+
+
+def ycsb_call(operation: str) -> str:
+    """What YCSB's outputs call an operation: its own words, and capital letters for what has none."""
+    kind = KINDS.get(operation)
+    return operation.upper().replace("_", "-") if kind is None else kind.ycsb_call

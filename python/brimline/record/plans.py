@@ -1,0 +1,35 @@
+"""Owns how the server executes each step of an operation, as a file in the run's directory.
+
+The server is asked before the load and after it, never during it. A record holds `{"start": […], "end": […]}`, a
+`StepPlan` for each step that can be explained.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, cast
+
+PlanInstant = Literal["start", "end"]
+
+
+class StepPlan(TypedDict):
+    """What the server said of one command of a step. What it doesn't say is None."""
+
+    operation: str
+    step: str
+    command: Any  # text, or a document
+    plan_summary: str | None
+    index_names: list[str]
+    keys_examined: int | None
+    docs_examined: int | None
+    n_returned: int | None
+    in_memory_sort: bool | None
+    collection_scan: bool | None
+
+
+def step_plans(plans: Mapping[str, Any], instant: PlanInstant) -> dict[tuple[str, str], StepPlan]:
+    """The plans of one instant by operation and step; none of a record without them."""
+    told: Sequence[Any] = plans.get(instant) or ()
+    return {(each["operation"], each["step"]): cast(StepPlan, _whole(each)) for each in told}
+
+
+def _whole(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {**dict.fromkeys(StepPlan.__annotations__), **told, "index_names": list(told.get("index_names") or ())}
