@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from brimline.api.load import load
     from brimline.api.options import LoadOptions, ObjectiveOptions, Options
     from brimline.api.reopen import open_result
-    from brimline.api.results import AlreadyLoaded, CapacityResult, FrontierResult, LoadResult, RunResult, SweepResult
+    from brimline.api.results import (
+        AlreadyLoaded,
+        CapacityResult,
+        FrontierResult,
+        LoadResult,
+        Loads,
+        RunResult,
+        SweepResult,
+    )
     from brimline.api.run import run
     from brimline.api.scan import ScanResult, scan
     from brimline.api.sweep import sweep
@@ -35,6 +43,7 @@ __all__ = [
     "FrontierResult",
     "LoadOptions",
     "LoadResult",
+    "Loads",
     "ObjectiveOptions",
     "Options",
     "RunResult",
@@ -65,6 +74,7 @@ _HOMES = {
     "FrontierResult": "brimline.api.results",
     "LoadOptions": "brimline.api.options",
     "LoadResult": "brimline.api.results",
+    "Loads": "brimline.api.results",
     "ObjectiveOptions": "brimline.api.options",
     "Options": "brimline.api.options",
     "RunResult": "brimline.api.results",

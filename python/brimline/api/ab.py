@@ -109,8 +109,8 @@ def ab_loaded(
             require_same(read_experiment(resume), plan_hash=plan_hash, environment=place_a.context.environment)
         for plan in (plan_a, plan_b):
             allow_descriptors(plan)
-        for place, plan in ((place_a, plan_a), (place_b, plan_b)):
-            place.ensure_data(plan)
+        for place in (place_a, place_b):
+            place.ensure_data()
         place_a.stop.raise_if_requested()
         arms: dict[Arm, ArmPlan] = {
             "A": ArmPlan(plan=plan_a, context=place_a.context),

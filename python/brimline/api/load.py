@@ -7,14 +7,14 @@ from brimline.api.options import Options
 from brimline.api.run import interruption
 from brimline.api.workload import WorkloadWords, load_workload
 from brimline.api.workplace import given_uri, workplace
-from brimline.errors import UsageError
-from brimline.execution import load_data
-from brimline.plan import Plan, load_plan
+from brimline.errors import Interrupted, UsageError
+from brimline.execution import RESUME_HINT, LoadReport, StopToken, load_data
+from brimline.plan import Plan
 from brimline.plan.pacing import load_line
 from brimline.spec import LoadedSpec
 
 if TYPE_CHECKING:
-    from brimline.api.results import AlreadyLoaded, LoadResult
+    from brimline.api.results import AlreadyLoaded, LoadResult, Loads
 
 
 def load(
@@ -22,10 +22,11 @@ def load(
     *,
     options: Options | None = None,
     **words: Unpack[WorkloadWords],
-) -> "LoadResult | AlreadyLoaded":
+) -> "LoadResult | AlreadyLoaded | Loads":
     """Loads the records of a workload into a server that stays; has the server count them.
 
-    `Options.resume` goes on with one that did not end; `AlreadyLoaded` when nothing was missing.
+    `Options.resume` goes on with one that did not end; `AlreadyLoaded` when nothing was missing, `Loads` where there
+    are several collections.
 
     Raises BrimlineError, InvalidRun among them when the count is not the intended one.
     """
@@ -33,31 +34,53 @@ def load(
     return load_loaded(loaded, options or Options())
 
 
-def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLoaded":
+def load_loaded(loaded: LoadedSpec, options: Options) -> "LoadResult | AlreadyLoaded | Loads":
     """`load` for a spec that is read already."""
     _require_a_server_that_stays(loaded, options)
     with workplace(loaded, options) as place:
-        plan = load_plan(place.spec, target=place.target)
+        wanted = place.wanted
+        if not wanted:
+            raise UsageError(
+                f"{loaded.source} has no collection with a shape: there is nothing to load",
+                hint="give one of its collections records and fields; live collections are taken as they are",
+            )
 
         def begin(plan: Plan) -> Path:
             """Where something is sent at all: of a load that goes on, what is missing."""
             options.progress.note(load_line(plan))
             return place.directory(plan, kind="load")
 
-        report = load_data(
-            plan,
+        reports = load_data(
+            wanted,
             make_directory=begin,
             context=place.context,
             drop=options.drop,
-            resume=options.resume,
+            going_on=wanted if options.resume else (),
         )
+    results = [_result(report, place.stop, options) for report in reports]
+    if len(wanted) == 1:
+        return results[0]
+    from brimline.api.results import Loads
+
+    cut_short = place.stop.requested and len(results) < len(wanted)
+    return Loads(results=results, interrupted=_between_loads(place.stop) if cut_short else None)
+
+
+def _between_loads(stop: StopToken) -> Interrupted:
+    error = stop.error()
+    error.hint = RESUME_HINT
+    return error
+
+
+def _result(report: LoadReport, stop: StopToken, options: Options) -> "LoadResult | AlreadyLoaded":
+    """What one load shows; its report is written."""
     # Not before: the load has the memory to itself.
     from brimline.api.results import AlreadyLoaded
     from brimline.api.run_result import load_result
 
     if report.record is None:
         return AlreadyLoaded(namespace=report.namespace, document_count=report.document_count)
-    result = load_result(report, report.record, interrupted=interruption(place.stop, report.record.directory))
+    result = load_result(report, report.record, interrupted=interruption(stop, report.record.directory))
     result.write(options.language)
     return result
 

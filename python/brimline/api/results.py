@@ -185,6 +185,33 @@ class AlreadyLoaded:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loads:
+    """The loads of a workload with several collections, in order; one that did not come to its end is the last.
+
+    `interrupted`: a signal came before all had begun.
+    """
+
+    results: Sequence[LoadResult | AlreadyLoaded]
+    interrupted: Interrupted | None = None
+
+    @property
+    def error(self) -> BrimlineError | None:
+        """That of the load that has one."""
+        errors = (each.error for each in self.results if isinstance(each, LoadResult))
+        return next((error for error in errors if error is not None), self.interrupted)
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command line."""
+        return 0 if self.error is None else self.error.exit_code
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`: what each load alone has."""
+        loads = [each.report.data if isinstance(each, LoadResult) else each.to_dict() for each in self.results]
+        return {"format_version": FORMAT_VERSION, "kind": "loads", "loads": loads}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SweepResult(Result):
     """One sweep."""

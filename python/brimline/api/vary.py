@@ -268,7 +268,7 @@ class _Place:
             if record is not None and not record.complete:
                 raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
         else:
-            loading.ensure_data(plan, make_directory=make_directory)
+            loading.ensure_data(make_directory=make_directory)
         return Setup(plan=plan, context=place.context)
 
 

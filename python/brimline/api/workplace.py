@@ -20,6 +20,7 @@ from brimline.execution import (
     MakeDirectory,
     RunContext,
     StopToken,
+    WantedData,
     ensure_data,
     interruptible,
 )
@@ -95,33 +96,37 @@ class Workplace:
         """A new directory for a record of `plan`."""
         return create_run_directory(self.options.runs_dir, name=self.spec.name, plan_hash=plan.hash8(), kind=kind)
 
-    def ensure_data(self, plan: Plan, *, make_directory: MakeDirectory | None = None) -> LoadReport | None:
-        """Sees to it that the data of `plan` is there; see `run.ensure_data`. Raises Interrupted, TargetError.
+    @property
+    def wanted(self) -> list[WantedData]:
+        """The data of each collection that the workload has a shape for."""
+        return [WantedData(load=load_plan(self.spec, target=self.target))]
 
-        `make_directory` says where the record of a load goes, unless beside those of other verbs.
+    def ensure_data(self, *, make_directory: MakeDirectory | None = None) -> list[LoadReport]:
+        """Sees to it that the data of the workload is there; see `execution.ensure_data`.
+
+        `make_directory` says where the record of a load goes, unless beside those of other verbs. Raises Interrupted,
+        TargetError.
         """
         if self.context.deployment is None:
-            return None
+            return []
         self.context.progress.step("looking for the data")
-        load = load_plan(self.spec, target=self.target)
-        report = ensure_data(
-            plan,
-            load,
+        reports = ensure_data(
+            self.wanted,
             policy=self.policy,
             make_directory=make_directory or (lambda load: self.directory(load, kind="load")),
             context=self.context,
             drop=self.options.drop,
         )
-        record = None if report is None else report.record
+        record = reports[-1].record if reports else None
         if self.stop.requested:
             interrupted = self.stop.error()
             interrupted.hint = None if record is None else self._after_broken_load(record)
             raise interrupted
         if record is not None and not record.complete:
             raise TargetError(f"the load broke off: {record.message}", hint=self._after_broken_load(record))
-        if report is not None and report.shortfall is not None:
-            raise report.shortfall
-        return report
+        if reports and reports[-1].shortfall is not None:
+            raise reports[-1].shortfall
+        return reports
 
     def _after_broken_load(self, record: RunRecord) -> str:
         kept = f"its record is kept in {record.directory}"

@@ -31,27 +31,36 @@ def write_cases(cases: "Sequence[GateCase]", junit: Path | None, *, suite: str) 
 
 def write_outcome(result: "Result", junit: Path | None, *, suite: str) -> None:
     """Writes one test case for a run or a search: its objective, or what came in between. Raises RecordError."""
-    if junit is None:
-        return
+    if junit is not None:
+        write_cases([outcome_case(result)], junit, suite=suite)
+
+
+def outcome_case(result: "Result") -> "GateCase":
+    """The test case of a run or a search."""
     error, verdict = result.error, result.report.verdict
     if error is not None:
-        write_error(error.message, junit, suite=suite, name=result.report.name, exit_code=error.exit_code)
-        return
+        return _error_case(error.message, name=result.report.name, exit_code=error.exit_code)
     figure = f"{verdict.caption}: {verdict.figure} {verdict.unit}".rstrip()
     interval = f" ({verdict.interval})" if verdict.interval else ""
     text = f"{figure}{interval}. {verdict.sentence}" if verdict.figure else verdict.sentence
-    write_case(junit, "pass", suite=suite, name=result.report.name, text=text)
+    return passed_case(name=result.report.name, text=text)
 
 
 def write_error(message: str, junit: Path, *, suite: str, name: str, exit_code: int) -> None:
     """Writes one test case for a command that ended with an error, so that no older file stays green."""
-    verdict = "fail" if exit_code == GateFailed.exit_code else "inconclusive"
-    kind = _KINDS.get(exit_code, "interrupted" if exit_code > _SIGNALS_FROM else "error")
-    write_case(junit, verdict, suite=suite, name=name, text=message, kind=kind)
+    write_cases([_error_case(message, name=name, exit_code=exit_code)], junit, suite=suite)
 
 
-def write_case(junit: Path, verdict: str, *, suite: str, name: str, text: str, kind: str = "") -> None:
-    """Writes one test case. Raises RecordError."""
+def _error_case(message: str, *, name: str, exit_code: int) -> "GateCase":
     from brimline.analysis.gate import GateCase, GateVerdict
 
-    write_cases([GateCase(name=name, verdict=GateVerdict(verdict), text=text, kind=kind)], junit, suite=suite)
+    verdict = GateVerdict.FAIL if exit_code == GateFailed.exit_code else GateVerdict.INCONCLUSIVE
+    kind = _KINDS.get(exit_code, "interrupted" if exit_code > _SIGNALS_FROM else "error")
+    return GateCase(name=name, verdict=verdict, text=message, kind=kind)
+
+
+def passed_case(*, name: str, text: str) -> "GateCase":
+    """The test case of what came out as was asked for."""
+    from brimline.analysis.gate import GateCase, GateVerdict
+
+    return GateCase(name=name, verdict=GateVerdict.PASS, text=text)

@@ -9,8 +9,8 @@ from brimline.api.load import load_loaded
 from brimline.api.options import DataOptions, LoadOptions, ServerOptions, WorkloadOptions
 from brimline.cli import options as opt
 from brimline.cli.grouped import grouped, only
-from brimline.cli.junit import write_case
-from brimline.cli.output import finish, print_said, printing
+from brimline.cli.junit import outcome_case, passed_case, write_cases
+from brimline.cli.output import json_text, print_said, printing, show_result
 from brimline.units import format_count
 from brimline.wording import message
 
@@ -31,11 +31,35 @@ def load(
 ) -> int:
     """Load a workload's records into a server and have it count them."""
     result = load_loaded(opt.loaded(workload, load, loads_only=True), opt.surroundings(server, output, data))
-    from brimline.api.results import AlreadyLoaded  # not before: the load has the memory to itself
+    from brimline.api.results import AlreadyLoaded, Loads  # not before: the load has the memory to itself
 
-    if isinstance(result, AlreadyLoaded):
-        return _say(result, output)
-    return finish(result, output, suite="load", closing=list(_counted(result)))
+    results = result.results if isinstance(result, Loads) else [result]
+    if output.junit is not None:
+        cases = [
+            passed_case(name=each.namespace, text=_nothing_to_do(each))
+            if isinstance(each, AlreadyLoaded)
+            else outcome_case(each)
+            for each in results
+        ]
+        write_cases(cases, output.junit, suite="load")
+    if isinstance(result, Loads) and output.as_json:
+        with printing():
+            sys.stdout.write(json_text(result.to_dict(), result.error))
+    else:
+        for each in results:
+            if isinstance(each, AlreadyLoaded):
+                _say(each, output)
+            else:
+                show_result(
+                    each,
+                    details=output.details,
+                    as_json=output.as_json,
+                    lang=output.language,
+                    closing=list(_counted(each)),
+                )
+    if isinstance(result, Loads) and result.error is not None:
+        raise result.error
+    return 0
 
 
 def _counted(result: "LoadResult") -> Iterator[str]:
@@ -55,17 +79,17 @@ def _counted(result: "LoadResult") -> Iterator[str]:
         )
 
 
-def _say(result: "AlreadyLoaded", output: opt.OutputOptions) -> int:
-    nothing_to_do = message(
+def _nothing_to_do(result: "AlreadyLoaded") -> str:
+    return message(
         "{namespace} holds all {count} documents already: nothing was sent",
         namespace=result.namespace,
         count=format_count(result.document_count),
     )
-    if output.junit is not None:
-        write_case(output.junit, "pass", suite="load", name=result.namespace, text=nothing_to_do)
+
+
+def _say(result: "AlreadyLoaded", output: opt.OutputOptions) -> None:
     with printing():
         if output.as_json:
             sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
         else:
-            print_said(nothing_to_do, output.language)
-    return 0
+            print_said(_nothing_to_do(result), output.language)

@@ -13,6 +13,7 @@ from brimline.dataset.collection import (
     prove_count,
     replacement,
 )
+from brimline.dataset.definition import Definition, Misfit, find_misfit, fit_indexes
 from brimline.dataset.gaps import Gaps, find_gaps
 from brimline.dataset.inspection import Inspection, State, inspect
 from brimline.dataset.manifest import (
@@ -31,15 +32,19 @@ __all__ = [
     "MANIFEST_COLLECTION",
     "TRIAL_DOCUMENTS",
     "CountProof",
+    "Definition",
     "Gaps",
     "Inspection",
     "Manifest",
+    "Misfit",
     "Replacement",
     "Shape",
     "State",
     "complete",
     "differences",
     "find_gaps",
+    "find_misfit",
+    "fit_indexes",
     "inspect",
     "manifest_for",
     "prepare",

@@ -4,14 +4,17 @@ The collection is created before the engine starts, because servers serialise th
 concurrent first inserts, which would be measured as slow inserts.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exists, target_errors
+from brimline.dataset.definition import Definition, find_misfit, fit_indexes, has_option, is_same, listed_key
 from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
 from brimline.dataset.ownership import all_our_own, collection_uuid
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make, read_shape
-from brimline.dataset.sharding import ShardKey, is_behind_router, shard, shard_key_wanted
+from brimline.dataset.sharding import ShardKey, is_behind_router, shard, shard_key_of, shard_key_wanted
 from brimline.errors import InvalidRun, UsageError
 
 _ACTIONS = ("find", "insert", "remove", "dropCollection", "createCollection")
@@ -35,16 +38,25 @@ class CountProof:
 class Replacement:
     """A collection that may be made empty, with what it has besides its documents; nothing is changed yet.
 
-    `held`: about how many documents it holds. `kept`: what is there and stays. `shard_key`: behind a mongos,
-    what it is sharded by afterwards. `stays`: it is empty, and left as it is.
+    `held`: about how many documents it holds. `kept`: what is there and stays. `wanted`: what it is made with besides;
+    its indexes come after the documents. `lost`: names of what others gave it and `wanted` has otherwise. `shard_key`:
+    behind a mongos, what it is sharded by afterwards. `stays`: it is empty, and left as it is.
     """
 
     database: DataDatabase
     manifest: Manifest
     held: int
     kept: Shape
+    wanted: Shape = field(default_factory=Shape)
+    lost: Sequence[str] = ()
     shard_key: ShardKey | None = None
     stays: bool = False
+
+    @property
+    def made(self) -> Shape:
+        """All that it has in the end besides documents."""
+        there = [index for index in self.wanted.indexes if not any(is_same(index, kept) for kept in self.kept.indexes)]
+        return Shape(options={**self.kept.options, **self.wanted.options}, indexes=[*self.kept.indexes, *there])
 
     def carry_out(self) -> None:
         """Makes it empty and existing, with a manifest in state "loading". Raises TargetError."""
@@ -56,25 +68,30 @@ class Replacement:
             if self.stays:
                 return
             database.drop_collection(name)
-            make(database, name, self.kept)
+            make(database, name, replace(self.kept, options=self.made.options))
             if self.shard_key is not None:
                 shard(database, name, self.shard_key)
         if self.kept:
             write_manifest(database, self.manifest)
 
 
-def replacement(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> Replacement:
+def replacement(
+    database: DataDatabase, manifest: Manifest, *, drop: bool = False, wanted: Definition | None = None
+) -> Replacement:
     """Sees to it that `manifest.collection` may be emptied and filled, and changes nothing.
 
     What brimline loaded before, whole or in part, is replaced, with what runs inserted behind it. Where there is
-    anything else, or something is gone, it is only dropped when told so. Options and indexes stay, but for the indexes
-    that brimline made. Behind a mongos an empty collection that is there stays as it is, one that holds documents is
-    sharded again as it was, and one that is new is sharded by its hashed `_id`.
+    anything else, or something is gone, it is only dropped when told so. Options and indexes stay, but for those
+    that brimline made, and `wanted` says what it has besides. Behind a mongos an empty collection that is there stays
+    as it is where that is `wanted`, one that holds documents is sharded again as it was, and one that is new is sharded
+    by its hashed `_id`, unless `wanted` says by what.
 
     Raises:
-        UsageError: it holds documents that aren't known to be brimline's, and `drop` is False; or is a view.
+        UsageError: it holds documents that aren't known to be brimline's, or has what `wanted` has otherwise, and
+            `drop` is False; or is a view.
         TargetError: the server doesn't answer, or the user may not do what is needed.
     """
+    wanted = wanted or Definition()
     name = manifest.collection
     if not drop:
         _require_our_own(database, name)
@@ -84,15 +101,70 @@ def replacement(database: DataDatabase, manifest: Manifest, *, drop: bool = Fals
         there = read_shape(database, name)
         behind_router = is_behind_router(database)
         stays = behind_router and there is not None and not _holds_documents(database, name)
-        key = shard_key_wanted(database, name) if behind_router and not stays else None
+        if stays and there is not None and _is_otherwise(database, name, wanted, there):
+            stays = False
+        key = (wanted.shard_key or shard_key_wanted(database, name)) if behind_router and not stays else None
     kept = there or Shape()
     if before is not None:
         if before.kept is not None:  # by a load that was killed between dropping and making
             kept = kept.with_lost(Shape.from_text(before.kept))
-        kept = kept.without(before.own_indexes)
+        kept = kept.without(before.own_indexes, before.own_options)
+    kept, lost = _settled(kept, wanted.shape)
+    if lost and not drop:
+        raise UsageError(
+            f"{database.name}.{name} has what the workload has otherwise, and brimline did not make it: "
+            + ", ".join(lost),
+            hint="name another collection in the workload, or give --drop to have it replaced",
+        )
+    manifest = replace(
+        manifest,
+        own_indexes=[*manifest.own_indexes, *_own_indexes(wanted, kept)],
+        own_options=[option for option in wanted.shape.options if option not in kept.options],
+    )
     actions = [*_ACTIONS, *(["createIndex"] if kept.indexes or manifest.own_indexes else [])]
     require_rights(database, name, actions)
-    return Replacement(database=database, manifest=manifest, held=held, kept=kept, shard_key=key, stays=stays)
+    return Replacement(
+        database=database,
+        manifest=manifest,
+        held=held,
+        kept=kept,
+        wanted=wanted.shape,
+        lost=lost,
+        shard_key=key,
+        stays=stays,
+    )
+
+
+def _is_otherwise(database: DataDatabase, name: str, wanted: Definition, there: Shape) -> bool:
+    """Whether an empty collection behind a mongos can't stay. Raises PyMongoError."""
+    options = any(not has_option(there.options, option, value) for option, value in wanted.shape.options.items())
+    return options or (wanted.shard_key is not None and shard_key_of(database, name) != wanted.shard_key)
+
+
+def _settled(kept: Shape, wanted: Shape) -> tuple[Shape, list[str]]:
+    """What of `kept` can stay beside `wanted`, and the names of what can't."""
+    names = {index["name"] for index in wanted.indexes}
+    indexes = [
+        index
+        for index in kept.indexes
+        if index["name"] not in names or any(is_same(each, index) for each in wanted.indexes)
+    ]
+    options = {
+        option: value
+        for option, value in kept.options.items()
+        if option not in wanted.options or has_option(kept.options, option, wanted.options[option])
+    }
+    stays = Shape(options=options, indexes=indexes)
+    lost = [name for name in kept.names if name not in stays.names]
+    return stays, [*lost, *(option for option in kept.options if option not in options)]
+
+
+def _own_indexes(wanted: Definition, kept: Shape) -> list[Mapping[str, Any]]:
+    """The fields of what `wanted` adds to `kept`."""
+    indexes: list[Mapping[str, Any]] = [
+        listed_key(index) for index in wanted.shape.indexes if not any(is_same(index, each) for each in kept.indexes)
+    ]
+    return indexes if wanted.shard_key is None else [*indexes, wanted.shard_key.fields]
 
 
 def prepare(database: DataDatabase, manifest: Manifest, *, drop: bool = False) -> None:
@@ -141,8 +213,8 @@ def prove_count(database: DataDatabase, manifest: Manifest) -> CountProof:
     return CountProof(intended=len(manifest.records), counted=counted)
 
 
-def complete(database: DataDatabase, manifest: Manifest) -> Manifest:
-    """Proves the count and writes the manifest as complete.
+def complete(database: DataDatabase, manifest: Manifest, *, wanted: Definition | None = None) -> Manifest:
+    """Proves the count, makes the indexes that `wanted` has and that aren't there, and writes the manifest as complete.
 
     Raises:
         InvalidRun: the collection does not hold exactly the intended documents; the manifest stays "loading".
@@ -155,6 +227,9 @@ def complete(database: DataDatabase, manifest: Manifest) -> Manifest:
             f"and not the intended {proof.intended}",
             hint="load again; if another client writes there, name another collection",
         )
+    if wanted is not None:
+        lacks = find_misfit(database, manifest.collection, wanted, own=())
+        fit_indexes(database, manifest.collection, lacks)
     with target_errors("looking for the collection"):
         uuid = collection_uuid(database, manifest.collection)
     finished = manifest.completed(count=proof.counted, collection_uuid=uuid)

@@ -43,8 +43,8 @@ class Manifest:
     `count` is the proven number of documents, None while loading. Times are ISO 8601 in UTC. `owner` is the process
     that removes the collection when it has ended, None for data that stay. `collection_uuid` is what the server knew
     the collection by when the count was proven, None where it didn't tell and in manifests of older versions.
-    `own_indexes`: fields, with their order, of the indexes that brimline makes. `kept`: while the collection is made
-    anew, what it has besides documents, as `Shape.to_text` has it.
+    `own_indexes`: fields, with their order, of the indexes that brimline makes, `own_options` names of the options that
+    it gives. `kept`: while the collection is made anew, what it has besides documents, as `Shape.to_text` has it.
     """
 
     collection: str
@@ -56,6 +56,7 @@ class Manifest:
     owner: dict[str, Any] | None = None
     collection_uuid: str | None = None
     own_indexes: Sequence[Mapping[str, Any]] = ()
+    own_options: Sequence[str] = ()
     kept: str | None = None
 
     @property
@@ -84,9 +85,11 @@ class Manifest:
             "loaded_at": self.loaded_at,
             "brimline_version": self.brimline_version,
         }
-        known = {"owner": self.owner, "collection_uuid": self.collection_uuid, "kept": self.kept}
+        known: dict[str, Any] = {"owner": self.owner, "collection_uuid": self.collection_uuid, "kept": self.kept}
         if self.own_indexes:  # as text: names of fields may have points
             known["own_indexes"] = json.dumps([dict(index) for index in self.own_indexes])
+        if self.own_options:
+            known["own_options"] = json.dumps(list(self.own_options))
         return document | {name: value for name, value in known.items() if value is not None}
 
     @classmethod
@@ -106,6 +109,7 @@ class Manifest:
                 owner=document.get("owner"),
                 collection_uuid=document.get("collection_uuid"),
                 own_indexes=tuple(json.loads(document.get("own_indexes", "[]"))),
+                own_options=tuple(json.loads(document.get("own_options", "[]"))),
                 kept=document.get("kept"),
             )
         except (KeyError, TypeError, ValueError):

@@ -10,7 +10,7 @@ from typing import Any, cast
 from brimline.dataset.access import DataDatabase, collection_exists
 from brimline.dataset.manifest import MANIFEST_COLLECTION
 
-_MAKING = {"create", "createIndexes"}
+_MAKING = {"create", "createIndexes", "dropIndexes"}
 """Commands of which each server gets one."""
 
 

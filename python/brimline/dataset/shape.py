@@ -45,10 +45,14 @@ class Shape:
         parts = [_listed("index", "indexes", self.names), _listed("option", "options", list(self.options))]
         return " and ".join(filter(None, parts))
 
-    def without(self, own: Sequence[Mapping[str, Any]]) -> Self:
-        """The same but for indexes over the fields of `own`, in their order."""
+    def without(self, own: Sequence[Mapping[str, Any]], options: Iterable[str] = ()) -> Self:
+        """The same but for indexes over the fields of `own`, in their order, and `options` by name."""
         keys = [list(index.items()) for index in own]
-        return replace(self, indexes=[each for each in self.indexes if list(each["key"].items()) not in keys])
+        return replace(
+            self,
+            options={name: value for name, value in self.options.items() if name not in options},
+            indexes=[each for each in self.indexes if list(each["key"].items()) not in keys],
+        )
 
     def with_lost(self, before: Self) -> Self:
         """The same and what `before` had and is gone."""
@@ -87,8 +91,13 @@ def make(database: DataDatabase, name: str, shape: Shape) -> None:
     """Makes the collection with all that `shape` says. Raises PyMongoError."""
     # As a command: what PyMongo names another way, or doesn't know yet, is an option all the same.
     database.command({"create": name, **shape.options})
-    if shape.indexes:
-        database.command({"createIndexes": name, "indexes": [dict(index) for index in shape.indexes]})
+    make_indexes(database, name, shape.indexes)
+
+
+def make_indexes(database: DataDatabase, name: str, indexes: Sequence[Mapping[str, Any]]) -> None:
+    """Makes `indexes`, as `createIndexes` takes them; takes time with the documents there. Raises PyMongoError."""
+    if indexes:
+        database.command({"createIndexes": name, "indexes": [dict(index) for index in indexes]})
 
 
 def _is_further(index: Mapping[str, Any]) -> bool:

@@ -32,8 +32,11 @@ def shard_key_wanted(database: DataDatabase, name: str) -> ShardKey | None:
     One that is there keeps what it has, which its owner has chosen; a new one is spread by its hashed `_id`. Raises
     PyMongoError.
     """
-    if not collection_exists(database, name):
-        return ShardKey(fields=HASHED_ID)
+    return shard_key_of(database, name) if collection_exists(database, name) else ShardKey(fields=HASHED_ID)
+
+
+def shard_key_of(database: DataDatabase, name: str) -> ShardKey | None:
+    """What a collection is sharded by; None: by nothing. Raises PyMongoError."""
     found = database.client["config"]["collections"].find_one({"_id": f"{database.name}.{name}"})
     if found is None or found.get("dropped") or not isinstance(found.get("key"), Mapping):
         return None

@@ -2,21 +2,21 @@
 
 from brimline.execution.data import (
     RESUME_HINT,
-    DataPolicy,
     LoadReport,
     MakeDirectory,
     add_data,
     documents_inserted,
-    ensure_data,
     load_data,
 )
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
+from brimline.execution.ensure import DataPolicy, ensure_data
 from brimline.execution.execute import RunContext, execute
 from brimline.execution.log_room import check_room
 from brimline.execution.progress import Outcome, ProgressSink, Silence, SoFar, Tick
 from brimline.execution.recent import Recent, recent
 from brimline.execution.restoring import putting_back
 from brimline.execution.stop import StopToken, interruptible
+from brimline.execution.wanted import WantedData
 
 __all__ = [
     "RESUME_HINT",
@@ -31,6 +31,7 @@ __all__ = [
     "SoFar",
     "StopToken",
     "Tick",
+    "WantedData",
     "add_data",
     "allow_connections",
     "allow_descriptors",

@@ -1,9 +1,8 @@
-"""Owns the data under a run: loaded when it has to be, and proven."""
+"""Owns loading: collections emptied and filled, or a load gone on with, and what the server counts then."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -14,28 +13,15 @@ from brimline.errors import BrimlineError, InvalidRun, RecordError, TargetError,
 from brimline.execution.database import database_of
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.execute import Change, RunContext, execute
-from brimline.execution.restoring import restored
 from brimline.execution.server_room import warn_of_little_room
+from brimline.execution.wanted import WantedData
 from brimline.plan import Plan, rest_of_load
 from brimline.plan.explain import mean_document_bytes
 from brimline.record import RunRecord
 from brimline.units import format_count
 
-_ABSENT_HINT = (
-    "load the workload first (brimline load), or give --data load, with --drop to replace what is there, "
-    "or --data as-is"
-)
 RESUME_HINT = "the same command with --resume goes on with the load"
 """What to do about a load that did not end."""
-_UNFINISHED_HINT = "go on with it: brimline load with --resume, or --data load here"
-
-
-class DataPolicy(StrEnum):
-    """What a run does about the data it needs."""
-
-    CHECK = "check"  # it must be there, else the run is refused
-    LOAD = "load"  # it is loaded when it isn't there
-    AS_IS = "as-is"  # whatever is there is taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,45 +40,85 @@ class LoadReport:
     shortfall: InvalidRun | None = None
     kept: dataset.Shape = field(default_factory=dataset.Shape)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the collection holds what it is to hold."""
+        return self.shortfall is None and (self.record is None or self.record.complete)
+
 
 MakeDirectory = Callable[[Plan], Path]
 """Makes the directory for the record of a plan, once there is something to record."""
 
 
 def load_data(
-    plan: Plan, *, make_directory: MakeDirectory, context: RunContext, drop: bool = False, resume: bool = False
-) -> LoadReport:
-    """Executes `plan`, a load, into the emptied collection, and has the server count the result.
+    wanted: Sequence[WantedData],
+    *,
+    make_directory: MakeDirectory,
+    context: RunContext,
+    drop: bool = False,
+    going_on: Collection[WantedData] = (),
+) -> list[LoadReport]:
+    """Executes each load into its emptied collection, and has the server count the result.
 
-    With `resume` a load of the same data that did not end goes on: what is there stays, what is missing is inserted.
+    Nothing is changed before all of them may be. One that did not come to its end is the last. Of `going_on` a load of
+    the same data that did not end goes on: what is there stays, what is missing is inserted.
 
     Raises:
-        UsageError: the collection holds documents of somebody else, and `drop` is False; or there is nothing to resume.
-        InvalidRun: nothing was missing, and yet the collection doesn't hold exactly the intended documents.
+        UsageError: a collection holds documents of somebody else, and `drop` is False; or there is nothing to resume;
+            or the server refuses what the collection is to be.
+        InvalidRun: nothing was missing, and yet a collection doesn't hold exactly the intended documents.
         TargetError, RecordError: as `execute`.
     """
-    allow_descriptors(plan)
-    with database_of(plan, context.deployment) as database:
-        if resume and (found := _to_resume(database, plan)).state is not State.ABSENT:
-            return _go_on(database, plan, found, make_directory, context)
-        manifest = dataset.manifest_for(plan)
-        replacement = dataset.replacement(database, manifest, drop=drop)
-        require_taken(plan, replacement)
-        warn_of_little_room(plan, database, context)
-        change = partial(replace_collection, replacement, context)
-        report = _insert(plan, manifest, make_directory, context, change)
-        return replace(report, kept=replacement.kept)
+    for each in wanted:
+        allow_descriptors(each.load)
+    reports: list[LoadReport] = []
+    with ExitStack() as open_databases:
+        loads: list[Callable[[], LoadReport]] = []
+        to_fill: list[tuple[Plan, DataDatabase]] = []
+        for each in wanted:
+            database = open_databases.enter_context(database_of(each.load, context.deployment))
+            if each in going_on and (found := _to_resume(database, each)).state is not State.ABSENT:
+                loads.append(_going_on(database, each, found, make_directory, context))
+                continue
+            replacement = dataset.replacement(database, each.manifest, drop=drop, wanted=each.definition)
+            require_taken(each.load, replacement)
+            to_fill.append((each.load, database))
+            loads.append(partial(_replace_and_fill, each, replacement, make_directory, context))
+        if to_fill:
+            warn_of_little_room([plan for plan, _ in to_fill], to_fill[0][1], context)
+        for load in loads:
+            reports.append(load())
+            if not reports[-1].is_whole or context.stop.requested:
+                break
+    return reports
+
+
+def _replace_and_fill(
+    wanted: WantedData, replacement: dataset.Replacement, make_directory: MakeDirectory, context: RunContext
+) -> LoadReport:
+    change = partial(replace_collection, replacement, context)
+    report = _insert(
+        wanted.load, replacement.manifest, make_directory, context, change=change, definition=wanted.definition
+    )
+    return replace(report, kept=replacement.kept)
 
 
 def require_taken(plan: Plan, replacement: dataset.Replacement) -> None:
     """Raises UsageError where what stays of the collection refuses the first documents of `plan`, before they go."""
-    if not replacement.kept:
+    if not replacement.made:
         return
     first, count = replacement.manifest.records.start, len(replacement.manifest.records)
     some = _native.generate_documents(plan.canonical_json(), first, min(count, dataset.TRIAL_DOCUMENTS))
     size_bytes = round(mean_document_bytes(plan.data, plan.seed) * count)
-    name = replacement.manifest.collection
-    dataset.require_taken(replacement.database, name, replacement.kept, some, count=count, size_bytes=size_bytes)
+    dataset.require_taken(
+        replacement.database,
+        replacement.manifest.collection,
+        replacement.made,
+        some,
+        count=count,
+        size_bytes=size_bytes,
+        is_asked_for=bool(replacement.wanted),
+    )
 
 
 def replace_collection(replacement: dataset.Replacement, context: RunContext) -> None:
@@ -103,11 +129,15 @@ def replace_collection(replacement: dataset.Replacement, context: RunContext) ->
         context.progress.note(f"replaced {format_count(replacement.held)} documents that {namespace} held")
     if replacement.kept:
         context.progress.note(f"kept {replacement.kept.text} of {namespace}")
+    if replacement.lost:
+        context.progress.note(
+            f"replaced {', '.join(replacement.lost)} of {namespace}, which the workload has otherwise"
+        )
 
 
-def _to_resume(database: DataDatabase, plan: Plan) -> Inspection:
-    """What is there of the data of `plan`: nothing, a part, or all. Raises UsageError when it is something else."""
-    found = dataset.inspect(database, dataset.manifest_for(plan))
+def _to_resume(database: DataDatabase, wanted: WantedData) -> Inspection:
+    """What is there of the data: nothing, a part, or all. Raises UsageError when it is something else."""
+    found = dataset.inspect(database, wanted.manifest)
     if found.state in (State.ABSENT, State.UNFINISHED, State.READY):
         return found
     raise UsageError(
@@ -116,16 +146,17 @@ def _to_resume(database: DataDatabase, plan: Plan) -> Inspection:
     )
 
 
-def _go_on(
-    database: DataDatabase, plan: Plan, found: Inspection, make_directory: MakeDirectory, context: RunContext
-) -> LoadReport:
-    """Inserts what an unfinished load has left out."""
-    manifest = dataset.manifest_for(plan)
+def _going_on(
+    database: DataDatabase, wanted: WantedData, found: Inspection, make_directory: MakeDirectory, context: RunContext
+) -> Callable[[], LoadReport]:
+    """Looks what an unfinished load has left out; what is returned inserts it."""
+    plan = wanted.load
+    manifest = wanted.manifest if found.manifest is None else found.manifest
     if found.ready:
-        return LoadReport(
+        return lambda: LoadReport(
             record=None,
             document_count=found.document_count,
-            namespace=_namespace(plan),
+            namespace=wanted.namespace,
             resumed_count=found.document_count,
         )
     context.progress.step("looking which documents are there")
@@ -133,17 +164,21 @@ def _go_on(
     gaps = dataset.find_gaps(database, manifest, plan_json=plan.canonical_json(), look_up=look_up)
     there, all_of_them = format_count(gaps.present_count), format_count(len(manifest.records))
     context.progress.note(f"{there} of {all_of_them} documents are there already")
-    if not gaps.missing:
-        finished = dataset.complete(database, manifest)
-        return LoadReport(
-            record=None,
-            document_count=finished.count or 0,
-            namespace=_namespace(plan),
-            resumed_count=gaps.present_count,
-        )
-    rest = rest_of_load(plan, gaps.missing)
-    report = _insert(rest, manifest, make_directory, context)
-    return replace(report, resumed_count=gaps.present_count)
+
+    def go_on() -> LoadReport:
+        if not gaps.missing:
+            finished = dataset.complete(database, manifest, wanted=wanted.definition)
+            return LoadReport(
+                record=None,
+                document_count=finished.count or 0,
+                namespace=wanted.namespace,
+                resumed_count=gaps.present_count,
+            )
+        rest = rest_of_load(plan, gaps.missing)
+        report = _insert(rest, manifest, make_directory, context, definition=wanted.definition)
+        return replace(report, resumed_count=gaps.present_count)
+
+    return go_on
 
 
 def _insert(
@@ -151,17 +186,25 @@ def _insert(
     manifest: dataset.Manifest,
     make_directory: MakeDirectory,
     context: RunContext,
+    *,
     change: Change | None = None,
+    definition: dataset.Definition | None = None,
 ) -> LoadReport:
     namespace = _namespace(plan)
     record = execute_load(
-        plan, manifest, directory=make_directory(plan), title=f"loading {namespace}", context=context, change=change
+        plan,
+        manifest,
+        directory=make_directory(plan),
+        title=f"loading {namespace}",
+        context=context,
+        change=change,
+        definition=definition,
     )
     if not record.complete:
         return LoadReport(record=record, document_count=0, namespace=namespace)
-    context.progress.step("counting the documents")
+    context.progress.step(f"counting the documents{_and_indexing(definition)}")
     try:
-        finished = _complete(plan, manifest, context)
+        finished = _complete(plan, manifest, context, definition)
     except InvalidRun as error:
         shortfall = InvalidRun(error.message, hint=_load_hint(record) or error.hint)
         return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
@@ -176,6 +219,7 @@ def execute_load(
     title: str,
     context: RunContext,
     change: Change | None = None,
+    definition: dataset.Definition | None = None,
 ) -> RunRecord:
     """`execute`, of a load that makes `change` first. Raises as that.
 
@@ -193,16 +237,23 @@ def execute_load(
         return execute(plan, directory=directory, title=title, context=context, change=make_change)
     except RecordError as error:
         if changed:
-            error.hint = f"{_data_without_record(plan, manifest, context)}; {error.hint}"
+            error.hint = f"{_data_without_record(plan, manifest, context, definition)}; {error.hint}"
         raise
 
 
-def _data_without_record(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> str:
+def _and_indexing(definition: dataset.Definition | None) -> str:
+    names = [] if definition is None else definition.shape.names
+    return f" and making the indexes {', '.join(names)}" if names else ""
+
+
+def _data_without_record(
+    plan: Plan, manifest: dataset.Manifest, context: RunContext, definition: dataset.Definition | None
+) -> str:
     """What became of the data of a load that lost its record."""
     if context.stop.requested:
         return f"the load was interrupted as well: {RESUME_HINT}"
     try:
-        count = _complete(plan, manifest, context).count or 0
+        count = _complete(plan, manifest, context, definition).count or 0
     except BrimlineError as error:
         return f"the data is not whole: {error.message}: {RESUME_HINT}"
     return f"the data is whole, only its report is lost: {format_count(count)} documents in {_namespace(plan)}"
@@ -230,54 +281,24 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
     return record
 
 
-def _complete(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> dataset.Manifest:
+def _complete(
+    plan: Plan, manifest: dataset.Manifest, context: RunContext, definition: dataset.Definition | None = None
+) -> dataset.Manifest:
     """Counts and signs at the primary of the moment, which the load may have outlived; again where that one goes too.
 
     Raises InvalidRun where documents are missing, TargetError where no primary answers.
     """
     try:
         with database_of(plan, context.deployment) as database:
-            return dataset.complete(database, manifest)
+            return dataset.complete(database, manifest, wanted=definition)
     except TargetError:
         with database_of(plan, context.deployment) as database:
-            return dataset.complete(database, manifest)
+            return dataset.complete(database, manifest, wanted=definition)
 
 
 def documents_inserted(record: RunRecord) -> int:
     """How many documents the server acknowledged in a load."""
     return sum(row["documents"] for row in record.operations)
-
-
-def ensure_data(
-    plan: Plan,
-    load: Plan,
-    *,
-    policy: DataPolicy,
-    make_directory: MakeDirectory,
-    context: RunContext,
-    drop: bool = False,
-) -> LoadReport | None:
-    """Sees to it that the collection holds the data of `plan`; None when nothing had to be loaded.
-
-    A load that did not end goes on.
-
-    Raises:
-        UsageError: the data isn't there and may not be loaded; says what is there instead.
-        InvalidRun, TargetError, RecordError: as `load_data`.
-    """
-    if policy is DataPolicy.AS_IS or context.deployment is None:
-        return None
-    allow_descriptors(plan)
-    with database_of(plan, context.deployment) as database:
-        found = dataset.inspect(database, dataset.manifest_for(plan))
-        if found.state is State.CHANGED:
-            found = restored(database, plan, found, stop=context.stop)
-    if found.ready:
-        return None
-    unfinished = found.state is State.UNFINISHED
-    if policy is DataPolicy.CHECK:
-        raise UsageError(found.explanation, hint=_UNFINISHED_HINT if unfinished else _ABSENT_HINT)
-    return load_data(load, make_directory=make_directory, context=context, drop=drop, resume=unfinished and not drop)
 
 
 def _load_hint(record: RunRecord) -> str | None:

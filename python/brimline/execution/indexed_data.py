@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from brimline import dataset
 from brimline.dataset.access import DataDatabase, indexes_of
 from brimline.errors import UsageError
-from brimline.execution.data import DataPolicy, MakeDirectory
+from brimline.execution.data import MakeDirectory
 from brimline.execution.database import database_of
+from brimline.execution.ensure import DataPolicy
 from brimline.execution.execute import RunContext
 from brimline.execution.grown_data import extend_data
 from brimline.plan import Plan

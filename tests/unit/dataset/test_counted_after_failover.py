@@ -31,7 +31,7 @@ def _set(monkeypatch: pytest.MonkeyPatch, *, dying: tuple[str, ...] = ()) -> lis
         primary[0] = "second"
         return record
 
-    def complete(database: str, _: object) -> object:
+    def complete(database: str, _: object, **__: object) -> object:
         counted.append(database)
         if database in dying:
             primary[0] = "third"

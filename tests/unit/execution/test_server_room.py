@@ -25,6 +25,8 @@ class Said(Silence):
 
 
 class Database:
+    name = "ycsb"
+
     def __init__(self, answer: dict[str, Any] | None) -> None:
         self.answer = answer
 
@@ -54,7 +56,7 @@ def _stats(total: object, used: object, stored: object) -> dict[str, Any]:
 def test_little_room_is_said(answer: dict[str, Any] | None, is_said: bool) -> None:
     said = Said()
     context = RunContext(deployment=None, spec_text="", environment={}, progress=said, stop=StopToken())
-    warn_of_little_room(PLAN, cast(DataDatabase, Database(answer)), context)
+    warn_of_little_room([PLAN], cast(DataDatabase, Database(answer)), context)
     assert bool(said.texts) == is_said
     if is_said:
         assert "may be too small: 5.00 MB free" in said.texts[0].replace("\u202f", " ")

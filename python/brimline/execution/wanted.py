@@ -1,0 +1,24 @@
+"""Owns what a workload wants of one collection: the load of its documents, and what the collection is besides."""
+
+from dataclasses import dataclass
+
+from brimline import dataset
+from brimline.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedData:
+    """The data of one collection. `load` inserts it; `definition` None: the collection is whatever it is."""
+
+    load: Plan
+    definition: dataset.Definition | None = None
+
+    @property
+    def namespace(self) -> str:
+        """`database.collection`."""
+        return f"{self.load.namespace.database}.{self.load.namespace.collection}"
+
+    @property
+    def manifest(self) -> dataset.Manifest:
+        """The manifest of the data, in state "loading"."""
+        return dataset.manifest_for(self.load)
