@@ -105,6 +105,9 @@ class Import:
     def await_documents(self, timeout_s: float) -> bool:
         """Waits up to `timeout_s`; whether the server is reached and there are documents to send."""
 
+    def first_documents(self) -> list[bytes]:
+        """Of an import that is held and has documents to send: the first ones as BSON, at most 1 000."""
+
     def release(self) -> None:
         """Lets an import go that was held. Idempotent."""
 

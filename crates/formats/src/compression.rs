@@ -8,6 +8,9 @@ pub const HEAD_BYTES: usize = 512;
 /// Where the header of a tar's first member has its mark.
 const TAR_MARK_AT: usize = 257;
 
+/// Where a zip archive has the name of its first file.
+const NAME_OF_FIRST_FILE_AT: usize = 30;
+
 /// Type bytes of the elements of a document; 0 ends it.
 const ELEMENT_TYPES: std::ops::RangeInclusive<u8> = 0x01..=0x13;
 const MIN_KEY: u8 = 0xff;
@@ -22,6 +25,7 @@ pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
         [0x1f, 0x8b, 0x08, ..] if format != Format::Bson || !may_be_a_document(head) => {
             Some("the input is compressed with gzip: give --gzip, or decompress it")
         }
+        [b'P', b'K', 3, 4, ..] if is_office(head) => Some("the input is an Office document: save it as CSV"),
         [b'P', b'K', 3 | 5 | 7, 4 | 6 | 8, ..] => Some("the input is a zip archive: unpack it first"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("the input is compressed with zstd: decompress it first"),
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("the input is compressed with xz: decompress it first"),
@@ -39,6 +43,13 @@ pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
         ),
         _ => None,
     }
+}
+
+/// Names of the first file in an Office document, of Microsoft's kind or not.
+fn is_office(head: &[u8]) -> bool {
+    const NAMES: [&[u8]; 4] =
+        [b"[Content_Types].xml", b"_rels/.rels", b"docProps/", b"mimetypeapplication/vnd.oasis"];
+    head.get(NAME_OF_FIRST_FILE_AT..).is_some_and(|name| NAMES.iter().any(|each| name.starts_with(each)))
 }
 
 /// Both forms of the mark end with a byte that text doesn't have.

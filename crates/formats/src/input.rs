@@ -2,37 +2,64 @@
 
 use std::io::{ErrorKind, Read};
 
+use thiserror::Error;
+
 use crate::{InputError, Position};
 
 /// How much is read at once where bytes are dropped.
 const SKIP_BYTES: u64 = 256 * 1024;
 
+/// An error of a source all of whose bytes came before it, as where only a checksum behind them is wrong: the last record is as
+/// whole as it would be without the error.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct AfterTheEnd(pub String);
+
+/// How a source ended.
+enum End {
+    /// With its last byte; the error is told after the last record.
+    Whole(Option<std::io::Error>),
+    /// In the middle.
+    Cut(std::io::Error),
+}
+
 /// A source of bytes.
 pub struct Input {
     source: Box<dyn Read + Send>,
-    ended: bool,
+    /// Known once nothing more can be read from the source.
+    end: Option<End>,
     /// Bytes that were looked at and not read yet.
     peeked: Vec<u8>,
-    /// Why nothing more can be read; told when more is asked for.
-    damaged: Option<std::io::Error>,
 }
 
 impl Input {
     /// Reads from `source`, from its beginning.
     pub fn new(source: Box<dyn Read + Send>) -> Self {
-        Self { source, ended: false, peeked: Vec::new(), damaged: None }
+        Self { source, end: None, peeked: Vec::new() }
     }
 
-    /// Whether the source has no more bytes.
+    /// Whether the source has no more bytes, and had all of them.
     pub fn has_ended(&self) -> bool {
-        self.ended
+        self.peeked.is_empty() && matches!(self.end, Some(End::Whole(_)))
+    }
+
+    /// Whether nothing more can be read because the source is cut off or damaged here.
+    pub fn is_cut(&self) -> bool {
+        self.peeked.is_empty() && matches!(self.end, Some(End::Cut(_)))
+    }
+
+    /// What is wrong with the source, once nothing more can be read; `at` is named.
+    pub fn damage(&self, at: Position) -> Option<InputError> {
+        match &self.end {
+            Some(End::Whole(Some(error)) | End::Cut(error)) => Some(InputError::of_source(error, at)),
+            _ => None,
+        }
     }
 
     /// The first `length` bytes, fewer only where there are no more; they are read all the same.
     pub fn peek(&mut self, length: usize) -> Result<&[u8], InputError> {
         let mut peeked = Vec::new();
         self.read(&mut peeked, length, Position::START)?;
-        self.ended = false;
         self.peeked = peeked;
         Ok(&self.peeked)
     }
@@ -42,22 +69,27 @@ impl Input {
     pub fn read(&mut self, buffer: &mut Vec<u8>, length: usize, at: Position) -> Result<(), InputError> {
         let taken = length.min(self.peeked.len());
         buffer.extend(self.peeked.drain(..taken));
-        if taken > 0 && (taken == length || self.damaged.is_some()) {
-            return Ok(());
+        if self.end.is_none() && taken < length {
+            self.end = self.read_source(buffer, length - taken);
+            if self.is_cut() && !buffer.is_empty() {
+                return Ok(());
+            }
         }
-        if let Some(error) = self.damaged.take() {
-            return Err(unreadable(&error, at));
-        }
-        let length = length - taken;
-        let before = buffer.len();
-        buffer.reserve(length);
-        let read = self.source.by_ref().take(length as u64).read_to_end(buffer);
-        match read {
-            Ok(_) => self.ended = buffer.len() - before < length,
-            Err(error) if buffer.len() == before && taken == 0 => return Err(unreadable(&error, at)),
-            Err(error) => self.damaged = Some(error),
+        if taken == 0 && self.is_cut() {
+            return self.damage(at).map_or(Ok(()), Err);
         }
         Ok(())
+    }
+
+    /// Appends `length` bytes. Returns how the source ended, if it did.
+    fn read_source(&mut self, buffer: &mut Vec<u8>, length: usize) -> Option<End> {
+        let before = buffer.len();
+        buffer.reserve(length);
+        match self.source.by_ref().take(length as u64).read_to_end(buffer) {
+            Ok(_) => (buffer.len() - before < length).then_some(End::Whole(None)),
+            Err(error) if is_after_the_end(&error) => Some(End::Whole(Some(error))),
+            Err(error) => Some(End::Cut(error)),
+        }
     }
 
     /// Reads `length` bytes and drops them.
@@ -68,7 +100,7 @@ impl Input {
             buffer.clear();
             self.read(&mut buffer, left.min(SKIP_BYTES) as usize, at)?;
             left -= buffer.len() as u64;
-            if self.ended && left > 0 {
+            if self.has_ended() && left > 0 {
                 let reason =
                     format!("the input ends {left} bytes before the place where reading is to go on");
                 return Err(InputError { line: at.line, offset: at.offset, reason });
@@ -78,13 +110,21 @@ impl Input {
     }
 }
 
-fn unreadable(error: &std::io::Error, at: Position) -> InputError {
-    let reason = match error.kind() {
-        ErrorKind::UnexpectedEof => "the compressed input ends in the middle".to_owned(),
-        ErrorKind::InvalidInput | ErrorKind::InvalidData => {
-            format!("the compressed input is damaged: {error}")
-        }
-        _ => format!("the input can't be read: {error}"),
-    };
-    InputError { line: at.line, offset: at.offset, reason }
+fn is_after_the_end(error: &std::io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<AfterTheEnd>)
+}
+
+impl InputError {
+    /// Of a source that can't be read any further.
+    pub fn of_source(error: &std::io::Error, at: Position) -> Self {
+        let reason = match error.kind() {
+            _ if is_after_the_end(error) => error.to_string(),
+            ErrorKind::UnexpectedEof => "the compressed input ends in the middle".to_owned(),
+            ErrorKind::InvalidInput | ErrorKind::InvalidData => {
+                format!("the compressed input is damaged: {error}")
+            }
+            _ => format!("the input can't be read: {error}"),
+        };
+        Self { line: at.line, offset: at.offset, reason }
+    }
 }

@@ -15,6 +15,7 @@ mod compression;
 mod delimited;
 mod documents;
 mod error;
+mod foreign;
 mod input;
 mod json;
 mod open;
@@ -28,6 +29,7 @@ pub use documents::{
     Convert, Documents, GeneratedIds, Misfit, NamesNotUtf8, NotUtf8, Rejected, Rejection, Row,
 };
 pub use error::InputError;
+pub use input::AfterTheEnd;
 pub use open::{Opened, open};
 pub use options::{Columns, Format, FormatOptions, ParseGrace};
 pub use stretch::{Position, Splitter, Stretch};

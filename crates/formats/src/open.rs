@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::bson_dump::{BsonBoundaries, BsonDump};
 use crate::compression;
 use crate::delimited::{CsvBoundaries, Dialect, Table, TsvBoundaries, read_header};
+use crate::foreign;
 use crate::input::Input;
 use crate::json::{ArrayBoundaries, DocumentBoundaries, Json};
 use crate::splitting::{Boundaries, RecordSplitter, STRETCH_BYTES};
@@ -116,10 +117,12 @@ fn take_opening_bracket(
 /// As many as a byte order mark takes: what is behind it is left to be read with the records.
 const BEGINNING_BYTES: usize = 3;
 
-/// Reads the first bytes, and refuses what is compressed.
+/// Reads the first bytes, and refuses what is compressed, or no text where the format is one.
 fn begin(input: &mut Input, format: Format) -> Result<Vec<u8>, InputError> {
-    if let Some(reason) = compression::reason(input.peek(compression::HEAD_BYTES)?, format) {
-        return Err(InputError { line: 1, offset: 0, reason: reason.to_owned() });
+    let head = input.peek(compression::HEAD_BYTES)?;
+    let compressed = compression::reason(head, format).map(str::to_owned);
+    if let Some(reason) = compressed.or_else(|| foreign::reason(head, format)) {
+        return Err(InputError { line: 1, offset: 0, reason });
     }
     let mut carried = Vec::new();
     input.read(&mut carried, BEGINNING_BYTES, Position::START)?;

@@ -13,6 +13,11 @@ pub trait Boundaries: Send {
     /// whole. Text that can't be of the format counts as whole, so that converting it says what is wrong.
     fn whole(&mut self, bytes: &[u8]) -> usize;
 
+    /// The same where nothing follows `bytes`, because the input is damaged there.
+    fn whole_before_damage(&mut self, bytes: &[u8]) -> usize {
+        self.whole(bytes)
+    }
+
     /// Whether the record that `bytes` begin with, which is not whole, is of the format so far.
     fn is_sound(&self, bytes: &[u8]) -> bool;
 
@@ -51,11 +56,12 @@ impl<B: Boundaries> RecordSplitter<B> {
     }
 
     /// Reads until `bytes` begin with a whole record, or hold the longest that may be, or the input has ended. Returns the length
-    /// of the whole records.
+    /// of the whole records. An input that is damaged gives all that are whole before it is told.
     fn fill(&mut self, bytes: &mut Vec<u8>) -> Result<usize, InputError> {
         let mut goal = self.stretch_bytes;
         loop {
-            if bytes.len() < goal && !self.input.has_ended() {
+            let is_over = self.input.has_ended() || (self.input.is_cut() && !bytes.is_empty());
+            if bytes.len() < goal && !is_over {
                 self.input.read(bytes, goal - bytes.len(), self.position)?;
             }
             if self.input.has_ended() && bytes.len() <= RECORD_BYTES_MAX {
@@ -64,6 +70,14 @@ impl<B: Boundaries> RecordSplitter<B> {
             let whole = self.boundaries.whole(bytes);
             if whole > 0 || bytes.len() > RECORD_BYTES_MAX {
                 return Ok(whole);
+            }
+            if self.input.is_cut() {
+                let whole = self.boundaries.whole_before_damage(bytes);
+                if whole > 0 {
+                    return Ok(whole);
+                }
+                // Which says what is wrong.
+                self.input.read(bytes, 1, self.position)?;
             }
             goal = (2 * bytes.len()).min(RECORD_BYTES_MAX + 1);
         }
@@ -106,7 +120,7 @@ impl<B: Boundaries> Splitter for RecordSplitter<B> {
         bytes.append(&mut self.carried);
         let whole = self.fill(&mut bytes)?;
         if bytes.is_empty() {
-            return Ok(None);
+            return self.input.damage(self.position).map_or(Ok(None), Err);
         }
         if whole == 0 && self.boundaries.is_sound(&bytes) {
             return self.pass_over(bytes).map(Some);

@@ -23,7 +23,7 @@ use crate::plan::ImportPlan;
 use crate::rejects::RejectsFile;
 use crate::session::SessionError;
 use crate::shared::Shared;
-use crate::{Counts, Ending, reader, worker};
+use crate::{Counts, Ending, input, reader, worker};
 
 /// Why an import can't begin.
 #[derive(Debug, Error)]
@@ -108,7 +108,9 @@ impl Import {
         let director = {
             let (shared, over) = (Arc::clone(&shared), Arc::clone(&over));
             let thread = std::thread::Builder::new().spawn(move || {
-                let directed = catch_unwind(AssertUnwindSafe(|| direct(&shared, &from)));
+                let directed = catch_unwind(AssertUnwindSafe(|| {
+                    input::explained(&shared.plan.inputs, direct(&shared, &from))
+                }));
                 let panicked = |_| Ending::Broken { reason: "a thread panicked".to_owned() };
                 *over.ending.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some(directed.unwrap_or_else(panicked));
@@ -137,6 +139,11 @@ impl Import {
     /// Whether the server is reached and there are documents to send; waits for them at most `timeout`.
     pub fn await_documents(&self, timeout: Duration) -> bool {
         self.shared.await_documents(timeout)
+    }
+
+    /// Of an import that is held and has documents to send: those that come first, as they would be sent.
+    pub fn first_documents(&self) -> Vec<Vec<u8>> {
+        self.shared.first_documents()
     }
 
     /// Lets an import go that was held.

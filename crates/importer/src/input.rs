@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use brimline_engine::clock::Nanos;
-use brimline_formats::InputError;
+use brimline_formats::{InputError, Position};
 use brimline_wire::wait::is_ready;
-use flate2::read::MultiGzDecoder;
 use rustix::event::PollFlags;
 use rustix::fs::OFlags;
 
+use crate::Ending;
+use crate::gzip::Gzip;
 use crate::plan::InputPlan;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -44,12 +45,33 @@ pub fn open(
     if !begin.starts_with(&GZIP[..begin.len().min(GZIP.len())]) {
         return Err(io::Error::other("it is not compressed with gzip, as --gzip or its name says"));
     }
-    Ok(Box::new(MultiGzDecoder::new(buffered)))
+    Ok(Box::new(Gzip::new(buffered)))
 }
 
 /// Of an input that can't be opened.
 pub fn unopened(error: &io::Error) -> InputError {
     InputError { line: 0, offset: 0, reason: format!("it can't be opened: {error}") }
+}
+
+/// How much of a file is decompressed again to find out whether it is damaged: some seconds of work.
+const AGAIN_BYTES: u64 = 2 << 30;
+
+/// `ending` as it is, but for a compressed file that is damaged: what was decompressed of that may be anything, and its text is
+/// not to be blamed. A pipe can't be read again.
+pub fn explained(inputs: &[InputPlan], ending: Ending) -> Ending {
+    let Ending::Input { input, line, offset, reason } = ending else { return ending };
+    let damage = inputs.get(input).filter(|plan| plan.gzip && plan.is_file()).and_then(damage_of);
+    let reason = match damage {
+        Some(damage) if damage != reason => format!("{damage}; as it was read, {reason}"),
+        _ => reason,
+    };
+    Ending::Input { input, line, offset, reason }
+}
+
+fn damage_of(plan: &InputPlan) -> Option<String> {
+    let source = open(plan, &Arc::default(), &Arc::default()).ok()?;
+    let error = io::copy(&mut source.take(AGAIN_BYTES), &mut io::sink()).err()?;
+    Some(InputError::of_source(&error, Position::START).reason)
 }
 
 struct Source {

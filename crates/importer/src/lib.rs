@@ -18,6 +18,7 @@ mod command;
 mod counts;
 mod doubt;
 mod ending;
+mod gzip;
 mod import;
 mod input;
 mod keeper;

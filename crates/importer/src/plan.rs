@@ -1,5 +1,6 @@
 //! Owns what an import is told: which inputs, where to, how, and where it left off.
 
+use std::fs;
 use std::path::PathBuf;
 
 use brimline_engine::clock::Nanos;
@@ -60,6 +61,13 @@ pub struct InputPlan {
     pub path: Option<PathBuf>,
     /// Whether it is compressed.
     pub gzip: bool,
+}
+
+impl InputPlan {
+    /// Whether it can be read again: what is taken from a pipe is gone.
+    pub fn is_file(&self) -> bool {
+        self.path.as_ref().is_some_and(|path| fs::metadata(path).is_ok_and(|it| it.is_file()))
+    }
 }
 
 /// What an action does with a document.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use brimline_engine::clock::Clock;
 use brimline_engine::standstill::Standstill;
+use brimline_formats::Documents;
 use brimline_wire::endpoint::Endpoint;
 
 use crate::checkpoint::{self, Checkpoint, Place};
@@ -19,6 +20,8 @@ use crate::{Counts, Ending};
 
 /// How far the announcement of what may be sent runs ahead, so that it is written now and then only.
 const LEASE_BYTES: u64 = 64 << 20;
+/// As many as a command takes by default.
+const FIRST_DOCUMENTS_MAX: usize = 1000;
 
 /// What the threads share.
 pub struct Shared {
@@ -45,6 +48,8 @@ pub struct Shared {
     ledger: Mutex<Ledger>,
     ledger_changed: Condvar,
     note: Mutex<Note>,
+    /// Of an import that is held.
+    first: Mutex<Vec<Vec<u8>>>,
 }
 
 /// What the checkpoint says.
@@ -71,6 +76,7 @@ impl Shared {
             ledger: Mutex::new(ledger),
             ledger_changed: Condvar::new(),
             note: Mutex::new(Note { durable: from.clone(), lease: from.in_doubt_until.max(from.place) }),
+            first: Mutex::default(),
         }
     }
 
@@ -81,7 +87,7 @@ impl Shared {
 
     /// Tells that a stretch is converted, and waits until it is known whether it may be sent, and the import is let go where it has
     /// documents.
-    pub fn may_be_sent(&self, number: u64, has_documents: bool) -> bool {
+    pub fn may_be_sent(&self, number: u64, documents: &Documents) -> bool {
         let mut ledger = self.ledger();
         ledger.converted(number);
         self.ledger_changed.notify_all();
@@ -90,8 +96,9 @@ impl Shared {
                 return false;
             }
             let answer = ledger.may_be_sent(number);
-            if answer == Some(true) && has_documents && ledger.is_held() {
+            if answer == Some(true) && !documents.rows.is_empty() && ledger.is_held() {
                 if ledger.note_documents() {
+                    *self.first() = documents.iter().take(FIRST_DOCUMENTS_MAX).map(<[u8]>::to_vec).collect();
                     self.ledger_changed.notify_all();
                 }
             } else if let Some(answer) = answer {
@@ -99,6 +106,11 @@ impl Shared {
             }
             ledger = self.ledger_changed.wait(ledger).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Documents that wait, as they would be sent: some of those that come first.
+    pub fn first_documents(&self) -> Vec<Vec<u8>> {
+        self.first().clone()
     }
 
     /// Documents wait for [`Shared::release`].
@@ -249,6 +261,10 @@ impl Shared {
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn first(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self) -> MutexGuard<'_, Note> {

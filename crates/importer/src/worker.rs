@@ -90,7 +90,7 @@ impl<'a> Worker<'a> {
         if let Some(error) = &documents.stop {
             self.shared.end_at(number, Ending::of_input(input, error));
         }
-        if !self.shared.may_be_sent(number, !documents.rows.is_empty()) {
+        if !self.shared.may_be_sent(number, &documents) {
             return Ok(());
         }
         let mut work = Work::new(task, documents);

@@ -3,7 +3,7 @@
 use brimline_importer::{Check, ImportError, Interval, plan::ImportPlan};
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::access::Access;
 use crate::{histogram, wait_time};
@@ -46,6 +46,10 @@ impl Import {
 
     fn await_documents(&self, py: Python<'_>, timeout_s: f64) -> bool {
         py.detach(|| self.0.await_documents(wait_time(timeout_s)))
+    }
+
+    fn first_documents<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.0.first_documents().iter().map(|document| PyBytes::new(py, document)).collect()
     }
 
     fn release(&self) {

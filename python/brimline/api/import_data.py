@@ -20,7 +20,7 @@ from brimline.doctor.disk import free_at_server, server_disk
 from brimline.errors import BrimlineError, InvalidRun, RecordError, ResourceError, TargetError, UsageError
 from brimline.execution import interruptible
 from brimline.execution.import_collection import ImportContext, Namespace, look_at_collection
-from brimline.execution.import_data import check_inputs, run_import
+from brimline.execution.import_data import EMPTY_ON_PURPOSE, check_inputs, run_import
 from brimline.execution.import_inputs import collection_of, find_inputs, require_unchanged, tables_of_cr
 from brimline.execution.import_progress import ImportSilence, ImportSink
 from brimline.execution.memory import allow_memory_of
@@ -139,10 +139,12 @@ def _require_readable_again(inputs: Sequence[InputFile], wait_s: float) -> None:
         )
 
 
-def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings) -> None:
-    """Raises UsageError for a file that can't be an input of this kind, before a collection is dropped for it."""
-    ending = check_inputs(inputs, settings)
+def _require_readable(inputs: Sequence[InputFile], settings: ImportSettings, *, drop: bool) -> None:
+    """Raises UsageError for files that can't be inputs of this kind, before a collection is dropped for them."""
+    ending = check_inputs(inputs, settings, replaces=drop)
     if ending is not None:
+        if drop and check_inputs(inputs, settings) is None:
+            raise UsageError(_place(ending, inputs, type_=settings.type) + ending["reason"], hint=EMPTY_ON_PURPOSE)
         raise _nothing_imported(_place(ending, inputs, type_=settings.type), ending["reason"])
 
 
@@ -230,8 +232,8 @@ def import_data(
     inputs = find_inputs([str(each) for each in files], gzip=gzip, collection=collection)
     _require_readable_again(inputs, wait_for_server_s)
     settings = _with_concern_of(uri, settings)
-    _require_readable(inputs, settings)
     of_cr = _tables_of_cr(inputs, settings, options)
+    _require_readable(inputs, settings, drop=options.drop)
     namespace = _namespace(database, collection, uri=uri, inputs=inputs)
     with _context(uri, options, progress, wait_for_server_s) as context:
         count_before = look_at_collection(namespace, settings, drop=options.drop, context=context)

@@ -17,21 +17,28 @@ from brimline.dataset.access import DataDatabase, target_errors
 from brimline.dataset.shape import Shape, make
 from brimline.errors import UsageError
 from brimline.servers.answers import refusal_words
+from brimline.units import format_count
 
 TRIAL_DOCUMENTS = 3
 """With two a unique index over a field that they lack refuses the second."""
 _PREFIX = "brimline_trial_"
 _UNAUTHORIZED = 13
+_DUPLICATE_KEY = 11000
 _HINT = "nothing was changed; name another collection, or change that of this one first"
 _DEFINITION_HINT = "nothing was changed; correct the options and indexes of the collection in the workload"
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """A server's words; `of_shape`: they are about the collection, not the documents."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tried:
+    """What became of documents: how many were taken, and are there; the errors of the others.
 
-    text: str
-    of_shape: bool = False
+    `refusal_of_shape`: what the server said to the collection itself, so that there was nothing to put them into.
+    """
+
+    taken: int = 0
+    kept: int = 0
+    refusals: Sequence[Mapping[str, Any]] = ()
+    refusal_of_shape: str = ""
 
 
 def require_taken(
@@ -52,17 +59,65 @@ def require_taken(
     """
     namespace = f"{database.name}.{name}"
     _require_room(namespace, shape.options, count=count, size_bytes=size_bytes)
-    refusing = "validator" in shape.options or any(index.get("unique") for index in shape.indexes)
-    if not (refusing and documents) and not is_asked_for:
+    if not (shape and documents) and not is_asked_for:
         return
-    refusal = _refusal(database, shape, documents[:TRIAL_DOCUMENTS])
-    if refusal is None:
+    tried = _tried(database, shape, documents[:TRIAL_DOCUMENTS])
+    if tried is None:
         return
-    if refusal.of_shape:
+    if tried.refusal_of_shape:
         raise UsageError(
-            f"the server refuses to make {namespace} with {shape.text}: {refusal.text}", hint=_DEFINITION_HINT
+            f"the server refuses to make {namespace} with {shape.text}: {tried.refusal_of_shape}",
+            hint=_DEFINITION_HINT,
         )
-    raise UsageError(f"{namespace} has {shape.text}, and refuses the documents to load: {refusal.text}", hint=_HINT)
+    if tried.refusals:
+        reason = tried.refusals[0]["errmsg"]
+        raise UsageError(f"{namespace} has {shape.text}, and refuses the documents to load: {reason}", hint=_HINT)
+
+
+def require_some_taken(
+    database: DataDatabase,
+    name: str,
+    shape: Shape,
+    documents: Sequence[bytes],
+    *,
+    updates: bool,
+    ordered: bool,
+    bypass_validation: bool,
+) -> None:
+    """Raises UsageError where a collection of `shape` refuses all of `documents` or all but one, or loses some.
+
+    `documents`: those of a file that come first; some of them may be refused, as duplicates are. `updates`: a key that
+    is there again is no refusal. `ordered`: the first refusal ends it. Where the user may not make a collection of
+    another name nothing is known beforehand. Raises TargetError.
+    """
+    if not shape or not documents:
+        return
+    tried = _tried(database, shape, documents, ordered=ordered, bypass_validation=bypass_validation)
+    if tried is None:
+        return
+    namespace, count = f"{database.name}.{name}", format_count(len(documents))
+    if tried.refusal_of_shape:
+        raise UsageError(
+            f"the server refuses to make {namespace} anew with {shape.text}: {tried.refusal_of_shape}", hint=_HINT
+        )
+    if shape.options.get("capped") and tried.taken > tried.kept:
+        raise UsageError(
+            f"{namespace} is capped: it would keep {format_count(tried.kept)} of the first {count} documents",
+            hint=_HINT,
+        )
+    refusals = [each for each in tried.refusals if each["code"] != _DUPLICATE_KEY or not (updates or _is_of_id(each))]
+    # An index that is unique takes the first document, whatever it is.
+    are_duplicates = all(each["code"] == _DUPLICATE_KEY for each in refusals)
+    if refusals and tried.taken <= (1 if are_duplicates else 0):
+        raise UsageError(
+            f"{namespace} keeps {shape.text}, and refuses {format_count(len(refusals))} of the first {count} "
+            f"documents: {refusals[0]['errmsg']}",
+            hint=_HINT,
+        )
+
+
+def _is_of_id(refusal: Mapping[str, Any]) -> bool:
+    return list(refusal.get("keyPattern") or ()) == ["_id"]
 
 
 def _require_room(namespace: str, options: Mapping[str, Any], *, count: int, size_bytes: int) -> None:
@@ -73,25 +128,38 @@ def _require_room(namespace: str, options: Mapping[str, Any], *, count: int, siz
         raise UsageError(f"{namespace} is capped and would lose documents of the load before it ends", hint=_HINT)
 
 
-def _refusal(database: DataDatabase, shape: Shape, documents: Sequence[bytes]) -> _Refusal | None:
-    """What the server says to a collection of that shape, and to documents in it; None where it takes them."""
+def _tried(
+    database: DataDatabase,
+    shape: Shape,
+    documents: Sequence[bytes],
+    *,
+    ordered: bool = True,
+    bypass_validation: bool = False,
+) -> _Tried | None:
+    """What becomes of documents in a collection of that shape; None where the user may not make one."""
     trial = f"{_PREFIX}{secrets.token_hex(4)}"
     is_made = False
     with target_errors("trying whether the collection takes the documents"):
         try:
             make(database, trial, shape)
             is_made = True
-            if documents:
-                database[trial].insert_many([RawBSONDocument(each) for each in documents])
-        except BulkWriteError as error:
-            return _Refusal(str(error.details["writeErrors"][0]["errmsg"]))
+            taken, refusals = len(documents), []
+            try:
+                if documents:
+                    database[trial].insert_many(
+                        [RawBSONDocument(each) for each in documents],
+                        ordered=ordered,
+                        bypass_document_validation=bypass_validation or None,
+                    )
+            except BulkWriteError as error:
+                taken, refusals = error.details["nInserted"], error.details["writeErrors"]
+            return _Tried(taken=taken, kept=database[trial].count_documents({}), refusals=refusals)
         except OperationFailure as error:
             if error.code == _UNAUTHORIZED:
                 return None
             if is_made:
                 raise
-            return _Refusal(refusal_words(error), of_shape=True)
+            return _Tried(refusal_of_shape=refusal_words(error))
         finally:
             with suppress(PyMongoError):
                 database.drop_collection(trial)
-    return None

@@ -1,6 +1,6 @@
 """Owns the collection that an import goes into: looked at before anything is changed, emptied and made, counted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +11,7 @@ from brimline.dataset.access import WORK_WITHIN_S, target_errors
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
+from brimline.dataset.trial import require_some_taken
 from brimline.execution.import_progress import ImportSink
 from brimline.execution.stop import StopToken
 from brimline.servers import Deployment, control_client
@@ -74,14 +75,35 @@ def look_at_collection(namespace: Namespace, settings: ImportSettings, *, drop: 
             return int(collection.estimated_document_count() if drop else collection.count_documents({}))
 
 
-def prepare_collection(namespace: Namespace, settings: ImportSettings, *, drop: bool, context: ImportContext) -> None:
-    """Empties the collection when asked to, makes it where it is missing. Raises TargetError."""
+def prepare_collection(
+    namespace: Namespace,
+    settings: ImportSettings,
+    *,
+    drop: bool,
+    documents: Sequence[bytes],
+    context: ImportContext,
+) -> None:
+    """Empties the collection when asked to, makes it where it is missing.
+
+    `documents`: those that come first. Raises UsageError where the collection is to be emptied and, as it is kept,
+    refuses or loses them; TargetError.
+    """
     name = namespace.collection
     with control_of(context.deployment) as client, target_errors("preparing the collection"):
         database = client[namespace.database]
         if drop:
             key = shard_key_wanted(database, name) if is_behind_router(database) else None
             shape = read_shape(database, name) or Shape()
+            if settings.mode != "delete":
+                require_some_taken(
+                    database,
+                    name,
+                    shape,
+                    documents,
+                    updates=settings.mode != "insert",
+                    ordered=settings.stop_on_error or settings.maintain_insertion_order,
+                    bypass_validation=settings.bypass_document_validation,
+                )
             database.drop_collection(name)
             if shape or key is not None:
                 make(database, name, shape)

@@ -43,9 +43,21 @@ _LOOK_AGAIN_S = 0.5
 _ANSWER_S = 2.0
 
 
-def check_inputs(inputs: Sequence[InputFile], settings: ImportSettings) -> Mapping[str, Any] | None:
-    """What would end an import of `inputs` before its first record, as an `ending`; pipes are not looked at."""
-    check = {"inputs": [_planned(each) for each in inputs], "format": settings.format_document}
+EMPTY_ON_PURPOSE = "nothing was dropped; to empty the collection on purpose, use mongosh: db.NAME.deleteMany({})"
+
+
+def check_inputs(
+    inputs: Sequence[InputFile], settings: ImportSettings, *, replaces: bool = False
+) -> Mapping[str, Any] | None:
+    """What would end an import of `inputs` before its first record, as an `ending`; pipes are not looked at.
+
+    `replaces`: they are to replace what is there, so that there has to be a document in one of them.
+    """
+    check = {
+        "inputs": [_planned(each) for each in inputs],
+        "format": settings.format_document,
+        "replaces": replaces,
+    }
     ending = _native.check_import(json.dumps(check))
     found: dict[str, Any] | None = None if ending is None else json.loads(ending)
     return found
@@ -135,7 +147,8 @@ class _Attempts:
     def _prepare(self, handle: _native.Import) -> None:
         """Changes the collection once the importer has the server and the first documents, and lets it go.
 
-        Nothing is changed where it ends before that: an input that can't be read costs no document.
+        Nothing is changed where it ends before that: an input that can't be read costs no document. Raises UsageError
+        where an input without a document is to replace what is there, or the collection refuses those that come first.
         """
         stop = self._context.stop
         while not handle.await_documents(_POLL_S):
@@ -147,7 +160,10 @@ class _Attempts:
             if progress["is_over"]:
                 break  # nothing is in the inputs, and that was read
         state = self._writer.state
-        prepare_collection(self._namespace, self._settings, drop=state.drop, context=self._context)
+        documents = handle.first_documents()
+        if state.drop and not documents:
+            raise UsageError("the input holds no document", hint=EMPTY_ON_PURPOSE)
+        prepare_collection(self._namespace, self._settings, drop=state.drop, documents=documents, context=self._context)
         self._writer.save(replace(state, is_prepared=True, count_before=0 if state.drop else state.count_before))
         handle.release()
 

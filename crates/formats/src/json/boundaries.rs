@@ -78,7 +78,10 @@ impl ArrayBoundaries {
 impl Boundaries for ArrayBoundaries {
     /// The last element is left for later while nothing follows it, so that the stretch that ends the input is never empty.
     fn whole(&mut self, bytes: &[u8]) -> usize {
-        let Some((_, bytes)) = bytes.split_last() else { return 0 };
+        bytes.split_last().map_or(0, |(_, bytes)| self.whole_before_damage(bytes))
+    }
+
+    fn whole_before_damage(&mut self, bytes: &[u8]) -> usize {
         self.depth = Depth::new(self.legacy);
         match self.depth.follow(bytes, false) {
             Ends::Last(end) => end.unwrap_or(0),

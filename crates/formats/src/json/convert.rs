@@ -49,6 +49,15 @@ impl Json {
         }
     }
 
+    /// Whether `text` begins with a document of the shell's syntax or of Extended JSON version 1.
+    #[cold]
+    fn is_legacy(&self, text: &[u8]) -> bool {
+        let legacy = Self { legacy: true, array: self.array, ids: None };
+        let read =
+            legacy.push_record(&mut Parser::new(text, true), Position::START, &mut Documents::default());
+        read.is_ok()
+    }
+
     /// Reads one document, or `null`.
     fn push_record(&self, parser: &mut Parser<'_>, at: Position, into: &mut Documents) -> Result<(), Syntax> {
         let (begin, not_utf8) = (parser.at, parser.not_utf8);
@@ -107,7 +116,10 @@ impl Convert for Json {
                 Ok(Between::Document) => self.push_record(&mut parser, at, into),
                 Err(error) => Err(error),
             };
-            if let Err(Syntax { reason }) = read {
+            if let Err(Syntax { mut reason }) = read {
+                if !self.legacy && self.is_legacy(&stretch.bytes[passed..]) {
+                    reason.push_str("; --legacy reads it");
+                }
                 into.stop = Some(InputError { line: at.line, offset: at.offset, reason });
                 return;
             }

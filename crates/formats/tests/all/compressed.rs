@@ -1,7 +1,7 @@
 //! Compressed input is told as such, whatever it is said to hold.
 
 use crate::support::{options, read_all};
-use brimline_formats::{Columns, Format, FormatOptions};
+use brimline_formats::{AfterTheEnd, Columns, Documents, Format, FormatOptions, InputError};
 
 const GZIP: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x4b\xe4\x02\0";
 const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0\x08\0rows.csv";
@@ -56,14 +56,43 @@ fn a_dump_whose_first_document_begins_like_gzip_is_read() {
     assert_eq!(read_all(&options(Format::Bson), bytes).documents(), [document]);
 }
 
-/// A decompressor at the end of a file that was cut: it gives what it has, then says that more should come.
-struct Cut(std::io::Cursor<Vec<u8>>);
+/// A decompressor: it gives what it has, then an error. `after_the_end`: that is one behind the last byte, else more should come.
+struct Damaged {
+    bytes: std::io::Cursor<Vec<u8>>,
+    after_the_end: bool,
+}
 
-impl std::io::Read for Cut {
+impl std::io::Read for Damaged {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        match self.0.read(buffer)? {
+        match self.bytes.read(buffer)? {
+            0 if self.after_the_end => {
+                Err(std::io::Error::other(AfterTheEnd("its checksum differs".to_owned())))
+            }
             0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
             length => Ok(length),
+        }
+    }
+}
+
+/// How many documents are read of `text` before the damage behind it, and how that is told.
+fn read_damaged(options: &FormatOptions, text: &[u8], after_the_end: bool) -> (usize, InputError) {
+    let source = Damaged { bytes: std::io::Cursor::new(text.to_vec()), after_the_end };
+    let mut opened = match brimline_formats::open(options, Box::new(source)) {
+        Ok(opened) => opened,
+        Err(error) => return (0, error),
+    };
+    let (mut read, mut documents) = (0, Documents::default());
+    loop {
+        match opened.splitter.next_stretch(Vec::new()) {
+            Ok(stretch) => {
+                documents.clear();
+                opened.convert.convert(&stretch.expect("no end without the error"), &mut documents);
+                read += documents.rows.len();
+                if let Some(stop) = documents.stop {
+                    return (read, stop);
+                }
+            }
+            Err(error) => return (read, error),
         }
     }
 }
@@ -80,26 +109,51 @@ fn a_document_or_row_that_holds_the_mark_of_a_tar_is_read() {
     assert_eq!(read_all(&options(Format::Json), row.into_bytes()).documents().len(), 1);
 }
 
+/// A format, what precedes its records, a record, one that ends the input, and a part of one.
+type Records = (FormatOptions, &'static str, Vec<u8>, Vec<u8>, Vec<u8>);
+
+fn records() -> [Records; 5] {
+    let [csv, tsv, json, array, bson] = every_format();
+    let document = bson::doc! { "a": 1 }.to_vec().expect("can be encoded");
+    let part = document[..document.len() - 1].to_vec();
+    let text = |text: &str| text.as_bytes().to_vec();
+    [
+        (csv, "a,b\n", text("1,\"2\n3\"\n"), text("4,5"), text("1,\"2\n")),
+        (tsv, "a\tb\n", text("1\t2\n"), text("4\t5"), text("1\t")),
+        (json, "", text("{\"a\":1}\n"), text("{\"a\":{}}"), text("{\"a\":{}")),
+        (array, "[", text("{\"a\":1},\n"), text("{\"a\":{}}]"), text("{\"a\":{}")),
+        (bson, "", document.clone(), document, part),
+    ]
+}
+
 #[test]
 fn every_whole_record_before_the_damage_is_read() {
-    for whole in [0, 1, 1_000, 100_000] {
-        let text = "{\"a\":1}\n".repeat(whole) + "{\"a\":";
-        let source = Cut(std::io::Cursor::new(text.into_bytes()));
-        let mut opened =
-            brimline_formats::open(&options(Format::Json), Box::new(source)).expect("it can be begun");
-        let (mut read, mut documents) = (0, brimline_formats::Documents::default());
-        let error = loop {
-            match opened.splitter.next_stretch(Vec::new()) {
-                Ok(stretch) => {
-                    documents.clear();
-                    opened.convert.convert(&stretch.expect("no end without the error"), &mut documents);
-                    assert!(documents.stop.is_none(), "{:?}", documents.stop);
-                    read += documents.rows.len();
-                }
-                Err(error) => break error,
-            }
-        };
-        assert!(error.reason.contains("ends in the middle"), "{error}");
-        assert_eq!((read, error.line), (whole, whole as u64 + 1));
+    for (options, begin, record, last, part) in records() {
+        for whole in [0, 1, 2, 1_000, 100_000] {
+            let text = [begin.as_bytes(), &record.repeat(whole)].concat();
+            let cut = [&text[..], &part].concat();
+            let (read, error) = read_damaged(&options, &cut, false);
+            assert!(error.reason.contains("ends in the middle"), "{error}");
+            assert_eq!(read, whole, "{:?}", options.format);
+            // The last line of the text may be no whole one where the damage is within it.
+            let ends = [&text[..], &last].concat();
+            let (read, error) = read_damaged(&options, &ends, true);
+            assert!(error.reason.contains("checksum differs"), "{error}");
+            assert_eq!(read, whole + 1, "{:?}", options.format);
+        }
+    }
+}
+
+#[test]
+fn a_last_document_that_is_whole_is_read_though_nothing_follows_it() {
+    for (options, begin, record, last, _) in records() {
+        let is_table = matches!(options.format, Format::Csv | Format::Tsv);
+        let last = last.strip_suffix(b"]").unwrap_or(&last);
+        for whole in [0, 1, 1_000, 100_000] {
+            let text = [begin.as_bytes(), &record.repeat(whole), last].concat();
+            let (read, _) = read_damaged(&options, &text, false);
+            // A row without its line break may go on.
+            assert_eq!(read, whole + usize::from(!is_table), "{:?}", options.format);
+        }
     }
 }

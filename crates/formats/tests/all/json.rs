@@ -208,3 +208,32 @@ fn arrays_are_numbered() {
     let text = format!("{{\"v\":{many:?}}}");
     assert_eq!(read(false, &text).documents(), [doc! {"v": many}]);
 }
+
+#[test]
+fn what_legacy_would_read_says_so_and_nothing_else_does() {
+    let of_the_shell = [
+        r#"{"d":ISODate("2021-03-09T23:00:00Z")}"#,
+        r#"{"n":NumberLong("5"),"o":ObjectId("0123456789abcdef01234567")}"#,
+        r#"{"v":[1,{"x":NumberDecimal("1.5")}]}"#,
+        "{a:1}",
+        "{'a':'b'}",
+        r#"{"a":undefined}"#,
+        r#"{"a":/x/i}"#,
+        r#"{"d":{"$date":"2021-03-09T23:00Z"}}"#,
+    ];
+    for document in of_the_shell {
+        for text in [document.to_owned(), format!("{{\"first\":1}}\n{document}\n{{\"last\":1}}\n")] {
+            let stop = read(false, &text).stop.unwrap_or_else(|| panic!("{text} was read"));
+            assert!(stop.reason.ends_with("; --legacy reads it"), "{text}: {stop}");
+        }
+        let options = FormatOptions { json_array: true, ..options(Format::Json) };
+        let stop = read_all(&options, format!("[{document}]").into_bytes()).stop.expect("it is an error");
+        assert!(stop.reason.ends_with("; --legacy reads it"), "{stop}");
+    }
+    for text in ["{\"a\":}", "{\"a\":1", "[1]", "{\"a\":ISODate()x}", "{\"a\":Date(5)", "text"] {
+        for legacy in [false, true] {
+            let stop = read(legacy, text).stop.expect("it is an error");
+            assert!(!stop.reason.contains("--legacy"), "{text}: {stop}");
+        }
+    }
+}

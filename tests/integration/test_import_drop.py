@@ -1,0 +1,153 @@
+"""`import --drop` deletes nothing before all that it needs is there: documents, and a collection that takes them."""
+
+import gzip
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+from pymongo.collection import Collection
+
+from tests.support.command_line import CommandLine
+
+BEFORE = [{"_id": number, "kind": "old", "n": number} for number in range(5)]
+JSON, CSV = ("--type", "json"), ("--type", "csv", "--headerline")
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935\nsize 123456789\n"
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0"
+
+
+@pytest.fixture
+def kept(uri: str) -> Iterator[Collection[dict[str, Any]]]:
+    """A collection with five documents."""
+    with pymongo.MongoClient[dict[str, Any]](uri) as client:
+        collection = client["dropping"]["c"]
+        collection.drop()
+        collection.insert_many(BEFORE)
+        yield collection
+        assert not [name for name in client["dropping"].list_collection_names() if "trial" in name]
+
+
+def dropping(here: CommandLine, uri: str, file: str, *options: str) -> Any:
+    return here.run("import", file, "--uri", uri, "-d", "dropping", "-c", "c", "--drop", *options)
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (b"", JSON), (b" \n\t\r\n", JSON), (b"\xef\xbb\xbf\n", JSON), (b"null\n", JSON), (b"null null\n\n", JSON),
+        (b"[null]", (*JSON, "--jsonArray")), (b"", ("--type", "bson")),
+        (b"a,b\n", CSV), (b"a,b\r\n\r\n\n", CSV), (b"a\tb\n", ("--type", "tsv", "--headerline")),
+        (b"", ("--type", "csv", "-f", "a,b")), (b"\n\n", ("--type", "csv", "-f", "a,b")),
+        (b"x\nno\n", ("--type", "csv", "-f", "x.int32()", "--columnsHaveTypes", "--parseGrace", "skipRow")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["file", "gzip", "pipe"])
+def test_an_input_without_a_document_replaces_nothing(
+    content: bytes, options: tuple[str, ...], form: str, here: CommandLine, uri: str, kept: Collection[Any]
+) -> None:
+    packed = ("--gzip",) if form == "gzip" else ()
+    content = gzip.compress(content) if packed else content
+    if form == "pipe":
+        os.mkfifo("input")
+        threading.Thread(target=lambda: Path("input").write_bytes(content), daemon=True).start()
+    else:
+        Path("input").write_bytes(content)
+    outcome = dropping(here, uri, "input", *options, *packed)
+    outcome.check_error(2, "no document", "nothing was dropped", "deleteMany({})")
+    assert list(kept.find()) == BEFORE
+
+
+def test_an_empty_table_without_its_header_replaces_nothing(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    Path("a.csv").write_bytes(b"")
+    dropping(here, uri, "a.csv", "--headerline").check_error(2, "no header line", "nothing was imported")
+    assert list(kept.find()) == BEFORE
+
+
+def test_one_of_several_files_may_be_empty(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    Path("1.json").write_text("null\n")
+    Path("2.json").write_text("")
+    outcome = dropping(here, uri, "1.json", "2.json")
+    outcome.check_error(2, "nor in the others", "nothing was dropped")
+    assert list(kept.find()) == BEFORE
+    Path("2.json").write_text('{"_id": 7}\n')
+    assert dropping(here, uri, "1.json", "2.json").exit_code == 0
+    assert list(kept.find()) == [{"_id": 7}]
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (POINTER, "Git LFS"), (PNG, "PNG"), (b"%PDF-1.4\n1 0 obj\n", "PDF"), (b"PK\3\4\x14\0\6\0\x08\0", "zip"),
+        (b"<!DOCTYPE html>\n<title>404</title>\n", "HTML"), (bytes(4096), "no text"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16"), ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
+        (b"PK\3\4\x14\0\6\0\x08\0\0\0!\0" + bytes(16) + b"[Content_Types].xml", "Office"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("options", [JSON, CSV, ("--type", "tsv", "-f", "a,b")], ids=["json", "csv", "tsv"])
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_a_file_that_is_no_text_is_named_and_replaces_nothing(
+    content: bytes,
+    word: str,
+    options: tuple[str, ...],
+    packed: bool,
+    here: CommandLine,
+    uri: str,
+    kept: Collection[Any],
+) -> None:
+    Path("input").write_bytes(gzip.compress(content) if packed else content)
+    outcome = dropping(here, uri, "input", *options, *(("--gzip",) if packed else ()))
+    outcome.check_error(2, word, "nothing was imported")
+    assert list(kept.find()) == BEFORE
+
+
+def rows(count: int, **fields: Any) -> str:
+    return "".join(json.dumps({"_id": 100 + number, **fields}) + "\n" for number in range(count))
+
+
+SHAPES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None, str]] = {
+    "validator": ({"validator": {"kind": {"$exists": True}}}, None, "failed validation"),
+    "unique": ({}, {"keys": "kind", "unique": True}, "duplicate key"),
+    "2dsphere": ({}, {"keys": [("at", "2dsphere")]}, "geo"),
+    "capped by count": ({"capped": True, "size": 1 << 20, "max": 5}, None, "would keep 5 of the first 7"),
+}
+
+
+@pytest.mark.parametrize("mode", [(), ("--mode", "upsert")], ids=["insert", "upsert"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_collection_that_would_refuse_what_comes_stays_as_it_is(
+    shape: str, mode: tuple[str, ...], here: CommandLine, uri: str, kept: Collection[Any]
+) -> None:
+    options, index, reason = SHAPES[shape]
+    if shape == "unique" and mode:
+        pytest.skip("a key that is there again is updated")
+    kept.drop()
+    kept.database.create_collection("c", **options)
+    kept.insert_many([{**each, "kind": each["_id"]} for each in BEFORE])
+    if index is not None:
+        kept.create_index(**index)
+    Path("rows.json").write_text(rows(7, at={"type": "Point", "coordinates": [500, 500]}))
+    dropping(here, uri, "rows.json", *mode).check_error(2, reason, "nothing was changed")
+    assert [each["_id"] for each in kept.find()] == [0, 1, 2, 3, 4]
+
+
+def test_what_is_refused_in_part_is_imported_in_part(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    """As without a collection before: duplicates and what the validator refuses are counted and passed over."""
+    kept.database.command("collMod", "c", validator={"kind": {"$ne": "bad"}})
+    kept.create_index("n", unique=True)
+    Path("rows.json").write_text(rows(9, kind="bad") + '{"_id": 1, "n": 1}\n{"_id": 2, "n": 2}\n{"_id": 2, "n": 3}\n')
+    outcome = dropping(here, uri, "rows.json", "--json")
+    assert (outcome.exit_code, outcome.json()["counts"]["rejected"]) == (0, 10)
+    assert [each["_id"] for each in kept.find()] == [1, 2]
+    Path("rows.json").write_text('{"_id": 5, "n": 5}\n{"_id": 5, "n": 6}\n')
+    assert dropping(here, uri, "rows.json").exit_code == 0, "that it is there twice is no fault of the collection"
+
+
+def test_a_validator_that_is_passed_by_refuses_nothing(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    kept.database.command("collMod", "c", validator={"kind": {"$exists": True}})
+    Path("rows.json").write_text(rows(3))
+    assert dropping(here, uri, "rows.json", "--bypassDocumentValidation").exit_code == 0
+    assert kept.count_documents({}) == 3
