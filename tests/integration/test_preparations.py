@@ -163,6 +163,7 @@ def test_without_a_fault_each_of_them_does_replace(
 REFUSING: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
     "a validator": ({"validator": {"mine": {"$exists": True}}}, None),
     "a unique index": ({}, {"keys": [("mine", 1)], "unique": True}),
+    "a geographic index": ({}, {"keys": [("field0", "2dsphere")]}),
     "a size": ({"capped": True, "size": 4096}, None),
     "a count": ({"capped": True, "size": 1 << 30, "max": 60}, None),
 }
