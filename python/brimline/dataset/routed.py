@@ -22,17 +22,25 @@ class _Deleted:
 class _Collection:
     """A collection of which each server has a part."""
 
-    def __init__(self, databases: Sequence[DataDatabase], name: str) -> None:
-        self._parts = [database[name] for database in databases]
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self._parts = parts
+
+    def with_options(self, **words: Any) -> "_Collection":
+        """The same, read otherwise."""
+        return _Collection([part.with_options(**words) for part in self._parts])
 
     def find_one(self, *words: Any) -> Any:
         """The first that any server has."""
         return next((found for part in self._parts if (found := part.find_one(*words)) is not None), None)
 
-    def find(self, *words: Any) -> Iterator[Any]:
+    def find(self, *words: Any, **options: Any) -> Iterator[Any]:
         """All, server by server."""
         for part in self._parts:
-            yield from part.find(*words)
+            yield from part.find(*words, **options)
+
+    def aggregate(self, *words: Any, **options: Any) -> Iterator[Any]:
+        """What each server makes of its part."""
+        return iter([found for part in self._parts for found in part.aggregate(*words, **options)])
 
     def estimated_document_count(self) -> int:
         """The sum of what the servers' metadata says."""
@@ -64,7 +72,11 @@ class _Database:
         self.name = databases[0].name
 
     def __getitem__(self, name: str) -> Any:
-        return self._databases[0][name] if name == MANIFEST_COLLECTION else _Collection(self._databases, name)
+        return (
+            self._databases[0][name]
+            if name == MANIFEST_COLLECTION
+            else _Collection([database[name] for database in self._databases])
+        )
 
     def command(self, command: str | MutableMapping[str, Any]) -> Mapping[str, Any]:
         """What the first server answers; what makes something is said to every server."""

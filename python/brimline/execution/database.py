@@ -1,7 +1,7 @@
 """Owns the way from a plan to the database that holds its data."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from brimline import dataset
 from brimline.dataset.access import WORK_WITHIN_S, DataDatabase
@@ -11,11 +11,18 @@ from brimline.servers import Deployment, control_client, primary_now
 from brimline.servers.deployment import CONNECT_TIMEOUT_S
 
 
-@contextmanager
 def database_of(
     plan: Plan, deployment: Deployment | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
+) -> AbstractContextManager[DataDatabase]:
+    """The database of a plan; see `database_named`."""
+    return database_named(plan.namespace.database, deployment, connect_timeout_s=connect_timeout_s)
+
+
+@contextmanager
+def database_named(
+    name: str, deployment: Deployment | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S
 ) -> Iterator[DataDatabase]:
-    """The database of a plan, with time for commands that count. Raises UsageError without a server.
+    """A database, with time for commands that count. Raises UsageError without a server.
 
     Of a replica set that is followed, it is that of the member which is the primary now.
     """
@@ -35,5 +42,5 @@ def database_of(
             )
             for address in (deployment.address, *deployment.shards)
         ]
-        databases = [client[plan.namespace.database] for client in clients]
+        databases = [client[name] for client in clients]
         yield databases[0] if len(databases) == 1 else dataset.routed(databases)

@@ -22,3 +22,8 @@ class WantedData:
     def manifest(self) -> dataset.Manifest:
         """The manifest of the data, in state "loading"."""
         return dataset.manifest_for(self.load)
+
+    @property
+    def is_time_series(self) -> bool:
+        """Whether the server keeps the documents in buckets, without an index over `_id`."""
+        return self.definition is not None and "timeseries" in self.definition.shape.options
