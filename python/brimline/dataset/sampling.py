@@ -152,7 +152,7 @@ def _until_position(path: str) -> Iterator[str]:
 def _row(document: RawBSONDocument, fields: Sequence[str]) -> bytes | None:
     """The row as BSON; None where it lacks a field."""
     if not fields:
-        return document.raw
+        return bytes(document.raw)
     row: dict[str, Any] = {}
     for field in fields:
         value: Any = document
