@@ -17,6 +17,7 @@ import typer
 
 from brimline.cli import told
 from brimline.cli.help import GroupedCommand
+from brimline.cli.mongo_flags import hint_for, refuse_host
 from brimline.cli.talk import let_talk_be_lost
 from brimline.errors import BrimlineError, ExitCode, ResourceError, redact_text
 from brimline.process_list import hide
@@ -141,6 +142,7 @@ def _not_called() -> int:
 def _exit_code(arguments: list[str]) -> int:
     """Data goes to stdout, talk and errors to stderr; nothing but a bug prints a traceback."""
     try:
+        refuse_host(_called(arguments), arguments)
         program = _program([_called(arguments)])
         result = program(args=arguments or ["--help"], prog_name="brimline", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -162,7 +164,7 @@ def _exit_code(arguments: list[str]) -> int:
             return ExitCode.USAGE
         if hasattr(error, "format_message"):
             message = _without_secrets(error.format_message(), arguments)
-            hint = _verbs_with(error) + _help_of(error)
+            hint = _of_mongo_tools(error) or _verbs_with(error) + _help_of(error)
             # The parser names the class of what a check of a value raised.
             message = _lower_first(message.replace(": Value error, ", ": ", 1))
             return _fail(arguments, message, hint=hint, exit_code=ExitCode.USAGE)
@@ -228,6 +230,19 @@ def _value_of(option: str, arguments: Sequence[str]) -> str:
         if word.startswith(f"{option}="):
             return word.partition("=")[2]
     return ""
+
+
+def _of_mongo_tools(error: Exception) -> str | None:
+    """What a flag of MongoDB's own tools would be here; None for other errors, and for verbs without a server."""
+    if type(error).__name__ != "NoSuchOption" or "--uri" not in _options_of(error):
+        return None
+    return hint_for(str(getattr(error, "option_name", "")))
+
+
+def _options_of(error: Exception) -> list[str]:
+    """The options of the verb that an error of the parser is about."""
+    context = getattr(error, "ctx", None)
+    return [] if context is None else [option for each in context.command.params for option in each.opts]
 
 
 def _verbs_with(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """Owns `brimline ycsb`: YCSB's command line. Its long flags have one dash, so it is parsed here."""
 
 import difflib
+import itertools
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -11,11 +12,13 @@ import typer
 
 from brimline.api.options import Options
 from brimline.api.ycsb import ycsb as ycsb_api
+from brimline.cli.mongo_flags import hint_for
 from brimline.cli.output import RECORD_KEPT, printing
 from brimline.cli.words import redact_words
 from brimline.errors import UsageError, redact_word
 from brimline.spec.properties import Assignment
 from brimline.spec.ycsb_front import Phase
+from brimline.spec.ycsb_properties import ADDRESS_HINT
 
 _USAGE: Final = (
     "brimline ycsb load|run mongodb [-P FILE]... [-p NAME=VALUE]... "
@@ -23,6 +26,7 @@ _USAGE: Final = (
 )
 _PHASES: Final = {"load": "-load", "run": "-t"}
 _BINDING: Final = "mongodb"
+_OTHER_DRIVERS: Final = ("mongodb-async", "mongodb-reactive")
 _BINDING_CLASS: Final = "site.ycsb.db.MongoDbClient"
 _PROPERTY_OF_FLAG: Final = {"-threads": "threadcount", "-target": "target", "-l": "label", "-db": "db"}
 _HELP: Final = ("-h", "-help", "--help")
@@ -50,7 +54,7 @@ def ycsb(
 ) -> int:
     """Load or run as YCSB does: same flags, same properties, same output."""
     given = words or []
-    if any(word in _HELP for word in given):
+    if any(word in _HELP for word in given) and not _names_host(given):
         typer.echo(f"Usage: {_USAGE}\n\ndocs/ycsb.md says what is the same and what differs on purpose.")
         return 0
     phase, flags = _phase(given)
@@ -71,6 +75,11 @@ def ycsb(
     return 0
 
 
+def _names_host(given: Sequence[str]) -> bool:
+    """Whether `-h` has a value, as in MongoDB's own tools."""
+    return any(word == "-h" and not after.startswith("-") for word, after in itertools.pairwise(given))
+
+
 def _say(text: str) -> None:
     with printing(hint=RECORD_KEPT):
         sys.stdout.write(text)
@@ -88,7 +97,8 @@ def _phase(given: Sequence[str]) -> tuple[Phase, Sequence[str]]:
     if phase not in _PHASES:
         raise UsageError(f'ycsb can load and run, not "{phase}"', hint=f"usage: {_USAGE}")
     if binding != _BINDING:
-        raise UsageError(f'"{binding}" is not a binding of brimline', hint="the only one is mongodb")
+        drivers = ": it does the same work, whatever the driver" if binding in _OTHER_DRIVERS else ""
+        raise UsageError(f'"{binding}" is not a binding of brimline', hint=f"the only one is mongodb{drivers}")
     return cast("Phase", phase), flags
 
 
@@ -124,6 +134,8 @@ def _refuse(flag: str) -> NoReturn:
     name, _, _ = flag.partition("=")
     if name in _WITHOUT_MEANING:
         raise UsageError(f"{name} would have no effect", hint=_WITHOUT_MEANING[name])
+    if hint_for(name) or hint_for(f"-{name}") or name.strip("-") in ("uri", "url"):
+        raise UsageError(f'ycsb has no flag "{redact_word(name)}"', hint=ADDRESS_HINT)
     known = ("-P", "-p", "-s", *_PROPERTY_OF_FLAG)
     near = difflib.get_close_matches(f"-{flag.strip('-')}", known, n=1)
     raise UsageError(

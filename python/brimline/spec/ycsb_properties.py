@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
@@ -58,6 +59,12 @@ WITHOUT_EFFECT: Final[Mapping[str, str]] = {
     "status.interval": "progress is always shown",
     "timeseries.granularity": "samples have their own interval",
 }
+ADDRESS_HINT: Final = "all of it is in the address: -p mongodb.url='mongodb://USER@HOST:PORT/DATABASE?OPTION=VALUE'"
+_OF_ADDRESS: Final = re.compile(
+    r"mongodb\.(?:hosts?|port|uri|database|db|(?:user|password|auth|ssl|tls|replica)\w*|w|j|journal)|hosts?|port",
+    re.IGNORECASE,
+)
+"""What other clients, and bindings of other databases, have as properties of their own."""
 # Earlier releases of YCSB had this default.
 _DEFAULTS_BEFORE: Final[Mapping[str, str]] = {"hdrhistogram.percentiles": "95,99"}
 
@@ -212,6 +219,8 @@ class YcsbProperties:
             if reason:
                 elsewhere = ", or use brimline ycsb" if name in FRONT_ONLY else ""
                 self.refuse(name, f"would have no effect: {reason}", f"remove {name}{elsewhere}")
+            if _OF_ADDRESS.fullmatch(name):
+                self.refuse(name, "would have no effect: YCSB's MongoDB binding has no such property", ADDRESS_HINT)
             near = difflib.get_close_matches(name.lower(), KNOWN_NAMES, n=1, cutoff=0.75)
             self.refuse(
                 name,
