@@ -77,7 +77,7 @@ def _section(path: str, models: list[type[BaseModel]], places: Mapping[str, list
         rows = [
             _row(model, name, field, places)
             for name, field in model.model_fields.items()
-            if model not in kinds or name != "kind"
+            if (model not in kinds or name != "kind") and not field.exclude
         ]
         yield table(("Key", "Meaning", "Value", "Default"), rows)
 
@@ -117,6 +117,8 @@ def _words(schema: Mapping[str, Any]) -> str:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
+    if field.default is None:
+        return ""
     value = TypeAdapter(_whole_type(field)).dump_python(field.default, mode="json", by_alias=True)
     if isinstance(value, dict):
         value = {key: each for key, each in value.items() if each is not None}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brimline.operations import KINDS
-from brimline.plan.model import DriverTarget, LoadWork, MixWork, WireTarget
+from brimline.plan.model import DriverTarget, LoadWork, OperationsWork, WireTarget, WorkPlan
 from brimline.record.model import RunRecord
 
 
@@ -47,7 +47,9 @@ def _concern(record: RunRecord, server: Mapping[str, Any]) -> Mapping[str, Any] 
     return default if isinstance(default, Mapping) else None
 
 
-def _writes(work: MixWork | LoadWork) -> bool:
+def _writes(work: WorkPlan) -> bool:
+    if isinstance(work, OperationsWork):
+        return any(step.access == "write" for operation in work.operations for step in operation.steps)
     if isinstance(work, LoadWork):
         return True
     only_reads = {"transaction"} if work.transaction is not None and not work.transaction.updates else set()

@@ -48,7 +48,7 @@ def refuse_over_shards(spec: Spec, options: Options) -> None:
     if options.topology is None or not is_client_routed(options.topology):
         return
     for operation, what in (("scan", "query"), ("transaction", "transaction")):
-        if spec.operations.shares[operation]:
+        if spec.has_transactions if operation == "transaction" else spec.operations.shares.get(operation):
             raise UsageError(
                 f"a workload with the operation {operation} can't run on {options.topology}: there is no {what} over "
                 "client-routed shards",
@@ -61,7 +61,7 @@ def fitted(spec: Spec, options: Options) -> Options:
 
     Raises UsageError where something else is asked for.
     """
-    if not spec.operations.transaction or options.null:
+    if not spec.has_transactions or options.null:
         return options
     if options.topology == STANDALONE:
         raise UsageError("a standalone server has no transactions", hint="--topology replica-set-1 has")

@@ -210,7 +210,7 @@ def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:
 
 def _require_transactions(spec: Spec, deployment: Deployment) -> None:
     """Raises UsageError where transactions are asked of a target that has none."""
-    if not spec.operations.transaction:
+    if not spec.has_transactions:
         return
     if spec.target.kind == "driver":
         raise UsageError(

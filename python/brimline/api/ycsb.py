@@ -17,7 +17,7 @@ from brimline.errors import RecordError
 from brimline.execution import add_data, allow_descriptors, check_room, execute
 from brimline.plan import Plan, load_plan, resolve
 from brimline.plan.log import operations_at_most
-from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork
+from brimline.plan.model import ClosedPacer, ConstantPacer, LoadWork, MixWork
 from brimline.record import brimline_version
 from brimline.record.model import RunRecord, Samples
 from brimline.report.ycsb import StatusLines, measurement_rows, missed_target, render, write_hdr_files, write_raw
@@ -159,7 +159,7 @@ class _Front:
             lines = StatusLines(
                 self.output,
                 operation_count=plan.data.record_count if plan.work.kind == "load" else self.output.operation_count,
-                documents_per_insert=1 if plan.work.kind == "load" else plan.work.insert_batch_size,
+                documents_per_insert=plan.work.insert_batch_size if isinstance(plan.work, MixWork) else 1,
                 open_loop=plan.pacer.kind != "closed",
             )
             self._status(lines.first())

@@ -2,7 +2,8 @@
 
 from brimline.plan.explain import explain
 from brimline.plan.model import DriverTarget, NullTarget, Plan, SimulatedTarget, TargetPlan, WireTarget
-from brimline.plan.resolve import driver_target, load_plan, resolve, rest_of_load, wire_target
+from brimline.plan.own import collection_plan, with_tables
+from brimline.plan.resolve import driver_target, load_plan, load_plans, resolve, rest_of_load, wire_target
 
 __all__ = [
     "DriverTarget",
@@ -11,10 +12,13 @@ __all__ = [
     "SimulatedTarget",
     "TargetPlan",
     "WireTarget",
+    "collection_plan",
     "driver_target",
     "explain",
     "load_plan",
+    "load_plans",
     "resolve",
     "rest_of_load",
     "wire_target",
+    "with_tables",
 ]

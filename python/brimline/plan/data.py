@@ -39,10 +39,10 @@ def length_plan(length: lengths.Length) -> model.LengthPlan:
 
 
 def _fields(template: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"name": name, "value": _value(value)} for name, value in template.items()]
+    return [{"name": name, "value": value_plan(value)} for name, value in template.items()]
 
 
-def _value(value: Any) -> dict[str, Any]:
+def value_plan(value: Any) -> dict[str, Any]:
     """As the engine names it: aliases resolved, every default filled in."""
     plan: dict[str, Any] = {"kind": value.kind}
     match value:
@@ -51,13 +51,13 @@ def _value(value: Any) -> dict[str, Any]:
         case generators.BinaryValue():
             plan |= {"length": _length(value.length)}
         case generators.TextValue():
-            plan |= {"parts": [_value(part) for part in value.parts]}
+            plan |= {"parts": [value_plan(part) for part in value.parts]}
         case generators.ChoiceValue():
             plan |= {"values": [[choice, weight] for choice, weight in value.of]}
         case generators.DocumentValue():
             plan |= {"fields": _fields(value.fields)}
         case generators.ArrayValue():
-            plan |= {"length": _length(value.length), "of": _value(value.of)}
+            plan |= {"length": _length(value.length), "of": value_plan(value.of)}
         case _:
             plan |= {name: getattr(value, name) for name in type(value).model_fields}
     return plan

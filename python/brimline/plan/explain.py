@@ -2,7 +2,9 @@
 
 from brimline import units
 from brimline.plan import model
+from brimline.plan.explain_own import own_lines, own_load_lines
 from brimline.plan.log import LOG_ROW_BYTES, log_bytes, operations_at_most
+from brimline.plan.own import collection_plan
 from brimline.plan.pacing import load_line, plural
 from brimline.plan.rows import sample_row_bytes
 from brimline.wording import message
@@ -17,20 +19,24 @@ def explain(plan: model.Plan) -> list[str]:
     lines = [
         f"plan: {plan.name}, seed {plan.seed}, hash {plan.hash8()}",
         f"target: {_target(plan.target)}",
-        f"data: {_data(plan)}",
     ]
+    if isinstance(plan.work, model.OperationsWork):
+        lines += own_lines(plan, [_data(collection_plan(plan, place)) for place in range(len(plan.work.collections))])
+        return [*lines, load_line(plan), *own_load_lines(plan), f"time: {_time(plan)}", *_logged(plan)]
+    lines += [f"data: {_data(plan)}"]
     if isinstance(plan.work, model.MixWork):
         lines += [f"operations: {_operations(plan.work)}", f"keys: {_keys(plan.work.keys)}"]
     else:
         lines += [f"operations: {_loading(plan.work, plan.data)}"]
-    lines += [load_line(plan), f"time: {_time(plan)}"]
-    return [*lines, _log(plan)] if plan.operation_log else lines
+    return [*lines, load_line(plan), f"time: {_time(plan)}", *_logged(plan)]
 
 
-def _log(plan: model.Plan) -> str:
+def _logged(plan: model.Plan) -> list[str]:
+    if not plan.operation_log:
+        return []
     count = operations_at_most(plan)
     size = "" if count is None else f", up to {units.format_bytes(log_bytes(count), digits=2)} in all"
-    return f"log: every operation that finishes, {LOG_ROW_BYTES} bytes each{size}"
+    return [f"log: every operation that finishes, {LOG_ROW_BYTES} bytes each{size}"]
 
 
 def _target(target: model.TargetPlan) -> str:

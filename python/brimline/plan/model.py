@@ -8,138 +8,87 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from brimline.errors import visible
+from brimline.plan.base import Count, Number, Part, without
+from brimline.plan.documents import (
+    ConstantLength,
+    DocumentPlan,
+    ExponentialKeys,
+    HistogramLength,
+    HotspotKeys,
+    KeysPlan,
+    LatestKeys,
+    LengthPlan,
+    SequentialKeys,
+    UniformKeys,
+    UniformLength,
+    ZipfianKeys,
+    ZipfianLength,
+)
+from brimline.plan.operations import OperationsWork
+from brimline.plan.pacers import (
+    ClosedPacer,
+    ConstantPacer,
+    PacerPlan,
+    PoissonPacer,
+    Stage,
+    StagesPacer,
+    ThinkTime,
+    TlrPacer,
+)
+
+__all__ = [
+    "PLAN_VERSION",
+    "ClosedPacer",
+    "ConstantLength",
+    "ConstantPacer",
+    "DocumentPlan",
+    "DriverTarget",
+    "ExponentialKeys",
+    "HistogramLength",
+    "HotspotKeys",
+    "InsertRetries",
+    "KeysPlan",
+    "LatestKeys",
+    "LengthPlan",
+    "LoadWork",
+    "MixWork",
+    "Namespace",
+    "NullTarget",
+    "OperationsWork",
+    "PacerPlan",
+    "Plan",
+    "PlannedStandstill",
+    "PoissonPacer",
+    "Proportions",
+    "Reads",
+    "RecordRange",
+    "ReplicaSet",
+    "SequentialKeys",
+    "SimulatedTarget",
+    "Stage",
+    "StagesPacer",
+    "TargetPlan",
+    "ThinkTime",
+    "TlrPacer",
+    "Transaction",
+    "UniformKeys",
+    "UniformLength",
+    "WireTarget",
+    "WorkPlan",
+    "WriteConcern",
+    "ZipfianKeys",
+    "ZipfianLength",
+    "records_to_load",
+]
 
 PLAN_VERSION: Literal[1] = 1
 _HASH_DIGITS = 8
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
-    """`values` without those of `names` that say nothing."""
-    return {name: value for name, value in values.items() if name not in names or not _says_nothing(value)}
-
-
-def _says_nothing(value: Any) -> bool:
-    return value is None or value is False or value == ()
-
-
-Count = Annotated[int, Field(ge=0, le=2**64 - 1)]
-Number = Annotated[int, Field(ge=0, le=2**32 - 1)]
-
-
-class ConstantLength(_Part):
-    """Always the same."""
-
-    kind: Literal["constant"] = "constant"
-    length: Number
-
-
-class UniformLength(_Part):
-    """Every length from `min` to `max`, both included, equally often."""
-
-    kind: Literal["uniform"] = "uniform"
-    min: Number
-    max: Number
-
-
-class ZipfianLength(_Part):
-    """Zipfian with theta 0.99 over `min` to `max`, both included."""
-
-    kind: Literal["zipfian"] = "zipfian"
-    min: Number
-    max: Number
-
-
-class HistogramLength(_Part):
-    """Pairs of length and weight."""
-
-    kind: Literal["histogram"] = "histogram"
-    weights: Annotated[tuple[tuple[Number, float], ...], Field(strict=False)]
-
-
-LengthPlan = Annotated[ConstantLength | UniformLength | ZipfianLength | HistogramLength, Field(discriminator="kind")]
-
-
-class UniformKeys(_Part):
-    """Every record equally often."""
-
-    kind: Literal["uniform"] = "uniform"
-
-
-class ZipfianKeys(_Part):
-    """Rank k in proportion to k^-theta."""
-
-    kind: Literal["zipfian"] = "zipfian"
-    theta: float
-
-
-class LatestKeys(_Part):
-    """The k-th newest record in proportion to k^-theta."""
-
-    kind: Literal["latest"] = "latest"
-    theta: float
-
-
-class HotspotKeys(_Part):
-    """A hot set of records takes a share of the operations."""
-
-    kind: Literal["hotspot"] = "hotspot"
-    data_fraction: float
-    operation_fraction: float
-
-
-class ExponentialKeys(_Part):
-    """`percentile` percent of the operations go to the first `fraction` of the records."""
-
-    kind: Literal["exponential"] = "exponential"
-    percentile: float
-    fraction: float
-
-
-class SequentialKeys(_Part):
-    """Operation i takes record i modulo n."""
-
-    kind: Literal["sequential"] = "sequential"
-
-
-KeysPlan = Annotated[
-    UniformKeys | ZipfianKeys | LatestKeys | HotspotKeys | ExponentialKeys | SequentialKeys,
-    Field(discriminator="kind"),
-]
-
-
-class DocumentPlan(_Part):
-    """Keys and documents: the records `insert_start .. insert_start + record_count`.
-
-    `template` has a generator for each field, {"name", "value"}, in the engine's own words, which it checks; None where
-    fields are YCSB's, and then it is left out, so that such plans keep their hash. `values` are derived where they
-    follow from key and field.
-    """
-
-    record_count: Count
-    insert_start: Count
-    field_count: Number
-    field_length: LengthPlan
-    field_name_prefix: str
-    key_prefix: str
-    insert_order: Literal["hashed", "ordered"]
-    zero_padding: Number
-    values: Literal["random", "derived"] = "random"
-    template: Annotated[tuple[dict[str, Any], ...], Field(strict=False)] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        values = _without(dump(self), "template")
-        return {name: value for name, value in values.items() if (name, value) != ("values", "random")}
-
-
-class WriteConcern(_Part):
+class WriteConcern(Part):
     """Write concern of every write; `w` is a number of members, "majority" or a tag."""
 
     w: int | str
@@ -148,10 +97,10 @@ class WriteConcern(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "timeout_ms")
+        return without(dump(self), "timeout_ms")
 
 
-class Reads(_Part):
+class Reads(Part):
     """Where reads go and what they say about it: the mode, tags and staleness of a read preference.
 
     `addresses` are the servers that take them, connections spread evenly; none: those that take writes.
@@ -163,7 +112,7 @@ class Reads(_Part):
     max_staleness_s: Number | None
 
 
-class ReplicaSet(_Part):
+class ReplicaSet(Part):
     """A set whose primary is followed: its name, the members known beforehand, `host:port` each.
 
     `selection_timeout_ns`: how long an operation waits for a server that takes it.
@@ -186,7 +135,7 @@ _LEFT_OUT_OF_WIRE = (
 )
 
 
-class WireTarget(_Part):
+class WireTarget(Part):
     """A server that speaks MongoDB's protocol at `host:port`.
 
     `routers` are further routers of the same cluster; connections are spread over all of them. `shards` are further
@@ -217,7 +166,7 @@ class WireTarget(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), *_LEFT_OUT_OF_WIRE)
+        return without(dump(self), *_LEFT_OUT_OF_WIRE)
 
     @property
     def sockets_per_connection(self) -> int:
@@ -230,7 +179,7 @@ class WireTarget(_Part):
         return 1 + len(self.shards)
 
 
-class DriverTarget(_Part):
+class DriverTarget(Part):
     """The same by the official driver: one server, directly."""
 
     kind: Literal["driver"] = "driver"
@@ -240,10 +189,10 @@ class DriverTarget(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "read_concern")
+        return without(dump(self), "read_concern")
 
 
-class NullTarget(_Part):
+class NullTarget(Part):
     """Answers at once: the generator's own ceiling.
 
     `beside_server`: waits end as those of a generator do that shares its machine with the server.
@@ -254,17 +203,17 @@ class NullTarget(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "beside_server")
+        return without(dump(self), "beside_server")
 
 
-class PlannedStandstill(_Part):
+class PlannedStandstill(Part):
     """A time in which a simulated generator does not run."""
 
     at_ns: Count
     length_ns: Count
 
 
-class SimulatedTarget(_Part):
+class SimulatedTarget(Part):
     """The scripted server on a virtual clock. `script` is the test server's own JSON and is checked by it."""
 
     kind: Literal["simulated"] = "simulated"
@@ -276,14 +225,14 @@ class SimulatedTarget(_Part):
 TargetPlan = Annotated[WireTarget | DriverTarget | NullTarget | SimulatedTarget, Field(discriminator="kind")]
 
 
-class Namespace(_Part):
+class Namespace(Part):
     """Database and collection."""
 
     database: str
     collection: str
 
 
-class Proportions(_Part):
+class Proportions(Part):
     """Shares of the operations; they are normalised by their sum."""
 
     read: float
@@ -299,14 +248,14 @@ class Proportions(_Part):
         return {name: share for name, share in dump(self).items() if share or name != "transaction"}
 
 
-class Transaction(_Part):
+class Transaction(Part):
     """What a transaction does before its commit: so many reads, then so many updates, of one document each."""
 
     reads: Count
     updates: Count
 
 
-class MixWork(_Part):
+class MixWork(Part):
     """A mix of operations on loaded records.
 
     `name_read_fields`: a read of a whole document by key names each of its fields. `verify_reads`: what reads by key
@@ -328,25 +277,25 @@ class MixWork(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        values = _without(dump(self), "transaction", "name_read_fields", "verify_reads", "upsert")
+        values = without(dump(self), "transaction", "name_read_fields", "verify_reads", "upsert")
         return {name: value for name, value in values.items() if (name, value) != ("insert_batch_size", 1)}
 
 
-class InsertRetries(_Part):
+class InsertRetries(Part):
     """Attempts of an insert after the first, and the rest before each of them, up to a fifth shorter or longer."""
 
     limit: Number
     interval_ns: Count
 
 
-class RecordRange(_Part):
+class RecordRange(Part):
     """Records `first .. first + count`."""
 
     first: Count
     count: Count
 
 
-class LoadWork(_Part):
+class LoadWork(Part):
     """Inserts every record of the data once, `batch_size` documents per command.
 
     `ranges` names some of the records instead, ascending and apart: what a load that goes on has still to insert.
@@ -363,79 +312,15 @@ class LoadWork(_Part):
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "upsert", "insert_retries")
+        return without(dump(self), "upsert", "insert_retries")
 
 
-WorkPlan = Annotated[MixWork | LoadWork, Field(discriminator="kind")]
+WorkPlan = Annotated[MixWork | LoadWork | OperationsWork, Field(discriminator="kind")]
 
 
 def records_to_load(work: LoadWork, data: DocumentPlan) -> int:
     """How many documents a load is to insert."""
     return data.record_count if work.ranges is None else sum(each.count for each in work.ranges)
-
-
-class ThinkTime(_Part):
-    """Pause of a worker between a reply and its next operation."""
-
-    mean_ns: Count
-    law: Literal["constant", "exponential"]
-
-
-class ClosedPacer(_Part):
-    """Each connection is a worker that sends its next operation when the last is answered.
-
-    `follows_replies`: never leaves replies alone a moment so as to take several at once; where the number of
-    connections is what is sought. Left out unless so, so that plans from before keep their hash.
-    """
-
-    kind: Literal["closed"] = "closed"
-    think_time: ThinkTime | None = None
-    follows_replies: bool = False
-
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return _without(dump(self), "follows_replies")
-
-
-class TlrPacer(_Part):
-    """Threads, loops, ramp-up: one worker per connection, started evenly over the ramp-up, `loops` operations each."""
-
-    kind: Literal["tlr"] = "tlr"
-    loops: Count
-    ramp_up_ns: Count
-
-
-class ConstantPacer(_Part):
-    """Operation i is due at i / rate, whatever the target does."""
-
-    kind: Literal["constant"] = "constant"
-    rate_ops_per_s: float
-
-
-class PoissonPacer(_Part):
-    """Operations are due as in a Poisson process, whatever the target does."""
-
-    kind: Literal["poisson"] = "poisson"
-    rate_ops_per_s: float
-
-
-class Stage(_Part):
-    """A length of time in which the offered rate is level or changes evenly."""
-
-    from_ops_per_s: float
-    to_ops_per_s: float
-    duration_ns: Count
-
-
-class StagesPacer(_Part):
-    """A rate that changes with time, from the run's start; what the last stage ends with is held."""
-
-    kind: Literal["stages"] = "stages"
-    arrivals: Literal["even", "poisson"]
-    stages: Annotated[tuple[Stage, ...], Field(strict=False)]
-
-
-PacerPlan = Annotated[ClosedPacer | TlrPacer | ConstantPacer | PoissonPacer | StagesPacer, Field(discriminator="kind")]
 
 
 def _printable(name: str) -> str:
@@ -444,7 +329,7 @@ def _printable(name: str) -> str:
     return name
 
 
-class Plan(_Part):
+class Plan(Part):
     """A complete, seeded description of a run. Rates are operations per second, times nanoseconds."""
 
     version: Literal[1] = PLAN_VERSION
@@ -470,7 +355,7 @@ class Plan(_Part):
     @model_serializer(mode="wrap")
     def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Plans without a log of operations keep their hash."""
-        return _without(dump(self), "operation_log")
+        return without(dump(self), "operation_log")
 
     @property
     def in_flight_bound(self) -> int:

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 
+from brimline.errors import UsageError
 from brimline.plan import model
 from brimline.plan.data import document_plan, length_plan
+from brimline.plan.own import main_operation, operations_work
+from brimline.plan.pacing_plan import keys_plan, pacer_plan
 from brimline.spec import data as spec_data
-from brimline.spec import load_models as loads
-from brimline.spec.model import Spec
+from brimline.spec.load_models import Load
+from brimline.spec.model import NoDataSpec, Spec
+from brimline.spec.own import OwnOperations
 from brimline.spec.readers import MESSAGE_BYTES_MAX
 
 # Documents per insert command unless the spec says: MongoDB's own tools send 1000.
@@ -21,26 +25,14 @@ _BATCHES_IN_FLIGHT = 8
 
 def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     """The plan of a run of `spec` against `target`."""
-    shares = spec.operations.shares
-    work = model.MixWork(
-        proportions=model.Proportions(**shares),
-        keys=_keys(spec.keys),
-        scan_length=length_plan(spec.scan_length),
-        read_all_fields=spec.read_all_fields,
-        name_read_fields=spec.name_read_fields,
-        upsert=spec.upsert and shares["insert"] > 0,
-        insert_batch_size=spec.insert_batch_size,
-        verify_reads=spec.verify_reads and target.kind != "null",  # which has no documents
-        write_all_fields=spec.write_all_fields,
-        transaction=_transaction(spec),
-    )
     duration_ns = spec.effective_duration_ns
+    load, connections = _main_load(spec)
     return _plan(
         spec,
         target=target,
-        work=work,
-        pacer=_pacer(spec.load),
-        connections=spec.effective_connections,
+        work=operations_work(spec) if spec.is_own else _mix(spec, target),
+        pacer=pacer_plan(load),
+        connections=connections,
         in_flight_max=spec.in_flight,
         warmup_ns=spec.effective_warmup_ns,
         duration_ns=duration_ns,
@@ -50,18 +42,56 @@ def resolve(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
     )
 
 
+def _main_load(spec: Spec) -> tuple[Load, int]:
+    """When operations with a share are due, and on how many connections."""
+    main = main_operation(spec)
+    if main is None or not isinstance(spec.operations, OwnOperations):
+        return spec.load, spec.effective_connections
+    operation = spec.operations.by_name[main]
+    return operation.load or spec.load, operation.effective_connections
+
+
+def _mix(spec: Spec, target: model.TargetPlan) -> model.MixWork:
+    shares = spec.operations.shares
+    return model.MixWork(
+        proportions=model.Proportions(**shares),
+        keys=keys_plan(spec.keys),
+        scan_length=length_plan(spec.scan_length),
+        read_all_fields=spec.read_all_fields,
+        name_read_fields=spec.name_read_fields,
+        upsert=spec.upsert and shares["insert"] > 0,
+        insert_batch_size=spec.insert_batch_size,
+        verify_reads=spec.verify_reads and target.kind != "null",  # which has no documents
+        write_all_fields=spec.write_all_fields,
+        transaction=_transaction(spec),
+    )
+
+
 def _transaction(spec: Spec) -> model.Transaction | None:
-    if not spec.operations.transaction:
+    if not spec.operations.shares.get("transaction"):
         return None
     return model.Transaction(reads=spec.transaction.reads, updates=spec.transaction.updates)
 
 
+def load_plans(spec: Spec, *, target: model.TargetPlan) -> tuple[model.Plan, ...]:
+    """A plan as `load_plan` makes it for each collection with a shape, in order; none where all exist already."""
+    if not spec.is_own:
+        return (load_plan(spec, target=target),)
+    return tuple(load_plan(spec.model_copy(update={"data": shape}), target=target) for shape in spec.shapes.values())
+
+
 def load_plan(spec: Spec, *, target: model.TargetPlan) -> model.Plan:
-    """The plan that inserts every record of `spec` once, as fast as the target takes them.
+    """The plan that inserts every record of `spec`, of its first collection, once and as fast as the target takes them.
 
     Batches are unordered, so that one refused document doesn't hold up the others. Connections are those of the spec,
-    and never more than there are batches; the spec's bound in flight holds as well.
+    and never more than there are batches; the spec's bound in flight holds as well. Raises UsageError where every
+    collection exists already.
     """
+    if isinstance(spec.data, NoDataSpec):
+        raise UsageError(
+            "every collection of the workload is existing, so that there is nothing to load",
+            hint="give one a shape, such as orders: {records: 100k}",
+        )
     batch_size = spec.data.batch_size or default_batch_size(spec.data)
     batch_count = _batch_count(spec.data.records, batch_size, target)
     connections = min(spec.effective_connections, batch_count)
@@ -227,45 +257,3 @@ def _threads_used(
         return useful
     # Each thread has as many operations as its workers perform, so that all have equally many workers.
     return next(count for count in range(useful, 0, -1) if connections % count == 0)
-
-
-def _pacer(load: loads.Load) -> model.PacerPlan:
-    match load:
-        case loads.ClosedLoad():
-            return model.ClosedPacer(think_time=_think_time(load))
-        case loads.UnlimitedLoad():
-            return model.ClosedPacer()
-        case loads.TlrLoad():
-            return model.TlrPacer(loops=load.loops, ramp_up_ns=load.ramp_up_ns)
-        case loads.ConstantLoad():
-            return model.ConstantPacer(rate_ops_per_s=load.rate_ops_per_s)
-        case loads.PoissonLoad():
-            return model.PoissonPacer(rate_ops_per_s=load.rate_ops_per_s)
-        case loads.RampLoad() | loads.StagesLoad() | loads.StepsLoad():
-            stages = tuple(
-                model.Stage(from_ops_per_s=begin, to_ops_per_s=end, duration_ns=duration_ns)
-                for begin, end, duration_ns in loads.rate_stages(load)
-            )
-            return model.StagesPacer(arrivals=load.arrivals, stages=stages)
-
-
-def _think_time(load: loads.ClosedLoad) -> model.ThinkTime | None:
-    if not load.think_time_ns:
-        return None
-    return model.ThinkTime(mean_ns=load.think_time_ns, law=load.think_time_law)
-
-
-def _keys(keys: spec_data.Keys) -> model.KeysPlan:
-    match keys:
-        case spec_data.UniformKeys():
-            return model.UniformKeys()
-        case spec_data.SequentialKeys():
-            return model.SequentialKeys()
-        case spec_data.ZipfianKeys():
-            return model.ZipfianKeys(theta=keys.theta)
-        case spec_data.LatestKeys():
-            return model.LatestKeys(theta=keys.theta)
-        case spec_data.HotspotKeys():
-            return model.HotspotKeys(data_fraction=keys.data_fraction, operation_fraction=keys.operation_fraction)
-        case spec_data.ExponentialKeys():
-            return model.ExponentialKeys(percentile=keys.percentile, fraction=keys.fraction)

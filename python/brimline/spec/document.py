@@ -16,7 +16,8 @@ import yaml
 from brimline.errors import SpecError
 
 TEXT_BYTES_MAX = 256 * 1024
-DEPTH_MAX = 16
+# A pipeline is deep by itself, and stands deep in an operation.
+DEPTH_MAX = 64
 
 _NULL = re.compile(r"~|null|Null|NULL|")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")

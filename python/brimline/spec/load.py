@@ -102,7 +102,7 @@ def _from_yaml(data: bytes, source: str, overrides: Mapping[str, object]) -> Loa
     def place_of(path: KeyPath) -> Place:
         return Place(source, document.line_of(path), path)
 
-    spec = _check(values, overrides, place_of)
+    spec = _check(values, overrides, place_of, directory=Path(source).parent)
     stored = dump_document(spec.to_document()) if overrides else redact_text(text)
     return LoadedSpec(spec, stored, source)
 
@@ -124,7 +124,14 @@ def _from_properties(
     return LoadedSpec(spec, dump_document(spec.to_document()), "YCSB properties")
 
 
-def _check(values: dict[str, Any], overrides: Mapping[str, object], place_of: Callable[[KeyPath], Place]) -> Spec:
+def _check(
+    values: dict[str, Any],
+    overrides: Mapping[str, object],
+    place_of: Callable[[KeyPath], Place],
+    *,
+    directory: Path | None = None,
+) -> Spec:
+    """The spec of `values`; files that it names are relative to `directory`."""
     overridden = [tuple(_keys(path)) for path in overrides]
 
     def place_of_effective(path: KeyPath) -> Place:
@@ -134,7 +141,7 @@ def _check(values: dict[str, Any], overrides: Mapping[str, object], place_of: Ca
 
     effective = _with_overrides(values, overrides)
     try:
-        return Spec.model_validate(effective)
+        return Spec.model_validate(effective, context={"directory": directory or Path()})
     except ValidationError as error:
         raise spec_error(error, effective, place_of_effective) from None
 

@@ -12,7 +12,9 @@ from pydantic_core import ErrorDetails
 from brimline.errors import SpecError
 from brimline.spec.data import TEMPLATE_TAG
 from brimline.spec.document import Path, dotted, located
-from brimline.spec.model import Spec
+from brimline.spec.generators import Value
+from brimline.spec.model import OWN_TAG, SHARES_TAG, Spec
+from brimline.spec.own.collections import EXISTING, SHAPE_TAG
 from brimline.spec.readers import shown
 
 # What other tools call things, and slips that no spelling distance finds.
@@ -63,6 +65,9 @@ _SYNONYMS: Mapping[str, str] = {
     "host": "target.uri",
     "j": "target.write_concern.journal",
 }
+
+
+_TAGS = (TEMPLATE_TAG, SHAPE_TAG, EXISTING, OWN_TAG, SHARES_TAG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ def _path_in(values: Mapping[str, Any], details: ErrorDetails) -> Path:
         elif part in value:
             path.append(part)
             value = value[part]
-        elif value.get("kind") != part and part != TEMPLATE_TAG:
+        elif value.get("kind") != part and part not in _TAGS:
             path.append(part)
     return tuple(path)
 
@@ -128,6 +133,8 @@ def _describe(path: Path, details: ErrorDetails) -> tuple[str, str | None]:
     match kind:
         case "extra_forbidden":
             return "unknown key", _suggest(path)
+        case "own":
+            return details["ctx"]["message"], details["ctx"]["hint"]
         case "missing":
             return "is missing", _EXAMPLES.get(dotted(path), f"add {path[-1]}")
         case "value_error":
@@ -222,8 +229,8 @@ def _known_paths() -> list[str]:
     def walk(model: type[BaseModel], prefix: str) -> Iterator[str]:
         for name, child in _children(model).items():
             yield f"{prefix}{name}"
-            # What is inside a template's fields has no one place.
-            for part in _models(child) if name != "fields" else ():
+            # What is inside a template's fields, or a collection, has no one place.
+            for part in _models(child) if name not in ("fields", "collections") else ():
                 yield from walk(part, f"{prefix}{name}.")
 
     return list(dict.fromkeys(walk(Spec, "")))
@@ -241,14 +248,26 @@ def _kinds_with(key: str, path: Path) -> list[str]:
 
 def _annotation(path: Path) -> Any:
     annotation: Any = Spec
-    for part in path:
-        children = [_children(model) for model in _models(annotation)]
-        annotation = next((known[str(part)] for known in children if str(part) in known), annotation)
+    for number, part in enumerate(path):
+        if part == "$value" or (path[0] == "values" and number == 1):
+            annotation = Value
+            continue
+        models = _models(annotation)
+        children = [_children(model) for model in models]
+        # What a model takes beside its fields has names of the person's own.
+        others = next((each for model in models if (each := _others(model)) is not None), annotation)
+        annotation = next((known[str(part)] for known in children if str(part) in known), others)
     return annotation
 
 
+def _others(model: type[BaseModel]) -> Any:
+    """The type of what a model takes beside its fields, where it is a model."""
+    given = get_args(model.__annotations__.get("__pydantic_extra__"))
+    return given[1] if given and _models(given[1]) else None
+
+
 def _children(model: type[BaseModel]) -> dict[str, Any]:
-    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items() if not field.exclude}
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

@@ -1,17 +1,32 @@
 """Owns the spec: everything a user can say about a workload, checked, with every default filled in."""
 
 import math
-from typing import Any, Self
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Final, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails
 
 from brimline import units
 from brimline.spec import fields
 from brimline.spec.base import Part
 from brimline.spec.data import DataSpec, Keys, ZipfianKeys
+from brimline.spec.document import Path
 from brimline.spec.inserting import InsertRetriesSpec
 from brimline.spec.lengths import ScanLength, UniformLength, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, operations_offered, profile_length_ns
+from brimline.spec.own import CollectionSpec, OwnOperations, OwnWorkload, Rows, read_workload
+from brimline.spec.own.collections import DATABASE_DEFAULT, EXISTING, Collections
+from brimline.spec.own.problems import Problem, nearest
 from brimline.spec.scans import ScansSpec
 from brimline.spec.slo import SloSpec
 from brimline.spec.target import TargetSpec
@@ -67,6 +82,44 @@ class OperationsSpec(Part):
         return self
 
 
+OWN_TAG: Final = "operations by name"
+SHARES_TAG: Final = "shares by kind"
+"""Stand in pydantic's paths where operations are; they are no keys."""
+
+
+def _operations_tag(value: object) -> str:
+    if isinstance(value, OwnOperations):
+        return OWN_TAG
+    is_own = isinstance(value, dict) and any(isinstance(each, dict | list) for each in value.values())
+    return OWN_TAG if is_own else SHARES_TAG
+
+
+Operations = Annotated[
+    Annotated[OperationsSpec, Tag(SHARES_TAG)] | Annotated[OwnOperations, Tag(OWN_TAG)],
+    Discriminator(_operations_tag),
+]
+
+
+class NoDataSpec(DataSpec):
+    """No records of brimline's own: every collection is there already. Of such a workload nothing is loaded."""
+
+    records: Annotated[int, Field(ge=0, le=0)] = 0
+    """There are none."""
+
+
+_OF_KINDS: Final = (
+    "keys",
+    "scan_length",
+    "read_all_fields",
+    "name_read_fields",
+    "verify_reads",
+    "upsert",
+    "insert_batch_size",
+    "write_all_fields",
+    "transaction",
+)
+"""What is said about read, update, insert, scan and transaction, and means nothing to operations of one's own."""
+
 DURATION_NS_DEFAULT = 10 * units.NS_PER_S
 WARMUP_NS_DEFAULT = 2 * units.NS_PER_S
 CONNECTIONS_DEFAULT = 32
@@ -86,10 +139,17 @@ class Spec(Part):
     """Stands in the report."""
     seed: fields.Seed = 1
     """Decides data and operations: the same seed gives the same ones."""
-    data: DataSpec
-    """The records, and where they are."""
-    operations: OperationsSpec
-    """How often each kind of operation comes."""
+    # Of a workload with collections it follows from the first with a shape.
+    data: DataSpec = Field(default=None)  # type: ignore[assignment]
+    """The records, and where they are. Needed where there are no `collections`."""
+    operations: Operations
+    """How often each kind of operation comes; or operations of your own by name."""
+    database: fields.DatabaseName | None = None
+    """The database of all `collections`, brimline without it."""
+    collections: Collections | None = None
+    """Collections by name, in place of `data`, for operations of your own."""
+    values: dict[str, Any] | None = None
+    """Values by name, which steps of operations of your own take as `$name`."""
     keys: Keys = ZipfianKeys()
     """Which record an operation takes."""
     scan_length: ScanLength = UniformLength(min=1, max=100)
@@ -140,6 +200,8 @@ class Spec(Part):
     """Which server, and what writes wait for."""
     scans: ScansSpec | None = None
     """Single queries for `brimline scan`."""
+    _directory: FilePath = PrivateAttr(default=FilePath())
+    _files: dict[Path, Rows] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -175,6 +237,81 @@ class Spec(Part):
         """How many operations are sent at most."""
         return self.load.threads * self.load.loops if isinstance(self.load, TlrLoad) else self.operation_count
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it has collections and operations of the person's own."""
+        return self.collections is not None
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether some operation is or has a transaction."""
+        if isinstance(self.operations, OwnOperations):
+            return any(each.has_transaction for each in self.operations.by_name.values())
+        return self.operations.transaction > 0
+
+    @property
+    def shapes(self) -> dict[str, CollectionSpec]:
+        """The collections with a shape, in order, by name; what `data` says counts for the first."""
+        shapes = {name: each for name, each in (self.collections or {}).items() if isinstance(each, CollectionSpec)}
+        database = self.database or DATABASE_DEFAULT
+        made = {name: each.placed(database, name) for name, each in shapes.items()}
+        first = next(iter(made), None)
+        if first is not None:
+            values = {name: getattr(self.data, name) for name in DataSpec.model_fields}
+            made[first] = made[first].model_copy(update=values)
+        return made
+
+    def own_workload(self) -> OwnWorkload:
+        """Its collections, values and operations, read together. Raises pydantic.ValidationError."""
+        operations, shapes = self.operations, self.shapes
+        assert isinstance(operations, OwnOperations)  # noqa: S101 - of every spec with collections
+        database = self.database or DATABASE_DEFAULT
+        databases = {name: shapes[name].database if name in shapes else database for name in self.collections or {}}
+        try:
+            return read_workload(
+                shapes=dict(shapes),
+                databases=databases,
+                values=self.values or {},
+                operations=operations.by_name,
+                directory=self._directory,
+                files=self._files,
+            )
+        except Problem as problem:
+            raise problem.as_validation_error() from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_what_belongs_together(cls, value: Any) -> Any:
+        """Collections have operations of one's own, and neither has what is about kinds."""
+        if not isinstance(value, dict):
+            return value
+        try:
+            _check_own(value)
+        except Problem as problem:
+            raise problem.as_validation_error() from None
+        return value
+
+    @model_validator(mode="after")
+    def _data_of_the_first(self) -> Self:
+        if "data" not in self.model_fields_set:
+            if self.collections is None:
+                missing = InitErrorDetails(type="missing", loc=("data",), input=None)
+                raise ValidationError.from_exception_data("Spec", [missing])
+            self.__dict__["data"] = self._first_data()
+            self.__pydantic_fields_set__.discard("data")
+        return self
+
+    def _first_data(self) -> DataSpec:
+        database = self.database or DATABASE_DEFAULT
+        for name, each in (self.collections or {}).items():
+            if isinstance(each, CollectionSpec):
+                values = {field: getattr(each, field) for field in DataSpec.model_fields}
+                return DataSpec.model_construct(
+                    _fields_set=each.model_fields_set & set(DataSpec.model_fields),
+                    **{**values, "database": database, "collection": name},
+                )
+        return NoDataSpec(database=database, collection=next(iter(self.collections or {})))
+
     @field_validator("scan_length")
     @classmethod
     def _check_scan_length(cls, value: ScanLength) -> ScanLength:
@@ -184,7 +321,7 @@ class Spec(Part):
 
     @model_validator(mode="after")
     def _check_named_fields(self) -> Self:
-        if self.name_read_fields and not (self.read_all_fields and self.operations.read):
+        if self.name_read_fields and not (self.read_all_fields and self.operations.shares.get("read")):
             raise ValueError(
                 "name_read_fields would have no effect without reads of whole documents; leave name_read_fields out"
             )
@@ -194,7 +331,8 @@ class Spec(Part):
     def _check_verification(self) -> Self:
         if self.verify_reads and self.data.values != "derived":
             raise ValueError("verify_reads needs values that follow from their keys; add data.values: derived")
-        if self.verify_reads and not (self.operations.read or self.operations.read_modify_write):
+        shares = self.operations.shares
+        if self.verify_reads and not (shares.get("read") or shares.get("read_modify_write")):
             raise ValueError("verify_reads would have no effect without reads by key; leave verify_reads out")
         return self
 
@@ -205,15 +343,18 @@ class Spec(Part):
                 "insert_retries needs one document per command, as of a batch some may be there already; "
                 "add data.batch_size: 1"
             )
-        if self.insert_batch_size > 1 and not self.operations.insert:
+        if self.insert_batch_size > 1 and not self.operations.shares.get("insert"):
             raise ValueError("insert_batch_size would have no effect without inserts; leave insert_batch_size out")
         self.data.check_batch(self.insert_batch_size)
         return self
 
     @model_validator(mode="after")
     def _check_slo_fits(self) -> Self:
+        shares = self.operations.shares
         for kind in self.slo.by_operation:
-            if not self.operations.shares[kind]:
+            if kind not in shares:
+                raise _unknown_in_slo(kind, shares, is_own=self.is_own)
+            if not shares[kind] and not self.is_own:
                 raise ValueError(
                     f"slo.{kind} is about an operation that the workload doesn't have; "
                     f"leave slo.{kind} out, or give operations.{kind} a share"
@@ -265,8 +406,65 @@ class Spec(Part):
                 "in_flight has no place in T-L-R: each worker has one operation in flight; leave in_flight out"
             )
 
+    @model_validator(mode="after")
+    def _check_own(self, info: ValidationInfo) -> Self:
+        if self.is_own:
+            self._directory = (info.context or {}).get("directory", FilePath())
+            if self.load != ClosedLoad() and not any(self.operations.shares.values()):
+                problem = Problem(("load",), "each operation has a load of its own", "leave load out, or give a share")
+                raise problem.as_validation_error()
+            self.own_workload()
+        return self
+
     def to_document(self) -> dict[str, Any]:
         """Plain values that read back as the same spec; a password in the address is left out."""
         values = self.model_dump(exclude_none=True)
-        values["operations"] = {name: share for name, share in values["operations"].items() if share}
+        own = self.operations
+        if isinstance(own, OwnOperations):
+            shapes = {name: each.model_dump(exclude_none=True) for name, each in self.shapes.items()}
+            values["collections"] = {name: shapes.get(name, EXISTING) for name in values["collections"]}
+            values = {name: value for name, value in values.items() if name not in ("data", *_OF_KINDS)}
+            # What values and steps say is as it was written, nulls included.
+            values |= {} if self.values is None else {"values": self.values}
+            for name, operation in own.by_name.items():
+                values["operations"][name] |= operation.definition
+        else:
+            values["operations"] = {name: share for name, share in values["operations"].items() if share}
         return {key: value for key, value in values.items() if value != {}}
+
+
+def _check_own(value: dict[str, Any]) -> None:
+    operations = value.get("operations")
+    is_own = isinstance(operations, dict) and any(isinstance(each, dict) for each in operations.values())
+    if value.get("collections") is None:
+        for name in ("database", "values"):
+            if value.get(name) is not None:
+                hint = "write data.database" if name == "database" else "add collections, and operations with steps"
+                raise Problem((name,), "belongs to a workload with collections", hint)
+        if is_own and value.get("data") is not None:
+            hint = "write collections: {orders: {records: 100k}} in place of data"
+            raise Problem(("data",), "is of a workload whose operations are shares", hint)
+        if is_own:
+            raise Problem(
+                ("collections",), "is missing", "add collections: {orders: {records: 100k}}, or orders: existing"
+            )
+        return
+    data = value.get("data")
+    if data is not None:
+        first = (next(iter(data)),) if isinstance(data, dict) and data else ()
+        hint = "write it in the collection, such as collections: {orders: {records: 100k}}"
+        raise Problem(("data", *first), "has no place beside collections", hint)
+    for name in _OF_KINDS:
+        if value.get(name) is not None:
+            raise Problem((name,), "says nothing about operations of your own", f"leave {name} out")
+    if isinstance(operations, dict) and operations and not is_own:
+        name = next(iter(operations))
+        hint = f"write {name}: {{share: 50%, find: {{collection: …}}}}"
+        raise Problem(("operations", name), "must be an operation with steps, as there are collections", hint)
+
+
+def _unknown_in_slo(name: str, shares: dict[str, float], *, is_own: bool) -> ValidationError:
+    if is_own:
+        return Problem(("slo", name), "is no operation of the workload", nearest(name, shares)).as_validation_error()
+    unknown = InitErrorDetails(type="extra_forbidden", loc=("slo", name), input=None)
+    return ValidationError.from_exception_data("Spec", [unknown])

@@ -31,7 +31,7 @@ class ObjectiveSpec(Part):
     def response_limits_ns(self) -> Mapping[str, int]:
         """Limits on the response time by percentile, called `p99`."""
         given = {"response_p99": self.response_p99_ns, **self.__pydantic_extra__}
-        return {name.removeprefix("response_"): limit for name, limit in given.items() if limit is not None}
+        return {name.removeprefix("response_"): limit for name, limit in given.items() if isinstance(limit, int)}
 
     @model_validator(mode="before")
     @classmethod
@@ -42,11 +42,16 @@ class ObjectiveSpec(Part):
         unknown = [
             InitErrorDetails(type="extra_forbidden", loc=(str(key),), input=given)
             for key, given in value.items()
-            if key not in known and not _RESPONSE_LIMIT.fullmatch(str(key))
+            if key not in known and not _RESPONSE_LIMIT.fullmatch(str(key)) and not cls._names_an_operation(given)
         ]
         if unknown:
             raise ValidationError.from_exception_data(cls.__name__, unknown)
         return value
+
+    @classmethod
+    def _names_an_operation(cls, given: object) -> bool:  # noqa: ARG003
+        """Whether an unknown key can be an operation's name, which only the whole spec knows."""
+        return False
 
 
 class SloSpec(ObjectiveSpec):
@@ -55,6 +60,9 @@ class SloSpec(ObjectiveSpec):
     As soon as one limit is given, the others have their defaults: an error rate of 0.1 %, and a response p99 of
     10 ms where no percentile is limited.
     """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, fields.LatencyLimit | ObjectiveSpec] = Field(init=False)  # type: ignore[assignment]
 
     read: ObjectiveSpec | None = None
     """Limits on reads alone."""
@@ -71,6 +79,13 @@ class SloSpec(ObjectiveSpec):
 
     @property
     def by_operation(self) -> Mapping[str, ObjectiveSpec]:
-        """The kinds that have limits of their own."""
+        """The operations that have limits of their own, those of the person's own by their names."""
         kinds = ("read", "update", "insert", "scan", "read_modify_write", "transaction")
-        return {kind: part for kind in kinds if (part := getattr(self, kind)) is not None}
+        built_in = {kind: part for kind in kinds if (part := getattr(self, kind)) is not None}
+        return built_in | {
+            name: part for name, part in self.__pydantic_extra__.items() if isinstance(part, ObjectiveSpec)
+        }
+
+    @classmethod
+    def _names_an_operation(cls, given: object) -> bool:
+        return isinstance(given, dict | ObjectiveSpec)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from brimline.plan.model import MixWork
 from brimline.record.model import Histogram, RunRecord
 from brimline.report.ycsb.java import double_text, ratio
 from brimline.report.ycsb.measurements import (
@@ -48,7 +49,7 @@ def measurement_rows(record: RunRecord, output: YcsbOutput, raw: RawTimes | None
 def operation_count(record: RunRecord) -> int:
     """Operations of a run or load as YCSB counts them."""
     work = record.plan.work
-    documents_per_insert = 1 if work.kind == "load" else work.insert_batch_size
+    documents_per_insert = work.insert_batch_size if isinstance(work, MixWork) else 1
     return sum(operations_done(row, documents_per_insert) for row in record.operations)
 
 

@@ -1,0 +1,132 @@
+"""Owns the step from a person's own collections, values and operations to the plan's work."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brimline.plan import data as data_plan
+from brimline.plan import model
+from brimline.plan.operations import CollectionPlan, OperationsWork, Sampled
+from brimline.plan.pacing_plan import keys_plan, pacer_plan
+from brimline.spec.model import Spec
+from brimline.spec.own import KeyOf, OwnOperations, OwnWorkload, Table
+
+
+def operations_work(spec: Spec) -> OperationsWork:
+    """The work of `spec`, which has operations of its own."""
+    read = spec.own_workload()
+    made = OperationsWork.model_validate(
+        {
+            "collections": [_collection(name, shape) for name, shape in read.shapes.items()],
+            "tables": [_table(table) for table in read.tables],
+            "values": [{"name": name, "value": _expression(plan)} for name, plan in read.values],
+            "saved": read.saved,
+            "operations": _operations(spec, read),
+            "loads": _loads(spec),
+        }
+    )
+    return made.with_tables({table.name: _contents(table) for table in read.tables})
+
+
+def main_operation(spec: Spec) -> str | None:
+    """Where each operation has a load of its own, that of the first is the plan's: the name of this operation."""
+    if any(spec.operations.shares.values()) or not isinstance(spec.operations, OwnOperations):
+        return None
+    return next(iter(spec.operations.by_name))
+
+
+def with_tables(plan: model.Plan, contents: Mapping[str, tuple[bytes, int]]) -> model.Plan:
+    """`plan` with the rows of tables by name: their BSON documents one behind another, and how many there are."""
+    if not isinstance(plan.work, OperationsWork):
+        raise TypeError("only operations of a person's own have tables")
+    return plan.model_copy(update={"work": plan.work.with_tables(contents)})
+
+
+def collection_plan(plan: model.Plan, index: int) -> model.Plan:
+    """`plan` with namespace and data of its collection `index`, so that what is about one collection takes it."""
+    if not isinstance(plan.work, OperationsWork):
+        return plan
+    return plan.model_copy(update=_placed(plan.work.collections[index]))
+
+
+def _placed(collection: CollectionPlan) -> dict[str, Any]:
+    namespace = model.Namespace(database=collection.database, collection=collection.collection)
+    return {"namespace": namespace, "data": collection.data}
+
+
+def _collection(name: str, shape: Any) -> CollectionPlan:
+    return CollectionPlan(
+        name=name, database=shape.database, collection=shape.collection, data=data_plan.document_plan(shape)
+    )
+
+
+def _table(table: Table) -> dict[str, Any]:
+    sample = table.sample
+    return {
+        "name": table.name,
+        "columns": table.columns,
+        "row_count": 0,
+        "sha256": "",
+        "order": table.order,
+        "at_end": table.at_end,
+        "scope": table.scope,
+        "sample": None
+        if sample is None
+        else Sampled(
+            database=sample.database, collection=sample.collection, fields=sample.fields, row_count_max=sample.count
+        ),
+    }
+
+
+def _contents(table: Table) -> tuple[bytes, int]:
+    return (b"", 0) if table.rows is None else (table.rows.content, table.rows.row_count)
+
+
+def _expression(plan: dict[str, Any]) -> dict[str, Any]:
+    """An expression with its generators in the engine's own words."""
+    if plan["kind"] == "generator":
+        return {"kind": "generator", "spec": _generator(plan["spec"])}
+    return {name: _lowered(value) for name, value in plan.items()}
+
+
+def _lowered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _expression(value) if "kind" in value else {name: _lowered(each) for name, each in value.items()}
+    return [_lowered(each) for each in value] if isinstance(value, list) else value
+
+
+def _generator(spec: Any) -> dict[str, Any]:
+    if not isinstance(spec, KeyOf):
+        return data_plan.value_plan(spec)
+    data = spec.data
+    return {
+        "kind": "key_of",
+        "record_count": data.records,
+        "insert_start": data.insert_start,
+        "key_prefix": data.key_prefix,
+        "insert_order": data.insert_order,
+        "zero_padding": data.zero_padding,
+        "keys": keys_plan(spec.keys).model_dump(mode="json"),
+    }
+
+
+def _operations(spec: Spec, read: OwnWorkload) -> list[dict[str, Any]]:
+    shares = spec.operations.shares
+    total, main = sum(shares.values()), main_operation(spec)
+    return [
+        {
+            "name": name,
+            "weight": 1.0 if name == main else shares[name] / total if total else 0.0,
+            "steps": [{**step, "body": _expression(step["body"])} for step in steps],
+        }
+        for name, steps in read.steps.items()
+    ]
+
+
+def _loads(spec: Spec) -> list[dict[str, Any]]:
+    assert isinstance(spec.operations, OwnOperations)  # noqa: S101 - of every spec with collections
+    main = main_operation(spec)
+    return [
+        {"operations": [place], "pacer": pacer_plan(each.load), "connections": each.effective_connections}
+        for place, (name, each) in enumerate(spec.operations.by_name.items())
+        if each.load is not None and name != main
+    ]

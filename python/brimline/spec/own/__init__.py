@@ -1,0 +1,24 @@
+"""Owns a person's own operations: collections, values, and steps that are MongoDB's commands, from YAML.
+
+`OwnOperations` and `Collections` are what a spec has; `read_workload` puts them together for the plan.
+"""
+
+from brimline.spec.own.collections import EXISTING, CollectionSpec, OwnIndex
+from brimline.spec.own.operations import OwnOperation, OwnOperations
+from brimline.spec.own.tables import Rows, Sample
+from brimline.spec.own.values import KeyOf, Table
+from brimline.spec.own.workload import OwnWorkload, read_workload
+
+__all__ = [
+    "EXISTING",
+    "CollectionSpec",
+    "KeyOf",
+    "OwnIndex",
+    "OwnOperation",
+    "OwnOperations",
+    "OwnWorkload",
+    "Rows",
+    "Sample",
+    "Table",
+    "read_workload",
+]

@@ -1,0 +1,426 @@
+"""Owns the table of step kinds: what each says, reads and writes, and the command that it becomes.
+
+A new kind is an entry of `KINDS`, and a function where its command has a form of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from brimline.spec.document import Path
+from brimline.spec.own import options as read
+from brimline.spec.own.expressions import Scope, read_expression
+from brimline.spec.own.nodes import Node, array, constant, constant_value, document
+from brimline.spec.own.options import Option
+from brimline.spec.own.problems import Problem, nearest
+from brimline.spec.readers import BATCH_SIZE_MAX, shown
+
+Access = Literal["read", "write", "command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A step as it was read: its options by name, what was written, and where; `collection` is the server's name."""
+
+    collection: str | None
+    nodes: dict[str, Node]
+    raw: dict[str, Any]
+    path: Path
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class StepKind:
+    """A kind of step.
+
+    `statements` names the list of an insert, update or delete, `make` puts its members together, `statement_options`
+    belong to them. `counted` is what a reply's `n` counts, as `expect` calls it; `document_at` is where the reply has
+    the document that `save` and `expect` look into. `writes` says of what was written whether it writes, where that
+    isn't always so.
+    """
+
+    name: str
+    words: str
+    command: str
+    access: Access
+    counter: Literal["query", "insert", "update", "delete", "command"]
+    options: tuple[Option, ...] = ()
+    required: tuple[str, ...] = ()
+    one_of: tuple[tuple[str, ...], ...] = ()
+    statements: str | None = None
+    statement_options: tuple[Option, ...] = ()
+    make: "Callable[[StepKind, Given], list[Node]] | None" = None
+    has_cursor: bool = False
+    counted: str | None = None
+    counts_modified: bool = False
+    document_at: tuple[str, ...] = ()
+    writes: Callable[[dict[str, Any]], bool] | None = None
+
+    @property
+    def all_options(self) -> tuple[Option, ...]:
+        """Everything that may stand beside `collection`."""
+        read_concern = _READ_CONCERN if self.access == "read" else ()
+        write_concern = _WRITE_CONCERN if self.access == "write" or self.writes is not None else ()
+        return (*self.statement_options, *self.options, *_COMMON, *read_concern, *write_concern)
+
+
+_COMMON: Final = (
+    Option("comment", "comment", read.any_value, "Stands in the server's log and profile."),
+    Option("max_time", "maxTimeMS", read.a_time_limit, "How long the server may take, such as 2s."),
+)
+_READ_CONCERN: Final = (
+    Option("read_concern", "readConcern", read.a_read_concern, "A level such as majority; the target's without it."),
+)
+_WRITE_CONCERN: Final = (
+    Option("write_concern", "writeConcern", read.a_write_concern, "Such as majority, 1 or {w: 1, j: true}."),
+)
+COMMIT_OPTIONS: Final = (*_WRITE_CONCERN, *_COMMON)
+"""What the commit of a transaction may carry."""
+_FILTER = Option("filter", "filter", read.a_filter, "Which documents.")
+_QUERY = Option("filter", "query", read.a_filter, "Which documents.")
+_SORT = Option("sort", "sort", read.a_document, "Their order, such as {created: -1}.")
+_SKIP = Option("skip", "skip", read.count_from(0), "How many to pass over.")
+_LIMIT = Option("limit", "limit", read.count_from(0), "How many at most.")
+_HINT = Option("hint", "hint", read.a_hint, "The index to use: its keys or its name.")
+_COLLATION = Option("collation", "collation", read.a_document, "How text is compared, such as {locale: zh}.")
+_LET = Option("let", "let", read.a_document, "Variables for expressions, such as {city: $city}.")
+_UPSERT = Option("upsert", "upsert", read.a_flag, "Whether a document that isn't there is inserted.")
+_ARRAY_FILTERS = Option("array_filters", "arrayFilters", read.a_list, "Which elements `$[name]` means.")
+_UPDATE = Option("update", "u", read.an_update, "Operators such as {$set: …}, or a pipeline.")
+_REPLACEMENT = Option("replacement", "u", read.a_replacement, "The whole document.")
+_BYPASS = Option(
+    "bypass_document_validation", "bypassDocumentValidation", read.a_flag, "Whether validators are passed by."
+)
+_ORDERED = Option("ordered", "ordered", read.a_flag, "Whether what follows a failed document is left out.")
+
+
+def _batch_size(value: Any, path: Path, scope: Scope) -> Node:
+    node = read.count_from(1)(value, path, scope)
+    if not node.is_constant:
+        raise Problem(path, "is the same for every operation", f"write {path[-1]}: 100")
+    return node
+
+
+def _cursor(value: Any, path: Path, scope: Scope) -> Node:
+    return document([("batchSize", _batch_size(value, path, scope))])
+
+
+def _multi(value: Any, path: Path, scope: Scope) -> Node:  # noqa: ARG001
+    return constant(read.flag(value, path))
+
+
+def _limit_of_delete(value: Any, path: Path, scope: Scope) -> Node:  # noqa: ARG001
+    return constant(0 if read.flag(value, path) else 1)
+
+
+def _must_be_true(value: Any, path: Path, scope: Scope) -> Node:  # noqa: ARG001
+    if read.flag(value, path) is False:
+        raise Problem(path, f"{path[-1]}: false says nothing", f"leave {path[-1]} out")
+    return constant(True)
+
+
+def _field_name(value: Any, path: Path, scope: Scope) -> Node:
+    if not isinstance(value, str) or not value:
+        raise Problem(path, f"must name a field, not {shown(value)}", "write field: city")
+    return read.a_text(value, path, scope)
+
+
+def _has_writing_stage(raw: dict[str, Any]) -> bool:
+    pipeline = raw.get("pipeline")
+    return isinstance(pipeline, list) and any(
+        isinstance(stage, dict) and not read.WRITING_STAGES.isdisjoint(stage) for stage in pipeline
+    )
+
+
+def _statement(kind: StepKind, given: Given) -> list[Node]:
+    """The one statement of an update or delete."""
+    fields = [
+        (option.field, given.nodes[option.name]) for option in kind.statement_options if option.name in given.nodes
+    ]
+    names = [name for name, _ in fields]
+    if kind.command == "delete" and "limit" not in names:
+        fields.insert(1, ("limit", constant(1)))
+    if kind.command == "update" and given.raw.get("many") and "replacement" in given.nodes:
+        raise Problem((*given.path, "many"), "one document can't replace many", "leave many out")
+    return [document(fields)]
+
+
+def _documents(kind: StepKind, given: Given) -> list[Node]:  # noqa: ARG001
+    """The documents of an insert."""
+    if "document" in given.raw:
+        return [_inserted(given.raw["document"], (*given.path, "document"), given.scope)]
+    path, documents = (*given.path, "documents"), given.raw["documents"]
+    if not isinstance(documents, list) or not documents:
+        hint = "write documents: [{…}, {…}], or document with count"
+        raise Problem(path, "must be a list of documents", hint)
+    if len(documents) > BATCH_SIZE_MAX:
+        raise Problem(path, f"has {len(documents)} documents, and a command at most {BATCH_SIZE_MAX}", "insert fewer")
+    return [_inserted(each, (*path, number), given.scope) for number, each in enumerate(documents)]
+
+
+def _inserted(value: Any, path: Path, scope: Scope) -> Node:
+    """A document to insert; one without `_id` gets one of this run."""
+    if isinstance(value, dict):
+        for name in value:
+            if name.startswith("$") and name != "$value":
+                raise Problem((*path, name), f"{shown(name)} can't begin a field's name", "write the document's fields")
+        if "_id" not in value and "$value" not in value:
+            value = {"_id": "$new_id", **value}
+    return read.a_document(value, path, scope)
+
+
+KINDS: Final[dict[str, StepKind]] = {
+    kind.name: kind
+    for kind in (
+        StepKind(
+            "find",
+            "Documents by a filter; the cursor is drained.",
+            command="find",
+            access="read",
+            counter="query",
+            has_cursor=True,
+            options=(
+                _FILTER,
+                Option("projection", "projection", read.a_document, "Which fields, such as {total: 1}."),
+                _SORT,
+                _SKIP,
+                _LIMIT,
+                _HINT,
+                _COLLATION,
+                Option("batch_size", "batchSize", _batch_size, "Documents of one reply."),
+                _LET,
+                Option("allow_disk_use", "allowDiskUse", read.a_flag, "Whether a sort may use the disk."),
+                Option("single_batch", "singleBatch", read.a_flag, "Whether the first reply is the last."),
+            ),
+        ),
+        StepKind(
+            "aggregate",
+            "Stages over a collection; the cursor is drained.",
+            command="aggregate",
+            access="read",
+            counter="command",
+            has_cursor=True,
+            required=("pipeline",),
+            options=(
+                Option("pipeline", "pipeline", read.a_pipeline, "Stages such as [{$match: …}, {$group: …}]."),
+                Option("batch_size", "cursor", _cursor, "Documents of one reply."),
+                _HINT,
+                _COLLATION,
+                _LET,
+                Option("allow_disk_use", "allowDiskUse", read.a_flag, "Whether stages may use the disk."),
+                _BYPASS,
+            ),
+            writes=_has_writing_stage,
+        ),
+        StepKind(
+            "count",
+            "How many documents there are.",
+            command="count",
+            access="read",
+            counter="command",
+            counted="counted",
+            options=(_QUERY, _SKIP, _LIMIT, _HINT, _COLLATION),
+        ),
+        StepKind(
+            "distinct",
+            "Which values a field has.",
+            command="distinct",
+            access="read",
+            counter="command",
+            required=("field",),
+            options=(Option("field", "key", _field_name, "The field."), _QUERY, _COLLATION),
+        ),
+        StepKind(
+            "insert",
+            "New documents; one without `_id` gets an ObjectId of this run.",
+            command="insert",
+            access="write",
+            counter="insert",
+            one_of=(("document", "documents"),),
+            statements="documents",
+            make=_documents,
+            counted="inserted",
+            options=(_ORDERED, _BYPASS),
+        ),
+        StepKind(
+            "update",
+            "Operators on one document, or with `many` on all that match.",
+            command="update",
+            access="write",
+            counter="update",
+            required=("filter", "update"),
+            statements="updates",
+            make=_statement,
+            counted="matched",
+            counts_modified=True,
+            statement_options=(
+                Option("filter", "q", read.a_filter, "Which documents."),
+                _UPDATE,
+                Option("many", "multi", _multi, "Whether all that match are updated."),
+                _UPSERT,
+                _ARRAY_FILTERS,
+                _HINT,
+                _COLLATION,
+            ),
+            options=(_LET, _BYPASS),
+        ),
+        StepKind(
+            "replace",
+            "A whole document in place of one that matches.",
+            command="update",
+            access="write",
+            counter="update",
+            required=("filter", "replacement"),
+            statements="updates",
+            make=_statement,
+            counted="matched",
+            counts_modified=True,
+            statement_options=(
+                Option("filter", "q", read.a_filter, "Which document."),
+                _REPLACEMENT,
+                _UPSERT,
+                _HINT,
+                _COLLATION,
+            ),
+            options=(_LET, _BYPASS),
+        ),
+        StepKind(
+            "delete",
+            "One document that matches, or with `many` all.",
+            command="delete",
+            access="write",
+            counter="delete",
+            required=("filter",),
+            statements="deletes",
+            make=_statement,
+            counted="deleted",
+            statement_options=(
+                Option("filter", "q", read.a_filter, "Which documents."),
+                Option("many", "limit", _limit_of_delete, "Whether all that match are deleted."),
+                _HINT,
+                _COLLATION,
+            ),
+            options=(_LET,),
+        ),
+        StepKind(
+            "find_and_modify",
+            "Updates, replaces or removes one document and brings it.",
+            command="findAndModify",
+            access="write",
+            counter="command",
+            required=("filter",),
+            one_of=(("update", "replacement", "remove"),),
+            document_at=("value",),
+            options=(
+                _QUERY,
+                _SORT,
+                Option("update", "update", read.an_update, "Operators such as {$set: …}, or a pipeline."),
+                Option("replacement", "update", read.a_replacement, "The whole document."),
+                Option("remove", "remove", _must_be_true, "True: the document is removed."),
+                Option("new", "new", read.a_flag, "Whether the document comes as it is afterwards."),
+                Option("projection", "fields", read.a_document, "Which fields, such as {total: 1}."),
+                _UPSERT,
+                _ARRAY_FILTERS,
+                _HINT,
+                _COLLATION,
+                _LET,
+                _BYPASS,
+            ),
+        ),
+    )
+}
+"""Kinds that are one command on one collection."""
+
+BULK_KINDS: Final = ("insert", "update", "replace", "delete")
+OTHER_KINDS: Final = {
+    "bulk_write": "Inserts, updates, replaces and deletes in order, one command for each row of equal kinds.",
+    "command": "Any command, as MongoDB has it.",
+    "transaction": "Steps that are committed together.",
+}
+"""Kinds that are no entry of `KINDS`: several commands, or any."""
+ALL_KINDS: Final = (*KINDS, *OTHER_KINDS)
+
+
+def body_of(kind: StepKind, given: Given) -> Node:
+    """The command of a step."""
+    if kind.statements is None:
+        return _command(kind, given, kind.options)
+    if kind.name == "insert" and "count" in given.raw:
+        made = _repeated(given)
+    else:
+        assert kind.make is not None  # noqa: S101 - of every kind with statements
+        made = array(kind.make(kind, given))
+    return bulk_body(kind, given, made)
+
+
+def bulk_body(kind: StepKind, given: Given, statements: Node) -> Node:
+    """A command with a list of documents or statements."""
+    assert kind.statements is not None  # noqa: S101 - of every kind with statements
+    head = [(kind.command, constant(given.collection)), (kind.statements, statements)]
+    options = dict.fromkeys((*kind.options, _ORDERED, *_rest(kind)))
+    return document([*head, *_options(given, tuple(options))])
+
+
+def _rest(kind: StepKind) -> tuple[Option, ...]:
+    own = {option.name for option in (*kind.options, *kind.statement_options)}
+    return tuple(option for option in kind.all_options if option.name not in own)
+
+
+def _command(kind: StepKind, given: Given, options: tuple[Option, ...]) -> Node:
+    fields = [(kind.command, constant(given.collection)), *_options(given, (*options, *_rest(kind)))]
+    if kind.command == "aggregate" and "batch_size" not in given.nodes:
+        fields.insert(2, ("cursor", document([])))
+    return document(fields)
+
+
+def _options(given: Given, options: tuple[Option, ...]) -> list[tuple[str, Node]]:
+    return [(option.field, given.nodes[option.name]) for option in options if option.name in given.nodes]
+
+
+def _repeated(given: Given) -> Node:
+    path, count = (*given.path, "count"), given.raw["count"]
+    if "document" not in given.raw:
+        raise Problem(path, "says how often a document is made", "write document in place of documents")
+    node = read_expression(count, path, given.scope)
+    number = constant_value(node) if node.is_constant else None
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= BATCH_SIZE_MAX:
+        raise Problem(path, f"must be a whole number from 1 to {BATCH_SIZE_MAX}, not {shown(count)}", "write count: 10")
+    one = _inserted(given.raw["document"], (*given.path, "document"), given.scope)
+    return Node({"kind": "repeated", "count": number, "of": one.plan}, "list")
+
+
+def statement_count(kind: StepKind, raw: dict[str, Any]) -> int:
+    """Documents of an insert; of all others 1."""
+    if kind.name != "insert":
+        return 1
+    return int(raw["count"]) if "count" in raw else len(raw.get("documents", [None]))
+
+
+def unknown_kind(keys: list[str], path: Path) -> Problem:
+    """What a step says that is no kind."""
+    named = next((key for key in keys if nearest(key, ALL_KINDS).startswith("did")), keys[0] if keys else "")
+    if not named:
+        return Problem(path, "says nothing to do", f"kinds of steps: {', '.join(ALL_KINDS)}")
+    hint = _SYNONYMS.get(named.lower().replace("_", ""), "") or nearest(named, ALL_KINDS)
+    return Problem((*path, named), f"{shown(named)} is no kind of step", hint)
+
+
+_SYNONYMS: Final = {
+    "findone": 'write "find" with limit: 1',
+    "insertone": 'write "insert" with document',
+    "insertmany": 'write "insert" with documents',
+    "updateone": 'write "update"',
+    "updatemany": 'write "update" with many: true',
+    "replaceone": 'write "replace"',
+    "deleteone": 'write "delete"',
+    "deletemany": 'write "delete" with many: true',
+    "findoneandupdate": 'write "find_and_modify" with update',
+    "findoneandreplace": 'write "find_and_modify" with replacement',
+    "findoneanddelete": 'write "find_and_modify" with remove: true',
+    "countdocuments": 'write "count"',
+    "read": 'write "find"',
+    "runcommand": 'write "command"',
+    "pipeline": 'write "aggregate" with pipeline',
+    "sleep": 'write "think_time"',
+    "wait": 'write "think_time"',
+}

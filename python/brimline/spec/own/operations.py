@@ -1,0 +1,180 @@
+"""Owns a person's own operations as a spec has them: their shares, their loads, and their steps as written."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from brimline.spec import fields
+from brimline.spec.base import Part
+from brimline.spec.load_models import ClosedLoad, Load, UnlimitedLoad, rate_stages
+from brimline.spec.own.keys import check_keys
+from brimline.spec.own.kinds import ALL_KINDS, unknown_kind
+from brimline.spec.own.problems import Problem
+from brimline.spec.own.steps import BESIDE_COMMAND, BESIDE_KIND
+from brimline.spec.readers import shown
+
+OPERATIONS_MAX: Final = 64
+BUILT_IN_KINDS: Final = ("read", "update", "insert", "scan", "read_modify_write", "load", "transaction")
+"""Names of brimline's own operations, which reports know as such."""
+_NAME_LENGTH_MAX: Final = 48
+_OWN_CONNECTIONS_MAX: Final = 32
+# Shares typed as fractions may be rounded: 0.33 + 0.33 + 0.33.
+SHARE_SUM_TOLERANCE: Final = 0.0101
+
+
+class OwnOperation(Part):
+    """One operation: a step, or `steps`; and its share of the workload's load, or a load of its own."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Any] = Field(init=False)  # its steps, which are read with the values that they name
+
+    share: fields.OperationShare | None = None
+    """Its share of the workload's load; without any share all operations come equally often."""
+    load: Load | None = None
+    """A load of its own: when it is due, beside the workload's load."""
+    connections: fields.ConnectionCount | None = None
+    """Connections of a load of its own; by default as many as come due in a second, at most 32."""
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """Its steps as they were written: the list `steps`, or one step with what stands beside it."""
+        return self.__pydantic_extra__
+
+    @property
+    def has_transaction(self) -> bool:
+        """Whether one of its steps is a transaction."""
+        steps = self.definition.get("steps", [self.definition])
+        return any("transaction" in step for step in steps if isinstance(step, dict))
+
+    @property
+    def effective_connections(self) -> int:
+        """Connections of a load of its own."""
+        if self.connections is not None or self.load is None:
+            return self.connections or 1
+        if isinstance(self.load, ClosedLoad | UnlimitedLoad):
+            return 1
+        rates = [getattr(self.load, "rate_ops_per_s", 0.0)]
+        if not rates[0]:
+            rates = [rate for begin, end, _ in rate_stages(self.load) for rate in (begin, end)]
+        return max(1, min(_OWN_CONNECTIONS_MAX, math.ceil(max(rates))))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        try:
+            _check_definition(value)
+        except Problem as problem:
+            raise problem.as_validation_error() from None
+        return value
+
+    @model_validator(mode="after")
+    def _check_load(self) -> Self:
+        if self.connections is not None and self.load is None:
+            raise ValueError("connections are those of a load of its own; add load, or leave connections out")
+        if self.load is not None and self.load.kind == "tlr":
+            raise ValueError("a load of its own can't be tlr, whose loops end by themselves; write {kind: closed}")
+        return self
+
+
+def _check_definition(value: dict[str, Any]) -> None:
+    if "share" in value and "load" in value:
+        raise Problem(("load",), "has no place beside share: it is a load of its own", "leave one of them out")
+    own = ("share", "load", "connections")
+    kinds = [key for key in value if key in ALL_KINDS]
+    if "steps" in value:
+        if kinds:
+            raise Problem((kinds[0],), "is a step beside steps", "make it one of the steps")
+        check_keys(value, (), (*own, "steps"))
+    elif not kinds:
+        unknown = [key for key in value if key not in (*own, *BESIDE_KIND)]
+        if not unknown:
+            raise Problem(("steps",), "is missing", f"add steps, or one of {', '.join(ALL_KINDS)}")
+        near = [key for key in unknown if key[:2] == "st"]
+        if near:
+            check_keys(value, (), (*own, "steps", *ALL_KINDS, *BESIDE_KIND))
+        raise unknown_kind(unknown, ())
+    elif len(kinds) > 1:
+        hint = "write steps: [{…}, {…}] for several"
+        raise Problem((kinds[1],), f"is a second step beside {kinds[0]}", hint)
+    else:
+        beside = BESIDE_COMMAND if kinds[0] == "command" else ()
+        check_keys(value, (), (*own, kinds[0], *BESIDE_KIND, *beside))
+
+
+class OwnOperations(Part):
+    """A person's own operations by name, each with a share of the load or a load of its own."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, OwnOperation] = Field(init=False)
+
+    @property
+    def by_name(self) -> Mapping[str, OwnOperation]:
+        """The operations, in order."""
+        return self.__pydantic_extra__
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Every operation's share, as typed; 0 of those with a load of their own."""
+        is_equal = all(operation.share is None for operation in self.by_name.values())
+        return {
+            name: 0.0 if each.load is not None else 1.0 if is_equal else each.share or 0.0
+            for name, each in self.by_name.items()
+        }
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        try:
+            _check_names(value)
+        except Problem as problem:
+            raise problem.as_validation_error() from None
+        return value
+
+    @model_validator(mode="after")
+    def _check_shares(self) -> Self:
+        given = {name: each.share for name, each in self.by_name.items() if each.load is None}
+        if not given or all(share is None for share in given.values()):
+            return self
+        for name, share in given.items():
+            if share is None:
+                hint = "add share, or load for a load of its own"
+                raise Problem((name,), "has no share, while others have one", hint).as_validation_error()
+        shares = [share for share in given.values() if share is not None]
+        total = math.fsum(shares)
+        if total == 0:
+            raise ValueError("have shares that add up to 0; give at least one operation a share, such as share: 1")
+        if any(share != int(share) for share in shares) and abs(total - 1) > SHARE_SUM_TOLERANCE:
+            raise ValueError(
+                f"have shares that add up to {total:.6g}; "
+                "fractions must add up to 1 and percentages to 100% (whole numbers are weights)"
+            )
+        return self
+
+
+def _check_names(value: dict[str, Any]) -> None:
+    if not value:
+        raise Problem((), "names no operation", "write it like {latest: {find: {collection: orders}}}")
+    if len(value) > OPERATIONS_MAX:
+        raise Problem((), f"are {len(value)}, and a workload has at most {OPERATIONS_MAX}", "make them fewer")
+    percentages = []
+    for name, given in value.items():
+        if name in BUILT_IN_KINDS:
+            hint = f"choose another name, such as my_{name}"
+            raise Problem((name,), f"{name} is one of brimline's own operations", hint)
+        if not name.replace("_", "a").replace("-", "a").isalnum() or len(name) > _NAME_LENGTH_MAX:
+            hint = f"take at most {_NAME_LENGTH_MAX} letters, digits, _ and -"
+            raise Problem((name,), f"{shown(name)} can't name an operation", hint)
+        if not isinstance(given, dict):
+            hint = "write {share: 50%, find: {collection: orders}}"
+            raise Problem((name,), f"must be an operation, not {shown(given)}", hint)
+        share = given.get("share")
+        if share not in (None, 0) and "load" not in given:
+            percentages.append(isinstance(share, str) and share.rstrip().endswith("%"))
+    if any(percentages) and not all(percentages):
+        raise Problem((), "mix percentages and plain numbers", "write all shares the same way")

@@ -1,0 +1,40 @@
+"""Owns what is wrong with a person's own collections, values or operations: where, what, and what to do."""
+
+import difflib
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from brimline.spec.document import Path
+
+
+class Problem(Exception):
+    """One thing that is wrong at `path`, with one hint."""
+
+    def __init__(self, path: Path, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+        self.hint = hint
+
+    def as_validation_error(self) -> ValidationError:
+        """The same for pydantic, which puts the path of what is around it before."""
+        # pydantic reads braces in the template as places for values.
+        error = PydanticCustomError("own", "{message}", {"message": self.message, "hint": self.hint})
+        return ValidationError.from_exception_data(
+            "own", [InitErrorDetails(type=error, loc=tuple(self.path), input=None)]
+        )
+
+
+def nearest(word: str, known: Iterable[str], *, before: str = "") -> str:
+    """A hint that names what was probably meant, or all there is; `before` stands before each name, as `$`."""
+    names = list(dict.fromkeys(known))
+    folded = word.lower().replace("-", "_")
+    near = difflib.get_close_matches(folded, names, n=1) or difflib.get_close_matches(
+        folded.replace("_", ""), names, n=1
+    )
+    if near:
+        return f'did you mean "{before}{near[0]}"'
+    shown = ", ".join(f"{before}{name}" for name in names[:24])
+    return f"known: {shown}{' …' if len(names) > 24 else ''}" if names else "none is known"
