@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::key::KEY_NUMBER_BYTES_MAX;
 use crate::template::{FieldSpec, fields_bytes_max, validate_fields};
 use crate::{LengthSpec, SpecError};
 
@@ -11,8 +12,6 @@ pub const DOCUMENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub const RECORD_INDEX_MAX: u64 = i64::MAX as u64;
 /// Upper bound of `zero_padding`.
 pub const ZERO_PADDING_MAX: u32 = 255;
-/// Longest number in a key: the smallest `long` with its sign.
-const KEY_NUMBER_BYTES_MAX: u64 = 20;
 
 /// The records `insert_start .. insert_start + record_count`: YCSB's core data, or documents from a template.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -135,7 +134,7 @@ impl DocumentSpec {
     }
 
     /// Upper bound of the size of a document; too large for u64 only in a specification that is refused.
-    fn document_bytes_max(&self) -> u128 {
+    pub(crate) fn document_bytes_max(&self) -> u128 {
         let count = u128::from(self.field_count);
         let number = u64::from(self.zero_padding).max(KEY_NUMBER_BYTES_MAX);
         // Length, type, "_id" and NUL, length and NUL of the string, closing NUL.

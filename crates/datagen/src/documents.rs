@@ -4,7 +4,7 @@ use brimline_bson::Writer;
 
 use crate::key::{KeyElement, Keys};
 use crate::rng::RngStream;
-use crate::sink::{BsonSink, OwnName};
+use crate::sink::{BsonSink, ElementName};
 use crate::template::Template;
 use crate::{DocumentSpec, LengthChooser, OpRng, Sink, SpecError, Values, derived, stream, value};
 
@@ -21,7 +21,7 @@ const SUBTYPE_BYTES: usize = 1;
 #[derive(Clone, Debug)]
 struct Field {
     name: String,
-    own_name: OwnName,
+    own_name: ElementName,
     /// Up to the value; where all values have one length, with a blank value.
     element: Box<[u8]>,
     /// Bytes of `element` before the value.
@@ -34,7 +34,7 @@ impl Field {
         let mut element = Vec::new();
         let length = length.constant().unwrap_or(0) as usize;
         Writer::new(&mut element).binary(&name, &vec![0; length]);
-        let own_name = OwnName::new(&name);
+        let own_name = ElementName::new(&name);
         Self { name, own_name, head_bytes: element.len() - length, element: element.into(), updates }
     }
 }
@@ -50,7 +50,7 @@ pub struct Documents {
     records: RngStream,
     keys: Keys,
     id: KeyElement,
-    id_name: OwnName,
+    id_name: ElementName,
     fields: Vec<Field>,
     /// The elements of all fields, where all values have one length: copied at once and filled.
     blank_fields: Option<Box<[u8]>>,
@@ -80,7 +80,7 @@ impl Documents {
             let updates = RngStream::new(seed, stream::UPDATE + u64::from(number));
             Field::new(format!("{}{number}", spec.field_name_prefix), &field_length, updates)
         };
-        let template = spec.template.as_deref().map(Template::new).transpose();
+        let template = spec.template.as_deref().map(|fields| Template::new(fields, seed)).transpose();
         let template = template.map_err(|error| error.within("template"))?;
         let field_count = if template.is_some() { 0 } else { spec.field_count };
         let fields: Vec<Field> = (0..field_count).map(field).collect();
@@ -89,7 +89,7 @@ impl Documents {
             seed,
             records: RngStream::new(seed, stream::DOCUMENT),
             id: keys.element("_id"),
-            id_name: OwnName::new("_id"),
+            id_name: ElementName::new("_id"),
             keys,
             blank_fields: field_length.constant().map(|_| blank(&fields)),
             fields,

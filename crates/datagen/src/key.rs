@@ -4,6 +4,8 @@ use brimline_bson::ElementType;
 
 use crate::InsertOrder;
 
+/// Longest number in a key: the smallest `long` with its sign.
+pub const KEY_NUMBER_BYTES_MAX: u64 = 20;
 /// Digits that are made at once.
 const GROUP_DIGITS: usize = 8;
 /// Digits of three groups, which fit the largest u64 and the smallest i64 with its sign.

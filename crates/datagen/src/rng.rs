@@ -32,6 +32,13 @@ impl RngStream {
     pub fn at(self, index: u64) -> OpRng {
         OpRng { state: mix(self.start ^ index) }
     }
+
+    /// The numbers of one item of `index`; item 0 is the index itself.
+    #[inline]
+    pub fn at_item(self, index: u64, item: u32) -> OpRng {
+        let OpRng { state } = self.at(index);
+        OpRng { state: if item == 0 { state } else { mix(state ^ u64::from(item)) } }
+    }
 }
 
 impl OpRng {

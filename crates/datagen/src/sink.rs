@@ -2,6 +2,9 @@
 
 use brimline_bson::{ElementType, Writer};
 
+/// Subtype of binary values that are UUIDs.
+pub const UUID_SUBTYPE: u8 = 4;
+
 /// What a value is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
@@ -35,6 +38,11 @@ impl<'a> Name<'a> {
     }
 }
 
+impl Name<'static> {
+    /// No name, for a value that is only looked at.
+    pub(crate) const NONE: Self = Name { element: b"\0\0", kind: NameKind::Plain };
+}
+
 /// Takes the values of a document, whatever it is written as.
 pub trait Sink {
     /// Takes the items of an array.
@@ -58,6 +66,10 @@ pub trait Sink {
     fn string(&mut self, name: Name<'_>, append: impl FnOnce(&mut Vec<u8>));
     /// A binary value of subtype 0: `length` bytes, zeros that `fill` overwrites.
     fn binary(&mut self, name: Name<'_>, length: u32, fill: impl FnOnce(&mut [u8]));
+    /// A UUID: a binary value of subtype 4.
+    fn uuid(&mut self, name: Name<'_>, value: [u8; 16]);
+    /// An object id.
+    fn object_id(&mut self, name: Name<'_>, value: [u8; 12]);
     /// A document: the values that `put` puts.
     fn document(&mut self, name: Name<'_>, put: impl FnOnce(&mut Self));
     /// An array: the items that `put` puts.
@@ -66,13 +78,14 @@ pub trait Sink {
 
 /// A name that is kept, ready for every format.
 #[derive(Clone, Debug)]
-pub(crate) struct OwnName {
+pub struct ElementName {
     element: Box<[u8]>,
     kind: NameKind,
 }
 
-impl OwnName {
-    pub(crate) fn new(text: &str) -> Self {
+impl ElementName {
+    /// The name `text`, which must have no NUL.
+    pub fn new(text: &str) -> Self {
         let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
         Self {
             element: [b"\0", text.as_bytes(), b"\0"].concat().into(),
@@ -81,7 +94,8 @@ impl OwnName {
     }
 
     #[inline]
-    pub(crate) fn borrow(&self) -> Name<'_> {
+    /// The name as it goes to a sink.
+    pub fn borrow(&self) -> Name<'_> {
         Name { element: &self.element, kind: self.kind }
     }
 }
@@ -119,8 +133,17 @@ impl BsonSink<'_> {
         self.0.extend_from_slice(&value);
     }
 
+    /// A value that is encoded already.
     #[inline]
-    fn name(&mut self, element_type: ElementType, name: Name<'_>) {
+    pub(crate) fn encoded(&mut self, name: Name<'_>, type_byte: u8, value: &[u8]) {
+        let type_at = self.0.len();
+        self.0.extend_from_slice(name.element);
+        self.0[type_at] = type_byte;
+        self.0.extend_from_slice(value);
+    }
+
+    #[inline]
+    pub(crate) fn name(&mut self, element_type: ElementType, name: Name<'_>) {
         let type_at = self.0.len();
         self.0.extend_from_slice(name.element);
         self.0[type_at] = element_type as u8;
@@ -174,6 +197,15 @@ impl Sink for BsonSink<'_> {
         let start = self.0.len();
         self.0.resize(start + length as usize, 0);
         fill(&mut self.0[start..]);
+    }
+
+    fn uuid(&mut self, name: Name<'_>, value: [u8; 16]) {
+        self.fixed(ElementType::Binary, name, [16, 0, 0, 0, UUID_SUBTYPE]);
+        self.0.extend_from_slice(&value);
+    }
+
+    fn object_id(&mut self, name: Name<'_>, value: [u8; 12]) {
+        self.fixed(ElementType::ObjectId, name, value);
     }
 
     fn document(&mut self, name: Name<'_>, put: impl FnOnce(&mut Self)) {

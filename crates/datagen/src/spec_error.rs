@@ -1,5 +1,6 @@
-//! The error of every specification in this crate.
+//! What the specifications in this crate share: their error, and how a kind without parameters is read.
 
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 /// What is wrong with a specification, and where.
@@ -24,4 +25,12 @@ impl SpecError {
         self.path = if self.path.is_empty() { parent.to_owned() } else { format!("{parent}.{}", self.path) };
         self
     }
+}
+
+/// serde lets any key pass beside the tag of a variant without fields, `deny_unknown_fields` or not.
+pub(crate) fn no_parameters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoParameters {}
+    NoParameters::deserialize(deserializer).map(|NoParameters {}| ())
 }

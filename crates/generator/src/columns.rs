@@ -43,6 +43,10 @@ fn append_columns(fields: &[FieldSpec], parent: &str, columns: &mut Vec<Column>)
             ValueSpec::Document { fields } if !fields.is_empty() => {
                 append_columns(fields, &format!("{path}."), columns);
             }
+            ValueSpec::Point { .. } => {
+                columns.push(Column { path: format!("{path}.type"), type_name: STRING });
+                columns.push(Column { path: format!("{path}.coordinates"), type_name: ANY });
+            }
             value => columns.push(Column { path, type_name: type_name(value) }),
         }
     }
@@ -55,15 +59,20 @@ fn type_name(value: &ValueSpec) -> &'static str {
         ValueSpec::Double { .. } => "double()",
         ValueSpec::Boolean { .. } => "boolean()",
         ValueSpec::Date { .. } | ValueSpec::Clock { .. } => DATE,
-        ValueSpec::String { .. } | ValueSpec::Text { .. } => STRING,
-        ValueSpec::Binary { .. } => BINARY,
+        // mongoimport has no type for an object id.
+        ValueSpec::String { .. }
+        | ValueSpec::Text { .. }
+        | ValueSpec::KeyOf { .. }
+        | ValueSpec::Fake { .. }
+        | ValueSpec::ObjectId => STRING,
+        ValueSpec::Binary { .. } | ValueSpec::Uuid => BINARY,
         ValueSpec::Constant { value } => scalar_type_name(value),
         ValueSpec::Choice { values } => {
             let mut names = values.iter().map(|(value, _)| scalar_type_name(value));
             let first = names.next().unwrap_or(ANY);
             if names.all(|name| name == first) { first } else { ANY }
         }
-        ValueSpec::Document { .. } | ValueSpec::Array { .. } => ANY,
+        ValueSpec::Document { .. } | ValueSpec::Array { .. } | ValueSpec::Point { .. } => ANY,
     }
 }
 

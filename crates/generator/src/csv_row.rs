@@ -76,6 +76,14 @@ impl Sink for CsvRow<'_> {
         self.cell(|out| csv::append_base64(&bytes, out));
     }
 
+    fn uuid(&mut self, _: Name<'_>, value: [u8; 16]) {
+        self.cell(|out| csv::append_base64(&value, out));
+    }
+
+    fn object_id(&mut self, _: Name<'_>, value: [u8; 12]) {
+        self.cell(|out| csv::append_object_id(value, out));
+    }
+
     /// The values of a document are cells of their own; an empty one is a cell itself, as it is a column.
     fn document(&mut self, _: Name<'_>, put: impl FnOnce(&mut Self)) {
         let start = self.out.len();

@@ -1,6 +1,6 @@
 //! Owns a document as a line of Extended JSON.
 
-use brimline_datagen::{Name, NameKind, Sink};
+use brimline_datagen::{Name, NameKind, Sink, UUID_SUBTYPE};
 use brimline_formats::write::json;
 
 /// Appends values, each with its name and a comma behind it; the last comma makes way for the bracket.
@@ -102,6 +102,14 @@ impl Sink for JsonRow<'_> {
         let mut bytes = vec![0; length as usize];
         fill(&mut bytes);
         self.value(name, |out| json::append_binary(&bytes, 0, out));
+    }
+
+    fn uuid(&mut self, name: Name<'_>, value: [u8; 16]) {
+        self.value(name, |out| json::append_binary(&value, UUID_SUBTYPE, out));
+    }
+
+    fn object_id(&mut self, name: Name<'_>, value: [u8; 12]) {
+        self.value(name, |out| json::append_object_id(value, out));
     }
 
     fn document(&mut self, name: Name<'_>, put: impl FnOnce(&mut Self)) {

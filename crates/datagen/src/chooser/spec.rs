@@ -1,8 +1,9 @@
 //! The popularity laws as a plan names them.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
+use crate::spec_error::no_parameters;
 
 /// Upper bound of a zipfian theta. At 10 the first record already takes 99.9 % of the operations.
 pub const THETA_MAX: f64 = 10.0;
@@ -75,12 +76,4 @@ fn check_share(path: &str, share: f64) -> Result<(), SpecError> {
 
 fn check(path: &str, value: f64, in_bounds: bool, bounds: &str) -> Result<(), SpecError> {
     if in_bounds { Ok(()) } else { Err(SpecError::new(path, format!("{bounds}, got {value}"))) }
-}
-
-/// serde lets any key pass beside the tag of a variant without fields, `deny_unknown_fields` or not.
-fn no_parameters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct NoParameters {}
-    NoParameters::deserialize(deserializer).map(|NoParameters {}| ())
 }

@@ -12,7 +12,7 @@ const EIGHT: usize = 8;
 
 /// Characters that strings are made of.
 #[derive(Clone, Debug)]
-pub(super) struct Characters {
+pub(crate) struct Characters {
     /// Each of one byte, or else `wide`.
     ascii: Box<[u8]>,
     /// Two at a time in the order of their digits; none of a large alphabet, which wouldn't fit a processor's nearest cache.

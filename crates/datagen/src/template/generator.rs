@@ -4,16 +4,17 @@ use std::io::Write;
 
 use super::Template;
 use super::characters::Characters;
+use super::fake::Fake;
 use super::spec::{Scalar, ValueSpec};
-use crate::key::append_number;
-use crate::sink::ItemName;
-use crate::{LengthChooser, Name, OpRng, Sink, SpecError, value};
+use crate::key::{Keys, append_number};
+use crate::sink::{ElementName, ItemName};
+use crate::{KeyChooser, LengthChooser, Name, OpRng, Sink, SpecError, value};
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
 /// Makes the values of one field.
 #[derive(Clone, Debug)]
-pub(super) enum Generator {
+pub(crate) enum Generator {
     Int { min: i32, count: u64 },
     Long { min: i64, distance: u64 },
     Sequence { start: i64, step: i64 },
@@ -26,13 +27,35 @@ pub(super) enum Generator {
     Text(Vec<Generator>),
     Constant(Written),
     Choice { values: Vec<Written>, cumulative: Vec<f64> },
+    KeyOf(Box<KeyOf>),
+    Fake(Fake),
+    Point(Box<Point>),
+    Uuid,
+    ObjectId,
     Document(Template),
     Array { length: LengthChooser, of: Box<Generator> },
 }
 
+/// The keys of records, each as popular as a law says.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyOf {
+    chooser: KeyChooser,
+    insert_start: u64,
+    keys: Keys,
+}
+
+/// Points between two corners, and what their parts are called.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    min: [f64; 2],
+    range: [f64; 2],
+    kind_name: ElementName,
+    coordinates_name: ElementName,
+}
+
 /// A value that is written down in the template, and what it is within a text.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(crate) struct Written {
     value: Fixed,
     text: Box<[u8]>,
 }
@@ -48,7 +71,8 @@ enum Fixed {
 }
 
 impl Generator {
-    pub(super) fn new(spec: &ValueSpec) -> Result<Self, SpecError> {
+    /// Prepares `spec`, which must be valid. `seed` says which records of a collection are the popular ones.
+    pub(crate) fn new(spec: &ValueSpec, seed: u64) -> Result<Self, SpecError> {
         let length = |spec| LengthChooser::new(spec).map_err(|error| error.within("length"));
         Ok(match spec {
             ValueSpec::Int { min, max } => Self::Int { min: *min, count: u64::from(max.abs_diff(*min)) + 1 },
@@ -69,18 +93,32 @@ impl Generator {
                 Self::String { length: length(lengths)?, characters: Characters::new(alphabet) }
             }
             ValueSpec::Binary { length: lengths } => Self::Binary { length: length(lengths)? },
-            ValueSpec::Text { parts } => Self::Text(parts.iter().map(Self::new).collect::<Result<_, _>>()?),
+            ValueSpec::Text { parts } => {
+                Self::Text(parts.iter().map(|part| Self::new(part, seed)).collect::<Result<_, _>>()?)
+            }
             ValueSpec::Constant { value } => Self::Constant(Written::new(value)),
             ValueSpec::Choice { values } => choice(values),
-            ValueSpec::Document { fields } => Self::Document(Template::new(fields)?),
+            ValueSpec::KeyOf { record_count, insert_start, key_prefix, insert_order, zero_padding, keys } => {
+                Self::KeyOf(Box::new(KeyOf {
+                    chooser: KeyChooser::new(keys, *record_count, seed)
+                        .map_err(|error| error.within("keys"))?,
+                    insert_start: *insert_start,
+                    keys: Keys::new(*insert_order, key_prefix, *zero_padding),
+                }))
+            }
+            ValueSpec::Fake { what, language } => Self::Fake(Fake::new(*what, *language)),
+            ValueSpec::Point { min, max } => Self::Point(Box::new(Point::new(*min, *max))),
+            ValueSpec::Uuid => Self::Uuid,
+            ValueSpec::ObjectId => Self::ObjectId,
+            ValueSpec::Document { fields } => Self::Document(Template::new(fields, seed)?),
             ValueSpec::Array { length: lengths, of } => {
-                Self::Array { length: length(lengths)?, of: Box::new(Self::new(of)?) }
+                Self::Array { length: length(lengths)?, of: Box::new(Self::new(of, seed)?) }
             }
         })
     }
 
     /// Puts a value called `name`.
-    pub(super) fn put<S: Sink>(&self, name: Name<'_>, index: u64, rng: &mut OpRng, sink: &mut S) {
+    pub(crate) fn put<S: Sink>(&self, name: Name<'_>, index: u64, rng: &mut OpRng, sink: &mut S) {
         match self {
             Self::Int { min, count } => sink.int32(name, int(*min, *count, rng)),
             Self::Long { min, distance } => sink.int64(name, long(*min, *distance, rng)),
@@ -101,6 +139,11 @@ impl Generator {
                 let length = length.draw(rng);
                 sink.binary(name, length, |bytes| value::fill(bytes, rng));
             }
+            Self::KeyOf(key_of) => sink.string(name, |out| key_of.append(index, rng, out)),
+            Self::Fake(fake) => sink.string(name, |out| fake.append(rng, out)),
+            Self::Point(point) => point.put(name, rng, sink),
+            Self::Uuid => sink.uuid(name, uuid(rng)),
+            Self::ObjectId => sink.object_id(name, object_id(rng)),
             Self::Constant(written) => written.put(name, sink),
             Self::Choice { values, cumulative } => chosen(values, cumulative, rng).put(name, sink),
             Self::Document(template) => sink.document(name, |sink| template.put(index, rng, sink)),
@@ -125,6 +168,8 @@ impl Generator {
             Self::Boolean { true_share } => _ = write!(out, "{}", rng.next_f64() < *true_share),
             Self::String { length, characters } => characters.append(length.draw(rng), rng, out),
             Self::Text(parts) => append_parts(parts, index, rng, out),
+            Self::KeyOf(key_of) => key_of.append(index, rng, out),
+            Self::Fake(fake) => fake.append(rng, out),
             Self::Constant(written) => out.extend_from_slice(&written.text),
             Self::Choice { values, cumulative } => {
                 out.extend_from_slice(&chosen(values, cumulative, rng).text);
@@ -132,12 +177,62 @@ impl Generator {
             Self::Date { .. }
             | Self::Clock { .. }
             | Self::Binary { .. }
+            | Self::Point(_)
+            | Self::Uuid
+            | Self::ObjectId
             | Self::Document(_)
             | Self::Array { .. } => {
                 debug_assert!(false, "no text is made of these");
             }
         }
     }
+}
+
+impl KeyOf {
+    fn append(&self, index: u64, rng: &mut OpRng, out: &mut Vec<u8>) {
+        self.keys.append(self.insert_start + self.chooser.draw(rng, index), out);
+    }
+}
+
+impl Point {
+    fn new(min: [f64; 2], max: [f64; 2]) -> Self {
+        let range = [max[0] - min[0], max[1] - min[1]];
+        Self {
+            min,
+            range,
+            kind_name: ElementName::new("type"),
+            coordinates_name: ElementName::new("coordinates"),
+        }
+    }
+
+    fn put<S: Sink>(&self, name: Name<'_>, rng: &mut OpRng, sink: &mut S) {
+        sink.document(name, |sink| {
+            sink.string(self.kind_name.borrow(), |out| out.extend_from_slice(b"Point"));
+            sink.array(self.coordinates_name.borrow(), |items| {
+                let mut name = ItemName::default();
+                for (axis, (min, range)) in (0..).zip(self.min.iter().zip(self.range)) {
+                    items.double(name.of(axis), min + rng.next_f64() * range);
+                }
+            });
+        });
+    }
+}
+
+/// Version 4 of variant 1 (RFC 9562): all else is random.
+fn uuid(rng: &mut OpRng) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&rng.next_u64().to_le_bytes());
+    bytes[8..].copy_from_slice(&rng.next_u64().to_le_bytes());
+    bytes[6] = 0x40 | bytes[6] & 0x0F;
+    bytes[8] = 0x80 | bytes[8] & 0x3F;
+    bytes
+}
+
+fn object_id(rng: &mut OpRng) -> [u8; 12] {
+    let mut bytes = [0; 12];
+    bytes[..8].copy_from_slice(&rng.next_u64().to_le_bytes());
+    bytes[8..].copy_from_slice(&rng.next_u64().to_le_bytes()[..4]);
+    bytes
 }
 
 impl Written {

@@ -1,6 +1,7 @@
 //! Documents from templates: each field has a typed generator, and a value is a function of (seed, index).
 
 mod characters;
+mod fake;
 mod generator;
 mod spec;
 
@@ -10,9 +11,10 @@ pub use spec::{
 };
 pub(crate) use spec::{fields_bytes_max, validate_fields};
 
-use generator::Generator;
+pub use fake::{FakeKind, Language};
+pub(crate) use generator::Generator;
 
-use crate::sink::OwnName;
+use crate::sink::ElementName;
 use crate::{OpRng, Sink, SpecError};
 
 /// The fields of a document, prepared.
@@ -25,16 +27,16 @@ pub(crate) struct Template {
 #[derive(Clone, Debug)]
 struct Field {
     text: Box<str>,
-    name: OwnName,
+    name: ElementName,
     generator: Generator,
 }
 
 impl Template {
     /// Prepares `fields`, which must be valid.
-    pub(crate) fn new(fields: &[FieldSpec]) -> Result<Self, SpecError> {
+    pub(crate) fn new(fields: &[FieldSpec], seed: u64) -> Result<Self, SpecError> {
         let field = |field: &FieldSpec| {
-            let generator = Generator::new(&field.value).map_err(|error| error.within(&field.name))?;
-            Ok(Field { text: field.name.as_str().into(), name: OwnName::new(&field.name), generator })
+            let generator = Generator::new(&field.value, seed).map_err(|error| error.within(&field.name))?;
+            Ok(Field { text: field.name.as_str().into(), name: ElementName::new(&field.name), generator })
         };
         Ok(Self { fields: fields.iter().map(field).collect::<Result<_, _>>()? })
     }

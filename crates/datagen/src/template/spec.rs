@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{LengthSpec, SpecError};
+use super::fake::{FakeKind, Language};
+use crate::key::KEY_NUMBER_BYTES_MAX;
+use crate::spec_error::no_parameters;
+use crate::{ChooserSpec, InsertOrder, LengthSpec, RECORD_INDEX_MAX, SpecError, ZERO_PADDING_MAX};
 
 /// Upper bound of documents within documents, well below the server's 100.
 pub const DEPTH_MAX: usize = 16;
@@ -16,6 +19,8 @@ pub const CHOICES_MAX: usize = 65_536;
 pub const TEMPLATE_FIELDS_MAX: usize = 10_000;
 /// Upper bound of `decimals`: a double has 15 to 17 digits.
 pub const DECIMALS_MAX: u32 = 15;
+/// Bytes of `{type: "Point", coordinates: [double, double]}`.
+pub(super) const POINT_BYTES: u128 = 61;
 /// Longest text of a number: a double in full.
 const NUMBER_TEXT_BYTES_MAX: u128 = 350;
 
@@ -59,6 +64,26 @@ pub enum ValueSpec {
     Constant { value: Scalar },
     /// One of these values, each as often as its weight says.
     Choice { values: Vec<(Scalar, f64)> },
+    /// The key of a record of some collection, which a law chooses from its records; `latest` is none here, because what is
+    /// the newest only a run knows.
+    KeyOf {
+        record_count: u64,
+        insert_start: u64,
+        key_prefix: String,
+        insert_order: InsertOrder,
+        zero_padding: u32,
+        keys: ChooserSpec,
+    },
+    /// A text as people have them: a name, an address.
+    Fake { what: FakeKind, language: Language },
+    /// A `GeoJSON` point, evenly spread between two corners: longitude and latitude in degrees.
+    Point { min: [f64; 2], max: [f64; 2] },
+    /// A random UUID (version 4): a binary value of subtype 4.
+    #[serde(deserialize_with = "no_parameters")]
+    Uuid,
+    /// Twelve random bytes.
+    #[serde(deserialize_with = "no_parameters")]
+    ObjectId,
     /// A document.
     Document { fields: Vec<FieldSpec> },
     /// An array of so many values.
@@ -142,7 +167,7 @@ pub(crate) fn fields_bytes_max(fields: &[FieldSpec]) -> u128 {
 }
 
 impl ValueSpec {
-    fn validate(&self, depth: usize) -> Result<(), SpecError> {
+    pub(crate) fn validate(&self, depth: usize) -> Result<(), SpecError> {
         if depth >= DEPTH_MAX {
             return Err(SpecError::new("kind", format!("must not be nested deeper than {DEPTH_MAX}")));
         }
@@ -174,12 +199,21 @@ impl ValueSpec {
                 of.validate(depth + 1).map_err(|error| error.within("of"))
             }
             Self::Constant { value } => validate_scalar(value).map_err(|error| error.within("value")),
-            Self::Boolean { .. } | Self::Sequence { .. } | Self::Clock { .. } => Ok(()),
+            Self::KeyOf { record_count, insert_start, zero_padding, keys, .. } => {
+                validate_key_of(*record_count, *insert_start, *zero_padding, keys)
+            }
+            Self::Point { min, max } => validate_point(*min, *max),
+            Self::Boolean { .. }
+            | Self::Sequence { .. }
+            | Self::Clock { .. }
+            | Self::Fake { .. }
+            | Self::Uuid
+            | Self::ObjectId => Ok(()),
         }
     }
 
     /// Upper bound of the bytes of a value, without its type and name.
-    fn bytes_max(&self) -> u128 {
+    pub(crate) fn bytes_max(&self) -> u128 {
         match self {
             Self::Int { .. } => 4,
             Self::Boolean { .. } => 1,
@@ -188,7 +222,12 @@ impl ValueSpec {
             | Self::Double { .. }
             | Self::Date { .. }
             | Self::Clock { .. } => 8,
-            Self::String { .. } | Self::Text { .. } => 5 + self.text_bytes_max(),
+            Self::String { .. } | Self::Text { .. } | Self::KeyOf { .. } | Self::Fake { .. } => {
+                5 + self.text_bytes_max()
+            }
+            Self::Point { .. } => POINT_BYTES,
+            Self::Uuid => 5 + 16,
+            Self::ObjectId => 12,
             Self::Binary { length } => 5 + u128::from(length.max()),
             Self::Constant { value } => scalar_bytes(value),
             Self::Choice { values } => values.iter().map(|(value, _)| scalar_bytes(value)).max().unwrap_or(0),
@@ -211,6 +250,10 @@ impl ValueSpec {
                 u128::from(length.max()) * widest as u128
             }
             Self::Text { parts } => parts.iter().map(Self::text_bytes_max).sum(),
+            Self::KeyOf { key_prefix, zero_padding, .. } => {
+                key_prefix.len() as u128 + u128::from(u64::from(*zero_padding).max(KEY_NUMBER_BYTES_MAX))
+            }
+            Self::Fake { what, .. } => what.bytes_max().into(),
             Self::Constant { value } => scalar_text_bytes_max(value),
             Self::Choice { values } => {
                 values.iter().map(|(value, _)| scalar_text_bytes_max(value)).max().unwrap_or(0)
@@ -218,6 +261,9 @@ impl ValueSpec {
             Self::Date { .. }
             | Self::Clock { .. }
             | Self::Binary { .. }
+            | Self::Point { .. }
+            | Self::Uuid
+            | Self::ObjectId
             | Self::Document { .. }
             | Self::Array { .. } => 0,
         }
@@ -229,6 +275,9 @@ impl ValueSpec {
             Self::Date { .. }
                 | Self::Clock { .. }
                 | Self::Binary { .. }
+                | Self::Point { .. }
+                | Self::Uuid
+                | Self::ObjectId
                 | Self::Document { .. }
                 | Self::Array { .. }
         )
@@ -239,11 +288,47 @@ fn validate_parts(parts: &[ValueSpec], depth: usize) -> Result<(), SpecError> {
     for (index, part) in parts.iter().enumerate() {
         let path = format!("parts.{index}");
         require(part.is_textual(), &path, || {
-            "must be a number, string, text, boolean, constant or choice".to_owned()
+            "must be a number, string, text, boolean, key, fake, constant or choice".to_owned()
         })?;
         part.validate(depth + 1).map_err(|error| error.within(&path))?;
     }
     Ok(())
+}
+
+fn validate_key_of(
+    record_count: u64,
+    insert_start: u64,
+    zero_padding: u32,
+    keys: &ChooserSpec,
+) -> Result<(), SpecError> {
+    require(record_count > 0, "record_count", || {
+        "must be at least 1, so that a record can be chosen".to_owned()
+    })?;
+    let end = insert_start.checked_add(record_count);
+    require(end.is_some_and(|end| end <= RECORD_INDEX_MAX), "record_count", || {
+        format!("plus insert_start must be at most {RECORD_INDEX_MAX}, got {record_count} + {insert_start}")
+    })?;
+    require(zero_padding <= ZERO_PADDING_MAX, "zero_padding", || {
+        format!("must be at most {ZERO_PADDING_MAX}, got {zero_padding}")
+    })?;
+    require(!matches!(keys, ChooserSpec::Latest { .. }), "keys", || {
+        "can't be latest, because what is the newest only a run knows".to_owned()
+    })?;
+    keys.validate().map_err(|error| error.within("keys"))
+}
+
+fn validate_point(min: [f64; 2], max: [f64; 2]) -> Result<(), SpecError> {
+    for (corner, [longitude, latitude]) in [("min", min), ("max", max)] {
+        let is_on_earth = (-180.0..=180.0).contains(&longitude) && (-90.0..=90.0).contains(&latitude);
+        require(is_on_earth, corner, || {
+            format!(
+                "must be a longitude of -180 to 180 and a latitude of -90 to 90, got {longitude} and {latitude}"
+            )
+        })?;
+    }
+    require(min[0] <= max[0] && min[1] <= max[1], "min", || {
+        format!("must be south-west of max, got {min:?} and {max:?}")
+    })
 }
 
 fn validate_double(min: f64, max: f64, decimals: Option<u32>) -> Result<(), SpecError> {

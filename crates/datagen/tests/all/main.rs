@@ -5,6 +5,7 @@
 mod chooser_specs;
 mod choosers;
 mod documents;
+mod expressions;
 mod lengths;
 mod permutation;
 mod rng;

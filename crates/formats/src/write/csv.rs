@@ -33,6 +33,15 @@ pub fn append_date_time(unix_ms: i64, out: &mut Vec<u8>) {
     if has_plain_year(unix_ms) { append_date(unix_ms, true, out) } else { append_integer(unix_ms, out) }
 }
 
+/// Appends an object id.
+pub fn append_object_id(value: [u8; 12], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"ObjectId(");
+    for byte in value {
+        super::json::append_hex(byte, out);
+    }
+    out.push(b')');
+}
+
 /// Puts what `out` has from `start` on in quotes, where it would not be read back as it is.
 pub fn quote_from(start: usize, out: &mut Vec<u8>) {
     let text = &out[start..];

@@ -63,6 +63,15 @@ pub fn append_binary(bytes: &[u8], subtype: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(br#""}}"#);
 }
 
+/// Appends an object id.
+pub fn append_object_id(value: [u8; 12], out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"$oid":""#);
+    for byte in value {
+        append_hex(byte, out);
+    }
+    out.extend_from_slice(br#""}"#);
+}
+
 /// Appends text, which is UTF-8, as a string.
 pub fn append_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
@@ -113,7 +122,7 @@ pub fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a byte in base 16.
-fn append_hex(byte: u8, out: &mut Vec<u8>) {
+pub fn append_hex(byte: u8, out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }

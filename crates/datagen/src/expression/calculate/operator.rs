@@ -1,0 +1,148 @@
+//! Owns the operators: their names, how many operands they take and of which types.
+
+use serde::{Deserialize, Serialize};
+
+use super::dates::Unit;
+use super::operand::Operand;
+use crate::CHOICES_MAX;
+use crate::expression::node::Expression;
+use crate::expression::types::Types;
+
+/// What is made of other values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are MongoDB's, or say it")]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    Min,
+    Max,
+    Round,
+    Concat,
+    Lower,
+    Upper,
+    Substring,
+    Text,
+    Int,
+    Long,
+    Double,
+    DateAdd,
+    DateTrunc,
+}
+
+const TEXTUAL: Types = Types::NUMBER.or(Types::TEXT).or(Types::BOOLEAN).or(Types::DATE).or(Types::OBJECT_ID);
+const CONVERTIBLE: Types = Types::NUMBER.or(Types::TEXT).or(Types::BOOLEAN).or(Types::DATE);
+
+impl Operator {
+    /// Its name in plans.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Subtract => "subtract",
+            Self::Multiply => "multiply",
+            Self::Divide => "divide",
+            Self::Modulo => "modulo",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Round => "round",
+            Self::Concat => "concat",
+            Self::Lower => "lower",
+            Self::Upper => "upper",
+            Self::Substring => "substring",
+            Self::Text => "text",
+            Self::Int => "int",
+            Self::Long => "long",
+            Self::Double => "double",
+            Self::DateAdd => "date_add",
+            Self::DateTrunc => "date_trunc",
+        }
+    }
+
+    /// Checks how many operands there are.
+    pub(in crate::expression) fn check_count(self, count: usize) -> Result<(), String> {
+        let (least, most) = match self {
+            Self::Add | Self::Multiply | Self::Min | Self::Max | Self::Concat => (1, CHOICES_MAX),
+            Self::Subtract | Self::Divide | Self::Modulo | Self::DateAdd | Self::DateTrunc => (2, 2),
+            Self::Round => (1, 2),
+            Self::Substring => (3, 3),
+            Self::Lower | Self::Upper | Self::Text | Self::Int | Self::Long | Self::Double => (1, 1),
+        };
+        if (least..=most).contains(&count) {
+            return Ok(());
+        }
+        let wanted = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+        Err(format!("{} takes {wanted}, got {count}", self.name()))
+    }
+
+    /// The types of what it makes.
+    ///
+    /// # Errors
+    /// The operand that it can't take, and why.
+    pub(in crate::expression) fn check(self, of: &[Expression]) -> Result<Types, (Option<usize>, String)> {
+        for (place, operand) in of.iter().enumerate() {
+            let (taken, words) = self.takes(place);
+            if operand.types.and(taken.or(Types::NULL)).is_empty() {
+                return Err((
+                    Some(place),
+                    format!("{} takes {words}, not {}", self.name(), operand.types.name()),
+                ));
+            }
+        }
+        if self == Self::DateTrunc {
+            check_unit(&of[1])?;
+        }
+        let null = if of.iter().all(|operand| operand.types.and(Types::NULL).is_empty()) {
+            Types::NONE
+        } else {
+            Types::NULL
+        };
+        Ok(null.or(self.makes(of)))
+    }
+
+    /// What operand `place` may be, and in words.
+    fn takes(self, place: usize) -> (Types, &'static str) {
+        match (self, place) {
+            (Self::Min | Self::Max, _) => (Types::NUMBER.or(Types::DATE), "numbers or dates"),
+            (Self::Concat | Self::Text, _) => (TEXTUAL, "texts, numbers, booleans, dates and object ids"),
+            (Self::Lower | Self::Upper, _) | (Self::Substring, 0) => (Types::TEXT, "text"),
+            (Self::Int | Self::Long | Self::Double, _) => (CONVERTIBLE, "a number, text, boolean or date"),
+            (Self::DateAdd | Self::DateTrunc, 0) => (Types::DATE, "a date"),
+            (Self::DateTrunc, _) => (Types::TEXT, Unit::NAMES),
+            _ => (Types::NUMBER, "numbers"),
+        }
+    }
+
+    fn makes(self, of: &[Expression]) -> Types {
+        let all = of.iter().fold(Types::NONE, |types, operand| types.or(operand.types));
+        match self {
+            Self::Add | Self::Subtract | Self::Multiply | Self::Modulo => {
+                if all.is_within(Types::DOUBLE) {
+                    Types::DOUBLE
+                } else {
+                    Types::NUMBER
+                }
+            }
+            Self::Round => Types::NUMBER,
+            Self::Min | Self::Max => all.and(Types::NUMBER.or(Types::DATE)),
+            Self::Divide | Self::Double => Types::DOUBLE,
+            Self::Int => Types::INT32,
+            Self::Long => Types::INT64,
+            Self::Concat | Self::Lower | Self::Upper | Self::Substring | Self::Text => Types::TEXT,
+            Self::DateAdd | Self::DateTrunc => Types::DATE,
+        }
+    }
+}
+
+fn check_unit(unit: &Expression) -> Result<(), (Option<usize>, String)> {
+    let name = match unit.constant().map(|(type_byte, bytes)| Operand::new(type_byte, bytes)) {
+        Some(Operand::Text(name)) => Some(name),
+        _ => None,
+    };
+    match name.and_then(Unit::named) {
+        Some(_) => Ok(()),
+        None => Err((Some(1), format!("date_trunc takes {} as a constant", Unit::NAMES))),
+    }
+}

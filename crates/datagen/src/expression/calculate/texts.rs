@@ -1,0 +1,107 @@
+//! Owns texts that are put together, cut and converted, all of it within the buffer.
+
+use std::io::Write;
+
+use brimline_bson::ElementType;
+
+use super::numbers::Number;
+use super::operand::Operand;
+use super::{Calculation, Operator, dates};
+use crate::Name;
+use crate::expression::Misfit;
+use crate::expression::node::{Node, UNNAMED_HEAD};
+use crate::key::append_number;
+use crate::sink::{BsonSink, Sink};
+
+const LENGTH_BYTES: usize = 4;
+
+impl Calculation<'_, '_> {
+    /// Appends a string that is made of the texts of operands; null where one of them is.
+    pub(super) fn put_text(self, of: &[Node], name: Name<'_>, out: &mut Vec<u8>) -> Result<(), Misfit> {
+        let start = out.len();
+        BsonSink(out).name(ElementType::String, name);
+        let length_at = out.len();
+        out.extend_from_slice(&[0; LENGTH_BYTES]);
+        let text_at = out.len();
+        let parts = if self.operator == Operator::Substring { &of[..1] } else { of };
+        for part in parts {
+            if !self.append_text(part, out)? {
+                out.truncate(start);
+                BsonSink(out).null(name);
+                return Ok(());
+            }
+        }
+        match self.operator {
+            Operator::Lower => out[text_at..].make_ascii_lowercase(),
+            Operator::Upper => out[text_at..].make_ascii_uppercase(),
+            Operator::Substring => self.cut(text_at, of, out)?,
+            _ => {}
+        }
+        out.push(0);
+        let length = (out.len() - text_at) as u32;
+        out[length_at..text_at].copy_from_slice(&length.to_le_bytes());
+        Ok(())
+    }
+
+    /// Appends the text of an operand; false: it is null.
+    fn append_text(self, node: &Node, out: &mut Vec<u8>) -> Result<bool, Misfit> {
+        let start = out.len();
+        self.world.put_node(node, Name::NONE, self.moment, out)?;
+        let operand = Operand::new(out[start], &out[start + UNNAMED_HEAD..]);
+        if let Operand::Text(text) = operand {
+            let length = text.len();
+            let text_at = start + UNNAMED_HEAD + LENGTH_BYTES;
+            out.copy_within(text_at..text_at + length, start);
+            out.truncate(start + length);
+            return Ok(true);
+        }
+        let operand = match operand {
+            Operand::Null => {
+                out.truncate(start);
+                return Ok(false);
+            }
+            Operand::Number(number) => Operand::Number(number),
+            Operand::Boolean(value) => Operand::Boolean(value),
+            Operand::Date(unix_ms) => Operand::Date(unix_ms),
+            Operand::ObjectId(id) => Operand::ObjectId(id),
+            Operand::Text(_) | Operand::Other(_) => return Err(self.misfit(operand.name())),
+        };
+        out.truncate(start);
+        append_scalar(operand, out);
+        Ok(true)
+    }
+
+    /// Keeps so many characters from a place on, counted from 0.
+    fn cut(self, text_at: usize, of: &[Node], out: &mut Vec<u8>) -> Result<(), Misfit> {
+        let mut count = |node: &Node| {
+            let number = self.number(node, out)?.and_then(Number::integer);
+            number
+                .and_then(|number| usize::try_from(number).ok())
+                .ok_or_else(|| self.misfit("a place that is none"))
+        };
+        let (first, length) = (count(&of[1])?, count(&of[2])?);
+        // What a reply brought need not be UTF-8: a character is what no continuation begins.
+        let is_start = |byte: u8| byte & 0xC0 != 0x80;
+        let place = |number: usize| {
+            let starts = out[text_at..].iter().enumerate().filter(|&(_, &byte)| is_start(byte));
+            starts.map(|(at, _)| text_at + at).nth(number).unwrap_or(out.len())
+        };
+        let (from, to) = (place(first), place(first.saturating_add(length)));
+        out.copy_within(from..to, text_at);
+        out.truncate(text_at + to - from);
+        Ok(())
+    }
+}
+
+fn append_scalar(operand: Operand<'_>, out: &mut Vec<u8>) {
+    // Writing to a Vec can't fail.
+    match operand {
+        Operand::Number(Number::Int32(value)) => append_number(i64::from(value), out),
+        Operand::Number(Number::Int64(value)) => append_number(value, out),
+        Operand::Number(Number::Double(value)) => _ = write!(out, "{value}"),
+        Operand::Boolean(value) => _ = write!(out, "{value}"),
+        Operand::Date(unix_ms) => dates::append_text(unix_ms, out),
+        Operand::ObjectId(id) => id.into_iter().for_each(|byte| _ = write!(out, "{byte:02x}")),
+        Operand::Null | Operand::Text(_) | Operand::Other(_) => {}
+    }
+}

@@ -1,0 +1,52 @@
+//! Owns object ids that no other run, operation or place has: those of one run lie in one range.
+
+use super::spec::ExpressionSpec;
+
+/// Bits of an operation's number below those that tell the loads of a plan apart.
+pub const LOAD_SHIFT: u32 = 48;
+/// Bytes of an id that count.
+const COUNTING_BYTES: usize = 6;
+const COUNTING_BITS: u32 = 8 * COUNTING_BYTES as u32;
+
+/// How the numbers of ids are shared out: to loads, places of an operation, and values of `repeated`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectIdSpace {
+    loads: u64,
+    places: u64,
+    items: u64,
+}
+
+impl ObjectIdSpace {
+    /// Room for the ids of `expressions` in so many loads.
+    pub fn of<'s>(loads: u32, expressions: impl IntoIterator<Item = &'s ExpressionSpec>) -> Self {
+        let mut space = Self { loads: u64::from(loads.max(1)), places: 1, items: 1 };
+        expressions.into_iter().for_each(|expression| space.cover(expression));
+        space
+    }
+
+    fn cover(&mut self, expression: &ExpressionSpec) {
+        match expression {
+            ExpressionSpec::ObjectId { place } => self.places = self.places.max(u64::from(*place) + 1),
+            ExpressionSpec::Repeated { count, .. } => self.items = self.items.max(u64::from(*count) + 1),
+            _ => {}
+        }
+        expression.parts().for_each(|part| self.cover(part));
+    }
+
+    /// Operations of a load whose ids are all different; after those they begin again.
+    pub fn operation_count_max(self) -> u64 {
+        (1 << COUNTING_BITS) / self.loads.saturating_mul(self.places).saturating_mul(self.items).max(1)
+    }
+
+    /// The end of the id of `place` in an operation.
+    #[inline]
+    pub(super) fn number(self, index: u64, place: u32, item: u32) -> [u8; COUNTING_BYTES] {
+        let (load, index) = (index >> LOAD_SHIFT, index & ((1 << LOAD_SHIFT) - 1));
+        let within = u64::from(place) * self.items + u64::from(item);
+        let number = index.wrapping_mul(self.places * self.items).wrapping_add(within);
+        let number = number.wrapping_mul(self.loads).wrapping_add(load);
+        let mut bytes = [0; COUNTING_BYTES];
+        bytes.copy_from_slice(&number.to_be_bytes()[2..]);
+        bytes
+    }
+}
