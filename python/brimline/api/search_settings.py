@@ -178,6 +178,11 @@ def _within(settings: CapacitySettings, budget_s: float) -> CapacitySettings:
 
 def _shares(spec: Spec) -> Mapping[str, float]:
     total = sum(spec.operations.shares.values())
+    if total == 0:
+        raise UsageError(
+            "each operation has a load of its own, so that there is no load to search",
+            hint="give the operations whose rate is sought a share in place of load",
+        )
     return {kind: share / total for kind, share in spec.operations.shares.items()}
 
 

@@ -40,6 +40,7 @@ from brimline.servers.deployment import WITH_SESSIONS
 from brimline.servers.selection import Mode
 from brimline.spec import LoadedSpec, Spec
 from brimline.spec.data import DataSpec
+from brimline.spec.readers import check_database
 from brimline.spec.target import TargetSpec, database_of_uri
 
 _NOT_IN_TRANSACTIONS = frozenset({"available", "linearizable"})
@@ -267,13 +268,19 @@ def _with_uri(spec: Spec, uri: str) -> Spec:
         asked = {"uri": uri, "write_concern": spec.target.write_concern, "kind": spec.target.kind}
         target = TargetSpec.model_validate(asked)
         database = database_of_uri(uri) or spec.data.database
-        data = DataSpec.model_validate({**spec.data.model_dump(exclude_none=True), "database": database})
-    except ValidationError as error:
-        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        if spec.is_own:
+            check_database(database)
+            data = spec.data.model_copy(update={"database": database})
+        else:
+            data = DataSpec.model_validate({**spec.data.model_dump(exclude_none=True), "database": database})
+    except ValueError as error:  # of which pydantic's are
+        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        reason = first.removeprefix("Value error, ")
         raise UsageError(
             f"the connection string can't be honoured: {reason}", hint="correct the address of the server"
         ) from None
-    return spec.model_copy(update={"target": target, "data": data})
+    changed = {"target": target, "data": data, **({"database": database} if spec.is_own else {})}
+    return spec.model_copy(update=changed)
 
 
 @contextmanager

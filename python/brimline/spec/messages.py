@@ -16,6 +16,7 @@ from brimline.spec.generators import Value
 from brimline.spec.model import OWN_TAG, SHARES_TAG, Spec
 from brimline.spec.own.collections import EXISTING, SHAPE_TAG
 from brimline.spec.readers import shown
+from brimline.spec.slo import LIMIT_TAG, OBJECTIVE_TAG
 
 # What other tools call things, and slips that no spelling distance finds.
 _SYNONYMS: Mapping[str, str] = {
@@ -67,7 +68,7 @@ _SYNONYMS: Mapping[str, str] = {
 }
 
 
-_TAGS = (TEMPLATE_TAG, SHAPE_TAG, EXISTING, OWN_TAG, SHARES_TAG)
+_TAGS = (TEMPLATE_TAG, SHAPE_TAG, EXISTING, OWN_TAG, SHARES_TAG, LIMIT_TAG, OBJECTIVE_TAG)
 
 
 @dataclass(frozen=True, slots=True)

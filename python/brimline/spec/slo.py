@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
 from brimline.spec import fields
@@ -54,6 +54,19 @@ class ObjectiveSpec(Part):
         return False
 
 
+LIMIT_TAG, OBJECTIVE_TAG = "a limit", "limits of an operation"
+"""Stand in pydantic's paths where an objective has a key of the person's own; they are no keys."""
+
+
+def _tag(value: object) -> str:
+    return OBJECTIVE_TAG if isinstance(value, dict | ObjectiveSpec) else LIMIT_TAG
+
+
+_LimitOrObjective = Annotated[
+    Annotated[fields.LatencyLimit, Tag(LIMIT_TAG)] | Annotated[ObjectiveSpec, Tag(OBJECTIVE_TAG)], Discriminator(_tag)
+]
+
+
 class SloSpec(ObjectiveSpec):
     """What the users of the database are promised: limits on all operations together, and on single kinds.
 
@@ -62,7 +75,7 @@ class SloSpec(ObjectiveSpec):
     """
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, fields.LatencyLimit | ObjectiveSpec] = Field(init=False)  # type: ignore[assignment]
+    __pydantic_extra__: dict[str, _LimitOrObjective] = Field(init=False)  # type: ignore[assignment]
 
     read: ObjectiveSpec | None = None
     """Limits on reads alone."""

@@ -19,7 +19,7 @@ from brimline.spec.data import DataSpec
 from brimline.spec.document import Path
 from brimline.spec.expected_plan import key_pattern_text
 from brimline.spec.own.expressions import Scope, read_expression
-from brimline.spec.own.nodes import constant_value
+from brimline.spec.own.nodes import Node, constant_value
 from brimline.spec.own.problems import Problem, nearest
 from brimline.spec.readers import shown
 
@@ -43,16 +43,22 @@ _CREATE_OPTIONS: Final = (
 
 def _extended(value: object, path: Path) -> Any:
     """Extended JSON as BSON values; `$name` has no meaning where a collection is created."""
-    scope = Scope((), lambda _name, _path: None, lambda _value, at, _scope: _no_value(at))
+    scope = Scope((), lambda _name, _path: None, _refuse_value)
     try:
         node = read_expression(value, path, scope)
     except Problem as problem:
         raise problem.as_validation_error() from None
+    if not node.is_constant:
+        raise _no_value(path).as_validation_error()
     return constant_value(node)
 
 
-def _no_value(path: Path) -> Any:
-    raise Problem(path, "a collection is created once, so that its options take no values", "write the constant")
+def _no_value(path: Path) -> Problem:
+    return Problem(path, "a collection is created once, so that its options take no values", "write the constant")
+
+
+def _refuse_value(_value: Any, path: Path, _scope: Scope) -> Node:
+    raise _no_value(path)
 
 
 def _read_keys(value: object) -> dict[str, Any]:

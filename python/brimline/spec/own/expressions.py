@@ -209,7 +209,8 @@ def _extended(value: dict[str, Any], kind: str, path: Path) -> Any:
             return float(given)
         return json_util.loads(json.dumps(value), json_options=_JSON_OPTIONS)
     except (TypeError, ValueError, OverflowError, AttributeError, KeyError, bson.errors.BSONError) as error:
-        raise Problem(path, f"is no Extended JSON: {error}", _EXAMPLES.get(kind, f"write {{{kind}: …}}")) from None
+        reason = str(error).partition(";")[0]
+        raise Problem(path, f"is no Extended JSON: {reason}", _EXAMPLES.get(kind, f"write {{{kind}: …}}")) from None
 
 
 _EXAMPLES: Final = {

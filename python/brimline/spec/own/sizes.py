@@ -1,10 +1,13 @@
 """Owns the least that a value of an expression can take: what is surely too large is said beforehand."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from brimline.spec import generators
 from brimline.spec.lengths import shortest
+
+DEPTH_MAX: Final = 32
+"""How deep the engine takes expressions that aren't constants."""
 
 
 def least_bytes(plan: dict[str, Any], value_plan: Callable[[int], dict[str, Any]]) -> int:
@@ -42,3 +45,21 @@ def _generated(made: Any) -> int:
             return 5 + shortest(made.length) * (3 + _generated(made.of))
         case _:
             return 0
+
+
+def depth(plan: dict[str, Any]) -> int:
+    """How deep expressions are nested in an expression; a constant is one, whatever is in it."""
+    match plan["kind"]:
+        case "document":
+            parts = [each["value"] for each in plan["fields"]]
+        case "list":
+            parts = plan["items"]
+        case "calculate":
+            parts = plan["of"]
+        case "one_of":
+            parts = [each for each, _ in plan["values"]]
+        case "repeated":
+            parts = [plan["of"]]
+        case _:
+            parts = []
+    return 1 + max(map(depth, parts), default=0)

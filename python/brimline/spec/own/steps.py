@@ -25,7 +25,7 @@ from brimline.spec.own.nodes import Node, array, constant, document, with_field
 from brimline.spec.own.options import a_read_concern, duration_ns, flag
 from brimline.spec.own.problems import Problem, nearest
 from brimline.spec.own.replies import read_expect, read_save
-from brimline.spec.own.sizes import least_bytes
+from brimline.spec.own.sizes import DEPTH_MAX, depth, least_bytes
 from brimline.spec.own.values import Forms
 from brimline.spec.readers import DOCUMENT_BYTES_MAX, MESSAGE_BYTES_MAX, shown
 
@@ -130,12 +130,14 @@ class StepReader:
         given = self._given(kind, step[kind.name], (*path, kind.name))
         body = body_of(kind, given)
         self._check_size(kind, given, body)
+        _check_depth(body, given.path)
         batch_size = given.raw.get("batch_size")
         writes = kind.writes is not None and kind.writes(given.raw)
         made = self._made(f"{kind.name} {given.raw['collection']}", step, path, kind=kind)
         return {
             **made,
             "command": kind.command,
+            "database": self.forms.databases[given.raw["collection"]],
             "collection": given.collection,
             "access": "write" if writes else kind.access,
             "body": body.plan,
@@ -252,9 +254,11 @@ class StepReader:
             statements = [statement for _, _, made in row for statement in made]
             whole = replace(given, nodes=nodes)
             body = bulk_body(kind, whole, array(statements))
+            _check_depth(body, path_in)
             yield {
                 **self._made(f"{name} {number}", {}, path, kind=kind),
                 "command": kind.command,
+                "database": self.forms.databases[raw["collection"]],
                 "collection": given.collection,
                 "access": kind.access,
                 "body": body.plan,
@@ -296,13 +300,15 @@ class StepReader:
             raise Problem((*path, "database"), f"must be a database, not {shown(database)}", "write database: admin")
         access = choice(step.get("access", kind.access if kind else "command"), (*path, "access"), _ACCESS)
         cursor = flag(step["cursor"], (*path, "cursor")) if "cursor" in step else name in _COMMANDS_WITH_CURSORS
+        body = read_expression(raw, path_in, self.scope)
+        _check_depth(body, path_in)
         return {
             **self._made(f"command {name}", step, path, kind=_WITH_CURSOR if cursor else None),
             "database": database,
             "command": name,
             "collection": None,
             "access": access,
-            "body": read_expression(raw, path_in, self.scope).plan,
+            "body": body.plan,
             "statements": len(raw[kind.statements]) if kind is not None and kind.statements is not None else 1,
             "counter": kind.counter if kind is not None else "command",
             "batch_size": None,
@@ -356,3 +362,9 @@ class StepReader:
             "cursor": False,
             "transaction": "commit",
         }
+
+
+def _check_depth(body: Node, path: Path) -> None:
+    if depth(body.plan) > DEPTH_MAX:
+        hint = "a part without $values may be as deep as it likes: move values further up"
+        raise Problem(path, f"has values more than {DEPTH_MAX} levels deep", hint)

@@ -1,0 +1,260 @@
+"""Each slip in a person's own workload: line, path, what is wrong, and one hint."""
+
+# ruff: noqa: E501 - a slip a line
+
+import re
+from pathlib import Path
+
+import pytest
+
+from brimline.errors import SpecError
+from brimline.spec import load_spec
+
+COLLECTIONS = """collections:
+  orders: {records: 1k, fields: {total: double}}
+  stock: {records: 10}
+  legacy: existing
+"""
+VALUES = """values:
+  customer: {key_of: stock}
+  amount: {kind: int, max: 5}
+  day: {kind: date, from: "2024-01-01", to: "2024-02-01"}
+  pair: {sample: orders, fields: [_id, total]}
+  sku: {csv: skus.csv}
+"""
+
+
+def refusal(tmp_path: Path, text: str) -> tuple[str, str | None]:
+    """What is said of a spec, without the directory, and the hint."""
+    (tmp_path / "skus.csv").write_text("sku,price\na,1\nb,2\n", encoding="utf-8")
+    file = tmp_path / "own.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError) as raised:
+        load_spec(file)
+    error = raised.value
+    assert error.line is not None, "the line is known"
+    return error.message.replace(f"{tmp_path}/", ""), error.hint
+
+
+STEPS = [
+    ("{fnd: {collection: orders}}", 'fnd: "fnd" is no kind of step', 'did you mean "find"'),
+    ("{findOne: {collection: orders}}", 'findOne: "findOne" is no kind of step', 'write "find" with limit: 1'),
+    ("{stpes: []}", "stpes: unknown key", 'did you mean "steps"'),
+    ("{connections: 1}", "steps: is missing", "add steps, or one of find, aggregate"),
+    ("{find: {collection: orders}, delete: {collection: orders}}", "delete: is a second step beside find", "write steps"),
+    ("{steps: []}", "steps: must be a list of steps", "write it like [{find: {collection: orders}}]"),
+    ("{steps: [{find: {collection: orders}, count: {}}]}", "steps[0].count: is a second step beside find", "begin each"),
+    ("{steps: [{think_time: 5ms}]}", "steps: ends with a think_time", "a pause stands before a step"),
+    ("{steps: [{think_time: 5}, {find: {collection: orders}}]}", "steps[0].think_time: must be a duration", "think_time: 20ms"),
+    ("{find: {collection: ordres}}", 'find.collection: "ordres" is none of the collections', 'did you mean "orders"'),
+    ("{find: {filter: {}}}", "find.collection: is missing", "add collection"),
+    ("{find: orders}", 'find: must be a mapping, not "orders"', "write it like {collection: orders}"),
+    ("{find: {collection: $customer}}", 'find.collection: "$customer" is none of the collections', "known: orders"),
+    ("{find: {collection: orders, flter: {}}}", "find.flter: unknown key", 'did you mean "filter"'),
+    ("{find: {collection: orders, save: {a: b}}}", "find.save: belongs to the step, not into find", "write it beside find"),
+    ("{find: {collection: orders, limit: $customer}}", "find.limit: takes a number, and this is text", "write limit: 20"),
+    ("{find: {collection: orders, limit: -1}}", "find.limit: must be a whole number from 0 on", "write limit: 20"),
+    ("{find: {collection: orders, filter: 5}}", "find.filter: takes a document, and this is an int", "write filter: {"),
+    ("{find: {collection: orders, filter: $amount}}", "find.filter: takes a document, and this is an int", "write filter"),
+    ("{find: {collection: orders, batch_size: $amount}}", "find.batch_size: is the same for every operation", "write batch_size: 100"),
+    ("{find: {collection: orders, filter: {a: {$gtee: 5}}}}", 'find.filter.a.$gtee: "$gtee" is no operator of a filter', 'did you mean "$gte"'),
+    ("{find: {collection: orders, max_time: 2}}", "find.max_time: must be a duration", "write max_time: 20ms"),
+    ("{find: {collection: orders, filter: {a: $cusotmer}}}", 'find.filter.a: "$cusotmer" is no value', 'did you mean "$customer"; a field path or literal text is written "$$cusotmer"'),
+    ("{find: {collection: orders, filter: {a: $xyz}}}", 'find.filter.a: "$xyz" is no value', 'a field path or literal text is written "$$xyz"'),
+    ("{find: {collection: orders, filter: {a: $sku.pricee}}}", 'find.filter.a: "$sku.pricee": the rows have no field pricee', 'did you mean "price"'),
+    ("{find: {collection: orders, filter: {a: $pair.city}}}", 'find.filter.a: "$pair.city": the rows have no field city', "known: _id, total"),
+    ("{find: {collection: orders, filter: {a: $amount.x}}}", "find.filter.a: $amount is an int, which has no fields", "write $amount"),
+    ("{find: {collection: orders, filter: {a: $now.x}}}", "find.filter.a: $now has no fields", "write $now"),
+    ("{find: {collection: orders, filter: {a: {$date: tomorrow}}}}", "find.filter.a.$date: is no Extended JSON", "write {$date:"),
+    ("{find: {collection: orders, filter: {a: {$date: $now}}}}", "find.filter.a.$date: $date makes a constant and takes no value", "write $now"),
+    ("{find: {collection: orders, filter: {a: {$oid: xyz}}}}", "find.filter.a.$oid: is no Extended JSON", "write {$oid:"),
+    ("{find: {collection: orders, filter: {a: {kind: int, max: 5}}}}", "find.filter.a: would be sent as a document, and looks like a value", 'write {$value: {kind: "int", …}}'),
+    ("{find: {collection: orders, filter: {a: {$value: {kind: int, mxa: 5}}}}}", "find.filter.a.$value.mxa: unknown key", 'did you mean "max"'),
+    ("{find: {collection: orders, filter: {a: {$value: {kind: itn}}}}}", 'find.filter.a.$value: "itn" is no known kind', 'did you mean "int"'),
+    ("{find: {collection: orders, filter: {a: 99999999999999999999}}}", "find.filter.a: 99999999999999999999 is no 64-bit integer", "numberDecimal"),
+    ("{aggregate: {collection: orders}}", "aggregate.pipeline: is missing", "add pipeline"),
+    ("{aggregate: {collection: orders, pipeline: [{$group: {_id: $total}}]}}", 'aggregate.pipeline[0].$group._id: "$total" is no value', 'a field path or literal text is written "$$total"'),
+    ("{aggregate: {collection: orders, pipeline: [{$project: {a: $$ROOT}}]}}", 'aggregate.pipeline[0].$project.a: "$$ROOT" would be sent as "$ROOT"', 'write "$$$ROOT"'),
+    ("{aggregate: {collection: orders, pipeline: [{$mtch: {}}]}}", 'aggregate.pipeline[0].$mtch: "$mtch" is no stage', 'did you mean "$match"'),
+    ("{aggregate: {collection: orders, pipeline: [{a: 1}]}}", "aggregate.pipeline[0]: is no stage", "a stage has one key"),
+    ("{aggregate: {collection: orders, pipeline: $customer}}", "aggregate.pipeline: takes a list of stages, and this is text", "write ["),
+    ("{insert: {collection: orders}}", "insert.document: is missing", "add document or documents"),
+    ("{insert: {collection: orders, document: {}, documents: [{}]}}", "insert.documents: has no place beside document", "leave one"),
+    ("{insert: {collection: orders, documents: {}}}", "insert.documents: must be a list of documents", "write documents: ["),
+    ("{insert: {collection: orders, document: {}, count: 0}}", "insert.count: must be a whole number from 1 to 100000", "write count: 10"),
+    ("{insert: {collection: orders, document: {$set: {a: 1}}}}", "insert.document.$set: \"$set\" can't begin a field's name", "write the document's fields"),
+    ("{insert: {collection: orders, document: $amount}}", "insert.document: takes a document, and this is an int", "write document"),
+    ("{insert: {collection: orders, document: {a: {$value: {kind: array, length: 20, of: {kind: binary, length: 1MiB}}}}}}", "insert: is at least", "make it shorter"),
+    ("{insert: {collection: orders, count: 4, document: {a: {$value: {kind: string, length: 15MiB}}}}}", "insert: is at least", "insert fewer or shorter documents"),
+    ("{update: {collection: orders, filter: {}}}", "update.update: is missing", "add update"),
+    ("{update: {collection: orders, filter: {}, update: {a: 1}}}", 'update.update.a: "a" is no operator', "write {$set: {…}}"),
+    ("{update: {collection: orders, filter: {}, update: {$st: {a: 1}}}}", 'update.update.$st: "$st" is no operator of an update', 'did you mean "$set"'),
+    ("{update: {collection: orders, filter: {}, update: {$set: {a: 1}}, many: 1}}", "update.many: must be true or false, not 1", "write many: true"),
+    ("{replace: {collection: orders, filter: {}, replacement: {$set: {a: 1}}}}", 'replace.replacement.$set: "$set" is an operator', "write update"),
+    ("{find_and_modify: {collection: orders, filter: {}}}", "find_and_modify.update: is missing", "add update or replacement or remove"),
+    ("{bulk_write: {collection: orders, requests: [{find: {}}]}}", 'bulk_write.requests[0].find: "find" is no request', "known: insert"),
+    ("{bulk_write: {collection: orders, requests: [{update: {filter: {}}}]}}", "bulk_write.requests[0].update.update: is missing", "add update"),
+    ("{command: {ping: 1, $db: admin}}", "command.$db: is added by brimline", "write database beside command"),
+    ("{command: {getMore: 1}}", "command.getMore: brimline sends getMore itself", "leave it out"),
+    ("{transaction: []}", "transaction: must be a list of steps", "write it like"),
+    ("{transaction: [{transaction: [{find: {collection: orders}}]}]}", "transaction[0].transaction: is a transaction inside a transaction", "let one follow the other"),
+    ("{transaction: [{count: {collection: orders}}]}", "transaction[0].count: the server has no count in a transaction", "write aggregate"),
+    ("{transaction: [{find: {collection: orders, read_concern: local}}]}", "transaction[0].find.read_concern: belongs to the transaction", "write transaction: {steps"),
+    ("{steps: [{find: {collection: orders, filter: {a: $city}}}, {find: {collection: orders}, save: {city: city}}]}", "steps[0].find.filter.a: $city is used before it is saved", "move the step"),
+    ("{find: {collection: orders}, save: {customer: a}}", "save.customer: $customer is one of the values already", "save it under another name"),
+    ("{find: {collection: orders}, save: {city: $a}}", 'save.city: "$a" begins with $', "write a"),
+    ("{find: {collection: orders}, expect: {documnets: 1}}", "expect.documnets: unknown key", 'did you mean "documents"'),
+    ("{delete: {collection: orders, filter: {}}, expect: {documents: 1}}", "expect.documents: unknown key", "known: n, deleted, fields"),
+    ("{find: {collection: orders}, expect: {documents: {min: 3, max: 1}}}", "expect.documents: min is above max", "exchange them"),
+    ("{find: {collection: orders}, expect: {fields: {a: $amount}}}", "expect.fields.a: expect compares with a constant", "write the constant"),
+    ("{share: 50%, load: closed, find: {collection: orders}}", "load: has no place beside share", "leave one of them out"),
+    ("{connections: 2, find: {collection: orders}}", "connections are those of a load of its own", "add load"),
+    ("{load: {kind: constnat, rate: 1/s}, find: {collection: orders}}", 'load: "constnat" is no known kind', 'did you mean "constant"'),
+    ("{load: {kind: constant, raet: 1/s}, find: {collection: orders}}", "load.raet: unknown key", 'did you mean "rate"'),
+    ("{share: lots, find: {collection: orders}}", 'share: must be a fraction such as 0.2, but is "lots"', "write it like"),
+    ("7", "must be an operation, not 7", "write {share: 50%"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "message", "hint"), STEPS)
+def test_a_slip_in_an_operation(tmp_path: Path, step: str, message: str, hint: str) -> None:
+    fine = "{share: 50%, find: {collection: orders}}" if "share: 5" in step else "{find: {collection: orders}}"
+    said, advice = refusal(tmp_path, f"{COLLECTIONS}{VALUES}operations:\n  fine: {fine}\n  it:\n    {step}\n")
+    assert re.sub(r"^own\.yaml:1[34]: operations\.it(\.|: )", "", said).startswith(message), said
+    assert advice is not None
+    assert hint in advice
+
+
+VALUE_SLIPS = [
+    ("{knd: int}", 'x.knd: "knd" begins no value', 'did you mean "kind"'),
+    ("{city: Beijing}", 'x.city: "city" begins no value', "a document is written {document: {city: …}}"),
+    ("{}", "x: says nothing", "write a value"),
+    ("{kind: int, mni: 5}", "x.mni: unknown key", 'did you mean "min"'),
+    ("{kind: int, min: 9, max: 5}", "x: min is above max", "exchange them"),
+    ("{key_of: ordres}", 'x.key_of: "ordres" is none of the collections', 'did you mean "orders"'),
+    ("{key_of: legacy}", 'x.key_of: "legacy" is existing, so that its keys', "take rows that exist: {sample: legacy"),
+    ("{key_of: orders, keys: zipfan}", 'x.keys: "zipfan" is no known kind', 'did you mean "zipfian"'),
+    ("{key_of: orders, keys: latest}", "x.keys: latest is about records that the run inserts", "write {latest_key_of: orders"),
+    ("{new_record_of: legacy}", 'x.new_record_of: "legacy" is existing', "sample: legacy"),
+    ("{sample: orders, feilds: [a]}", "x.feilds: unknown key", 'did you mean "fields"'),
+    ("{sample: orders, fields: a}", "x.fields: must be a list of fields", "write fields: [_id, city]"),
+    ("{sample: orders, order: radnom}", 'x.order: "radnom" is no known value', 'did you mean "random"'),
+    ("{sample: orders, at_end: stop}", "x.at_end: rows drawn at random have no end", "leave at_end out, or add order: in_turn"),
+    ("{csv: missing.csv}", "x.csv: can't read missing.csv: No such file or directory", "relative to the workload's file"),
+    ("{csv: skus.csv, column: pirce}", 'x.column: the rows have no column "pirce"', 'did you mean "price"'),
+    ("{csv: skus.csv, types: {sku: int}}", 'x.csv: skus.csv:2: sku is "a", which its type can\'t read', "mend the cell"),
+    ("{csv: skus.csv, types: {price: flaot}}", 'x.types.price: "flaot" is no known value', "known: text, int"),
+    ("{csv: skus.csv, types: {prcie: int}}", 'x.types.prcie: skus.csv has no column "prcie"', 'did you mean "price"'),
+    ("{csv: empty.csv}", "x.csv: empty.csv is empty", "its first line names the columns"),
+    ("{csv: header.csv}", "x.csv: header.csv has no rows", "a row is drawn from it"),
+    ("{csv: ragged.csv}", "x.csv: ragged.csv:3: has 3 cells, and the header 2", "give each row as many"),
+    ("{csv: twice.csv}", 'x.csv: twice.csv:1: the column "a" is there twice', "give each its own name"),
+    ("{csv: latin.csv}", "x.csv: latin.csv is not UTF-8 text", "save it as UTF-8"),
+    ("{jsonl: bad.jsonl}", "x.jsonl: bad.jsonl:2: is no JSON", "write one document a line"),
+    ("{jsonl: list.jsonl}", "x.jsonl: list.jsonl:1: is no document", "write one document a line"),
+    ("{one_of: []}", "x.one_of: must be a list with a value", "write one_of"),
+    ("{one_of: [{value: a, weight: -1}]}", "x.one_of[0].weight: must be a number from 0 on", "write weight: 3"),
+    ("{one_of: [{value: a, weight: 0}]}", "x.one_of: needs a weight above 0", "write weight: 1"),
+    ("{add: [1, text]}", "x.add[1]: add takes a number, and this is text", "give a number"),
+    ("{divide: [1, 0]}", "x.divide[1]: can't divide by 0", "give another number"),
+    ("{subtract: [1]}", "x.subtract: must be a list of 2 values", "write subtract: [$a, 2]"),
+    ("{lower: 5}", "x.lower: lower takes text, and this is an int", "give text"),
+    ("{round: [1.5, many]}", "x.round[1]: must be 0 to 15 places", "write round: [$x, 2]"),
+    ("{date_add: {date: $now, by: 7}}", "x.date_add.by: 7 has no unit", 'write "7s"'),
+    ("{date_add: {date: 5, by: 7d}}", "x.date_add.date: date_add takes a date, and this is an int", "give a date"),
+    ("{date_trunc: {date: $now, unit: dya}}", 'x.date_trunc.unit: "dya" is no known value', 'did you mean "day"'),
+    ("{concat: [{list: [1]}]}", "x.concat[0]: a list can't be put together", "give text"),
+    ("{multiply: [$x, 2]}", "x.multiply[0]: is defined in a circle: $x → $x", "let one of them"),
+    ("{multiply: [$y, 2]}", "x.multiply[0]: \"$y\" is no value", "$$y"),
+    ("{text: $city}", "x.text: $city is saved by a step, and a named value is drawn before", "write it where it is used"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "message", "hint"), VALUE_SLIPS)
+def test_a_slip_in_a_value(tmp_path: Path, form: str, message: str, hint: str) -> None:
+    for name, content in (
+        ("empty.csv", b""),
+        ("header.csv", b"a,b\n"),
+        ("ragged.csv", b"a,b\n1,2\n1,2,3\n"),
+        ("twice.csv", b"a,a\n1,2\n"),
+        ("latin.csv", b"a\n\xe9\n"),
+        ("bad.jsonl", b'{"a": 1}\n{a\n'),
+        ("list.jsonl", b"[1]\n"),
+    ):
+        (tmp_path / name).write_bytes(content)
+    text = f"{COLLECTIONS}values:\n  x:\n    {form}\n"
+    text += "operations:\n  it: {find: {collection: orders}, save: {city: city}}\n"
+    said, advice = refusal(tmp_path, text)
+    assert re.sub(r"^own\.yaml:[67]: values\.", "", said).startswith(message), said
+    assert advice is not None
+    assert hint in advice
+
+
+WHOLE = [
+    ("values: {a: {text: $b}, b: {text: $c}, c: {text: $a}}\noperations: {it: {find: {collection: orders}}}", "values.c.text: is defined in a circle: $a → $b → $c → $a", "let one"),
+    ("values: {now: 5}\noperations: {it: {find: {collection: orders}}}", "values.now: $now is built in", "choose another name"),
+    ("values: {a b: 5}\noperations: {it: {find: {collection: orders}}}", 'values.a b: "a b" can\'t name a value', "take letters"),
+    ("operations: {read: {find: {collection: orders}}}", "operations.read: read is one of brimline's own operations", "choose another name, such as my_read"),
+    ("operations: {read: 0.5, update: 0.5}", "operations.read: must be an operation with steps", "write read: {share: 50%"),
+    ("operations: {a/b: {find: {collection: orders}}}", 'operations.a/b: "a/b" can\'t name an operation', "take at most 48"),
+    ("operations: {}", "operations: ", ""),
+    ("operations: {a: {share: 50%, find: {collection: orders}}, b: {share: 0.5, find: {collection: orders}}}", "operations: mix percentages and plain numbers", "write all shares the same way"),
+    ("operations: {a: {share: 0, find: {collection: orders}}}", "operations: have shares that add up to 0", "give at least one"),
+    ("operations: {a: {share: 0.5, find: {collection: orders}}, b: {share: 0.4, find: {collection: orders}}}", "operations: have shares that add up to 0.9", "fractions must add up to 1"),
+    ("operations: {a: {share: 0.5, find: {collection: orders}}, b: {find: {collection: orders}}}", "operations.b: has no share, while others have one", "add share, or load"),
+    ("operations: {" + ", ".join(f"o{n}: {{find: {{collection: orders}}}}" for n in range(65)) + "}", "operations: are 65, and a workload has at most 64", "make them fewer"),
+    ("operations: {a: {find: {collection: orders}, save: {city: c}}, b: {find: {collection: orders, filter: {c: $city}}}}", "operations.b.find.filter.c: $city is saved by a, not by this operation", "save city in an earlier step"),
+    ("operations: {a: {load: closed, find: {collection: orders}}}\nload: {kind: constant, rate: 5/s}", "load: each operation has a load of its own", "leave load out"),
+    ("operations: {a: {find: {collection: orders}}}\nkeys: uniform", "keys: says nothing about operations of your own", "leave keys out"),
+    ("operations: {a: {find: {collection: orders}}}\nread_all_fields: false", "read_all_fields: says nothing", "leave read_all_fields out"),
+    ("operations: {a: {find: {collection: orders}}}\ndata: {records: 5}", "data.records: has no place beside collections", "write it in the collection"),
+    ("operations: {aa: {find: {collection: orders}}}\nslo: {ab: {response_p99: 5ms}}", "slo.ab: is no operation of the workload", "known: aa"),
+    ("operations: {a: {find: {collection: orders}}}\nslo: {a: {response_p9: 5ms}}", "slo.a.response_p9: unknown key", "response_p99"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), WHOLE)
+def test_a_slip_in_the_whole(tmp_path: Path, text: str, message: str, hint: str) -> None:
+    said, advice = refusal(tmp_path, COLLECTIONS + text)
+    assert said.partition(": ")[2].startswith(message), said
+    assert hint in (advice or "")
+
+
+COLLECTION_SLIPS = [
+    ("{record: 5}", "orders.record: unknown key", 'did you mean "records"'),
+    ("{}", "orders.records: is missing", "records"),
+    ("exsiting", 'orders: must be a shape or existing, not "exsiting"', "write {records: 100k} or existing"),
+    ("{records: 5, database: x}", "orders.database: has no place in a collection", "write database at the top"),
+    ("{records: 5, collection: x}", "orders.collection: has no place in a collection", "the collection is called"),
+    ("{records: 5, fields: {a: itn}}", 'orders.fields.a: "itn" is no known kind', 'did you mean "int"'),
+    ("{records: 5, indexes: [{a: 2}]}", "orders.indexes[0].keys: a must be 1, -1 or hashed", ""),
+    ("{records: 5, indexes: [{a: 1}, {a: 1}]}", 'orders.indexes[1]: there are two indexes called "a_1"', "leave one of them out"),
+    ("{records: 5, indexes: [{keys: {a: 1}, uniqeu: true}]}", "orders.indexes[0].uniqeu: unknown option", 'did you mean "unique"'),
+    ("{records: 5, options: {vaildator: {}}}", "orders.options.vaildator: unknown option", 'did you mean "validator"'),
+    ("{records: 5, options: {validator: {a: $now}}}", "orders.options.validator: a collection is created once", "write the constant"),
+    ("{records: 5, shard_key: {a: -1}}", "orders.shard_key: a must be 1 or hashed in a shard key", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "message", "hint"), COLLECTION_SLIPS)
+def test_a_slip_in_a_collection(tmp_path: Path, shape: str, message: str, hint: str) -> None:
+    text = f"collections:\n  other: {{records: 5}}\n  orders:\n    {shape}\noperations: {{it: {{find: {{collection: other}}}}}}"
+    said, advice = refusal(tmp_path, text)
+    assert re.sub(r"^own\.yaml:[34]: collections\.", "", said).startswith(message), said
+    assert hint in (advice or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("data: {records: 5}\noperations: {a: {find: {collection: orders}}}", "data: is of a workload whose", "write collections"),
+        ("operations: {a: {find: {collection: orders}}}", "collections: is missing", "add collections"),
+        ("data: {records: 5}\noperations: {read: 1}\nvalues: {a: 5}", "values: belongs to a workload with collections", "add collections"),
+        ("data: {records: 5}\noperations: {read: 1}\ndatabase: x", "database: belongs to a workload with collections", "write data.database"),
+        ("data: {records: 5}\noperations: {read: 1}\nslo: {raed: {response_p99: 5ms}}", "slo.raed: unknown key", 'did you mean "read"'),
+    ],
+)  # fmt: skip
+def test_what_belongs_together(tmp_path: Path, text: str, message: str, hint: str) -> None:
+    said, advice = refusal(tmp_path, text)
+    assert said.partition(": ")[2].startswith(message), said
+    assert hint in (advice or "")
