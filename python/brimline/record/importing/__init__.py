@@ -12,7 +12,7 @@ from brimline.record.imported import ImportedRun, Printed, Series, SourceFile
 from brimline.record.importing.foreign import refuse_foreign_bytes
 from brimline.record.importing.hdr_log import YCSB, HdrLog, is_hdr_log, read_hdr_log
 from brimline.record.importing.hdr_run import hdr_run
-from brimline.record.importing.jtl_csv import headless, is_jtl_header, read_jtl_csv
+from brimline.record.importing.jtl_csv import headless, is_blank, is_jtl_header, read_jtl_csv
 from brimline.record.importing.jtl_errors import ErrorTally
 from brimline.record.importing.jtl_xml import read_jtl_xml
 from brimline.record.importing.source import FORMATS_HINT, bad_file, described, head_of
@@ -53,7 +53,7 @@ def format_of(path: Path) -> str:
     if b"\0" in head:
         raise bad_file(path, "this is no text", line=1 + head[: head.index(b"\0")].count(b"\n"), hint=FORMATS_HINT)
     text = head.decode("utf-8-sig", errors="replace")
-    first = text.partition("\n")[0].rstrip("\r")
+    first = next((line for line in text.splitlines() if not is_blank(line)), "")
     if text.lstrip().startswith("<"):
         return "jtl-xml"
     if is_hdr_log(text):
@@ -62,7 +62,7 @@ def format_of(path: Path) -> str:
         return "jtl-csv"
     if (names := headless(first)) is not None:
         problem = "it looks like JMeter's results without the header that names the columns"
-        raise bad_file(path, problem, line=1, hint=f"put it first: {names}")
+        raise bad_file(path, problem, line=1 + text.splitlines().index(first), hint=f"put it first: {names}")
     return "ycsb"
 
 

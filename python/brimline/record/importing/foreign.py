@@ -1,32 +1,52 @@
 """Owns how results of tools look that `import-results` doesn't read, so that an error can name them."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from brimline.errors import UsageError
 from brimline.record.importing.source import FORMATS_HINT, bad_file
 
-_Known = tuple[str, str]
-# What a file begins with, and whose it is.
-_BYTES: Sequence[tuple[bytes, str, str]] = (
-    (b"\x1f\x8b", "compressed with gzip", "unpack it first: gunzip FILE"),
-    (b"PK\x03\x04", "a ZIP archive", "unpack it first: unzip FILE"),
-    (b"BZh", "compressed with bzip2", "unpack it first: bunzip2 FILE"),
-    (b"\xfd7zXZ\0", "compressed with xz", "unpack it first: unxz FILE"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first: unzstd FILE"),
-    (b"\xff\xfe", "text in UTF-16", "turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"),
-    (b"\xfe\xff", "text in UTF-16", "turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"),
-    (b"SQLite format 3\0", "an SQLite database", FORMATS_HINT),
+# What a file begins with, what it is, the program that unpacks it whatever its name is, and how such names end.
+_PACKED: Sequence[tuple[bytes, str, str, str]] = (
+    (b"\x1f\x8b", "compressed with gzip", "zcat", ".gz"),
+    (b"BZh", "compressed with bzip2", "bzcat", ".bz2"),
+    (b"\xfd7zXZ\0", "compressed with xz", "xzcat", ".xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "zstdcat", ".zst"),
+    (b"\x04\x22\x4d\x18", "compressed with lz4", "lz4cat", ".lz4"),
 )
+_UTF16, _UTF16_HINT = "text in UTF-16", "turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"
+# What else it begins with, and what to do.
+_BYTES: Sequence[tuple[bytes, str, str]] = (
+    (b"PK\x03\x04", "a ZIP archive", "unpack it first: unzip FILE"),
+    (b"\xff\xfe", _UTF16, _UTF16_HINT),
+    (b"\xfe\xff", _UTF16, _UTF16_HINT),
+    (b"SQLite format 3\0", "an SQLite database", FORMATS_HINT),
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "a pointer of Git LFS, not the file itself",
+        "fetch it: git lfs pull",
+    ),
+    (b"\x89PNG\r\n", "a PNG image", FORMATS_HINT),
+    (b"%PDF-", "a PDF document", FORMATS_HINT),
+)
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype +)?html", re.IGNORECASE)
+_LOCUST_HINT = f"Locust keeps no single samples; {FORMATS_HINT}"
 _SAMPLES_HINT = "give JMeter's own results instead, the file of -l, with a row for each sample"
 # A regular expression for a text's beginning, whose results it is, and a hint where there is a better one.
 _TEXTS: Sequence[tuple[str, str, str]] = (
     (r"Label[,;\t]# Samples[,;\t]|sampler_label,aggregate_report_", "JMeter's table of a whole run", _SAMPLES_HINT),
     (r"\s*\{.{0,200}\"(?:sampleCount|errorCount|transaction)\"\s*:", "JMeter's dashboard", _SAMPLES_HINT),
     (r".*?^summary [+=] ", "JMeter's summariser", _SAMPLES_HINT),
-    (r"\"?Type\"?,\"?Name\"?,\"?Request Count\"?|\"?Timestamp\"?,\"?User Count\"?,", "Locust", ""),
-    (r".{0,4000}?^ *Type +Name +# reqs", "Locust", ""),
+    (r"\"?(?:Type|Method)\"?[,;\t]\"?Name\"?[,;\t]\"?(?:Request Count|# requests|Error)\"?[,;\t]", "Locust",
+     _LOCUST_HINT),
+    (r"\"?Timestamp\"?[,;\t]\"?User [Cc]ount\"?[,;\t]|\"?Name\"?[,;\t]\"?# requests\"?[,;\t]", "Locust",
+     _LOCUST_HINT),
+    (r"\"?Count\"?[,;\t]\"?Message\"?[,;\t]\"?Traceback\"?[,;\t]", "Locust", _LOCUST_HINT),
+    (r".{0,4000}?^ *(?:(?:Type|Method) +)?Name +(?:# (?:reqs|requests)|50% +66%)", "Locust", _LOCUST_HINT),
+    (r".{0,4000}?(?:^ *# (?:occurrences|fails) +Error|/(?:INFO|WARNING|ERROR)/locust\.)", "Locust", _LOCUST_HINT),
+    (r"\s*\[\s*\{.{0,400}\"(?:num_requests|last_request_timestamp)\"\s*:", "Locust", _LOCUST_HINT),
     (r"metric_name,timestamp,metric_value|\{\"type\":\"(?:Metric|Point)\"|.*^ *http_req_duration\.+:", "k6", ""),
     (r"\s*\{.{0,4000}\"(?:http_req_duration|root_group|iteration_duration)\"", "k6", ""),
     (r".{0,200}\bRunning [0-9.]+[smh] test @ ", "wrk", ""),
@@ -51,13 +71,22 @@ _PATTERNS = tuple((re.compile(pattern, re.DOTALL | re.MULTILINE), tool, hint) fo
 
 def refuse_foreign_bytes(path: Path, head: bytes) -> None:
     """Raises UsageError, with what to do, for a file that is packed or in another encoding."""
+    for begin, what, program, suffix in _PACKED:
+        if head.startswith(begin):
+            unpacked = path.name.removesuffix(suffix)
+            if unpacked == path.name:
+                unpacked = f"unpacked-{path.name}"
+            hint = f"unpack it first: {program} < {shlex.quote(path.name)} > {shlex.quote(unpacked)}"
+            raise bad_file(path, f"it is {what}", hint=hint)
+    if _PAGE.match(head):
+        raise bad_file(path, "it is a page of HTML", hint=FORMATS_HINT)
     for begin, what, hint in _BYTES:
         if head.startswith(begin):
-            raise bad_file(path, f"it is {what}", hint=hint.replace("FILE", path.name))
+            raise bad_file(path, f"it is {what}", hint=hint.replace("FILE", shlex.quote(path.name)))
     # UTF-16 without a mark: every other byte of Latin text is 0.
     if b"\0" in head[:200] and not head[0:200:2].strip(b"\0") != b"" != head[1:200:2].strip(b"\0"):
-        hint = _BYTES[5][2].replace("UTF-16 ", "UTF-16BE " if head[0] == 0 else "UTF-16LE ", 1)
-        raise bad_file(path, "it is text in UTF-16", hint=hint.replace("FILE", path.name))
+        hint = _UTF16_HINT.replace("UTF-16 ", "UTF-16BE " if head[0] == 0 else "UTF-16LE ", 1)
+        raise bad_file(path, f"it is {_UTF16}", hint=hint.replace("FILE", shlex.quote(path.name)))
 
 
 def foreign(path: Path, head: str) -> UsageError | None:

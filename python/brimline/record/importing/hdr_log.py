@@ -18,6 +18,8 @@ from brimline.units import NS_PER_S, NS_PER_US
 YCSB, CASSANDRA_STRESS, NOSQLBENCH = "YCSB", "cassandra-stress", "NoSQLBench"
 _INTERVAL = r"(?:Tag=[^,\n]*,)?[0-9.]+,[0-9.]+,[0-9.]+,HIST"
 _BEGINS = re.compile(rf'#\[Histogram log format version|#\[Logging for: |"StartTimestamp"|{_INTERVAL}')
+_VERSION = re.compile(r"#\[Histogram log format version *(?P<version>[^\]]*)")
+_VERSIONS = ("1.0", "1.1", "1.2", "1.3")
 _COMMENT = re.compile(r"#\[(?P<name>[^:]+): (?P<value>\S+)")
 _FILE_NAME = re.compile(r"(?:^|[^A-Za-z])(?P<operation>(?:Intended-)?(?:READ-MODIFY-WRITE|[A-Z]+(?:-FAILED)?))\.hdr$")
 _INTENDED = "Intended-"
@@ -42,6 +44,7 @@ class HdrLog:
     unit_ns: int
     started_unix_ns: int | None
     intervals: list[IntervalTimes]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -49,6 +52,7 @@ class _Found:
     """What a file said so far; intervals as (line, its text, tag, start s, length s)."""
 
     comments: dict[str, str] = field(default_factory=dict)
+    version: str | None = None
     titles: list[str] = field(default_factory=list)
     intervals: list[tuple[int, str, str, float, float]] = field(default_factory=list)
 
@@ -74,6 +78,7 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
         raise bad_file(path, "the log holds no interval")
     origin_s, started_unix_ns = _clock_zero(path, found)
     unit_ns = NS_PER_US if tool == YCSB else 1
+    notes = _notes(tool, found)
     logs: dict[tuple[str, Clock], HdrLog] = {}
     for number, text, tag, start_s, length_s in found.intervals:
         kind = _kind(tool, tag or titled)
@@ -83,7 +88,7 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
         log = logs.setdefault(
             (operation, clock),
             HdrLog(tool=tool, operation=operation, clock=clock, counted=counted, unit_ns=unit_ns,
-                   started_unix_ns=started_unix_ns, intervals=[]),
+                   started_unix_ns=started_unix_ns, intervals=[], notes=notes),
         )  # fmt: skip
         try:
             histogram = ScaledHistogram.decode(text.rpartition(",")[2].strip(), unit_ns)
@@ -100,10 +105,25 @@ def read_hdr_log(path: Path) -> list[HdrLog]:
     return [log for log in logs.values() if log.intervals or tool == YCSB]
 
 
+def _notes(tool: str, found: _Found) -> tuple[str, ...]:
+    """What is unusual in a log that is read all the same."""
+    notes = []
+    if found.version not in (None, *_VERSIONS):
+        notes.append("the histogram log says a version of its format that is not known: it was read like 1.3")
+    if tool == YCSB and any(tag for _, _, tag, _, _ in found.intervals):
+        notes.append(
+            "intervals of the histogram log have tags, which YCSB does not write: those that name none of its "
+            "operations are left out"
+        )
+    return tuple(notes)
+
+
 def _read_line(path: Path, number: int, text: str, found: _Found) -> None:
     if text.startswith("#"):
         match = _COMMENT.match(text)
-        if match is None:
+        if (version := _VERSION.match(text)) is not None:
+            found.version = version["version"]
+        elif match is None:
             found.titles.append(text.lstrip("#").strip())
         elif match["name"] in ("StartTime", "BaseTime"):
             time_s = decimal_number(match["value"], most=EPOCH_MS_MAX / 1000)

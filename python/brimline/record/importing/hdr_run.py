@@ -38,7 +38,7 @@ def hdr_run(logs: Sequence[HdrLog], path: Path) -> ToolRun:
         times=times,
         errors=[],
         printed=Printed(),
-        notes=["the log has the times of operations, and doesn't say which of them failed"],
+        notes=["the log has the times of operations, and doesn't say which of them failed", *log_notes(logs)],
     )
 
 
@@ -86,6 +86,11 @@ def log_series(logs: Sequence[HdrLog]) -> list[Series]:
         for log in logs
         if (histogram := histograms.get((log.operation, log.clock))) is not None
     ]
+
+
+def log_notes(logs: Sequence[HdrLog]) -> list[str]:
+    """What is to be said of how they were read, once each."""
+    return list(dict.fromkeys(note for log in logs for note in log.notes))
 
 
 def log_end_ns(logs: Sequence[HdrLog]) -> int:

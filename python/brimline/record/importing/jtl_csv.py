@@ -42,6 +42,11 @@ _LAST_ROW = "if JMeter was ended while it wrote, delete the last line"
 _SUCCESS = {"true": True, "false": False}
 
 
+def is_blank(line: str) -> bool:
+    """Whether a line holds nothing, as a row does that a spreadsheet left empty."""
+    return not line.strip(f"{_DELIMITERS} \r\n")
+
+
 def is_jtl_header(line: str) -> bool:
     """Whether a first line names columns of a JTL file."""
     names = set(re.split(r"\W+", line))
@@ -63,11 +68,12 @@ def headless(line: str) -> str | None:
 def read_jtl_csv(path: Path, tally: Tally, errors: ErrorTally) -> bool:
     """Counts every sample of a file; whether its times are of a known zone. Raises UsageError."""
     with open_text(path) as stream:
-        lines = lines_of(stream, path)
-        header = next(lines, "")
+        lines = enumerate(lines_of(stream, path), start=1)
+        header_line, header = next(((number, line) for number, line in lines if not is_blank(line)), (1, ""))
         delimiter = _delimiter(header)
-        columns = _columns(header, delimiter, path)
-        return _Rows(path, columns, tally, errors).read(csv.reader(lines, delimiter=delimiter))
+        columns = _columns(header, delimiter, path, header_line)
+        rows = _Rows(path, columns, tally, errors, header_line=header_line, delimiter=delimiter)
+        return rows.read(csv.reader((line for _, line in lines), delimiter=delimiter))
 
 
 def _delimiter(header: str) -> str:
@@ -75,27 +81,37 @@ def _delimiter(header: str) -> str:
     return header[match.end()] if match and match.end() < len(header.rstrip("\r\n")) else ","
 
 
-def _columns(header: str, delimiter: str, path: Path) -> dict[str, int]:
+def _columns(header: str, delimiter: str, path: Path, line: int) -> dict[str, int]:
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
     missing = [name for name in REQUIRED if name not in names]
     if missing:
         raise bad_file(
             path,
             f"the header lacks {', '.join(missing)}",
-            line=1,
+            line=line,
             hint="let JMeter write them (jmeter.save.saveservice.print_field_names, time, label, successful)",
         )
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise bad_file(path, f"the header names {repeated} twice", line=1)
+        raise bad_file(path, f"the header names {repeated} twice", line=line)
     return {name: place for place, name in enumerate(names)}
 
 
 class _Rows:
     """Turns rows into batches."""
 
-    def __init__(self, path: Path, columns: dict[str, int], tally: Tally, errors: ErrorTally) -> None:
+    def __init__(
+        self,
+        path: Path,
+        columns: dict[str, int],
+        tally: Tally,
+        errors: ErrorTally,
+        *,
+        header_line: int,
+        delimiter: str,
+    ) -> None:
         self._path, self._columns, self._tally, self._errors = path, columns, tally, errors
+        self._header_line, self._delimiter = header_line, delimiter
         self._width = len(columns)
         self._times = Times(path)
 
@@ -106,7 +122,7 @@ class _Rows:
         for row in self._checked(reader):
             is_empty = False
             rows.append(row)
-            lines.append(reader.line_num + 1)  # type: ignore[attr-defined]
+            lines.append(reader.line_num + self._header_line)  # type: ignore[attr-defined]
             if len(rows) >= _BATCH_ROWS:
                 self._add(rows, lines)
                 rows, lines = [], []
@@ -122,7 +138,7 @@ class _Rows:
             for row in reader:
                 if not row or self._is_header(row):
                     continue
-                line = reader.line_num + 1  # type: ignore[attr-defined]
+                line = reader.line_num + self._header_line  # type: ignore[attr-defined]
                 if is_jtl_header(",".join(row)):
                     raise bad_file(self._path, "another header begins here, with other columns", line=line,
                                    hint="split the file here, and import both parts together")  # fmt: skip
@@ -130,11 +146,21 @@ class _Rows:
                     is_last = next(reader, None) is None
                     problem = f"the row has {len(row)} of {width} columns"
                     hint = _LONG_ROW if len(row) > width else _LAST_ROW if is_last else _SHORT_ROW
+                    hint = self._other_delimiter(row) or hint
                     raise bad_file(self._path, problem, line=line, hint=hint)
                 yield row
         except csv.Error as error:
-            line = reader.line_num + 1  # type: ignore[attr-defined]
+            line = reader.line_num + self._header_line  # type: ignore[attr-defined]
             raise bad_file(self._path, str(error), line=line, hint="is a quote not closed?") from error
+
+    def _other_delimiter(self, row: list[str]) -> str | None:
+        """What to do about a row whose cells another character separates; None where none does."""
+        text = self._delimiter.join(row)
+        for other in _DELIMITERS.replace(self._delimiter, ""):
+            if len(next(csv.reader([text], delimiter=other), [])) == self._width:
+                named = (repr(each) if each != "\t" else "a tab" for each in (other, self._delimiter))
+                return "its cells are separated by {}, those of the header by {}: let them be the same".format(*named)
+        return None
 
     def _is_header(self, row: list[str]) -> bool:
         """Whether the file's own header stands there again, as where JMeter appended to it."""

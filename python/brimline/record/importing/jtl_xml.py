@@ -4,6 +4,7 @@ Samples inside of samples (embedded resources, parts of a transaction) are part 
 counted again. A document type is refused: with it come entities, which can make a small file endless.
 """
 
+import codecs
 import xml.parsers.expat
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,6 +41,7 @@ def read_jtl_xml(path: Path, tally: Tally, errors: ErrorTally) -> None:
     reader = _Reader(path, tally, errors)
     try:
         with path.open("rb") as file:
+            reader.begin(file.read(_BLOCK_BYTES))
             while block := file.read(_BLOCK_BYTES):
                 reader.feed(block)
         reader.end()
@@ -50,7 +52,7 @@ def read_jtl_xml(path: Path, tally: Tally, errors: ErrorTally) -> None:
 class _Reader:
     def __init__(self, path: Path, tally: Tally, errors: ErrorTally) -> None:
         self._path, self._tally, self._errors = path, tally, errors
-        self._depth = self._count = self._fed = 0
+        self._depth = self._count = self._fed = self._skipped = 0
         self._rows: list[tuple[str, int, int, int, int, int, int, int]] = []
         self._optional: frozenset[str] | None = None
         self._parser = xml.parsers.expat.ParserCreate()
@@ -58,12 +60,18 @@ class _Reader:
         self._parser.EndElementHandler = self._stop
         self._parser.StartDoctypeDeclHandler = self._refuse_type
 
+    def begin(self, block: bytes) -> None:
+        """Feeds the first block without blank lines in front, which no XML has."""
+        text = block.removeprefix(codecs.BOM_UTF8).lstrip()
+        self._skipped = block[: len(block) - len(text)].count(b"\n")
+        self.feed(text)
+
     def feed(self, block: bytes) -> None:
         try:
             self._parser.Parse(block, False)
         except xml.parsers.expat.ExpatError as error:
             problem = xml.parsers.expat.errors.messages[error.code]
-            raise bad_file(self._path, f"not valid XML: {problem}", line=error.lineno) from error
+            raise bad_file(self._path, f"not valid XML: {problem}", line=error.lineno + self._skipped) from error
         self._fed += len(block)
         if self._fed - self._parser.CurrentByteIndex > 16 * LINE_LENGTH_MAX:
             raise self._bad("a tag or attribute without end")
@@ -75,7 +83,7 @@ class _Reader:
             raise bad_file(
                 self._path,
                 f"not valid XML: {xml.parsers.expat.errors.messages[error.code]}",
-                line=error.lineno,
+                line=error.lineno + self._skipped,
                 hint="if JMeter was ended while it wrote, close the last sample and testResults",
             ) from error
         self._flush()
@@ -123,7 +131,7 @@ class _Reader:
             return absent
         number = whole_number(text, most=_MOST.get(name, SAMPLES_MAX))
         if name == "ts" and (number is None or number < EPOCH_MS_MIN):
-            raise bad_time(self._path, "ts (timeStamp)", text, self._parser.CurrentLineNumber)
+            raise bad_time(self._path, "ts (timeStamp)", text, self._line)
         if number is None:
             raise self._bad(f"{name} ({_ATTRIBUTES[name]}) can't be {text[:40]!r}")
         return number
@@ -148,8 +156,12 @@ class _Reader:
         )
         self._rows = []
 
+    @property
+    def _line(self) -> int:
+        return self._parser.CurrentLineNumber + self._skipped
+
     def _bad(self, problem: str) -> UsageError:
-        return bad_file(self._path, problem, line=self._parser.CurrentLineNumber)
+        return bad_file(self._path, problem, line=self._line)
 
 
 def _integers(values: tuple[object, ...]) -> NDArray[np.int64]:

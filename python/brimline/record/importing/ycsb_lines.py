@@ -31,6 +31,9 @@ from brimline.record.importing.source import (
 )
 
 _MEASURED = re.compile(r"\[(?P<metric>[^\]]+)\], ?(?P<rest>.*)")
+_DECIMAL_COMMA = re.compile(r"(?P<measurement>[^,]+), ?(?P<whole>-?[0-9]+),(?P<fraction>[0-9]+(?:[eE][+-]?[0-9]+)?)")
+_THOUSANDS = 3
+"""Digits behind a comma that may separate thousands as well."""
 _RAW = re.compile(r"(?P<operation>[A-Z][A-Za-z-]*),(?P<at_ms>[^,]*),(?P<time_us>[^,]*)")
 _RAW_HEADER = re.compile(r"\S+ latency raw data: op, timestamp\(ms\), latency\(us\)")
 _STATUS = re.compile(
@@ -62,6 +65,7 @@ class YcsbOutput:
     command: list[str] = field(default_factory=list)
     summary_file: Path | None = None
     tool: str = "YCSB"
+    has_decimal_commas: bool = False
 
     def add_raw(self, operation: str, at_ms: int, time_us: int) -> None:
         """Keeps one measured call."""
@@ -158,6 +162,13 @@ class _Reader:
 
     def _measured(self, number: int, metric: str, rest: str) -> None:
         measurement, separator, value = (part.strip() for part in rest.rpartition(","))
+        if (comma := _DECIMAL_COMMA.fullmatch(rest)) is not None:
+            measurement, value = comma["measurement"].strip(), f"{comma['whole']}.{comma['fraction']}"
+            if len(comma["fraction"]) == _THOUSANDS:
+                problem = f"{measurement[:40]} {comma['whole']},{comma['fraction']} may be a thousand times as much"
+                hint = "write it with a decimal point, as YCSB does, or without separators of thousands"
+                raise bad_file(self._path, problem, line=number, hint=hint)
+            self._output.has_decimal_commas = True
         if not separator:
             raise bad_file(self._path, f"the line is cut short: [{metric[:40]}], {rest[:40]}", line=number)
         try:

@@ -24,6 +24,8 @@ _PERCENTILE = re.compile(
     r"|p(?P<p>[0-9]{1,3}(?:\.[0-9]{1,20})?)"
 )
 _US_PER_MS = 1_000
+_COUNTED = (0.5, 0.9, 0.95, 0.99)
+"""Percentiles that reports have."""
 Line = tuple[str, str, Path, int]
 """Measurement, value, file and line."""
 Key = tuple[str, Clock]
@@ -31,7 +33,10 @@ Key = tuple[str, Clock]
 
 @dataclass(slots=True)
 class Measured:
-    """One measurement as it was printed; times in µs, buckets as (value, count) in steps of `bucket_us`."""
+    """One measurement as it was printed; times in µs, buckets as (value, count), of 1 µs or of 1 ms.
+
+    `beyond`: times above the last bucket. `counted_percentiles`: some were not printed, but counted from the buckets.
+    """
 
     operations: int = 0
     mean: float | None = None
@@ -40,7 +45,14 @@ class Measured:
     percentiles: dict[float, float] = field(default_factory=dict)
     returned: dict[str, int] = field(default_factory=dict)
     buckets: list[tuple[int, int]] = field(default_factory=list)
+    beyond: int = 0
     in_steps_of_ms: bool = False
+    counted_percentiles: bool = False
+
+    @property
+    def lacks_times(self) -> bool:
+        """Whether the buckets, and what lies beyond the last one, don't add up to the operations."""
+        return bool(self.buckets) and sum(n for _, n in self.buckets) + self.beyond != self.operations
 
     @property
     def misses(self) -> int:
@@ -82,7 +94,7 @@ def _one_measured(lines: Sequence[Line]) -> Measured:
             found.operations = _count(line)
     buckets: list[Line] = []
     times: dict[str, float] = {}
-    overflows = False
+    overflows: list[Line] = []
     for line in lines:
         measurement = line[0]
         if measurement.startswith("Return="):
@@ -100,13 +112,29 @@ def _one_measured(lines: Sequence[Line]) -> Measured:
             found.in_steps_of_ms = True
         elif measurement.isascii() and measurement.isdecimal():
             buckets.append(line)
-        overflows |= measurement.startswith(">")
+        elif measurement.startswith(">"):
+            overflows.append(line)
     found.mean, found.least, found.most = (times.get(name) for name in ("Average", "Min", "Max"))
     # Means over time have the same form as buckets, and no percentiles beside them.
     if found.percentiles:
         found.buckets = [(_bucket(line), _count(line)) for line in buckets]
-        found.in_steps_of_ms |= overflows or _are_ms(found)
+        found.beyond = sum(_count(line) for line in overflows)
+        found.in_steps_of_ms |= bool(overflows) or _are_ms(found)
+        _count_percentiles(found)
     return found
+
+
+def _count_percentiles(found: Measured) -> None:
+    """Percentiles that YCSB didn't print, as it counts them: the first bucket up to which a share of the times lies."""
+    if not found.in_steps_of_ms or not found.buckets or found.lacks_times:
+        return
+    missing = [share for share in _COUNTED if share not in found.percentiles]
+    counted = 0
+    for value, count in sorted(found.buckets):
+        counted += count
+        while missing and counted / found.operations >= missing[0]:
+            found.percentiles[missing.pop(0)] = value * _US_PER_MS
+            found.counted_percentiles = True
 
 
 def _are_ms(found: Measured) -> bool:
@@ -155,7 +183,7 @@ def bucket_times(
     """Histograms out of a verbose summary: one of the whole run, in µs. Buckets of 1 ms are no times."""
     for (operation, clock), each in measured.items():
         is_histogram = each.buckets and not each.in_steps_of_ms
-        if not is_histogram or (operation, clock) in known or sum(n for _, n in each.buckets) != each.operations:
+        if not is_histogram or (operation, clock) in known or each.lacks_times or each.beyond:
             continue
         histogram = ScaledHistogram(NS_PER_US)
         for time_us, count in each.buckets:

@@ -246,3 +246,26 @@ def test_logs_of_two_tools_are_not_one_run(tmp_path: Path) -> None:
     text.write_text("[OVERALL], RunTime(ms), 1\n")
     with pytest.raises(UsageError, match=r"run\.txt: it is no file of cassandra-stress"):
         import_files([second, text])
+
+
+@pytest.mark.parametrize(
+    ("said", "is_told"), [("1.3", False), ("1.0", False), ("1.4", True), ("2.0", True), ("", True)]
+)
+@pytest.mark.parametrize("tool", ["YCSB", "cassandra-stress"])
+def test_a_version_that_is_not_known_is_read_and_told(said: str, is_told: bool, tool: str, tmp_path: Path) -> None:
+    title, tag = (
+        ("#[Logging for: READ]", "") if tool == "YCSB" else ("#Logging op latencies for Cassandra Stress", "READ-st")
+    )
+    run = imported(
+        tmp_path, [title, f"#[Histogram log format version {said}]", LEGEND, interval(0, 1, PAYLOAD, tag=tag)]
+    )
+    assert (run.tool, run.operation_count) == (tool, sum(COUNTS.values()))
+    assert any("a version of its format that is not known" in note for note in run.notes) == is_told
+
+
+def test_tags_in_a_log_of_ycsb_are_told(tmp_path: Path) -> None:
+    lines = ["#[Logging for: READ]", LEGEND, interval(0, 1, PAYLOAD), interval(0, 1, OTHER, tag="other")]
+    run = imported(tmp_path, lines)
+    assert run.operation_count == sum(COUNTS.values())
+    assert any("have tags, which YCSB does not write" in note for note in run.notes)
+    assert not any("have tags" in note for note in imported(tmp_path, lines[:-1]).notes)

@@ -124,9 +124,9 @@ def test_a_hint_fits_the_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "what", "hint"),
     [
-        (b"\x1f\x8b\x08\x00rest", "it is compressed with gzip", "gunzip r.jtl"),
+        (b"\x1f\x8b\x08\x00rest", "it is compressed with gzip", "zcat < r.jtl > unpacked-r.jtl"),
         (b"PK\x03\x04rest", "it is a ZIP archive", "unzip r.jtl"),
-        (b"\x28\xb5\x2f\xfdrest", "it is compressed with zstd", "unzstd r.jtl"),
+        (b"\x28\xb5\x2f\xfdrest", "it is compressed with zstd", "zstdcat < r.jtl > unpacked-r.jtl"),
         (COLUMNS.encode("utf-16"), "it is text in UTF-16", "iconv -f UTF-16 -t UTF-8 r.jtl"),
         (COLUMNS.encode("utf-16-le"), "it is text in UTF-16", "iconv -f UTF-16LE -t UTF-8 r.jtl"),
         (COLUMNS.encode("utf-16-be"), "it is text in UTF-16", "iconv -f UTF-16BE -t UTF-8 r.jtl"),
@@ -138,6 +138,74 @@ def test_packed_files_and_other_encodings_are_named(content: bytes, what: str, h
     with pytest.raises(UsageError, match=what) as raised:
         import_files([path])
     assert hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("run 1.jtl.gz", "zcat < 'run 1.jtl.gz' > 'run 1.jtl'"),
+        ("-x.jtl", "zcat < -x.jtl > unpacked--x.jtl"),
+        ("run.READ.hdr", "zcat < run.READ.hdr > unpacked-run.READ.hdr"),
+    ],
+)
+def test_what_unpacks_a_file_does_so_whatever_its_name_is(name: str, hint: str, tmp_path: Path) -> None:
+    """gunzip refuses a file that isn't named .gz. The name tells the operation of a histogram log."""
+    path = tmp_path / name
+    path.write_bytes(b"\x1f\x8b\x08\x00rest")
+    with pytest.raises(UsageError) as raised:
+        import_files([path])
+    assert raised.value.hint == f"unpack it first: {hint}"
+
+
+BLANK = ["", "  ", ",,,,", "\t", " ; ; "]
+
+
+@pytest.mark.parametrize("blank", [[""], BLANK], ids=["one", "several"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "marked"])
+def test_blank_lines_before_the_header_are_passed_over(blank: list[str], end: str, mark: str, tmp_path: Path) -> None:
+    good = f"{START_MS},5,a,true"
+    path = tmp_path / "r.jtl"
+
+    def written(*lines: str) -> Path:
+        path.write_bytes((mark + end.join([*blank, "timeStamp,elapsed,label,success", *lines, ""])).encode())
+        return path
+
+    assert import_files([written(good, good)]).operation_count == 2
+    for lines, words in (
+        ((good, f"{START_MS},x,a,true"), "elapsed can't be 'x'"),
+        ((good, "1,2"), "the row has 2 of 4 columns"),
+    ):
+        with pytest.raises(UsageError) as raised:
+            import_files([written(*lines)])
+        assert raised.value.message == f"r.jtl:{len(blank) + 3}: {words}"
+    path.write_bytes((mark + end.join([*blank, good, ""])).encode())
+    with pytest.raises(UsageError, match=f"r.jtl:{len(blank) + 1}: it looks like JMeter's results without the header"):
+        import_files([path])
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_blank_lines_before_xml_are_passed_over(mark: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "r.jtl"
+    text = '<?xml version="1.0" encoding="UTF-8"?>\n<testResults version="1.2">\n{}</testResults>\n'
+    sample = f'<sample t="5" ts="{START_MS}" lb="a" s="true"/>\n'
+    path.write_bytes(mark + b"\n \r\n" + text.format(sample).encode())
+    assert import_files([path]).operation_count == 1
+    path.write_bytes(mark + b"\n \r\n" + text.format(sample + "<sample t='1'/>").encode())
+    with pytest.raises(UsageError, match=r"r\.jtl:6: the sample has no attribute"):
+        import_files([path])
+
+
+@pytest.mark.parametrize(("header", "rows"), [(",", ";"), (";", ","), ("\t", ";"), (",", "\t"), ("|", ",")])
+def test_rows_with_another_delimiter_than_the_header_are_told(header: str, rows: str, tmp_path: Path) -> None:
+    names = header.join(["timeStamp", "elapsed", "label", "success"])
+    good, other = (each.join([str(START_MS), "5", "a", "true"]) for each in (header, rows))
+    shown = {"\t": "a tab"}
+    for lines, line in (([names, other, other], 2), ([names, good, other], 3)):
+        with pytest.raises(UsageError, match=f"r.jtl:{line}: the row has") as raised:
+            import_files([write_lines(tmp_path / "r.jtl", lines)])
+        separators = [shown.get(each, repr(each)) for each in (rows, header)]
+        assert "separated by {}, those of the header by {}".format(*separators) in str(raised.value.hint)
 
 
 def test_utf_8_of_other_alphabets_is_read(tmp_path: Path) -> None:

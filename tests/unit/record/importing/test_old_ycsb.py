@@ -47,7 +47,10 @@ def test_numbers_returned_and_steps_of_a_millisecond(unit: str, buckets: list[st
     series = read_of(run)
     assert (series.samples, series.failed, series.misses, series.timed) == (800, 10, 0, 800)
     assert (run.operation_count, run.failed_count) == (800, 10)
-    assert series.printed_percentiles_ns == {0.95: 3 * MS, 0.99: 5 * MS} and series.printed_step_ns == MS
+    counted = {0.5: 1 * MS, 0.9: 2 * MS} if buckets else {}
+    assert series.printed_percentiles_ns == {0.95: 3 * MS, 0.99: 5 * MS, **counted} and series.printed_step_ns == MS
+    assert any("counted from its buckets" in note for note in run.notes) == bool(buckets)
+    assert not any("add up" in note for note in run.notes)
     assert (series.mean_ns, series.min_ns, series.max_ns) == (1500 * US, 210 * US, 7400 * US)
     assert (series.times_from, run.times) == ("summary", [])
     assert [(each["label"], each["count"]) for each in run.errors] == [("Return=-1", 10)]
@@ -62,8 +65,55 @@ def test_the_first_release_has_whole_milliseconds_and_no_blank_behind_overall(tm
     run = imported(tmp_path, summary(lines, gap=""))
     series = read_of(run)
     assert (series.samples, series.failed, series.mean_ns, series.max_ns) == (800, 0, 1.5 * MS, 7 * MS)
-    assert series.printed_percentiles_ns == {0.95: 3 * MS, 0.99: 5 * MS}
+    assert series.printed_percentiles_ns == {0.5: 1 * MS, 0.9: 2 * MS, 0.95: 3 * MS, 0.99: 5 * MS}
     assert run.duration_ns == 4_000 * MS and run.printed.throughput_per_s == 200.0
+
+
+@pytest.mark.parametrize(
+    ("beyond", "counted"), [(0, {0.5: 1, 0.9: 2}), (80, {0.5: 1, 0.9: 2}), (90, {0.5: 1}), (700, {})]
+)
+def test_times_beyond_the_buckets_are_above_every_bucket(
+    beyond: int, counted: dict[float, int], tmp_path: Path
+) -> None:
+    """A percentile that lies there is not known."""
+    within = {0: (300, 300, 120, 80), 80: (300, 300, 120), 90: (300, 300, 110), 700: (100,)}[beyond]
+    buckets = [f"[READ], {each}, {count}" for each, count in enumerate(within)]
+    lines = ["[READ], Operations, 800", *TIMES_US, *PERCENTILES["ms"], "[READ], Return=0, 800", *buckets,
+             f"[READ], >1000, {beyond}"]  # fmt: skip
+    run = imported(tmp_path, summary(lines))
+    expected = {share: value * MS for share, value in counted.items()}
+    assert read_of(run).printed_percentiles_ns == {0.95: 3 * MS, 0.99: 5 * MS, **expected}
+    assert not any("add up" in note for note in run.notes)
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+@pytest.mark.parametrize("missing", [1, -1, 100])
+def test_buckets_that_do_not_add_up_are_told_and_left_out(unit: str, missing: int, tmp_path: Path) -> None:
+    if unit == "ms":
+        lines = [*PERCENTILES["ms"], f"[READ], 0, {800 - missing}"]
+    else:
+        lines = ["[READ], 95thPercentileLatency(us), 1001", "[READ], 99thPercentileLatency(us), 1001",
+                 f"[READ], 100, {799 - missing}.0", "[READ], 1001, 1.0"]  # fmt: skip
+    run = imported(tmp_path, summary(["[READ], Operations, 800", *TIMES_US, "[READ], Return=OK, 800", *lines]))
+    assert (run.times, len(read_of(run).printed_percentiles_ns)) == ([], 2)
+    assert any("don't add up to its operations" in note for note in run.notes)
+
+
+@pytest.mark.parametrize("blank", [" ", ""])
+def test_decimal_commas_are_read_and_told(blank: str, tmp_path: Path) -> None:
+    mean = f"[READ],{blank}AverageLatency(us),{blank}1500,25"
+    lines = ["[READ], Operations, 800", mean, *TIMES_US[1:], "[READ], Return=OK, 800"]
+    text = summary(lines).replace("Throughput(ops/sec), 200.0", f"Throughput(ops/sec),{blank}200,0")
+    run = imported(tmp_path, text)
+    assert (read_of(run).mean_ns, run.printed.throughput_per_s) == (1_500_250, 200.0)
+    assert any("decimal commas" in note for note in run.notes)
+    assert not any("decimal commas" in note for note in imported(tmp_path, summary([lines[0], *TIMES_US])).notes)
+
+
+def test_a_comma_that_may_separate_thousands_is_refused(tmp_path: Path) -> None:
+    for name in ("AverageLatency(us)", "95thPercentileLatency(us)", "Operations"):
+        with pytest.raises(UsageError, match="1,523 may be a thousand times as much"):
+            imported(tmp_path, summary(["[READ], Operations, 800", f"[READ], {name}, 1,523"]))
 
 
 def test_words_returned_are_counted_beside_the_operations(tmp_path: Path) -> None:
