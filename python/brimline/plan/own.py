@@ -6,7 +6,7 @@ from typing import Any
 from brimline.plan import data as data_plan
 from brimline.plan import model
 from brimline.plan.operations import CollectionPlan, OperationsWork, Sampled
-from brimline.plan.pacing_plan import keys_plan, pacer_plan
+from brimline.plan.pacing_plan import pacer_plan
 from brimline.spec.model import Spec
 from brimline.spec.own import KeyOf, OwnOperations, OwnWorkload, Table
 
@@ -16,9 +16,9 @@ def operations_work(spec: Spec) -> OperationsWork:
     read = spec.own_workload()
     made = OperationsWork.model_validate(
         {
-            "collections": [_collection(name, shape) for name, shape in read.shapes.items()],
+            "collections": [_collection(name, shape, read.shapes) for name, shape in read.shapes.items()],
             "tables": [_table(table) for table in read.tables],
-            "values": [{"name": name, "value": _expression(plan)} for name, plan in read.values],
+            "values": [{"name": name, "value": _expression(plan, read.shapes)} for name, plan in read.values],
             "saved": read.saved,
             "operations": _operations(spec, read),
             "loads": _loads(spec),
@@ -53,9 +53,9 @@ def _placed(collection: CollectionPlan) -> dict[str, Any]:
     return {"namespace": namespace, "data": collection.data}
 
 
-def _collection(name: str, shape: Any) -> CollectionPlan:
+def _collection(name: str, shape: Any, shapes: data_plan.Collections) -> CollectionPlan:
     return CollectionPlan(
-        name=name, database=shape.database, collection=shape.collection, data=data_plan.document_plan(shape)
+        name=name, database=shape.database, collection=shape.collection, data=data_plan.document_plan(shape, shapes)
     )
 
 
@@ -81,32 +81,25 @@ def _contents(table: Table) -> tuple[bytes, int]:
     return (b"", 0) if table.rows is None else (table.rows.content, table.rows.row_count)
 
 
-def _expression(plan: dict[str, Any]) -> dict[str, Any]:
+def _expression(plan: dict[str, Any], shapes: data_plan.Collections) -> dict[str, Any]:
     """An expression with its generators in the engine's own words."""
     if plan["kind"] == "generator":
-        return {"kind": "generator", "spec": _generator(plan["spec"])}
-    return {name: _lowered(value) for name, value in plan.items()}
+        return {"kind": "generator", "spec": _generator(plan["spec"], shapes)}
+    return {name: _lowered(value, shapes) for name, value in plan.items()}
 
 
-def _lowered(value: Any) -> Any:
+def _lowered(value: Any, shapes: data_plan.Collections) -> Any:
     if isinstance(value, dict):
-        return _expression(value) if "kind" in value else {name: _lowered(each) for name, each in value.items()}
-    return [_lowered(each) for each in value] if isinstance(value, list) else value
+        if "kind" in value:
+            return _expression(value, shapes)
+        return {name: _lowered(each, shapes) for name, each in value.items()}
+    return [_lowered(each, shapes) for each in value] if isinstance(value, list) else value
 
 
-def _generator(spec: Any) -> dict[str, Any]:
-    if not isinstance(spec, KeyOf):
-        return data_plan.value_plan(spec)
-    data = spec.data
-    return {
-        "kind": "key_of",
-        "record_count": data.records,
-        "insert_start": data.insert_start,
-        "key_prefix": data.key_prefix,
-        "insert_order": data.insert_order,
-        "zero_padding": data.zero_padding,
-        "keys": keys_plan(spec.keys).model_dump(mode="json"),
-    }
+def _generator(spec: Any, shapes: data_plan.Collections) -> dict[str, Any]:
+    if isinstance(spec, KeyOf):
+        return data_plan.key_of_plan(spec.data, spec.keys)
+    return data_plan.value_plan(spec, shapes)
 
 
 def _operations(spec: Spec, read: OwnWorkload) -> list[dict[str, Any]]:
@@ -116,7 +109,7 @@ def _operations(spec: Spec, read: OwnWorkload) -> list[dict[str, Any]]:
         {
             "name": name,
             "weight": 1.0 if name == main else shares[name] / total if total else 0.0,
-            "steps": [{**step, "body": _expression(step["body"])} for step in steps],
+            "steps": [{**step, "body": _expression(step["body"], read.shapes)} for step in steps],
         }
         for name, steps in read.steps.items()
     ]

@@ -229,7 +229,7 @@ def _plan(
         seed=spec.seed,
         target=target,
         namespace=model.Namespace(database=spec.data.database, collection=spec.data.collection),
-        data=document_plan(spec.data),
+        data=document_plan(spec.data, spec.shapes),
         work=work,
         pacer=pacer,
         connections=connections,

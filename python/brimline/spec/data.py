@@ -1,34 +1,23 @@
-"""Owns the part of a spec that says what the data looks like and which records operations take."""
+"""Owns the part of a spec that says what the data looks like."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    Discriminator,
-    Field,
-    SerializerFunctionWrapHandler,
-    Tag,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Discriminator, SerializerFunctionWrapHandler, Tag, model_serializer, model_validator
 
-from brimline.spec.base import Part, kind_only
+from brimline.spec.base import Part
 from brimline.spec.fields import (
     BatchSize,
     CollectionName,
     DatabaseName,
     FieldCount,
     FieldNamePrefix,
-    Fraction,
     KeyPrefix,
-    Percentile,
-    PositiveFraction,
     RecordCount,
     RecordNumber,
-    Theta,
     ZeroPadding,
 )
-from brimline.spec.generators import Template, fields_bytes_max
+from brimline.spec.generator_sizes import fields_bytes_max
+from brimline.spec.generators import Template, named_collections
 from brimline.spec.lengths import ConstantLength, Length, longest
 from brimline.spec.readers import DOCUMENT_BYTES_MAX, MESSAGE_BYTES_MAX
 
@@ -51,6 +40,9 @@ class DataSpec(Part):
 
     `fields` is a number, then they are YCSB's, bytes of `field_length`; or a template, a generator for each field.
     """
+
+    has_others: ClassVar[bool] = False
+    """Whether there are other collections, whose keys fields may have."""
 
     records: RecordCount
     """Number of documents."""
@@ -128,6 +120,13 @@ class DataSpec(Part):
         return self
 
     @model_validator(mode="after")
+    def _check_named_collections(self) -> Self:
+        for path, name in named_collections(self.template or {}) if not self.has_others else ():
+            where = ".".join(map(str, ("data.fields", *path)))
+            raise ValueError(f"{where} has keys of {name}, but data is the only collection; write both as collections")
+        return self
+
+    @model_validator(mode="after")
     def _check_derived_values(self) -> Self:
         if self.values == "random":
             return self
@@ -157,58 +156,3 @@ class DataSpec(Part):
                 f"{count} documents per command reach {size} bytes, more than a message's {MESSAGE_BYTES_MAX}; "
                 f"at most {MESSAGE_BYTES_MAX // self.document_bytes_max} such documents fit"
             )
-
-
-class UniformKeys(Part):
-    """Every record equally often."""
-
-    kind: Literal["uniform"] = "uniform"
-
-
-class SequentialKeys(Part):
-    """One record after the other, over and over."""
-
-    kind: Literal["sequential"] = "sequential"
-
-
-class ZipfianKeys(Part):
-    """The k-th most popular record in proportion to k^-theta."""
-
-    kind: Literal["zipfian"] = "zipfian"
-    theta: Theta = 0.99
-    """How uneven the popularity is; 0 is even."""
-
-
-class LatestKeys(Part):
-    """The k-th newest record in proportion to k^-theta."""
-
-    kind: Literal["latest"] = "latest"
-    theta: Theta = 0.99
-    """How uneven the popularity is; 0 is even."""
-
-
-class HotspotKeys(Part):
-    """A hot part of the records takes a part of the operations."""
-
-    kind: Literal["hotspot"] = "hotspot"
-    data_fraction: PositiveFraction = 0.2
-    """Part of the records that is hot."""
-    operation_fraction: Fraction = 0.8
-    """Part of the operations that goes to the hot records."""
-
-
-class ExponentialKeys(Part):
-    """`percentile` percent of the operations go to the first `fraction` of the records."""
-
-    kind: Literal["exponential"] = "exponential"
-    percentile: Percentile = 95.0
-    """Percent of the operations that go to the first records."""
-    fraction: PositiveFraction = 0.8571428571
-    """Part of the records that counts as the first ones."""
-
-
-Keys = Annotated[
-    UniformKeys | SequentialKeys | ZipfianKeys | LatestKeys | HotspotKeys | ExponentialKeys,
-    Field(discriminator="kind"),
-    BeforeValidator(kind_only, json_schema_input_type=str | dict[str, object]),
-]

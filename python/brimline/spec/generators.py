@@ -4,28 +4,29 @@ Bounds are included. Values of `sequence` and `clock` follow from the record's n
 are random, a function of (seed, record).
 """
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from brimline import units
 from brimline.spec import readers
 from brimline.spec.base import Part, kind_only
-from brimline.spec.fields import Fraction
-from brimline.spec.lengths import ConstantLength, Length, longest
+from brimline.spec.fields import CollectionName, Fraction
+from brimline.spec.keys import Keys, ZipfianKeys
+from brimline.spec.lengths import ConstantLength, Length
 from brimline.spec.scalars import (
     ALPHABETS,
-    Scalar,
-    characters,
     date_text,
     read_alphabet,
+    read_corner,
     read_date,
     read_scalar,
     read_weighted,
     weighted_value,
 )
 
-_NUMBER_TEXT_BYTES_MAX = 350
+_WORLD: Final = ((-180.0, -90.0), (180.0, 90.0))
 
 
 def _whole(minimum: int, maximum: int) -> tuple[BeforeValidator, WithJsonSchema]:
@@ -39,6 +40,26 @@ def _text_schema(description: str) -> WithJsonSchema:
 
 Int32 = Annotated[int, *_whole(-(2**31), 2**31 - 1)]
 Int64 = Annotated[int, *_whole(-(2**63), 2**63 - 1)]
+FakeKind = Literal[
+    "name",
+    "first_name",
+    "last_name",
+    "user_name",
+    "email",
+    "phone",
+    "job",
+    "company",
+    "industry",
+    "country",
+    "state",
+    "city",
+    "street",
+    "postcode",
+    "address",
+    "word",
+    "sentence",
+    "paragraph",
+]
 Decimals = Annotated[int, *_whole(0, 15)]
 Double = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
 UnixMs = Annotated[
@@ -52,6 +73,12 @@ Every = Annotated[
 ]
 Alphabet = Annotated[
     str, BeforeValidator(read_alphabet), _text_schema(f"{', '.join(ALPHABETS)}, or the characters themselves")
+]
+Corner = Annotated[
+    tuple[Double, Double],
+    Field(strict=False),
+    BeforeValidator(read_corner),
+    WithJsonSchema({"type": "array", "items": {"type": "number"}, "description": "longitude and latitude in degrees"}),
 ]
 ScalarValue = Annotated[Any, BeforeValidator(read_scalar)]
 WeightedValues = Annotated[Any, BeforeValidator(read_weighted), PlainSerializer(weighted_value)]
@@ -194,6 +221,62 @@ class TextValue(Part):
     """What is put together, in order. Text stands for itself."""
 
 
+class KeyOfValue(Part):
+    """The key of a record of another collection: `{key_of: customers}`, each as popular as a law says."""
+
+    kind: Literal["key_of"] = "key_of"
+    of: CollectionName
+    """The collection, by its name among `collections`."""
+    keys: Keys = ZipfianKeys()
+    """Which of its records are the popular ones; not `latest`, which follows the inserts of a run."""
+
+    @model_validator(mode="after")
+    def _check_law(self) -> Self:
+        if self.keys.kind == "latest":
+            raise ValueError(
+                "latest is about records that a run inserts, which data has none of; write {kind: zipfian}"
+            )
+        return self
+
+
+class FakeValue(Part):
+    """A text as people have them: a name, an address, a sentence."""
+
+    kind: Literal["fake"] = "fake"
+    what: FakeKind
+    """What it is."""
+    language: Literal["en", "zh"] = "en"
+    """English or Chinese."""
+
+
+class PointValue(Part):
+    """A GeoJSON point, evenly spread between two corners: `{type: Point, coordinates: [longitude, latitude]}`."""
+
+    kind: Literal["point"] = "point"
+    min: Corner = _WORLD[0]
+    """The south-western corner: longitude and latitude in degrees."""
+    max: Corner = _WORLD[1]
+    """The north-eastern corner."""
+
+    @model_validator(mode="after")
+    def _check_corners(self) -> Self:
+        if self.min[0] > self.max[0] or self.min[1] > self.max[1]:
+            raise ValueError("min is the south-western corner and max the north-eastern one; exchange what is larger")
+        return self
+
+
+class UuidValue(Part):
+    """A random UUID, version 4."""
+
+    kind: Literal["uuid"] = "uuid"
+
+
+class ObjectIdValue(Part):
+    """An object id of random bytes."""
+
+    kind: Literal["object_id"] = "object_id"
+
+
 class DocumentValue(Part):
     """A document."""
 
@@ -217,6 +300,17 @@ def _plain_part(value: object) -> object:
     return {"kind": "constant", "value": value} if isinstance(value, str) else value
 
 
+def _key_of_first(value: object) -> object:
+    """`{key_of: customers}` is short for `{kind: key_of, of: customers}`."""
+    if isinstance(value, dict) and "key_of" in value and "kind" not in value:
+        return {
+            "kind": "key_of",
+            "of": value["key_of"],
+            **{name: each for name, each in value.items() if name != "key_of"},
+        }
+    return value
+
+
 def _check_names(value: object) -> object:
     if not isinstance(value, dict):
         return value
@@ -237,8 +331,11 @@ TextPart = Annotated[
     | DoubleValue
     | BooleanValue
     | StringValue
+    | KeyOfValue
+    | FakeValue
     | TextValue,
     Field(discriminator="kind"),
+    BeforeValidator(_key_of_first),
     BeforeValidator(_plain_part, json_schema_input_type=str | dict[str, object]),
 ]
 Value = Annotated[
@@ -254,9 +351,15 @@ Value = Annotated[
     | TextValue
     | ConstantValue
     | ChoiceValue
+    | KeyOfValue
+    | FakeValue
+    | PointValue
+    | UuidValue
+    | ObjectIdValue
     | DocumentValue
     | ArrayValue,
     Field(discriminator="kind"),
+    BeforeValidator(_key_of_first),
     BeforeValidator(kind_only, json_schema_input_type=str | dict[str, object]),
 ]
 Template = Annotated[dict[str, Value], BeforeValidator(_check_names)]
@@ -266,52 +369,20 @@ DocumentValue.model_rebuild()
 ArrayValue.model_rebuild()
 
 
-def fields_bytes_max(fields: dict[str, Any]) -> int:
-    """Upper bound of the bytes of a document with these fields."""
-    return 5 + sum(2 + len(name.encode()) + _bytes_max(value) for name, value in fields.items())
-
-
-def _bytes_max(value: Any) -> int:
-    """Upper bound of the bytes of a value, without its type and name."""
+def named_collections(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The collections whose keys a generator has, or the fields of a template: the path within, and the name."""
+    parts: Iterable[tuple[str | int, Any]] = ()
     match value:
-        case IntValue():
-            return 4
-        case BooleanValue():
-            return 1
-        case StringValue() | TextValue():
-            return 5 + _text_bytes_max(value)
-        case BinaryValue():
-            return 5 + longest(value.length)
-        case ConstantValue():
-            return _scalar_bytes(value.value)
-        case ChoiceValue():
-            return max(_scalar_bytes(choice) for choice, _ in value.of)
-        case DocumentValue():
-            return fields_bytes_max(value.fields)
-        case ArrayValue():
-            count = longest(value.length)
-            return 5 + count * (2 + len(str(count)) + _bytes_max(value.of))
-        case _:
-            return 8
-
-
-def _text_bytes_max(value: Any) -> int:
-    match value:
-        case StringValue():
-            return longest(value.length) * max(len(each.encode()) for each in characters(value.alphabet))
+        case KeyOfValue():
+            yield (), value.of
         case TextValue():
-            return sum(_text_bytes_max(part) for part in value.parts)
-        case ConstantValue():
-            return _scalar_text_bytes(value.value)
-        case ChoiceValue():
-            return max(_scalar_text_bytes(choice) for choice, _ in value.of)
-        case _:
-            return _NUMBER_TEXT_BYTES_MAX
-
-
-def _scalar_bytes(value: Scalar) -> int:
-    return 5 + len(value.encode()) if isinstance(value, str) else 8
-
-
-def _scalar_text_bytes(value: Scalar) -> int:
-    return len(value.encode()) if isinstance(value, str) else _NUMBER_TEXT_BYTES_MAX
+            parts = (("parts", dict(enumerate(value.parts))),)
+        case DocumentValue():
+            parts = (("fields", value.fields),)
+        case ArrayValue():
+            parts = (("of", value.of),)
+        case dict():
+            parts = value.items()
+    for name, part in parts:
+        for path, collection in named_collections(part):
+            yield (name, *path), collection

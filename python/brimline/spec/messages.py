@@ -121,6 +121,9 @@ def _path_in(values: Mapping[str, Any], details: ErrorDetails) -> Path:
         elif value.get("kind") == part and loc[number : number + 1] == (part,):
             # The branch before a key of the same name: `stages` of `kind: stages`.
             continue
+        elif "kind" not in value and isinstance(value.get("key_of"), str) and part in ("key_of", "of"):
+            # The branch of the short form `{key_of: customers}`, and what the long one calls its value.
+            path += ["key_of"] if part == "of" else []
         elif part in value:
             path.append(part)
             value = value[part]

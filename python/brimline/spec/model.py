@@ -19,9 +19,10 @@ from pydantic_core import InitErrorDetails
 from brimline import units
 from brimline.spec import fields
 from brimline.spec.base import Part
-from brimline.spec.data import DataSpec, Keys, ZipfianKeys
+from brimline.spec.data import DataSpec
 from brimline.spec.document import Path
 from brimline.spec.inserting import InsertRetriesSpec
+from brimline.spec.keys import Keys, ZipfianKeys
 from brimline.spec.lengths import ScanLength, UniformLength, shortest
 from brimline.spec.load_models import ClosedLoad, Load, TlrLoad, operations_offered, profile_length_ns
 from brimline.spec.own import CollectionSpec, OwnOperations, OwnWorkload, Rows, read_workload
@@ -251,14 +252,15 @@ class Spec(Part):
 
     @property
     def shapes(self) -> dict[str, CollectionSpec]:
-        """The collections with a shape, in order, by name; what `data` says counts for the first."""
+        """The collections with a shape, in order, by name; what `data` says counts for its own, or the first."""
         shapes = {name: each for name, each in (self.collections or {}).items() if isinstance(each, CollectionSpec)}
         database = self.database or DATABASE_DEFAULT
         made = {name: each.placed(database, name) for name, each in shapes.items()}
-        first = next(iter(made), None)
-        if first is not None:
+        # A plan that is about one collection has its data there.
+        own = self.data.collection if self.data.collection in made else next(iter(made), None)
+        if own is not None:
             values = {name: getattr(self.data, name) for name in DataSpec.model_fields}
-            made[first] = made[first].model_copy(update=values)
+            made[own] = made[own].model_copy(update=values)
         return made
 
     def own_workload(self) -> OwnWorkload:

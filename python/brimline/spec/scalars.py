@@ -86,6 +86,23 @@ def date_text(unix_ms: int) -> str:
     return (_EPOCH + unix_ms * _MS).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def read_corner(value: object) -> object:
+    """Reads longitude and latitude."""
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_is_number, value)):
+        raise ValueError(f"must be longitude and latitude, such as [114.3, 30.6], not {readers.shown(value)}")
+    longitude, latitude = value
+    if not (-180 <= longitude <= 180 and -90 <= latitude <= 90):
+        raise ValueError(
+            f"must be a longitude of -180 to 180 and a latitude of -90 to 90, but is [{longitude:g}, {latitude:g}]; "
+            "the longitude stands first"
+        )
+    return (float(longitude), float(latitude))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def read_alphabet(value: object) -> str:
     """Reads a name of `ALPHABETS`, or the characters themselves."""
     text = readers.text(lambda _: None)(value)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brimline.spec import LoadedSpec, Spec, load_spec, shipped_workloads, spec_schema
-from brimline.spec.data import HotspotKeys, LatestKeys, ZipfianKeys
+from brimline.spec.keys import HotspotKeys, LatestKeys, ZipfianKeys
 from brimline.spec.lengths import ConstantLength, HistogramLength, UniformLength
 from brimline.spec.load_models import ConstantLoad
 from brimline.spec.target import WriteConcernSpec

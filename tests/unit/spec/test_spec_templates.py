@@ -7,7 +7,7 @@ import pytest
 
 from brimline import _native
 from brimline.errors import SpecError
-from brimline.plan import NullTarget, explain, load_plan, resolve
+from brimline.plan import NullTarget, collection_plan, explain, load_plan, load_plans, resolve
 from brimline.plan.rows import sample_row_bytes
 from brimline.spec import Spec, load_spec, shipped_workloads
 from brimline.spec.document import dump_document
@@ -63,6 +63,106 @@ def test_a_document_has_what_its_template_says() -> None:
     assert all(set(item) == {"sku", "quantity", "price"} and 1 <= item["quantity"] <= 9 for item in first["items"])
 
 
+RICH = """
+collections:
+  customers:
+    records: 50
+    key_prefix: c
+    fields:
+      name: {kind: fake, what: name, language: zh}
+      city: {kind: fake, what: city}
+      at: {kind: point, min: [113.5, 29.9], max: [115.1, 31.4]}
+      number: uuid
+      id: object_id
+  orders:
+    records: 10
+    fields:
+      customer: {key_of: customers, keys: {kind: zipfian, theta: 0.9}}
+      others: {kind: array, length: 3, of: {kind: document, fields: {c: {kind: key_of, of: customers, keys: uniform}}}}
+      text: {kind: text, parts: [for-, {key_of: customers}, /, {kind: fake, what: word}]}
+operations:
+  find: {share: 1, find: {collection: orders, filter: {customer: $customer}}}
+values: {customer: {key_of: customers}, other: {kind: key_of, of: customers, keys: hotspot}}
+"""
+
+
+def rich(directory: Path, text: str = RICH) -> Spec:
+    path = directory / "rich.yaml"
+    path.write_text(text, "utf-8")
+    return load_spec(path).spec
+
+
+def test_fields_have_keys_of_other_collections_and_texts_of_people(tmp_path: Path) -> None:
+    shop = rich(tmp_path)
+    customers, orders = load_plans(shop, target=NullTarget())
+    keys = {bson.decode(each)["_id"] for each in _native.generate_documents(customers.canonical_json(), 0, 50)}
+    order = bson.decode(_native.generate_documents(orders.canonical_json(), 0, 1)[0])
+    assert order["customer"] in keys
+    assert all(item["c"] in keys for item in order["others"])
+    assert order["text"].removeprefix("for-").partition("/")[0] in keys
+    customer = bson.decode(_native.generate_documents(customers.canonical_json(), 0, 1)[0])
+    assert all(ord(character) > 0x3000 for character in customer["name"])
+    assert customer["city"].isascii()
+    assert customer["at"]["type"] == "Point"
+    longitude, latitude = customer["at"]["coordinates"]
+    assert 113.5 <= longitude <= 115.1
+    assert 29.9 <= latitude <= 31.4
+    assert customer["number"].as_uuid().version == 4
+    assert isinstance(customer["id"], bson.ObjectId)
+
+
+def test_documents_of_people_are_no_larger_than_the_spec_says(tmp_path: Path) -> None:
+    shop = rich(tmp_path)
+    for plan, shape in zip(load_plans(shop, target=NullTarget()), shop.shapes.values(), strict=True):
+        largest = max(map(len, _native.generate_documents(plan.canonical_json(), 0, 500)))
+        assert largest <= shape.document_bytes_max
+
+
+def test_the_workload_resolves_the_same_collections_as_the_load(tmp_path: Path) -> None:
+    shop = rich(tmp_path)
+    _, orders = load_plans(shop, target=NullTarget())
+    plan = resolve(shop, target=NullTarget())
+    assert collection_plan(plan, 1).data == orders.data
+    assert '"keys":{"kind":"zipfian","theta":0.9},"kind":"key_of","record_count":50' in orders.canonical_json()
+
+
+def test_rich_templates_are_written_back_as_they_read(tmp_path: Path) -> None:
+    shop = rich(tmp_path)
+    assert rich(tmp_path, dump_document(shop.to_document())).shapes == shop.shapes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "hint"),
+    [
+        (
+            "key_of: customers, keys: {kind: z",
+            "key_of: custmers, keys: {kind: z",
+            'customer.key_of: "custmers" is',
+            "did",
+        ),
+        ("{kind: zipfian, theta: 0.9}", "latest", "orders.fields.customer: latest is about records", "write {kind"),
+        ("0.9}", "0.9}, x: 1", "orders.fields.customer.x: unknown key", "known keys"),
+        ("0.9}", "99}", "orders.fields.customer.keys.theta: must be in 0 to 10, but is 99", None),
+        ("of: customers, keys: uniform", "of: nobody", 'others.of.fields.c.of: "nobody" is none', "known: customers"),
+        ("of: customers, keys: hotspot", "of: nobody", 'values.other.of: "nobody" is none', "known: customers"),
+        ("[113.5, 29.9]", "[29.9, 113.5]", "at.min: must be a longitude of -180 to 180", "the longitude stands first"),
+        ("[113.5, 29.9]", "[120, 29.9]", "customers.fields.at: min is the south-western corner", "exchange"),
+        ("[113.5, 29.9]", "wuhan", 'at.min: must be longitude and latitude, such as [114.3, 30.6], not "wuhan"', None),
+        ("what: city", "what: citty", 'city.what: "citty" is no known value', 'did you mean "city"'),
+        ("language: zh", "language: de", 'name.language: "de" is no known value', "en, zh"),
+    ],
+)
+def test_what_can_t_be_of_people_is_refused_where_it_stands(
+    old: str, new: str, message: str, hint: str | None, tmp_path: Path
+) -> None:
+    assert RICH.count(old) == 1 or old == "0.9}"
+    with pytest.raises(SpecError) as caught:
+        rich(tmp_path, RICH.replace(old, new))
+    assert message in caught.value.message
+    assert caught.value.line == 1 + RICH[: RICH.index(old)].count("\n")
+    assert hint is None or hint in (caught.value.hint or "")
+
+
 def test_plans_of_ycsbs_fields_say_nothing_of_templates() -> None:
     """So that such a plan is the same text, and has the same hash, as before there were templates."""
     assert "template" not in resolve(load_spec("ycsb-a").spec, target=NullTarget()).canonical_json()
@@ -97,6 +197,7 @@ def test_a_plan_names_its_fields_in_prose(tmp_path: Path) -> None:
             "documents reach 20011052 bytes, more than MongoDB's 16777216",
             "make fields fewer or shorter",
         ),
+        ("{a: {key_of: users}}", "data.fields.a has keys of users, but data is the only collection", "as collections"),
         ("{a: int}, field_length: 9", "data.field_length has no effect", "leave field_length out"),
     ],
 )

@@ -8,15 +8,8 @@ from hypothesis import strategies as st
 
 from brimline.errors import SpecError
 from brimline.spec import Spec, load_spec
-from brimline.spec.data import (
-    ExponentialKeys,
-    HotspotKeys,
-    LatestKeys,
-    SequentialKeys,
-    UniformKeys,
-    ZipfianKeys,
-)
 from brimline.spec.inserting import InsertRetriesSpec
+from brimline.spec.keys import ExponentialKeys, HotspotKeys, LatestKeys, SequentialKeys, UniformKeys, ZipfianKeys
 from brimline.spec.lengths import ConstantLength, HistogramLength, UniformLength, ZipfianLength
 from brimline.spec.load import load_ycsb
 from brimline.spec.load_models import ClosedLoad, ConstantLoad

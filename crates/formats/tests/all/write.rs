@@ -27,6 +27,10 @@ fn cells_are_mongoexport_s() {
     assert_eq!(text(|out| csv::append_date_time(1_700_000_000_000, out)), "2023-11-14T22:13:20.000Z");
     assert_eq!(text(|out| csv::append_date_time(i64::MAX, out)), "9223372036854775807");
     assert_eq!(text(|out| csv::append_base64(b"\x00\xff?", out)), "AP8/");
+    assert_eq!(
+        text(|out| csv::append_object_id(*b"\x5a\x93012345678\xff", out)),
+        "ObjectId(5a93303132333435363738ff)"
+    );
 }
 
 #[test]

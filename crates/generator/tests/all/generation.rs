@@ -131,6 +131,32 @@ fn headers_may_have_types_or_be_left_out() {
     assert!(fs::read_to_string(&scratch.0).unwrap().starts_with("row0,1,"));
 }
 
+/// Of a point the parts are columns, as of any document.
+#[test]
+fn points_and_ids_are_cells_as_mongoexport_writes_them() {
+    let scratch = Scratch::new("cells");
+    let fields = vec![
+        field("at", ValueSpec::Point { min: [1.0, 2.0], max: [1.0, 2.0] }),
+        field("uuid", ValueSpec::Uuid),
+        field("id", ValueSpec::ObjectId),
+    ];
+    let data = DocumentSpec { field_count: 3, template: Some(fields), ..data() };
+    run(&Job { data: data.clone(), ..job(Format::Csv { header: Header::Types }, rows(1), &scratch.0) });
+    let text = fs::read_to_string(&scratch.0).unwrap();
+    let (header, row) = text.trim_end().split_once('\n').unwrap();
+    assert_eq!(header, "_id.string(),at.type.string(),at.coordinates.auto(),uuid.binary(base64),id.string()");
+    let (head, ids) = row.split_at(row.find("]\",").unwrap() + 3);
+    assert_eq!(head, "row0,Point,\"[1.0,2.0]\",");
+    let (uuid, id) = ids.split_once(',').unwrap();
+    assert!(uuid.len() == 24 && uuid.ends_with("=="), "{uuid}");
+    assert!(id.starts_with("ObjectId(") && id.len() == 34, "{id}");
+    run(&Job { data, ..job(Format::Json { canonical: false }, rows(1), &scratch.0) });
+    let line: serde_json::Value = serde_json::from_slice(&fs::read(&scratch.0).unwrap()).unwrap();
+    assert_eq!(line["at"], serde_json::json!({"type": "Point", "coordinates": [1.0, 2.0]}));
+    assert_eq!(line["uuid"]["$binary"], serde_json::json!({"base64": uuid, "subType": "04"}));
+    assert_eq!(format!("ObjectId({})", line["id"]["$oid"].as_str().unwrap()), id);
+}
+
 /// To the row: one more would be too large, and what is there is what a longer output begins with.
 #[test]
 fn a_size_is_met_to_the_row() {

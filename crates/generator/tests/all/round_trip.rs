@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use brimline_datagen::{
-    DocumentSpec, Documents, FieldSpec, InsertOrder, LengthSpec, Scalar, ValueSpec, Values,
+    ChooserSpec, DocumentSpec, Documents, FakeKind, FieldSpec, InsertOrder, Language, LengthSpec, Scalar,
+    ValueSpec, Values,
 };
 use brimline_formats::{Columns, Documents as Converted, FormatOptions, ParseGrace, open};
 use brimline_generator::{Ended, Format, Generation, Header, Job, Limit};
@@ -24,7 +25,7 @@ fn field(name: &str, value: ValueSpec) -> FieldSpec {
 }
 
 /// Every kind of value that a cell can hold, with characters that have to be quoted or escaped.
-fn data(more: Option<FieldSpec>) -> DocumentSpec {
+fn data(more: Vec<FieldSpec>) -> DocumentSpec {
     let text = |text: &str| Scalar::Text(text.into());
     let awkward = ["plain", "a,b", "say \"so\"", "two\nlines", " space ", "订单", "null", "12", ""];
     let mut fields = vec![
@@ -52,6 +53,19 @@ fn data(more: Option<FieldSpec>) -> DocumentSpec {
                 ],
             },
         ),
+        field(
+            "key",
+            ValueSpec::KeyOf {
+                record_count: 100,
+                insert_start: 0,
+                key_prefix: "c,".into(),
+                insert_order: InsertOrder::Hashed,
+                zero_padding: 1,
+                keys: ChooserSpec::Zipfian { theta: 0.99 },
+            },
+        ),
+        field("address", ValueSpec::Fake { what: FakeKind::Address, language: Language::En }),
+        field("person", ValueSpec::Fake { what: FakeKind::Name, language: Language::Zh }),
         field("last", ValueSpec::Sequence { start: 0, step: 1 }),
     ];
     fields.extend(more);
@@ -69,9 +83,18 @@ fn data(more: Option<FieldSpec>) -> DocumentSpec {
     }
 }
 
-fn array() -> FieldSpec {
+/// What JSON and BSON hold, and cells only as text.
+fn more() -> Vec<FieldSpec> {
     let items = ValueSpec::Document { fields: vec![field("sku", ValueSpec::Long { min: 0, max: 9 })] };
-    field("items", ValueSpec::Array { length: LengthSpec::Uniform { min: 0, max: 3 }, of: Box::new(items) })
+    vec![
+        field(
+            "items",
+            ValueSpec::Array { length: LengthSpec::Uniform { min: 0, max: 3 }, of: Box::new(items) },
+        ),
+        field("at", ValueSpec::Point { min: [-180.0, -90.0], max: [180.0, 90.0] }),
+        field("uuid", ValueSpec::Uuid),
+        field("id", ValueSpec::ObjectId),
+    ]
 }
 
 fn expected(data: &DocumentSpec) -> Vec<u8> {
@@ -131,16 +154,16 @@ fn csv_with_types_is_read_as_the_documents() {
         columns_have_types: true,
         ..options(brimline_formats::Format::Csv)
     };
-    check("csv", Format::Csv { header: Header::Types }, &data(None), &reading);
+    check("csv", Format::Csv { header: Header::Types }, &data(Vec::new()), &reading);
 }
 
 #[test]
 fn canonical_json_is_read_as_the_documents() {
     let reading = options(brimline_formats::Format::Json);
-    check("json", Format::Json { canonical: true }, &data(Some(array())), &reading);
+    check("json", Format::Json { canonical: true }, &data(more()), &reading);
 }
 
 #[test]
 fn a_dump_is_read_as_the_documents() {
-    check("bson", Format::Bson {}, &data(Some(array())), &options(brimline_formats::Format::Bson));
+    check("bson", Format::Bson {}, &data(more()), &options(brimline_formats::Format::Bson));
 }

@@ -43,7 +43,7 @@ from brimline.record.files import read_json_if_there, replace_json
 from brimline.servers import Deployment, control_client, page_cache
 from brimline.servers.deployment import Client
 from brimline.spec import Spec
-from brimline.spec.data import UniformKeys
+from brimline.spec.keys import UniformKeys
 from brimline.spec.load_models import ClosedLoad
 from brimline.spec.model import OperationsSpec
 from brimline.units import NS_PER_S, count_text, format_duration, format_percentage

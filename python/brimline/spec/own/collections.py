@@ -1,6 +1,6 @@
 """Owns the collections of a person's own workload: their shape, their indexes, and how they are created."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -143,6 +143,8 @@ class OwnIndex(Part):
 
 class CollectionSpec(DataSpec):
     """A collection with a shape: its records, indexes and options. Database and name are said elsewhere."""
+
+    has_others: ClassVar[bool] = True
 
     database: fields.DatabaseName = Field(default=DATABASE_DEFAULT, exclude=True)
     """That of the workload."""

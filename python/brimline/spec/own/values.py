@@ -11,8 +11,9 @@ from pydantic_core import InitErrorDetails
 
 from brimline import units
 from brimline.spec import fields, generators
-from brimline.spec.data import DataSpec, Keys, ZipfianKeys
+from brimline.spec.data import DataSpec
 from brimline.spec.document import Path, dotted
+from brimline.spec.keys import Keys, ZipfianKeys
 from brimline.spec.own.expressions import BUILT_IN, Scope, described, read_expression
 from brimline.spec.own.keys import check_keys, choice, mapping
 from brimline.spec.own.nodes import Node, array, constant, constant_value, document
@@ -115,6 +116,11 @@ class Forms:
             raise Problem(path, f"{shown(name)} is existing, so that its keys aren't known", hint)
         return list(self.shapes).index(name)
 
+    def check_collections(self, made: Any, path: Path) -> None:
+        """Looks whether the collections exist whose keys a generator has, or a template's fields."""
+        for within, name in generators.named_collections(made):
+            self.shape(name, (*path, *within, "of"))
+
     def database(self, name: Any, path: Path) -> str:
         """The database of a collection of the workload."""
         if not isinstance(name, str) or name not in self.databases:
@@ -144,6 +150,7 @@ def _again(details: Any, path: Path) -> InitErrorDetails:
 
 def _generator(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:  # noqa: ARG001
     made = validated(_GENERATOR, value, path)
+    forms.check_collections(made, path)
     return Node({"kind": "generator", "spec": made}, _generated_type(made))
 
 

@@ -47,6 +47,8 @@ def read_workload(
     Raises Problem, and pydantic.ValidationError for generators and key laws.
     """
     forms = Forms(shapes, databases, directory, files)
+    for name, shape in shapes.items():
+        forms.check_collections(shape.template or {}, ("collections", name, "fields"))
     saved_by = _saved_by(operations)
     places = itertools.count()
     named = read_named(values, forms, saved_by, places)
