@@ -16,7 +16,7 @@ from pymongo.errors import AutoReconnect
 from brimline.dataset import collection as made
 from brimline.errors import RecordError, TargetError
 from brimline.execution import import_data as importing
-from brimline.execution import restoring
+from brimline.execution import kept_data
 from brimline.record import RecordWriter
 from brimline.servers import Deployment
 from brimline.servers.bundled import free_port
@@ -131,7 +131,7 @@ def test_what_a_lost_server_may_hold_is_said(
         raise TargetError("the server doesn't answer")
         yield
 
-    monkeypatch.setattr(restoring, "database_of", gone)
+    monkeypatch.setattr(kept_data, "database_of", gone)
     outcome = here.run(*SHORT, *RECORDS, "--uri", uri, *talk)
     assert outcome.exit_code in (0, 4)
     assert "may hold documents that the run inserted (the server doesn't answer)" in outcome.stderr

@@ -1,7 +1,7 @@
 """Owns the verb `ab`: two workloads in turns on one server, and what differs between them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
 
@@ -100,17 +100,18 @@ def ab_loaded(
     with workplace(a, options, resume=resume) as place_a:
         place_b = place_a.beside(b)
         plan_a, plan_b = _plan(place_a), _plan(place_b)
-        if _collide(plan_a, plan_b):
+        if _collide(place_a, place_b):
             place_b = _moved(place_b)
             plan_b = _plan(place_b)
-            options.progress.note(f"the data differs, so that of B goes into {plan_b.namespace.collection}")
+            there = plan_b.namespace.database if place_b.spec.is_own else plan_b.namespace.collection
+            options.progress.note(f"the data differs, so that of B goes into {there}")
         plan_hash = f"{plan_a.hash8()}-{plan_b.hash8()}"
         if resume is not None:
             require_same(read_experiment(resume), plan_hash=plan_hash, environment=place_a.context.environment)
         for plan in (plan_a, plan_b):
             allow_descriptors(plan)
         for place in (place_a, place_b):
-            place.ensure_data()
+            place.prepare()
         place_a.stop.raise_if_requested()
         arms: dict[Arm, ArmPlan] = {
             "A": ArmPlan(plan=plan_a, context=place_a.context),
@@ -192,15 +193,26 @@ def _plan(place: Workplace) -> Plan:
     return resolve(place.spec, target=place.target)
 
 
-def _collide(a: Plan, b: Plan) -> bool:
-    """Whether one collection would have to hold two kinds of data."""
-    return a.namespace == b.namespace and (a.data, a.seed) != (b.data, b.seed)
+def _collide(a: Workplace, b: Workplace) -> bool:
+    """Whether one collection would have to hold two kinds of data, or be two things."""
+    there = {each.namespace: each for each in a.wanted}
+    return any(each.namespace in there and each.is_other_than(there[each.namespace]) for each in b.wanted)
 
 
 def _moved(place: Workplace) -> Workplace:
-    """B with a collection of its own."""
-    data = place.spec.data.model_copy(update={"collection": f"{place.spec.data.collection}{_OWN_COLLECTION}"})
-    return replace(place, spec=place.spec.model_copy(update={"data": data}))
+    """B with a collection of its own; with a database of its own where it has several. Raises UsageError."""
+    spec = place.spec
+    if not spec.is_own:
+        data = spec.data.model_copy(update={"collection": f"{spec.data.collection}{_OWN_COLLECTION}"})
+        return place.with_spec(spec.model_copy(update={"data": data}))
+    if len(spec.shapes) < len(spec.collections or {}):
+        raise UsageError(
+            "the data of A and B differ in the same collections, and live ones are beside them",
+            hint="give one of the workloads a database of its own",
+        )
+    database = f"{spec.data.database}{_OWN_COLLECTION}"
+    data = spec.data.model_copy(update={"database": database})
+    return place.with_spec(spec.model_copy(update={"data": data, "database": database}))
 
 
 def _run_ns(spec: Spec) -> int | None:

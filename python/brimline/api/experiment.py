@@ -66,7 +66,7 @@ def conduct(
             require_same(read_experiment(resume), plan_hash=plan.hash8(), environment=place.context.environment)
         allow_descriptors(plan, connections=settings.connections_needed)
         settings = settings.within(connections_allowed(plan))
-        place.ensure_data()
+        place.prepare()
         place.stop.raise_if_requested()
         with recording(place, plan, kind=kind, settings=asdict(settings), resume=resume) as writer:
             directory = writer.directory

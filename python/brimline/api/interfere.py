@@ -96,7 +96,7 @@ def interfere_loaded(
         for left in remove_leftovers(deployment, database=other.plan.namespace.database):
             place.context.progress.note(f"removed {left.namespace}, left by process {left.pid}, which was killed")
         _check_room(other.plan, deployment)
-        place.ensure_data()
+        place.prepare()
         place.stop.raise_if_requested()
         directory = _conduct(place, plan, other, settings, resume=resume)
         interrupted = interruption(place.stop, directory)

@@ -38,7 +38,7 @@ def run_loaded(loaded: LoadedSpec, options: Options) -> "RunResult":
         plan = resolve(place.spec, target=place.target)
         slo = objective(place.spec)
         allow_descriptors(plan)
-        place.ensure_data()
+        place.prepare()
         place.stop.raise_if_requested()
         options.progress.note(load_line(plan))
         directory = place.directory(plan)

@@ -130,7 +130,7 @@ def _conduct(
         before = read_experiment(resume)
         require_same(before, plan_hash=plan.hash8(), environment=place.context.environment)
         left = before.settings.get("indexes_built", ()) if before.ended_by == KILLED else ()
-    place.ensure_data()
+    place.prepare()
     place.stop.raise_if_requested()
     data = place.spec.data
     restarts = restarts and deployment.own is not None

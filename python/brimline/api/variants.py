@@ -29,6 +29,7 @@ from brimline.experiments.vary.factors import (
 )
 from brimline.experiments.vary.order import Levels, VarySettings
 from brimline.plan import NullTarget, Plan, TargetPlan, resolve
+from brimline.plan.operations import OperationsWork
 from brimline.servers import find_mongod
 from brimline.servers.bundled import CACHE_GB_DEFAULT
 from brimline.servers.compression import NONE
@@ -124,10 +125,13 @@ def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, optio
     loaded = load(_changes(settings.factors, named, load))
     index: tuple[str, ...] | None = None
     if INDEXES in named:
-        try:
-            index = tuple(index_sets(named[INDEXES], loaded.spec.data.field_names))
-        except ValueError as error:
-            raise UsageError(f"--vary indexes: {error}", hint="name fields of the workload's documents") from error
+        name, fields = _indexed(loaded.spec, named[INDEXES])
+        if name is None:
+            index = fields
+        else:  # the rest of it stays as it is, and so do its documents
+            indexes = [dict.fromkeys(fields, 1)] if fields else []
+            changes = {**_changes(settings.factors, named, load), f"collections.{name}.indexes": indexes}
+            loaded = load(changes)
     reads = next((mode for mode in MODES if mode == named.get(READ_PREFERENCE)), None)
     return Variant(
         loaded=loaded,
@@ -136,6 +140,20 @@ def _variant(settings: VarySettings, levels: Levels, workloads: Workloads, optio
         reads=reads,
         compression=named.get(COMPRESSION),
     )
+
+
+def _indexed(spec: Spec, level: str) -> tuple[str | None, tuple[str, ...]]:
+    """Whose index a level asks for, and its fields; None: of the one collection that there is. Raises UsageError.
+
+    Of several collections it is the first with a shape, unless the level begins with the name of another.
+    """
+    shapes = spec.shapes if spec.is_own else {}
+    name = next((each for each in shapes if level.startswith(f"{each}.")), next(iter(shapes), None))
+    data = spec.data if name is None else shapes[name]
+    try:
+        return name, tuple(index_sets(level.removeprefix(f"{name}."), data.field_names))
+    except ValueError as error:
+        raise UsageError(f"--vary indexes: {error}", hint="name fields of the workload's documents") from error
 
 
 def _changes(factors: Sequence[Factor], named: Mapping[str, str], load: LoadSpec) -> dict[str, object]:
@@ -281,6 +299,11 @@ def _with_collections(variants: Mapping[Levels, Variant]) -> dict[Levels, Varian
         if identity not in identities:
             identities.append(identity)
         number = identities.index(identity) + 1
+        if number > 1 and variant.loaded.spec.is_own:
+            raise UsageError(
+                f"the levels need other data in {data.database}.{data.collection}, which the operations name",
+                hint="vary it with workloads that have databases of their own",
+            )
         own = data.model_copy(update={"collection": name if number == 1 else f"{name}_{number}"})
         spec = variant.loaded.spec.model_copy(update={"data": own})
         found[levels] = replace(variant, loaded=replace(variant.loaded, spec=spec))
@@ -290,4 +313,6 @@ def _with_collections(variants: Mapping[Levels, Variant]) -> dict[Levels, Varian
 def _identity(variant: Variant) -> str:
     """The same for the same documents under the same index."""
     plan = resolve(variant.loaded.spec, target=NullTarget())
+    if isinstance(plan.work, OperationsWork):
+        return f"{plan.seed} {[each.model_dump_json() for each in plan.work.collections]}"
     return f"{plan.namespace} {plan.seed} {plan.data.model_dump_json()} {variant.index or ()}"

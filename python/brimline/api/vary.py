@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
@@ -268,8 +268,8 @@ class _Place:
             if record is not None and not record.complete:
                 raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
         else:
-            loading.ensure_data(make_directory=make_directory)
-        return Setup(plan=plan, context=place.context)
+            loading.prepare(make_directory=make_directory)
+        return Setup(plan=plan, context=replace(place.context, carried=loading.context.carried))
 
 
 def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:

@@ -13,6 +13,7 @@ from brimline import _native
 from brimline.api.options import URI_VARIABLE, Options, named_uri
 from brimline.api.own_lab import fitted, refuse_over_shards
 from brimline.api.own_server import own_server, refuse_own
+from brimline.api.wanted import wanted_data
 from brimline.errors import TargetError, UsageError
 from brimline.execution import (
     DataPolicy,
@@ -24,7 +25,11 @@ from brimline.execution import (
     ensure_data,
     interruptible,
 )
-from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, load_plan, wire_target
+from brimline.execution.carried import Carried
+from brimline.execution.effects import require_writes_allowed
+from brimline.execution.live import foreign_collections, require_live_collections
+from brimline.execution.samples import read_samples
+from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, resolve, wire_target
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import require_room_for_records
 from brimline.servers import (
@@ -74,7 +79,13 @@ class Workplace:
         spec = loaded.spec if self.uri is None else _with_uri(loaded.spec, self.uri)
         deployment = self.context.deployment
         target = self.target if deployment is None else target_on(spec, deployment)
-        return replace(self, spec=spec, target=target, context=replace(self.context, spec_text=loaded.text))
+        there = replace(self, target=target, context=replace(self.context, spec_text=loaded.text))
+        return there.with_spec(spec)
+
+    def with_spec(self, spec: Spec) -> "Workplace":
+        """The same server and client for another spec."""
+        wanted = _kept(spec, self.target, self.policy)
+        return replace(self, spec=spec, context=replace(self.context, wanted=wanted, carried=Carried()))
 
     def reading(self, mode: Mode | None) -> "Workplace":
         """The same servers with reads by another preference; None: as it is. Raises TargetError where nobody fits."""
@@ -98,16 +109,33 @@ class Workplace:
         return create_run_directory(self.options.runs_dir, name=self.spec.name, plan_hash=plan.hash8(), kind=kind)
 
     @property
-    def wanted(self) -> list[WantedData]:
+    def wanted(self) -> tuple[WantedData, ...]:
         """The data of each collection that the workload has a shape for."""
-        return [WantedData(load=load_plan(self.spec, target=self.target))]
+        return wanted_data(self.spec, target=self.target)
 
-    def ensure_data(self, *, make_directory: MakeDirectory | None = None) -> list[LoadReport]:
-        """Sees to it that the data of the workload is there; see `execution.ensure_data`.
+    def prepare(self, *, make_directory: MakeDirectory | None = None) -> None:
+        """Sees to it that a run has all that it needs: its data, rows for its values, and steps that the server takes.
 
-        `make_directory` says where the record of a load goes, unless beside those of other verbs. Raises Interrupted,
-        TargetError.
+        What only looks comes first, and nothing is changed before. `make_directory` says where the record of a load
+        goes, unless beside those of other verbs. Raises BrimlineError.
         """
+        plan = resolve(self.spec, target=self.target)
+        own = plan.work.kind == "operations"
+        if own:
+            self._require_writes_allowed(plan)
+            require_live_collections(plan, self.context)
+        self._ensure_data(make_directory)
+        if own:
+            read_samples(plan, self.context)
+            self.stop.raise_if_requested()
+
+    def _require_writes_allowed(self, plan: Plan) -> None:
+        if self.options.allow_writes or self.context.deployment is None:
+            return
+        foreign = foreign_collections(self.wanted, self.context) if self.policy is DataPolicy.AS_IS else ()
+        require_writes_allowed(plan, not_ours=foreign)
+
+    def _ensure_data(self, make_directory: MakeDirectory | None) -> list[LoadReport]:
         if self.context.deployment is None:
             return []
         self.context.progress.step("looking for the data")
@@ -158,6 +186,7 @@ def workplace(
         if deployment is not None:
             target = target_on(spec, deployment)
         own_server = deployment is not None and deployment.binary is not None
+        policy = DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK))
         try:
             yield Workplace(
                 spec=spec,
@@ -168,13 +197,19 @@ def workplace(
                     environment=environment_of(deployment, options),
                     progress=options.progress,
                     stop=stop,
+                    wanted=_kept(spec, target, policy),
                 ),
                 options=options,
                 uri=uri,
-                policy=DataPolicy(options.data or (DataPolicy.LOAD if own_server else DataPolicy.CHECK)),
+                policy=policy,
             )
         finally:
             options.progress.over()
+
+
+def _kept(spec: Spec, target: TargetPlan, policy: DataPolicy) -> tuple[WantedData, ...]:
+    """The data that is kept as it was loaded: not where whatever is there is taken."""
+    return () if policy is DataPolicy.AS_IS else wanted_data(spec, target=target)
 
 
 def target_on(spec: Spec, deployment: Deployment) -> TargetPlan:

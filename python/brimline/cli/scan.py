@@ -25,7 +25,7 @@ class ScanOptions(Group):
 def scan(
     workload: WorkloadOptions,
     server: Annotated[ServerOptions, without("null")],
-    data: DataOptions,
+    data: Annotated[DataOptions, without("allow_writes")],
     load: Annotated[LoadOptions, only("records", "seed")],
     output: opt.OutputOptions,
     said: ScanOptions,

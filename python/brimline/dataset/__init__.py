@@ -24,6 +24,7 @@ from brimline.dataset.manifest import (
     read_manifest,
     write_manifest,
 )
+from brimline.dataset.pristine import has_copy, make_copy, put_copy_back, reason_against_copy
 from brimline.dataset.routed import routed
 from brimline.dataset.shape import Shape
 from brimline.dataset.trial import TRIAL_DOCUMENTS, require_taken
@@ -45,12 +46,16 @@ __all__ = [
     "find_gaps",
     "find_misfit",
     "fit_indexes",
+    "has_copy",
     "inspect",
+    "make_copy",
     "manifest_for",
     "prepare",
     "prepare_addition",
     "prove_count",
+    "put_copy_back",
     "read_manifest",
+    "reason_against_copy",
     "replacement",
     "require_taken",
     "routed",

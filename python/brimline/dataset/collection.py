@@ -12,6 +12,7 @@ from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, collection_exis
 from brimline.dataset.definition import Definition, find_misfit, fit_indexes, has_option, is_same, listed_key
 from brimline.dataset.manifest import MANIFEST_COLLECTION, Manifest, read_manifest, write_manifest
 from brimline.dataset.ownership import all_our_own, collection_uuid
+from brimline.dataset.pristine import drop_copy
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import ShardKey, is_behind_router, shard, shard_key_of, shard_key_wanted
@@ -40,7 +41,8 @@ class Replacement:
 
     `held`: about how many documents it holds. `kept`: what is there and stays. `wanted`: what it is made with besides;
     its indexes come after the documents. `lost`: names of what others gave it and `wanted` has otherwise. `shard_key`:
-    behind a mongos, what it is sharded by afterwards. `stays`: it is empty, and left as it is.
+    behind a mongos, what it is sharded by afterwards. `stays`: it is empty, and left as it is. `has_copy`: there is a
+    copy of its data, which goes as well.
     """
 
     database: DataDatabase
@@ -51,6 +53,7 @@ class Replacement:
     lost: Sequence[str] = ()
     shard_key: ShardKey | None = None
     stays: bool = False
+    has_copy: bool = False
 
     @property
     def made(self) -> Shape:
@@ -65,6 +68,8 @@ class Replacement:
         # here finds both.
         write_manifest(database, replace(self.manifest, kept=self.kept.to_text() if self.kept else None))
         with target_errors("preparing the collection"):
+            if self.has_copy:
+                drop_copy(database, name)
             if self.stays:
                 return
             database.drop_collection(name)
@@ -132,6 +137,7 @@ def replacement(
         lost=lost,
         shard_key=key,
         stays=stays,
+        has_copy=before is not None and before.copy_uuid is not None,
     )
 
 

@@ -15,7 +15,7 @@ class State(StrEnum):
     FOREIGN = "foreign"  # documents without a manifest
     UNFINISHED = "unfinished"  # that data in part: a load that did not end
     OTHER = "other"  # data of another seed or shape
-    CHANGED = "changed"  # that data once; documents came or went since
+    CHANGED = "changed"  # that data once; documents came or went since, or the operations of a run changed them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,11 @@ class Inspection:
     explanation: str
     document_count: int
     manifest: Manifest | None
+
+    @property
+    def changed_by_operations(self) -> bool:
+        """Whether taking away what came to it does not make it what it was."""
+        return self.state is State.CHANGED and self.manifest is not None and self.manifest.state == "changed"
 
     @property
     def ready(self) -> bool:
@@ -60,6 +65,8 @@ def _judge(name: str, found: Manifest | None, wanted: Manifest, count: int) -> t
         return State.OTHER, f"{name} holds {what}: " + "; ".join(others)
     if found.state == "loading":
         return State.UNFINISHED, f"loading {name} did not end: {count} documents of {len(found.records)}"
+    if found.state == "changed":
+        return State.CHANGED, f"the operations of a run changed {name} since it was loaded"
     if count != found.count:
         return State.CHANGED, f"{name} held {found.count} documents after loading and holds {count} now"
     return State.READY, f"{name} holds the expected {count} documents, loaded {found.loaded_at}"

@@ -6,7 +6,7 @@ a seed may be larger than the largest integer of BSON, and text keeps it exact.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
@@ -17,6 +17,9 @@ from brimline.record import brimline_version
 
 MANIFEST_COLLECTION = "brimline_manifest"
 _FORMAT_VERSION = 1
+_CHANGED_FORMAT_VERSION = 2
+"""Of data that was changed: a brimline that doesn't know of it takes such a manifest for none, and the data for
+somebody else's."""
 
 _WORDS = {
     "seed": "the seed",
@@ -30,6 +33,10 @@ _WORDS = {
     "zero_padding": "the zero padding of keys",
     "template": "the template of fields",
     "values": "where values come from",
+}
+_STATES: Mapping[int, Callable[[object], Literal["loading", "complete", "changed"]]] = {
+    _FORMAT_VERSION: lambda state: "complete" if state == "complete" else "loading",
+    _CHANGED_FORMAT_VERSION: lambda _: "changed",
 }
 # Data without a template, and with values at random, has no such entries.
 _OPTIONAL = {"template", "values"}
@@ -45,11 +52,14 @@ class Manifest:
     the collection by when the count was proven, None where it didn't tell and in manifests of older versions.
     `own_indexes`: fields, with their order, of the indexes that brimline makes, `own_options` names of the options that
     it gives. `kept`: while the collection is made anew, what it has besides documents, as `Shape.to_text` has it.
+    `copy_uuid`: what the server knows the copy by that was made of complete data, so that they can be put back.
+
+    In state "changed" it held just this once, until a run whose operations changed it.
     """
 
     collection: str
     data: dict[str, Any]
-    state: Literal["loading", "complete"]
+    state: Literal["loading", "complete", "changed"]
     count: int | None
     loaded_at: str | None
     brimline_version: str
@@ -58,6 +68,7 @@ class Manifest:
     own_indexes: Sequence[Mapping[str, Any]] = ()
     own_options: Sequence[str] = ()
     kept: str | None = None
+    copy_uuid: str | None = None
 
     @property
     def seed(self) -> int:
@@ -78,14 +89,19 @@ class Manifest:
         """The document that is stored."""
         document: dict[str, Any] = {
             "_id": self.collection,
-            "format_version": _FORMAT_VERSION,
+            "format_version": _CHANGED_FORMAT_VERSION if self.state == "changed" else _FORMAT_VERSION,
             "state": self.state,
             "data": json.dumps(self.data, sort_keys=True),
             "count": self.count,
             "loaded_at": self.loaded_at,
             "brimline_version": self.brimline_version,
         }
-        known: dict[str, Any] = {"owner": self.owner, "collection_uuid": self.collection_uuid, "kept": self.kept}
+        known: dict[str, Any] = {
+            "owner": self.owner,
+            "collection_uuid": self.collection_uuid,
+            "kept": self.kept,
+            "copy_uuid": self.copy_uuid,
+        }
         if self.own_indexes:  # as text: names of fields may have points
             known["own_indexes"] = json.dumps([dict(index) for index in self.own_indexes])
         if self.own_options:
@@ -97,12 +113,13 @@ class Manifest:
         """Reads a stored manifest; None when it is of another format or damaged."""
         try:
             data = json.loads(document["data"])
-            if document["format_version"] != _FORMAT_VERSION or set(data) | _OPTIONAL != set(_WORDS):
+            state = _STATES[document["format_version"]](document["state"])
+            if set(data) | _OPTIONAL != set(_WORDS):
                 return None
             return cls(
                 collection=document["_id"],
                 data=data,
-                state="complete" if document["state"] == "complete" else "loading",
+                state=state,
                 count=document["count"],
                 loaded_at=document["loaded_at"],
                 brimline_version=document["brimline_version"],
@@ -111,6 +128,7 @@ class Manifest:
                 own_indexes=tuple(json.loads(document.get("own_indexes", "[]"))),
                 own_options=tuple(json.loads(document.get("own_options", "[]"))),
                 kept=document.get("kept"),
+                copy_uuid=document.get("copy_uuid"),
             )
         except (KeyError, TypeError, ValueError):
             return None

@@ -116,6 +116,16 @@ def require_some_taken(
         )
 
 
+def first_refusal(database: DataDatabase, shape: Shape, documents: Sequence[bytes]) -> str | None:
+    """Why a collection of `shape` refuses one of `documents`; None where it takes them, or nothing is known.
+
+    A key that is there twice is no refusal. Raises TargetError.
+    """
+    tried = _tried(database, shape, documents, ordered=False)
+    refusals = [] if tried is None else [each for each in tried.refusals if each["code"] != _DUPLICATE_KEY]
+    return str(refusals[0]["errmsg"]) if refusals else None
+
+
 def _is_of_id(refusal: Mapping[str, Any]) -> bool:
     return list(refusal.get("keyPattern") or ()) == ["_id"]
 

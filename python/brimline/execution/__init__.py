@@ -11,10 +11,10 @@ from brimline.execution.data import (
 from brimline.execution.descriptors import allow_connections, allow_descriptors, connections_allowed
 from brimline.execution.ensure import DataPolicy, ensure_data
 from brimline.execution.execute import RunContext, execute
+from brimline.execution.kept_data import putting_back
 from brimline.execution.log_room import check_room
 from brimline.execution.progress import Outcome, ProgressSink, Silence, SoFar, Tick
 from brimline.execution.recent import Recent, recent
-from brimline.execution.restoring import putting_back
 from brimline.execution.stop import StopToken, interruptible
 from brimline.execution.wanted import WantedData
 

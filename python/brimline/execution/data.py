@@ -204,7 +204,7 @@ def _insert(
         return LoadReport(record=record, document_count=0, namespace=namespace)
     context.progress.step(f"counting the documents{_and_indexing(definition)}")
     try:
-        finished = _complete(plan, manifest, context, definition)
+        finished = complete(plan, manifest, context, definition)
     except InvalidRun as error:
         shortfall = InvalidRun(error.message, hint=_load_hint(record) or error.hint)
         return LoadReport(record=record, document_count=0, namespace=namespace, shortfall=shortfall)
@@ -253,7 +253,7 @@ def _data_without_record(
     if context.stop.requested:
         return f"the load was interrupted as well: {RESUME_HINT}"
     try:
-        count = _complete(plan, manifest, context, definition).count or 0
+        count = complete(plan, manifest, context, definition).count or 0
     except BrimlineError as error:
         return f"the data is not whole: {error.message}: {RESUME_HINT}"
     return f"the data is whole, only its report is lost: {format_count(count)} documents in {_namespace(plan)}"
@@ -277,11 +277,11 @@ def add_data(plan: Plan, *, directory: Path, context: RunContext) -> RunRecord:
     record = execute(plan, directory=directory, title="loading", context=context, change=begin)
     if was_empty and record.complete and documents_inserted(record) == len(manifest.records):
         with suppress(InvalidRun):  # somebody else writes there: it stays "loading"
-            _complete(plan, manifest, context)
+            complete(plan, manifest, context)
     return record
 
 
-def _complete(
+def complete(
     plan: Plan, manifest: dataset.Manifest, context: RunContext, definition: dataset.Definition | None = None
 ) -> dataset.Manifest:
     """Counts and signs at the primary of the moment, which the load may have outlived; again where that one goes too.

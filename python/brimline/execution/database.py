@@ -10,6 +10,9 @@ from brimline.plan import Plan
 from brimline.servers import Deployment, control_client, primary_now
 from brimline.servers.deployment import CONNECT_TIMEOUT_S
 
+ANSWERS_WITHIN_S = 2.0
+"""A server that went away during the run is not waited for as one that is to be measured."""
+
 
 def database_of(
     plan: Plan, deployment: Deployment | None, *, connect_timeout_s: float = CONNECT_TIMEOUT_S

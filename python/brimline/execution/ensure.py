@@ -13,6 +13,7 @@ from brimline.execution.data import LoadReport, MakeDirectory, load_data
 from brimline.execution.database import database_of
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.execute import RunContext
+from brimline.execution.put_back import put_right
 from brimline.execution.restoring import restored
 from brimline.execution.wanted import WantedData
 
@@ -108,11 +109,14 @@ def _look(wanted: WantedData, context: RunContext) -> _Look:
 
 
 def _restored(look: _Look, context: RunContext) -> _Look:
-    """The same without what runs inserted."""
+    """The same without what runs inserted and changed."""
     if look.found.state is not State.CHANGED:
         return look
     with database_of(look.wanted.load, context.deployment) as database:
-        restored(database, look.wanted.load, look.found, stop=context.stop)
+        if look.found.manifest is not None and look.found.changed_by_operations:
+            put_right(database, look.wanted, look.found.manifest, context)
+        else:
+            restored(database, look.wanted.load, look.found, stop=context.stop)
     return _look(look.wanted, context)
 
 

@@ -1,20 +1,22 @@
 """Owns the execution of one plan: start the engine, watch, write down what comes, seal."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from brimline import _native
 from brimline.errors import BrimlineError, RecordError, TargetError, UsageError, on_one_line
+from brimline.execution.carried import Carried
 from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.log_room import check_room_for_log
 from brimline.execution.open_transactions import end_transactions
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
+from brimline.execution.wanted import WantedData
 from brimline.monitor import ServerSampler, around, namespace_document, read_counters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
@@ -31,6 +33,7 @@ class RunContext:
     """What surrounds a plan: the server behind its address, and what the record stores beside the samples.
 
     `deployment` is None when the target is no server. `on_samples` is shown the samples of a run as they are recorded.
+    `wanted` is the data that brimline keeps as it was loaded, none where whatever is there is taken.
     """
 
     deployment: Deployment | None
@@ -39,6 +42,13 @@ class RunContext:
     progress: ProgressSink
     stop: StopToken
     on_samples: Callable[[Samples], None] | None = None
+    wanted: Sequence[WantedData] = ()
+    carried: Carried = field(default_factory=Carried)
+
+    def wanted_in(self, database: str, collection: str) -> WantedData | None:
+        """The data of one collection, where it is kept."""
+        namespace = f"{database}.{collection}"
+        return next((each for each in self.wanted if each.namespace == namespace), None)
 
     @property
     def access(self) -> Access:
@@ -63,10 +73,13 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
         TargetError: no connection could be made.
         RecordError: the record can't be written; what was written stays.
     """
+    plan = context.carried.with_rows(plan)
     allow_descriptors(plan)
     check_room_for_log(plan, directory)
     with RecordWriter(directory, plan, context.spec_text, context.environment) as writer:
         facts: dict[str, Any] = {}
+        for event in context.carried.take_events():
+            writer.event(**event)
         _note_sizes(facts, "before", plan, writer, context.deployment)
         before = read_counters(context.deployment)
 
@@ -90,6 +103,8 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
             writer.seal(None, None, ended_by="error", message=error.message)
             raise
         sessions = summary.pop("unsettled_sessions", [])
+        if identity := summary.get("run_identity"):
+            context.carried.identities.append(bytes.fromhex(str(identity)))
         counters = None
         # A server that went away has nothing to tell any more, and asking it takes its time.
         if summary["ended_by"] != "target_lost":

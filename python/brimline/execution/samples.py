@@ -1,4 +1,4 @@
-"""Owns the rows that a workload takes from collections: read before the run, and what was taken is said."""
+"""Owns the rows that a workload takes from collections: read before its runs, and what was taken is said."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +8,9 @@ from brimline.dataset.sampling import Rows, sample_rows
 from brimline.errors import UsageError
 from brimline.execution.database import database_named
 from brimline.execution.execute import RunContext
-from brimline.execution.wanted import WantedData
+from brimline.plan import Plan
+from brimline.plan.operations import OperationsWork, Sampled
 from brimline.units import format_count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedSample:
-    """Rows for the value `name`: `count` of a collection, with `fields`. `data`: what is loaded there, if known."""
-
-    name: str
-    database: str
-    collection: str
-    fields: tuple[str, ...]
-    count: int
-    data: WantedData | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +24,51 @@ class _LoadedKeys:
         return _native.generate_keys(self.plan_json, records.start, len(records))
 
 
-def read_samples(wanted: Sequence[WantedSample], context: RunContext) -> dict[str, Rows]:
-    """The rows of each value, by its name. Raises UsageError where there are none, TargetError and Interrupted."""
-    return {each.name: _read(each, context) for each in wanted}
+def read_samples(plan: Plan, context: RunContext) -> None:
+    """Reads the rows of each value that is sampled; `execute` gives them to every run.
+
+    Raises UsageError where there are none, or there is no server, TargetError and Interrupted.
+    """
+    if not isinstance(plan.work, OperationsWork):
+        return
+    for table in plan.work.tables:
+        if table.sample is not None:
+            context.carried.rows[table.name] = _read(table.name, table.sample, context)
 
 
-def _read(wanted: WantedSample, context: RunContext) -> Rows:
+def _read(name: str, wanted: Sampled, context: RunContext) -> Rows:
     namespace = f"{wanted.database}.{wanted.collection}"
-    context.progress.step(f"reading {format_count(wanted.count)} rows of {namespace} for ${wanted.name}")
+    if context.deployment is None:
+        raise UsageError(
+            f"values.{name} are rows of {namespace}, and without a server there are none", hint="leave --null out"
+        )
+    context.progress.step(f"reading {format_count(wanted.row_count_max)} rows of {namespace} for ${name}")
+    data = context.wanted_in(wanted.database, wanted.collection)
     keys = None
-    if wanted.data is not None and not wanted.data.is_time_series:
-        keys = _LoadedKeys(wanted.data.manifest.records, wanted.data.load.canonical_json())
+    if data is not None and not data.is_time_series:
+        keys = _LoadedKeys(data.manifest.records, data.load.canonical_json())
     try:
         with database_named(wanted.database, context.deployment) as database:
             rows = sample_rows(
                 database,
                 wanted.collection,
                 wanted.fields,
-                count=wanted.count,
+                count=wanted.row_count_max,
                 keys=keys,
                 look_up=context.stop.raise_if_requested,
             )
     except UsageError as error:
-        raise UsageError(f"values.{wanted.name}: {error.message}", hint=error.hint) from None
-    lacking = ""
-    if rows.lacking_count:
-        lacking = f"; {format_count(rows.lacking_count)} rows without {' or '.join(wanted.fields)} were left out"
-    cut = "; memory bounds it" if rows.is_cut else ""
-    context.progress.note(
-        f"${wanted.name}: {format_count(rows.row_count)} rows of {namespace}, {rows.way}{lacking}{cut}"
-    )
+        raise UsageError(f"values.{name}: {error.message}", hint=error.hint) from None
+    context.progress.note(f"${name}: {_told(rows, wanted, namespace)}")
     return rows
+
+
+def _told(rows: Rows, wanted: Sampled, namespace: str) -> str:
+    """What was taken, for people."""
+    parts = [f"{format_count(rows.row_count)} rows of {namespace}", rows.way]
+    if rows.lacking_count:
+        fields = " or ".join(wanted.fields)
+        parts.append(f"{format_count(rows.lacking_count)} further ones lack {fields} and were left out")
+    if rows.is_cut:
+        parts.append("no more for the sake of memory")
+    return ", ".join(parts)

@@ -27,3 +27,7 @@ class WantedData:
     def is_time_series(self) -> bool:
         """Whether the server keeps the documents in buckets, without an index over `_id`."""
         return self.definition is not None and "timeseries" in self.definition.shape.options
+
+    def is_other_than(self, other: "WantedData") -> bool:
+        """Whether one collection can't be both."""
+        return (self.load.data, self.load.seed, self.definition) != (other.load.data, other.load.seed, other.definition)

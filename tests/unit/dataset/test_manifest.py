@@ -61,8 +61,15 @@ def test_a_manifest_is_stored_and_read_back() -> None:
     assert Manifest.from_document(while_made_anew.to_document()) == while_made_anew
 
 
+def test_changed_data_have_a_format_that_an_older_brimline_does_not_read() -> None:
+    changed = replace(manifest_for(_plan()).completed(count=1000), state="changed", copy_uuid="ab")
+    document = changed.to_document()
+    assert document["format_version"] == 2
+    assert Manifest.from_document(document) == changed
+
+
 @pytest.mark.parametrize(
-    "damage", [{"format_version": 2}, {"data": "{"}, {"data": "{}"}, {"data": 5}, {"_id": None, "data": None}]
+    "damage", [{"format_version": 3}, {"data": "{"}, {"data": "{}"}, {"data": 5}, {"_id": None, "data": None}]
 )
 def test_a_damaged_manifest_is_none(damage: dict[str, Any]) -> None:
     assert Manifest.from_document(manifest_for(_plan()).to_document() | damage) is None

@@ -25,3 +25,9 @@ class DataOptions(Group):
     resume: bool = option(
         "--resume", "", "Go on with a load of the same data that did not end: insert what is missing.", default=False
     )
+    allow_writes: bool = option(
+        "--allow-writes",
+        "",
+        "Let operations of your own write to collections that brimline did not load.",
+        default=False,
+    )

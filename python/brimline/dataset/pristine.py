@@ -1,0 +1,112 @@
+"""Owns the copy of loaded data that a workload changes, so that the data can be put back as they were loaded.
+
+Source: MongoDB's manual on `$out`: it replaces a collection at once or not at all, and keeps its indexes and options.
+It takes no capped collection, none that is sharded, and a time series only from 7.1 on.
+"""
+
+import math
+from dataclasses import replace
+
+from pymongo.errors import OperationFailure
+
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
+from brimline.dataset.manifest import Manifest, write_manifest
+from brimline.dataset.ownership import collection_uuid
+from brimline.dataset.shape import read_shape
+from brimline.dataset.sharding import is_behind_router, shard_key_of
+from brimline.errors import TargetError, UsageError
+from brimline.servers.answers import refusal_words
+from brimline.units import format_bytes
+
+PREFIX = "brimline_pristine_"
+_ROOM_FACTOR = 1.5
+"""Putting back writes a second copy before the changed data go."""
+_BYTES_MAX = 1 << 62
+
+
+def copy_name(collection: str) -> str:
+    """The name of the copy of a collection."""
+    return f"{PREFIX}{collection}"
+
+
+def has_copy(database: DataDatabase, manifest: Manifest) -> bool:
+    """Whether the copy that `manifest` speaks of is there. Raises TargetError."""
+    if manifest.copy_uuid is None:
+        return False
+    with target_errors("looking for the copy of the data"):
+        return collection_uuid(database, copy_name(manifest.collection)) == manifest.copy_uuid
+
+
+def reason_against_copy(database: DataDatabase, collection: str) -> str:
+    """Why no copy can be made of it, or none can be put back; "": it can. Raises TargetError."""
+    with target_errors("looking whether the data can be copied"):
+        shape = read_shape(database, collection)
+        options = {} if shape is None else shape.options
+        for option, words in (("timeseries", "it is a time series"), ("capped", "it is capped")):
+            if options.get(option):
+                return words
+        if is_behind_router(database) and shard_key_of(database, collection) is not None:
+            return "it is sharded"
+        return _lack_of_room(database, collection)
+
+
+def _lack_of_room(database: DataDatabase, collection: str) -> str:
+    try:
+        stats = database.command("dbStats")
+        size = database.command({"collStats": collection}).get("storageSize")
+    except OperationFailure as error:
+        return f"the server doesn't say how much room there is: {refusal_words(error)}"
+    total, used, needed = (
+        float(each) if isinstance(each, int | float) and 0 <= each <= _BYTES_MAX else math.nan
+        for each in (stats.get("fsTotalSize"), stats.get("fsUsedSize"), size)
+    )
+    if not math.isfinite(total - used - needed):
+        return "the server doesn't say how much room there is"
+    if total - used < _ROOM_FACTOR * needed:
+        return f"its disk has {format_bytes(total - used)} free, and the data take {format_bytes(needed)}"
+    return ""
+
+
+def make_copy(database: DataDatabase, manifest: Manifest) -> Manifest:
+    """Copies complete data and notes that in the manifest, which is returned. Raises TargetError."""
+    name = copy_name(manifest.collection)
+    with target_errors(f"copying {database.name}.{manifest.collection}", within_s=WORK_WITHIN_S):
+        # Nothing is found there without the manifest's word for it, so that the word comes last.
+        database[manifest.collection].aggregate([{"$out": name}])
+        copied = replace(manifest, copy_uuid=collection_uuid(database, name))
+    write_manifest(database, copied)
+    return copied
+
+
+def put_copy_back(database: DataDatabase, manifest: Manifest) -> Manifest:
+    """Replaces changed data by their copy; the manifest of complete data, which is written.
+
+    Raises:
+        UsageError: the collection is another one than that which was changed.
+        TargetError: the server doesn't answer or refuses, or counts another number of documents.
+    """
+    namespace = f"{database.name}.{manifest.collection}"
+    with target_errors(f"putting {namespace} back", within_s=WORK_WITHIN_S):
+        if manifest.collection_uuid not in (None, collection_uuid(database, manifest.collection)):
+            raise UsageError(
+                f"{namespace} is another collection than the one that brimline loaded",
+                hint="name another collection in the workload, or load anew with --drop",
+            )
+        # Whoever looks after an interruption here finds a collection whose UUID nobody knows yet.
+        write_manifest(database, replace(manifest, collection_uuid=None))
+        database[copy_name(manifest.collection)].aggregate([{"$out": manifest.collection}])
+        count = database[manifest.collection].count_documents({})
+        uuid = collection_uuid(database, manifest.collection)
+    if count != manifest.count:
+        raise TargetError(
+            f"{namespace} holds {count} documents after it was put back, and not {manifest.count}",
+            hint="another client writes there or to the copy: load anew",
+        )
+    complete = replace(manifest, state="complete", collection_uuid=uuid)
+    write_manifest(database, complete)
+    return complete
+
+
+def drop_copy(database: DataDatabase, collection: str) -> None:
+    """Takes the copy away; nothing where there is none. Raises PyMongoError."""
+    database.drop_collection(copy_name(collection))

@@ -1,0 +1,35 @@
+"""Owns what one part of a run leaves for another that comes later, beside the plan."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from brimline.dataset.sampling import Rows
+from brimline.plan import Plan, with_tables
+from brimline.plan.operations import OperationsWork
+
+
+@dataclass(slots=True)
+class Carried:
+    """Filled as the run goes on; one for all runs of a workload on a server.
+
+    `rows`: rows of the values that are sampled, by name. `identities`: what the ids begin with that runs gave to
+    documents, 6 bytes each, until those are taken away. `events`: what happened since the last record began, each with
+    its `kind`. `told`: what was said already and needn't be said again.
+    """
+
+    rows: dict[str, Rows] = field(default_factory=dict)
+    identities: list[bytes] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    told: set[str] = field(default_factory=set)
+
+    def with_rows(self, plan: Plan) -> Plan:
+        """`plan` with the rows that were read for its values."""
+        if not isinstance(plan.work, OperationsWork):
+            return plan
+        names = {table.name for table in plan.work.tables} & self.rows.keys()
+        return with_tables(plan, {name: (self.rows[name].content, self.rows[name].row_count) for name in names})
+
+    def take_events(self) -> list[dict[str, Any]]:
+        """The events, which are no longer here then."""
+        events, self.events = self.events, []
+        return events

@@ -1,0 +1,206 @@
+"""Owns that runs of a person's own operations find each collection as it was loaded, and what they leave behind.
+
+What a run inserted under keys or ids of its own is taken away when it is over. What it changed otherwise the manifest
+says before it begins, so that an interruption hides nothing; the data are put back before the next run: from a copy
+that was made of the whole data, or by loading them again.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from bson import ObjectId
+
+from brimline import dataset
+from brimline.dataset.access import WORK_WITHIN_S, DataDatabase, target_errors
+from brimline.dataset.inspection import State
+from brimline.dataset.ownership import keys_plan
+from brimline.errors import BrimlineError, TargetError
+from brimline.execution.data import complete, replace_collection, require_taken
+from brimline.execution.database import ANSWERS_WITHIN_S, database_named
+from brimline.execution.effects import Effect, effects_on, live_collections
+from brimline.execution.execute import RunContext
+from brimline.execution.restoring import restored
+from brimline.execution.unrecorded import execute_unrecorded
+from brimline.execution.wanted import WantedData
+from brimline.plan import Plan, collection_plan
+from brimline.plan.operations import OperationsWork
+from brimline.units import NS_PER_S, format_count, format_duration
+
+_GOES_ON = "the next run of this workload puts it back before it begins"
+_REST = 6
+"""Bytes of an id behind those that all ids of a run begin with."""
+
+
+@contextmanager
+def own_data_kept(plan: Plan, work: OperationsWork, context: RunContext) -> Iterator[None]:
+    """Around a run: before it the data are put back, after it what it inserted is taken away, however it ended.
+
+    Raises TargetError and Interrupted where the data can't be put back.
+    """
+    try:
+        for place in range(len(work.collections)):
+            _begin(collection_plan(plan, place), effects_on(plan, *_place(work, place)), context)
+        yield
+    finally:
+        for place in range(len(work.collections)):
+            effects = effects_on(plan, *_place(work, place))
+            if effects:
+                _at_the_end(collection_plan(plan, place), context, effects)
+        _tidy_live_collections(plan, context)
+        context.carried.identities.clear()
+
+
+def put_right(database: DataDatabase, wanted: WantedData, manifest: dataset.Manifest, context: RunContext) -> None:
+    """Makes changed data what was loaded. Raises BrimlineError, Interrupted where `context` stops it."""
+    began = time.monotonic()
+    if dataset.has_copy(database, manifest):
+        context.progress.step(f"putting {wanted.namespace} back from its copy")
+        try:
+            dataset.put_copy_back(database, manifest)
+        except TargetError as error:
+            context.progress.note(f"{error.message}: it is loaded again")
+        else:
+            _tell(context, wanted.namespace, "put back from its copy", "data_put_back", began)
+            return
+    context.progress.step(f"loading {wanted.namespace} again, which the operations of a run changed")
+    _load_again(database, wanted, context)
+    _tell(context, wanted.namespace, "loaded again", "data_loaded_again", began)
+
+
+def _begin(plan: Plan, effects: frozenset[Effect], context: RunContext) -> None:
+    """Sees to the data of one collection before a run. `plan` is of that collection."""
+    name = plan.namespace.collection
+    wanted = context.wanted_in(plan.namespace.database, name)
+    with database_named(plan.namespace.database, context.deployment) as database:
+        manifest = dataset.read_manifest(database, name)
+        if manifest is not None and manifest.state == "changed" and wanted is not None:
+            put_right(database, wanted, manifest, context)
+            manifest = dataset.read_manifest(database, name)
+        if manifest is None or manifest.state != "complete" or not effects - {Effect.KEYS}:
+            return  # what came by key is taken away by key, also by the next run
+        if Effect.CHANGE in effects and wanted is not None and not dataset.has_copy(database, manifest):
+            manifest = _with_copy(database, manifest, context)
+        dataset.write_manifest(database, replace(manifest, state="changed"))
+
+
+def _with_copy(database: DataDatabase, manifest: dataset.Manifest, context: RunContext) -> dataset.Manifest:
+    """The manifest, with a copy of the data where one can be made."""
+    namespace = f"{database.name}.{manifest.collection}"
+    reason = dataset.reason_against_copy(database, manifest.collection)
+    began = time.monotonic()
+    if not reason:
+        context.progress.step(f"copying {namespace} aside, so that it can be put back")
+        try:
+            manifest = dataset.make_copy(database, manifest)
+        except TargetError as error:
+            reason = error.message
+    if reason:
+        _say_once(context, f"{namespace} has no copy, and is loaded again before the next run: {reason}")
+    else:
+        _tell(context, namespace, "copied aside", "data_copied", began)
+    return manifest
+
+
+def _load_again(database: DataDatabase, wanted: WantedData, context: RunContext) -> None:
+    replacement = dataset.replacement(database, wanted.manifest, wanted=wanted.definition)
+    require_taken(wanted.load, replacement)
+
+    def change() -> None:
+        replace_collection(replacement, context)
+
+    execute_unrecorded(wanted.load, context=context, change=change)
+    context.stop.raise_if_requested()
+    complete(wanted.load, replacement.manifest, context, wanted.definition)
+
+
+def _at_the_end(plan: Plan, context: RunContext, effects: frozenset[Effect]) -> None:
+    """Takes away what a run inserted into one collection, and says what is left. Raises nothing of the target's."""
+    namespace = f"{plan.namespace.database}.{plan.namespace.collection}"
+    if context.stop.urgent:
+        context.progress.warning(f"{namespace} may hold what the run wrote: {_GOES_ON}")
+        return
+    _while_it_answers(context, namespace, lambda: _settle(plan, namespace, context, effects))
+
+
+def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[Effect]) -> None:
+    with database_named(plan.namespace.database, context.deployment, connect_timeout_s=ANSWERS_WITHIN_S) as database:
+        if Effect.IDS in effects:
+            _delete_ids(database, plan.namespace.collection, context)
+        found = dataset.inspect(database, dataset.manifest_for(plan))
+        if found.manifest is None or found.state in (State.OTHER, State.UNFINISHED):
+            _say_once(context, f"what the run wrote stays in {namespace}, whose documents its workload did not load")
+            return
+        if Effect.CHANGE in effects:
+            _say_once(context, f"the operations changed {namespace}: {_GOES_ON}")
+            return
+        if Effect.KEYS in effects and found.state is State.CHANGED:
+            found = restored(database, _keys_plan(plan, found.manifest, context), found, stop=context.stop)
+        manifest = found.manifest
+        if manifest is not None and manifest.state == "changed" and found.document_count == manifest.count:
+            dataset.write_manifest(database, replace(manifest, state="complete"))
+            return
+        left = found.document_count - plan.data.record_count
+        if left:
+            context.progress.warning(
+                f"{namespace} holds {format_count(abs(left))} documents {'more' if left > 0 else 'less'} than were "
+                f"loaded: {_GOES_ON}"
+            )
+
+
+def _keys_plan(plan: Plan, manifest: dataset.Manifest, context: RunContext) -> Plan:
+    """A plan by which the keys of a collection's records are made."""
+    wanted = context.wanted_in(plan.namespace.database, plan.namespace.collection)
+    return Plan.from_json(keys_plan(manifest)) if wanted is None else wanted.load
+
+
+def _tidy_live_collections(plan: Plan, context: RunContext) -> None:
+    """Takes away what is surely the run's from collections that brimline did not load."""
+    for database_name, name in live_collections(plan):
+        effects = effects_on(plan, database_name, name)
+        namespace = f"{database_name}.{name}"
+        if Effect.IDS in effects and not context.stop.urgent:
+
+            def tidy(database_name: str = database_name, name: str = name) -> None:
+                with database_named(database_name, context.deployment, connect_timeout_s=ANSWERS_WITHIN_S) as database:
+                    _delete_ids(database, name, context)
+
+            _while_it_answers(context, namespace, tidy)
+        if effects - {Effect.IDS}:
+            _say_once(context, f"what the run changed in {namespace} stays: brimline did not load it")
+
+
+def _delete_ids(database: DataDatabase, name: str, context: RunContext) -> None:
+    """Deletes the documents that runs inserted under ids of their own."""
+    with target_errors("removing the documents that the run inserted", within_s=WORK_WITHIN_S):
+        for identity in context.carried.identities:
+            first, last = (ObjectId(identity + byte * _REST) for byte in (b"\x00", b"\xff"))
+            database[name].delete_many({"_id": {"$gte": first, "$lte": last}})
+
+
+def _while_it_answers(context: RunContext, namespace: str, do: Callable[[], None]) -> None:
+    try:
+        do()
+    except TargetError as error:
+        if context.deployment is not None and context.deployment.binary is None:
+            context.progress.warning(f"{namespace} may hold what the run wrote ({error.message}): {_GOES_ON}")
+    except BrimlineError as error:
+        context.progress.warning(f"{namespace}: {error.message}")
+
+
+def _say_once(context: RunContext, text: str) -> None:
+    if text not in context.carried.told:
+        context.carried.told.add(text)
+        context.progress.note(text)
+
+
+def _tell(context: RunContext, namespace: str, what: str, kind: str, began_s: float) -> None:
+    took_s = time.monotonic() - began_s
+    context.progress.note(f"{namespace} was {what} in {format_duration(round(took_s * NS_PER_S))}")
+    context.carried.events.append({"kind": kind, "namespace": namespace, "took_s": round(took_s, 3)})
+
+
+def _place(work: OperationsWork, place: int) -> tuple[str, str]:
+    collection = work.collections[place]
+    return collection.database, collection.collection

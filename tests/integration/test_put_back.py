@@ -1,0 +1,285 @@
+"""Data that operations of one's own write: taken away, put back or loaded again, and known to be changed meanwhile."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+from bson import ObjectId
+
+from brimline import _native
+from brimline.api.wanted import wanted_data
+from brimline.dataset import Manifest, pristine, read_manifest
+from brimline.dataset.ownership import all_our_own
+from brimline.errors import UsageError
+from brimline.execution import DataPolicy, RunContext, StopToken, ensure_data, load_data, putting_back
+from brimline.execution.progress import Silence
+from brimline.plan import Plan, resolve, wire_target
+from brimline.servers import Deployment
+from brimline.spec import Spec
+
+pytestmark = pytest.mark.mongod
+
+Data = pymongo.database.Database[dict[str, Any]]
+DATABASE = "kept"
+INSERT_IDS = {"insert": {"collection": "a", "document": {"x": 1}}}
+INSERT_KEYS = {"insert": {"collection": "a", "document": {"_id": {"$value": {"new_key_of": "a"}}}}}
+UPDATE = {"update": {"collection": "a", "filter": {}, "update": {"$set": {"changed": 1}}}}
+READ = {"find": {"collection": "a"}}
+
+
+@pytest.fixture
+def database(mongod: Deployment) -> Iterator[Data]:
+    with pymongo.MongoClient[dict[str, Any]](f"mongodb://{mongod.address}", directConnection=True) as client:
+        client.drop_database(DATABASE)
+        yield client[DATABASE]
+        client.drop_database(DATABASE)
+
+
+class Told(Silence):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def step(self, text: str) -> None:
+        self.texts.append(text)
+
+    note = warning = step
+
+
+class Workload:
+    """A collection `a` of 20 records with an index, and what runs do to it."""
+
+    def __init__(self, mongod: Deployment, directory: Path) -> None:
+        self.told = Told()
+        self._mongod = mongod
+        self._directory = directory
+        self.context = RunContext(deployment=mongod, spec_text="", environment={}, progress=self.told, stop=StopToken())
+
+    def plan(self, *steps: dict[str, Any], **of_a: Any) -> Plan:
+        values = {
+            "name": "kept",
+            "database": DATABASE,
+            "collections": {"a": {"records": 20, "indexes": [{"field0": 1}], **of_a}, "live": "existing"},
+            "operations": {"one": {"share": 1, "steps": list(steps or (READ,))}},
+        }
+        spec = Spec.model_validate(values)
+        target = wire_target(spec, address=self._mongod.address)
+        self.context = replace(self.context, wanted=wanted_data(spec, target=target))
+        return resolve(spec, target=target)
+
+    def load(self) -> None:
+        load_data(self.context.wanted, make_directory=self._make, context=self.context)
+
+    def ensure(self, policy: DataPolicy = DataPolicy.CHECK) -> None:
+        ensure_data(self.context.wanted, policy=policy, make_directory=self._make, context=self.context)
+
+    def _make(self, _: object) -> Path:
+        directory = self._directory / f"load-{len(list(self._directory.iterdir()))}"
+        directory.mkdir()
+        return directory
+
+
+@pytest.fixture
+def workload(mongod: Deployment, database: Data, tmp_path: Path) -> Workload:
+    return Workload(mongod, tmp_path)
+
+
+def _manifest(database: Data) -> Manifest:
+    found = read_manifest(database, "a")
+    assert found is not None
+    return found
+
+
+def _content(database: Data) -> list[dict[str, Any]]:
+    return list(database["a"].find().sort("_id"))
+
+
+def test_documents_under_ids_of_the_run_are_taken_away_and_nobody_else_s(workload: Workload, database: Data) -> None:
+    plan = workload.plan(INSERT_IDS, {"insert": {"collection": "live", "document": {"x": 1}}})
+    workload.load()
+    before, identity = _content(database), os.urandom(6)
+    theirs = {"_id": ObjectId()}
+    database["live"].insert_one(theirs)
+    with putting_back(plan, workload.context):
+        assert _manifest(database).state == "changed", "an interruption hides nothing"
+        workload.context.carried.identities.append(identity)
+        for name in ("a", "live"):
+            ids = [ObjectId(identity + rest) for rest in (b"\0" * 6, b"\xff" * 6, os.urandom(6))]
+            database[name].insert_many([{"_id": each} for each in ids])
+    assert _content(database) == before
+    assert list(database["live"].find()) == [theirs]
+    assert _manifest(database).state == "complete"
+    assert pristine.copy_name("a") not in database.list_collection_names()
+
+
+def test_records_that_follow_those_loaded_are_taken_away(workload: Workload, database: Data) -> None:
+    plan = workload.plan(INSERT_KEYS)
+    workload.load()
+    before = _content(database)
+    with putting_back(plan, workload.context):
+        assert _manifest(database).state == "complete", "what comes by key is known without a word"
+        keys = _native.generate_keys(workload.context.wanted[0].load.canonical_json(), 20, 5)
+        database["a"].insert_many([{"_id": key} for key in keys])
+    assert _content(database) == before
+
+
+def test_changed_data_are_put_back_from_their_copy_before_the_next_run(workload: Workload, database: Data) -> None:
+    plan = workload.plan(UPDATE)
+    workload.load()
+    before, indexes = _content(database), database["a"].index_information()
+    for trial in range(3):
+        with putting_back(plan, workload.context):
+            assert _content(database) == before, trial
+            database["a"].update_many({}, {"$set": {"changed": trial}})
+            database["a"].delete_one({})
+    assert _manifest(database).state == "changed"
+    assert len([text for text in workload.told.texts if "copied aside" in text]) == 1
+    assert [event["kind"] for event in workload.context.carried.events] == [
+        "data_copied",
+        "data_put_back",
+        "data_put_back",
+    ]
+    workload.ensure()
+    assert _content(database) == before
+    assert database["a"].index_information() == indexes
+    assert _manifest(database).state == "complete"
+    assert all_our_own(database, _manifest(database)), "its UUID is the new one's"
+    workload.ensure()
+    assert [text for text in workload.told.texts if "put back from its copy" in text][2:] != []
+
+
+def test_a_run_that_only_reads_finds_what_was_loaded(workload: Workload, database: Data) -> None:
+    changing = workload.plan(UPDATE)
+    workload.load()
+    before = _content(database)
+    with putting_back(changing, workload.context):
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+    with putting_back(workload.plan(READ), workload.context):
+        assert _content(database) == before
+    assert _manifest(database).state == "complete"
+
+
+def _no_copy(*_: object) -> str:
+    return "there is no room"
+
+
+def _lose(data: Data) -> None:
+    data.drop_collection(pristine.copy_name("a"))
+
+
+def _replace(data: Data) -> None:
+    _lose(data)
+    data[pristine.copy_name("a")].insert_one({"_id": "theirs"})
+
+
+def _write_to(data: Data) -> None:
+    data[pristine.copy_name("a")].delete_one({})
+
+
+SPOILT: dict[str, Callable[[Data], None]] = {
+    "there is no room": lambda _: None,
+    "the copy is gone": _lose,
+    "the copy is another's": _replace,
+    "the copy was written to": _write_to,
+}
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_without_a_copy_the_data_are_loaded_again(
+    kind: str, workload: Workload, database: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = workload.plan(UPDATE)
+    workload.load()
+    before, indexes = _content(database), database["a"].index_information()
+    if kind == "there is no room":
+        monkeypatch.setattr("brimline.dataset.reason_against_copy", _no_copy)
+    with putting_back(plan, workload.context):
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+    SPOILT[kind](database)
+    with putting_back(plan, workload.context):
+        assert _content(database) == before
+        assert database["a"].index_information() == indexes
+    assert any("loaded again" in text for text in workload.told.texts)
+
+
+@pytest.mark.parametrize("options", [{"capped": True, "size": 1 << 20}, {"timeseries": {"timeField": "at"}}])
+def test_what_can_t_be_put_back_is_loaded_again(options: dict[str, Any], workload: Workload, database: Data) -> None:
+    fields = {"at": {"kind": "clock", "start": "2024-01-01", "every": "1s"}}
+    plan = workload.plan(INSERT_IDS, UPDATE, options=options, fields=fields, indexes=[])
+    workload.load()
+    before = _content(database)
+    for _ in range(2):
+        with putting_back(plan, workload.context):
+            assert _content(database) == before
+            workload.context.carried.identities.append(b"brimli")
+            database["a"].insert_one({**before[0], "_id": ObjectId(b"brimli" + b"\1" * 6)})
+    (said,) = [text for text in workload.told.texts if "has no copy" in text]
+    assert "it is capped" in said or "it is a time series" in said
+
+
+def test_a_load_takes_the_copy_away(workload: Workload, database: Data) -> None:
+    with putting_back(_loaded(workload), workload.context):
+        pass
+    assert pristine.copy_name("a") in database.list_collection_names()
+    workload.load()
+    assert sorted(database.list_collection_names()) == ["a", "brimline_manifest"]
+    assert _manifest(database).state == "complete"
+
+
+def _loaded(workload: Workload) -> Plan:
+    plan = workload.plan(UPDATE)
+    workload.load()
+    return plan
+
+
+def test_an_older_brimline_takes_changed_data_for_somebody_else_s(workload: Workload, database: Data) -> None:
+    with putting_back(_loaded(workload), workload.context):
+        pass
+    stored = database["brimline_manifest"].find_one({"_id": "a"})
+    assert stored is not None
+    assert stored["format_version"] == 2, "which it doesn't read"
+    workload.ensure(DataPolicy.AS_IS)
+    assert _manifest(database).state == "changed"
+
+
+def test_a_collection_of_another_client_in_its_place_is_left_alone(workload: Workload, database: Data) -> None:
+    with putting_back(_loaded(workload), workload.context):
+        pass
+    database.drop_collection("a")
+    database["a"].insert_one({"_id": "theirs"})
+    with pytest.raises(UsageError, match="is another collection than the one that brimline loaded"):
+        workload.ensure()
+    assert _content(database) == [{"_id": "theirs"}]
+
+
+def test_where_whatever_is_there_is_taken_it_stays_as_the_run_left_it(workload: Workload, database: Data) -> None:
+    plan = _loaded(workload)
+    context = replace(workload.context, wanted=())
+    for _ in range(2):
+        with putting_back(plan, context):
+            database["a"].update_many({}, {"$inc": {"changed": 1}})
+    assert {document["changed"] for document in _content(database)} == {2}
+    assert _manifest(database).state == "changed"
+
+
+def test_killed_while_it_was_put_back(workload: Workload, database: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = _loaded(workload)
+    before = _content(database)
+    with putting_back(plan, workload.context):
+        database["a"].update_many({}, {"$set": {"changed": 1}})
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pristine, "collection_uuid", killed)
+        with pytest.raises(KeyboardInterrupt):
+            workload.ensure()
+    workload.ensure()
+    assert _content(database) == before
+    assert _manifest(database).state == "complete"
