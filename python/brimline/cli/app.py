@@ -43,6 +43,7 @@ class _Verb:
 _WORDS_OF_ITS_OWN = {"allow_interspersed_args": False, "ignore_unknown_options": True}
 """What comes after `ycsb` is YCSB's, dashes and all."""
 _VERBS = {
+    "init": _Verb("init", "init", "Write a workload: to start from, or from a live deployment."),
     "capacity": _Verb("capacity", "capacity", "Find the highest load that meets an objective."),
     "run": _Verb("run", "run", "Run a workload once and report it."),
     "load": _Verb("load", "load", "Load a workload's records into a server."),

@@ -14,6 +14,7 @@ from brimline.spec.ycsb_properties import KNOWN_NAMES
 
 _URI_OPTION: Final = re.compile(r"(?<=[?&;])(?P<name>[^?&;=]+)(?P<value>=[^&;]*)?")
 _PROPERTY_NAMES: Final = frozenset(KNOWN_NAMES)
+_URI_FLAGS: Final = frozenset({"--uri", "--from"})
 _OF_YCSB: Final = frozenset({"maxpoolsize"})
 """Options of an address that are taken from YCSB's words only."""
 
@@ -29,7 +30,7 @@ def redact_words(words: Sequence[str]) -> tuple[str, ...]:
 def _shown(word: str, before: str) -> str:
     if before == "-p":
         return _assignment(word)
-    if before == "--uri":
+    if before in _URI_FLAGS:
         return _address(word)
     if SECRET_FLAG.fullmatch(before):
         return MASK

@@ -1,0 +1,84 @@
+"""Owns operations that are proposed where nothing shows which there are: by the indexes of each collection."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brimline.init.live_collection import LiveCollection
+from brimline.init.operations import OPERATIONS_MAX, Operations
+from brimline.init.step_writer import StepWriter
+from brimline.init.words import operation_name
+from brimline.init.yaml_text import Noted
+
+_LIMIT = 20
+_READ_WEIGHT, _WRITE_WEIGHT = 4, 1
+
+
+def proposed_operations(writer: StepWriter) -> Operations:
+    """A find by each index's fields and by `_id`, an insert, and an update by `_id`; all of them guesses."""
+    found: dict[str, Any] = {}
+    taken: set[str] = set()
+    for live in writer.live.values():
+        for parts, step, weight, why in _of_collection(live, writer):
+            if len(found) < OPERATIONS_MAX:
+                found[operation_name(parts, taken)] = Noted({"share": weight, **step}, above=[f"guess: {why}"])
+    return Operations(
+        operations=found,
+        notes=["guess: all operations are proposed from the indexes; nothing showed which there really are."],
+    )
+
+
+def _of_collection(live: LiveCollection, writer: StepWriter) -> list[tuple[list[str], dict[str, Any], int, str]]:
+    name = live.name
+    by_id = {"_id": writer.existing(name, "_id")}
+    is_series = "timeseries" in live.stored.options
+    found: list[tuple[list[str], dict[str, Any], int, str]] = []
+    if not is_series:
+        step = {"find": {"collection": name, "filter": by_id, "limit": 1}}
+        found.append((["find", name, "by_id"], step, _READ_WEIGHT, "a read by key"))
+    for index in live.stored.indexes:
+        if (proposed := _find_by(live, index, writer)) is not None:
+            found.append(
+                (
+                    ["find", name, "by", *proposed["filter"]],
+                    {"find": proposed},
+                    _READ_WEIGHT,
+                    f"the index {index['name']} is for it",
+                )
+            )
+    found.append(
+        (
+            ["insert", name],
+            {"insert": {"collection": name, "document": writer.new_document(name)}},
+            _WRITE_WEIGHT,
+            "new documents come",
+        )
+    )
+    if not is_series and not live.stored.options.get("capped") and (change := _change(live, writer)) is not None:
+        step = {"update": {"collection": name, "filter": by_id, "update": {"$set": change}}}
+        found.append((["update", name, "by_id"], step, _WRITE_WEIGHT, "documents change"))
+    return found
+
+
+def _find_by(live: LiveCollection, index: Mapping[str, Any], writer: StepWriter) -> dict[str, Any] | None:
+    """A find by the first field of an index, in the order of those that follow; None for other kinds of indexes."""
+    keys = list(index["key"].items())
+    path, kind = keys[0]
+    shape = live.at(path)
+    if kind not in (1, -1, 1.0, -1.0, "hashed") or shape is None or shape.main_type in ("document", "null"):
+        return None
+    made: dict[str, Any] = {"collection": live.name, "filter": {path: writer.existing(live.name, path)}}
+    if len(keys) > 1 and kind != "hashed" and keys[1][1] in (1, -1):
+        made["sort"] = {keys[1][0]: int(keys[1][1])}
+    return made | {"limit": _LIMIT}
+
+
+def _change(live: LiveCollection, writer: StepWriter) -> dict[str, Any] | None:
+    """A new value for the first scalar field that no index has."""
+    indexed = {path for index in live.stored.indexes for path in index["key"]}
+    for name, shape in live.shape.fields.items():
+        usable = shape.main_type in ("int", "long", "double", "text", "boolean", "date") and "." not in name
+        if not usable or name == "_id" or name in indexed or name.startswith("$"):
+            continue
+        if (made := writer.of_field(live.name, name)) is not None:
+            return {name: {"$value": made}}
+    return None
