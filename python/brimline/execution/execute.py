@@ -17,7 +17,7 @@ from brimline.execution.open_transactions import end_transactions
 from brimline.execution.progress import ProgressSink, Tick
 from brimline.execution.stop import StopToken
 from brimline.execution.wanted import WantedData
-from brimline.monitor import ServerSampler, around, namespace_document, read_counters
+from brimline.monitor import ServerSampler, around, command_names, namespace_document, read_counters
 from brimline.plan import Plan
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Samples, Summary
@@ -81,14 +81,15 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
         for event in context.carried.take_events():
             writer.event(**event)
         _note_sizes(facts, "before", plan, writer, context.deployment)
-        before = read_counters(context.deployment)
+        commands = command_names(plan)
+        before = read_counters(context.deployment, commands)
 
         def begin(change: Change) -> None:
             nonlocal before
             change()
             # The load's figures begin behind the change.
             _note_sizes(facts, "before", plan, writer, context.deployment)
-            before = read_counters(context.deployment)
+            before = read_counters(context.deployment, commands)
 
         try:
             with _sampler(context.deployment, plan) as sampler:
@@ -111,7 +112,7 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
             if context.deployment is not None:
                 end_transactions(context.deployment, sessions)
             try:
-                counters = around(before, read_counters(context.deployment))
+                counters = around(before, read_counters(context.deployment, commands))
                 _note_sizes(facts, "after", plan, writer, context.deployment)
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.

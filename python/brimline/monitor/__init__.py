@@ -4,6 +4,7 @@ from brimline.monitor.absence import Absence, reason_text
 from brimline.monitor.agreement import Agreement, CounterCheck, check_agreement
 from brimline.monitor.namespace import namespace_document
 from brimline.monitor.opcounters import Opcounters, read_opcounters
+from brimline.monitor.own_work import OwnCounts, command_names, own_counts
 from brimline.monitor.row import CONSTANTS, COUNTERS, GAUGES, ServerRow
 from brimline.monitor.sampler import SamplerCost, ServerSampler
 from brimline.monitor.server_counters import around, read_counters
@@ -18,12 +19,15 @@ __all__ = [
     "Agreement",
     "CounterCheck",
     "Opcounters",
+    "OwnCounts",
     "SamplerCost",
     "ServerRow",
     "ServerSampler",
     "around",
     "check_agreement",
+    "command_names",
     "namespace_document",
+    "own_counts",
     "read_counters",
     "read_opcounters",
     "reason_text",

@@ -14,15 +14,19 @@ For each kind the server's increase must lie within [acknowledged, acknowledged 
   readings, deletes and updates have no upper bound.
 - A primary mirrors one in a hundred reads and updates to its secondaries as finds (the manual: mirrored reads). Where
   secondaries are counted as well, twice as many queries are let pass for each: the share is a chance.
+
+Operations that are commands of their author's are held against the server's counts of commands by name and of documents
+as well (`own_work`). What the server has no count for is told, and decides nothing.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
 from brimline.monitor.opcounters import COMMIT, KINDS, Opcounters
-from brimline.wording import joined, message
+from brimline.monitor.own_work import OwnCounts, steps_text
+from brimline.wording import Verbatim, joined, message
 
 _EXCESS_TOLERATED = 10
 _EXCESS_SHARE_TOLERATED = 0.001
@@ -30,8 +34,18 @@ _OPLOG_READS = "getmore"
 _QUERIES = "query"
 _DELETES = "delete"
 _UPDATES = "update"
+_INSERTS = "insert"
 _MIRRORED = (_QUERIES, _UPDATES)
+_MIRRORED_COMMANDS = ("find", "update", "findAndModify", "count", "distinct")
 _MIRRORED_SHARE_TOLERATED = 0.02
+_CONTROL_COMMANDS = frozenset(
+    {
+        *("serverStatus", "hello", "isMaster", "ismaster", "ping", "buildInfo", "dbStats", "collStats", "explain"),
+        *("replSetGetStatus", "hostInfo", "getCmdLineOpts", "getParameter", "listCollections", "listIndexes"),
+        *("killSessions", "endSessions", "abortTransaction", "connectionStatus"),
+    }
+)
+"""Commands that brimline sends by itself around a run and while it watches: others like them are no other client's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +53,7 @@ class CounterCheck:
     """One kind of operation: acknowledged, without a known answer, and counted by the server.
 
     `unbounded`: the server counts operations of this kind that no client sends. `mirrored`: so many of them at most.
+    `steps` are those that it counts, where they have names. `unknown`: why it can't be held against the server.
     """
 
     kind: str
@@ -47,6 +62,8 @@ class CounterCheck:
     counted: int
     unbounded: bool = False
     mirrored: int = 0
+    steps: Sequence[str] = ()
+    unknown: str = ""
 
     @property
     def deficit(self) -> int:
@@ -61,7 +78,8 @@ class CounterCheck:
     @property
     def agrees(self) -> bool:
         """Whether both counts can be of the same operations."""
-        return self.deficit == 0 and self.excess <= max(_EXCESS_TOLERATED, self.acknowledged * _EXCESS_SHARE_TOLERATED)
+        tolerated = max(_EXCESS_TOLERATED, self.acknowledged * _EXCESS_SHARE_TOLERATED)
+        return bool(self.unknown) or (self.deficit == 0 and self.excess <= tolerated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +100,14 @@ def check_agreement(
     in_replica_set: bool = False,
     has_numbered_writes: bool = False,
     secondaries: int = 0,
+    own: OwnCounts | None = None,
 ) -> Agreement:
     """Compares the server's counters around a run with the run's own.
 
     `acknowledged` is `Summary.commands`, `uncertain` is `Summary.commands_uncertain`. `in_replica_set`: the server is a
     member of one, so that the others read its oplog. `has_numbered_writes`: writes had numbers, so that it looks their
-    sessions up. `secondaries`: how many of those counted are secondaries.
+    sessions up. `secondaries`: how many of those counted are secondaries. `own`: what replies to the author's own
+    commands said.
     """
     if before is None or after is None:
         return Agreement(verdict="unknown", evidence="the server has no opcounters")
@@ -95,52 +115,168 @@ def check_agreement(
         return Agreement(verdict="unknown", evidence="the server was started again during the run")
     counted = after.since(before)
     mirrorable = sum(acknowledged.get(kind, 0) for kind in _MIRRORED)
-    mirrored = ceil(_MIRRORED_SHARE_TOLERATED * secondaries * mirrorable)
-    unbounded = {
-        *([_OPLOG_READS] if in_replica_set else ()),
-        *([_QUERIES] if has_numbered_writes else ()),
-        *((_DELETES, _UPDATES) if after.put_sessions_in_order_since(before) else ()),
-    }
-    checks = tuple(
+    others = _Others(
+        reads_oplog=in_replica_set,
+        looks_up_sessions=has_numbered_writes,
+        puts_sessions_in_order=after.put_sessions_in_order_since(before),
+        mirrored_share=_MIRRORED_SHARE_TOLERATED * secondaries,
+    )
+    unbounded = {*others.unbounded(), *(_within(own) if own is not None else ())}
+    checks = [
         CounterCheck(
             kind=kind,
             acknowledged=acknowledged.get(kind, 0),
             uncertain=uncertain.get(kind, 0),
             counted=counted[kind],
             unbounded=kind in unbounded,
-            mirrored=mirrored if kind == _QUERIES else 0,
+            mirrored=ceil(others.mirrored_share * mirrorable) if kind == _QUERIES else 0,
+            steps=() if own is None else own.by_counter.get(kind, ()),
         )
         for kind in (*KINDS, COMMIT)
         if kind in counted
-    )
+    ]
+    if own is not None:
+        checks = [*checks, *_of_commands(own, before, after, others), *_of_documents(own, before, after, others)]
+        checks = _without_uncounted_inserts(checks, own)
     wrong = [check for check in checks if not check.agrees]
     if wrong:
-        return Agreement(verdict="fail", evidence=joined("; ", map(_explain, wrong)), checks=checks)
-    return Agreement(verdict="pass", evidence=_summary(checks), checks=checks)
+        return Agreement(verdict="fail", evidence=joined("; ", map(_explain, wrong)), checks=tuple(checks))
+    return Agreement(verdict="pass", evidence=_summary(checks), checks=tuple(checks))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Others:
+    """What counts besides the commands of this run."""
+
+    reads_oplog: bool
+    looks_up_sessions: bool
+    puts_sessions_in_order: bool
+    mirrored_share: float
+
+    def unbounded(self) -> Iterator[str]:
+        """The opcounters without an upper bound."""
+        if self.reads_oplog:
+            yield _OPLOG_READS
+        if self.looks_up_sessions:
+            yield _QUERIES
+        if self.puts_sessions_in_order:
+            yield from (_DELETES, _UPDATES)
+
+    def unbounded_commands(self) -> set[str]:
+        """The same by the names of commands."""
+        return {{_QUERIES: "find", _OPLOG_READS: "getMore"}.get(kind, kind) for kind in self.unbounded()}
+
+
+def _within(own: OwnCounts) -> Iterator[str]:
+    """The opcounters that rise by what the author's commands do within the server."""
+    if own.writes_within:
+        yield from (_INSERTS, _UPDATES)
+    if own.reads_within:
+        yield _QUERIES
+
+
+def _of_commands(own: OwnCounts, before: Opcounters, after: Opcounters, others: _Others) -> Iterator[CounterCheck]:
+    """Each command that was sent, by its name."""
+    unbounded = others.unbounded_commands() | ({"find"} if own.reads_within else set())
+    mirrorable = sum(own.commands[name]["answered"] for name in _MIRRORED_COMMANDS if name in own.commands)
+    for name, totals in own.commands.items():
+        counted = _grown(before.commands, after.commands, name)
+        yield CounterCheck(
+            kind=message("{command} commands", command=Verbatim(name)),
+            acknowledged=max(0, totals["answered"] - own.refused),
+            uncertain=totals["uncertain"] + own.refused,
+            counted=counted or 0,
+            unbounded=name in unbounded or name in _CONTROL_COMMANDS,
+            mirrored=ceil(others.mirrored_share * mirrorable) if name in _MIRRORED_COMMANDS else 0,
+            steps=own.by_command.get(name, ()),
+            unknown="the server has no count of them" if counted is None else "",
+        )
+
+
+def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others: _Others) -> Iterator[CounterCheck]:
+    """Documents by what became of them. How many a command was about that was never answered isn't known."""
+    told = own.documents
+    of = own.by_command
+    finds = [step for name in ("find", "aggregate") for step in of.get(name, ())]
+    modified = own.modifies_found or others.puts_sessions_in_order
+    reads = others.reads_oplog or others.looks_up_sessions or others.mirrored_share > 0 or own.reads_within
+    for name, kind, count, steps, unbounded in (
+        ("inserted", "documents inserted", told.get("inserted"), of.get("insert", ()), own.writes_within),
+        ("updated", "documents updated", told.get("matched"), of.get("update", ()), own.writes_within or modified),
+        ("deleted", "documents deleted", told.get("deleted"), of.get("delete", ()), modified),
+        ("returned", "documents returned", told.get("returned"), finds, reads),
+    ):
+        counted = _grown(before.documents, after.documents, name)
+        if count is None or not (steps or count):
+            continue
+        unknown = "the server has no count of them" if counted is None else ""
+        if name == "returned" and own.uncounted:
+            steps, unknown = own.uncounted, "the server counts what these bring otherwise"
+        yield CounterCheck(
+            kind=kind,
+            acknowledged=count,
+            uncertain=0,
+            counted=counted or 0,
+            unbounded=unbounded or not own.is_certain,
+            steps=steps,
+            unknown=unknown,
+        )
+
+
+def _grown(before: Mapping[str, int] | None, after: Mapping[str, int] | None, name: str) -> int | None:
+    """What was counted in between; None where the server has no such count."""
+    if before is None or after is None or name not in after:
+        return None
+    return after[name] - before.get(name, 0)
+
+
+def _without_uncounted_inserts(checks: Sequence[CounterCheck], own: OwnCounts) -> list[CounterCheck]:
+    """Inserts into time series don't count as `insert` in MongoDB 5.0: commands and documents say what arrived."""
+    inserts = [check for check in checks if check.kind == _INSERTS]
+    others = [check for check in checks if check.kind != _INSERTS and own.by_command.get(_INSERTS) == check.steps]
+    proven = [check for check in others if not check.unknown]
+    if not (inserts and inserts[0].deficit and len(proven) > 1 and all(check.agrees for check in proven)):
+        return list(checks)
+    missing = replace(inserts[0], unknown="this version counts none into time series")
+    return [missing if check is inserts[0] else check for check in checks]
 
 
 def _explain(check: CounterCheck) -> str:
     if check.deficit:
-        return message(
+        wrong = message(
             "{kind}: the server counted {counted}, {deficit} fewer than the {acknowledged} it acknowledged",
             kind=check.kind,
             counted=check.counted,
             deficit=check.deficit,
             acknowledged=check.acknowledged,
         )
-    return message(
-        "{kind}: the server counted {counted}, {excess} more than brimline sent: another client was at work",
-        kind=check.kind,
-        counted=check.counted,
-        excess=check.excess,
-    )
+    else:
+        wrong = message(
+            "{kind}: the server counted {counted}, {excess} more than brimline sent: another client was at work",
+            kind=check.kind,
+            counted=check.counted,
+            excess=check.excess,
+        )
+    return message("{wrong} (in {steps})", wrong=wrong, steps=steps_text(check.steps)) if check.steps else wrong
 
 
-def _summary(checks: tuple[CounterCheck, ...]) -> str:
-    used = [check for check in checks if check.acknowledged or check.uncertain]
+def _summary(checks: Sequence[CounterCheck]) -> str:
+    used = [check for check in checks if (check.acknowledged or check.uncertain) and not check.unknown]
+    unknown = [_unknown(check) for check in checks if check.unknown]
     if not used:
-        return "no operation was acknowledged and the server counted none"
-    return message("the server counted the same operations: {counts}", counts=joined(", ", map(_counted, used)))
+        return joined("; ", ["no operation was acknowledged and the server counted none", *unknown])
+    counts = joined(", ", map(_counted, used))
+    return joined("; ", [message("the server counted the same operations: {counts}", counts=counts), *unknown])
+
+
+def _unknown(check: CounterCheck) -> str:
+    of = check.steps
+    return message(
+        "{kind} unknown{of}: {why}",
+        kind=check.kind,
+        of=message(" (in {steps})", steps=steps_text(of)) if of else "",
+        why=check.unknown,
+    )
 
 
 def _counted(check: CounterCheck) -> str:

@@ -1,6 +1,6 @@
-"""Owns the server's own count of commands: `serverStatus.opcounters`, and of transactions."""
+"""Owns the server's own counts: `serverStatus.opcounters`, of transactions, of commands by name, of documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -15,6 +15,8 @@ KINDS = ("insert", "query", "update", "delete", "getmore")
 `command` is left out: it holds everything else, also what drivers and monitoring send by themselves.
 """
 _SESSIONS = "logicalSessionRecordCache"
+DOCUMENTS = ("inserted", "updated", "deleted", "returned")
+"""What the server counts of documents: `serverStatus.metrics.document`."""
 COMMIT = "commit"
 """Compared as well where the server tells it: `serverStatus.transactions.totalCommitted`."""
 
@@ -25,7 +27,9 @@ class Opcounters:
 
     `commit`: transactions of several statements that were committed. `session_jobs`: how often the server has begun to
     put its sessions in order, at which it deletes those that have ended and updates those that were used:
-    `sessions_updated` of them at the last time, 0 while it does. All of these are None where it doesn't tell.
+    `sessions_updated` of them at the last time, 0 while it does. `commands`: how often commands that were asked about
+    were called, by name; `documents`: how many were inserted, matched by an update, deleted, returned. All of these are
+    None where it doesn't tell.
     """
 
     insert: int
@@ -38,10 +42,15 @@ class Opcounters:
     commit: int | None = None
     session_jobs: int | None = None
     sessions_updated: int | None = None
+    commands: Mapping[str, int] | None = None
+    documents: Mapping[str, int] | None = None
 
     @classmethod
-    def from_status(cls, status: Mapping[str, Any]) -> Self | None:
-        """Reads a `serverStatus` answer; None when the server has no such counters."""
+    def from_status(cls, status: Mapping[str, Any], commands: Collection[str] = ()) -> Self | None:
+        """Reads a `serverStatus` answer; None when the server has no such counters.
+
+        `commands` are the names to look for. The server has none for a command that it doesn't know.
+        """
         counters = status.get("opcounters")
         if not isinstance(counters, Mapping) or not all(kind in counters for kind in KINDS):
             return None
@@ -53,6 +62,8 @@ class Opcounters:
                 commit=_count_in(status, "transactions", "totalCommitted"),
                 session_jobs=_count_in(status, _SESSIONS, "sessionsCollectionJobCount"),
                 sessions_updated=_count_in(status, _SESSIONS, "lastSessionsCollectionJobEntriesRefreshed"),
+                commands=_commands_in(status, commands) if commands else None,
+                documents=_documents_in(status) if commands else None,
             )
         except (TypeError, ValueError, OverflowError):
             return None  # what is no number counts nothing
@@ -77,7 +88,7 @@ class Opcounters:
         was_at_it = earlier.session_jobs > 0 and earlier.sessions_updated == 0
         return was_at_it or self.session_jobs != earlier.session_jobs
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, Any]:
         """For the run record, without what isn't known."""
         return {name: count for name, count in asdict(self).items() if count is not None}
 
@@ -87,9 +98,38 @@ def added(counters: Sequence[Opcounters | None]) -> Opcounters | None:
     known = [each for each in counters if each is not None]
     if not known or len(known) < len(counters):
         return None
-    told = [each.to_dict() for each in known]
+    return Opcounters(**_sums([each.to_dict() for each in known]))
+
+
+def _sums(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The sums of what all of them tell, counts by name within included."""
     names = set.intersection(*map(set, told))
-    return Opcounters(**{name: sum(each[name] for each in told) for name in names})
+    return {
+        name: _sums([each[name] for each in told])
+        if isinstance(told[0][name], Mapping)
+        else sum(each[name] for each in told)
+        for name in names
+    }
+
+
+def _commands_in(status: Mapping[str, Any], names: Collection[str]) -> dict[str, int] | None:
+    """The server has commands under one spelling, and takes some under others as well, such as findandmodify."""
+    counted = _metrics(status, "commands")
+    if counted is None:
+        return None
+    known = {name.lower(): each for name, each in counted.items() if isinstance(each, Mapping) and "total" in each}
+    return {name: int(known[name.lower()]["total"]) for name in names if name.lower() in known}
+
+
+def _documents_in(status: Mapping[str, Any]) -> dict[str, int] | None:
+    counted = _metrics(status, "document")
+    return None if counted is None else {name: int(counted[name]) for name in DOCUMENTS if name in counted}
+
+
+def _metrics(status: Mapping[str, Any], section: str) -> Mapping[str, Any] | None:
+    metrics = status.get("metrics")
+    found = metrics.get(section) if isinstance(metrics, Mapping) else None
+    return found if isinstance(found, Mapping) else None
 
 
 def _count_in(status: Mapping[str, Any], section: str, name: str) -> int | None:
@@ -98,14 +138,17 @@ def _count_in(status: Mapping[str, Any], section: str, name: str) -> int | None:
     return None if count is None else int(count)
 
 
-def read_opcounters(client: Client) -> Opcounters | None:
+def read_opcounters(client: Client, commands: Collection[str] = ()) -> Opcounters | None:
     """The counters now; None when this server has none, or does not show them to this user.
+
+    Those of `commands` and of documents too, unless none are named.
 
     Raises:
         TargetError: the server doesn't answer.
     """
     try:
-        status = client.admin.command({"serverStatus": 1, "wiredTiger": 0, "metrics": 0, "locks": 0, "tcmalloc": 0})
+        sections = {"wiredTiger": 0, "metrics": int(bool(commands)), "locks": 0, "tcmalloc": 0}
+        status = client.admin.command({"serverStatus": 1, **sections})
     except PyMongoError as error:
         if isinstance(error, OperationFailure) and error.code in NOT_ALLOWED_CODES:
             return None
@@ -113,4 +156,4 @@ def read_opcounters(client: Client) -> Opcounters | None:
             "the server's counters can't be read: it doesn't answer any more",
             hint="check that it still runs, and that it can be reached",
         ) from error
-    return Opcounters.from_status(status)
+    return Opcounters.from_status(status, commands)

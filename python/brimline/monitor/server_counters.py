@@ -1,7 +1,7 @@
 """Owns the counters of all servers that operations go to, read before and after a run."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from brimline.errors import TargetError
@@ -34,8 +34,10 @@ class Reading:
         return grown_ms != 0 and grown_ms < self.at_ms - earlier.at_ms - _CLOCKS_APART_MS
 
 
-def read_counters(deployment: Deployment | None) -> dict[str, Reading]:
-    """The counters by address. A member of a followed set, or one of several routers, that is gone is left out.
+def read_counters(deployment: Deployment | None, commands: Collection[str] = ()) -> dict[str, Reading]:
+    """The counters by address, those of `commands` by name included.
+
+    A member of a followed set, or one of several routers, that is gone is left out.
 
     Raises:
         TargetError: a server that nothing replaces doesn't answer.
@@ -48,7 +50,9 @@ def read_counters(deployment: Deployment | None) -> dict[str, Reading]:
     for address in deployment.addresses:
         with control_client(address, access=deployment.access, connect_timeout_s=timeout_s) as client:
             try:
-                found[address] = Reading(counters=read_opcounters(client), at_ms=time.monotonic_ns() // NS_PER_MS)
+                found[address] = Reading(
+                    counters=read_opcounters(client, commands), at_ms=time.monotonic_ns() // NS_PER_MS
+                )
             except TargetError:
                 if not is_replaced:
                     raise

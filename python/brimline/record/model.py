@@ -282,10 +282,10 @@ class Summary(TypedDict):
 
 
 class Opcounters(TypedDict):
-    """`serverStatus.opcounters` around the run."""
+    """`serverStatus.opcounters` around the run; of operations of steps also `commands` and `documents` by name."""
 
-    before: dict[str, int]
-    after: dict[str, int]
+    before: dict[str, Any]
+    after: dict[str, Any]
 
 
 class Histogram(Protocol):

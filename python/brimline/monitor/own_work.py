@@ -1,0 +1,117 @@
+"""Owns what the server counts of operations that are commands of their author's: by command, and by document.
+
+As counted by 4.4.2, 5.0.4 and 6.0.5, standalone and in sets:
+
+- `metrics.commands.<name>.total` counts each command once, whatever it carries and however it ends, but for those that
+  a member refuses because it is no primary.
+- `metrics.document` counts documents inserted, matched by updates (an upsert that inserts is neither), deleted and
+  returned by finds, aggregations and `getMore`. A `findAndModify` counts as updated or deleted, and returns none. What
+  expires (TTL), falls out of a capped collection or is replicated to a secondary is not counted; what other members
+  read of the oplog is.
+- `$out` and `$merge` insert and update as clients do, and `$where` and `$function` look for stored functions.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from brimline.plan.model import OperationsWork, Plan
+from brimline.plan.operations import OperationPlan, Step
+from brimline.record.model import CommandTotals, Summary
+from brimline.wording import Verbatim, joined, message
+
+FURTHER_COMMANDS = ("getMore", "commitTransaction", "abortTransaction")
+"""What the generator sends besides the steps' own commands."""
+_WRITING_STAGES = ("$out", "$merge")
+_STORED_FUNCTIONS = ("$where", "$function", "$accumulator")
+_COUNTS_RETURNED = frozenset({"find", "aggregate", "insert", "update", "delete", *FURTHER_COMMANDS})
+"""Commands of which every document that a reply brings is counted as returned, or none is brought."""
+_NOT_COUNTED_CODES = frozenset({59, 10058, 10107, 13435, 13436})
+"""CommandNotFound, and that a member is no primary: the command is refused before it is counted."""
+_STEPS_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCounts:
+    """What replies to steps said, and which steps are behind each counter.
+
+    `commands` by name and `documents` as in the summary. `refused`: how many commands at most were refused before they
+    were counted. `by_command`, `by_counter`: names of steps by command and by opcounter. `writes_within`,
+    `reads_within`: aggregations write, or stored functions are looked for. `uncounted`: the steps whose replies bring
+    documents that the server counts otherwise.
+    """
+
+    commands: Mapping[str, CommandTotals]
+    documents: Mapping[str, int]
+    refused: int = 0
+    by_command: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    by_counter: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    writes_within: bool = False
+    reads_within: bool = False
+    modifies_found: bool = False
+    uncounted: Sequence[str] = ()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every command was answered."""
+        return not any(each["uncertain"] for each in self.commands.values())
+
+
+def command_names(plan: Plan) -> tuple[str, ...]:
+    """The commands that a run of `plan` sends, by the names that the server counts them under; none of other work."""
+    if not isinstance(plan.work, OperationsWork):
+        return ()
+    return tuple(dict.fromkeys([*(step.command for _, step in _steps(plan.work)), *FURTHER_COMMANDS]))
+
+
+def own_counts(plan: Plan, summary: Summary) -> OwnCounts | None:
+    """What the summary of a run says of its steps; None of other work, and where it says nothing."""
+    commands = summary.get("command_names")
+    if not isinstance(plan.work, OperationsWork) or not commands:
+        return None
+    steps = list(_steps(plan.work))
+    by_command: dict[str, list[str]] = {}
+    by_counter: dict[str, list[str]] = {}
+    for operation, step in steps:
+        name = step_label(operation, step)
+        by_command.setdefault(step.command, []).append(name)
+        by_counter.setdefault(step.counter, []).append(name)
+        if step.cursor:
+            by_command.setdefault("getMore", []).append(name)
+            by_counter.setdefault("getmore", []).append(name)
+    return OwnCounts(
+        commands=commands,
+        documents=summary.get("document_counts", {}),
+        refused=sum(row["count"] for row in summary["errors"] if row["code"] in _NOT_COUNTED_CODES),
+        by_command=by_command,
+        by_counter=by_counter,
+        writes_within=any(_mentions(step, *_WRITING_STAGES) for _, step in steps),
+        reads_within=any(_mentions(step, *_STORED_FUNCTIONS) for _, step in steps),
+        modifies_found=any(step.command.lower() == "findandmodify" for _, step in steps),
+        uncounted=[
+            step_label(operation, step)
+            for operation, step in steps
+            if step.command not in _COUNTS_RETURNED or _mentions(step, *_WRITING_STAGES)
+        ],
+    )
+
+
+def step_label(operation: OperationPlan, step: Step) -> str:
+    """What a step is called among those of all operations: of an operation of one step that operation."""
+    return operation.name if len(operation.steps) == 1 else f"{operation.name}: {step.name}"
+
+
+def steps_text(names: Sequence[str]) -> str:
+    """Some of the steps, in a row."""
+    shown = joined(", ", map(Verbatim, names[:_STEPS_NAMED]))
+    left = len(names) - _STEPS_NAMED
+    return shown if left <= 0 else message("{named} and {more} more", named=shown, more=left)
+
+
+def _steps(work: OperationsWork) -> Iterator[tuple[OperationPlan, Step]]:
+    return ((operation, step) for operation in work.operations for step in operation.steps)
+
+
+def _mentions(step: Step, *names: str) -> bool:
+    """Whether the command has a field of such a name, or a constant that may have one."""
+    text = step.body.model_dump_json()
+    return any(f'"{name}"' in text or name.encode().hex() in text for name in names)

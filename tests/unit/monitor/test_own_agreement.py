@@ -1,0 +1,227 @@
+"""The server's counts of commands by name and of documents against what replies to the author's own steps said."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from brimline.monitor import Agreement, Opcounters, check_agreement, command_names, own_counts
+from tests.support.own_work import SHOP, constant, own_plan, step
+from tests.unit.record.samples import plan, summary
+
+PLAN = own_plan(SHOP)
+TOLD = {
+    "commands": {"query": 300, "insert": 100, "update": 100, "delete": 0, "getmore": 0, "command": 50},
+    "command_names": {
+        name: {"answered": count, "uncertain": 0}
+        for name, count in (("find", 300), ("insert", 100), ("update", 100), ("aggregate", 50))
+    },
+    "document_counts": {
+        "inserted": 100, "matched": 90, "modified": 80, "deleted": 0, "upserted": 0, "returned": 4000
+    },
+    "errors": [],
+}  # fmt: skip
+COMMANDS = {"find": 300, "insert": 100, "update": 100, "aggregate": 50, "getMore": 0}
+DOCUMENTS = {"inserted": 100, "updated": 90, "deleted": 0, "returned": 4000}
+
+
+def counters(
+    *, commands: dict[str, int] | None = None, documents: dict[str, int] | None = None, **counts: int
+) -> Opcounters:
+    zero = dict.fromkeys(("insert", "query", "update", "delete", "getmore", "command"), 0)
+    return Opcounters(**zero | counts, uptime_ms=1000, commands=commands, documents=documents)
+
+
+BEFORE = counters(commands=dict.fromkeys(COMMANDS, 0), documents=dict.fromkeys(DOCUMENTS, 0))
+AFTER = counters(query=300, insert=100, update=100, command=999, commands=COMMANDS, documents=DOCUMENTS)
+
+
+def compare(
+    after: Opcounters = AFTER, *, of: Any = PLAN, before: Opcounters = BEFORE, told: Any = TOLD, **more: Any
+) -> Agreement:
+    known = summary(**told)
+    return check_agreement(
+        before=before,
+        after=after,
+        acknowledged=known["commands"],
+        uncertain=known["commands_uncertain"],
+        own=own_counts(of, known),
+        **more,
+    )
+
+
+def with_commands(**counts: int) -> Opcounters:
+    return replace(AFTER, commands={**COMMANDS, **counts})
+
+
+def with_documents(**counts: int) -> Opcounters:
+    return replace(AFTER, documents={**DOCUMENTS, **counts})
+
+
+def test_every_count_agrees() -> None:
+    agreement = compare()
+    assert agreement.verdict == "pass"
+    assert agreement.evidence == (
+        "the server counted the same operations: insert 100, query 300, update 100, find commands 300, "
+        "insert commands 100, update commands 100, aggregate commands 50, documents inserted 100, "
+        "documents updated 90, documents returned 4000"
+    )
+
+
+def test_the_names_that_are_asked_for_are_those_that_are_sent() -> None:
+    assert command_names(PLAN) == (
+        "find", "insert", "update", "aggregate", "getMore", "commitTransaction", "abortTransaction",
+    )  # fmt: skip
+    assert command_names(plan()) == ()
+    assert own_counts(plan(), summary()) is None
+
+
+@pytest.mark.parametrize(
+    ("after", "evidence"),
+    [
+        (
+            with_commands(aggregate=49),
+            "aggregate commands: the server counted 49, 1 fewer than the 50 it acknowledged (in revenue)",
+        ),
+        (
+            with_commands(aggregate=70),
+            "aggregate commands: the server counted 70, 20 more than brimline sent: another client was at work "
+            "(in revenue)",
+        ),
+        (
+            with_commands(insert=99),
+            "insert commands: the server counted 99, 1 fewer than the 100 it acknowledged "
+            "(in place_order: insert orders)",
+        ),
+        (
+            with_documents(updated=89),
+            "documents updated: the server counted 89, 1 fewer than the 90 it acknowledged "
+            "(in place_order: update stock)",
+        ),
+        (
+            with_documents(returned=4011),
+            "documents returned: the server counted 4011, 11 more than brimline sent: another client was at work "
+            "(in latest_orders, place_order: find customers, revenue)",
+        ),
+        (
+            replace(AFTER, query=299),
+            "query: the server counted 299, 1 fewer than the 300 it acknowledged "
+            "(in latest_orders, place_order: find customers)",
+        ),
+    ],
+)  # fmt: skip
+def test_the_step_that_disagrees_is_named(after: Opcounters, evidence: str) -> None:
+    agreement = compare(after)
+    assert (agreement.verdict, str(agreement.evidence)) == ("fail", evidence)
+
+
+def test_what_the_server_has_no_count_for_is_unknown_alone() -> None:
+    """As of a router, which counts commands and no documents, and of a command that it doesn't know."""
+    of_router = compare(replace(AFTER, documents=None), before=replace(BEFORE, documents=None))
+    assert of_router.verdict == "pass"
+    assert "documents inserted unknown (in place_order: insert orders): the server has no count" in of_router.evidence
+    missing = {name: count for name, count in COMMANDS.items() if name != "aggregate"}
+    agreement = compare(replace(AFTER, commands=missing))
+    assert agreement.verdict == "pass"
+    assert agreement.evidence.endswith("; aggregate commands unknown (in revenue): the server has no count of them")
+
+
+@pytest.mark.parametrize(
+    ("after", "more", "verdict"),
+    [
+        (with_commands(find=350), {}, "fail"),
+        (with_commands(find=350), {"has_numbered_writes": True}, "pass"),  # it looks sessions up
+        (with_commands(find=299), {"has_numbered_writes": True}, "fail"),
+        (with_commands(getMore=500), {"in_replica_set": True}, "pass"),  # others read the oplog
+        (with_documents(returned=9000), {"in_replica_set": True}, "pass"),
+        (with_documents(returned=3999), {"in_replica_set": True}, "fail"),
+        (with_documents(inserted=111), {"in_replica_set": True}, "fail"),
+        (with_commands(find=317), {"secondaries": 1}, "pass"),  # a share of them is mirrored
+        (with_commands(find=330), {"secondaries": 1}, "fail"),
+    ],
+)
+def test_the_tolerances_of_opcounters_hold_for_names_and_documents(
+    after: Opcounters, more: dict[str, Any], verdict: str
+) -> None:
+    assert compare(after, **more).verdict == verdict
+
+
+def test_a_server_that_puts_its_sessions_in_order_updates_and_deletes() -> None:
+    more = with_documents(updated=500, deleted=300)
+    more = replace(more, commands={**COMMANDS, "update": 150}, update=500, delete=300)
+    assert compare(more).verdict == "fail"
+    before, after = replace(BEFORE, session_jobs=1, sessions_updated=1), replace(more, session_jobs=2)
+    assert compare(after, before=before).verdict == "pass"
+
+
+def test_what_was_never_answered_may_have_been_executed() -> None:
+    names = {**TOLD["command_names"], "insert": {"answered": 100, "uncertain": 20}}
+    told = {**TOLD, "command_names": names, "commands_uncertain": {"insert": 60}}
+    after = replace(with_documents(inserted=160), commands={**COMMANDS, "insert": 120}, insert=160)
+    assert compare(after, told=told).verdict == "pass"
+    assert compare(replace(after, commands={**COMMANDS, "insert": 131}), told=told).verdict == "fail"
+
+
+@pytest.mark.parametrize(("code", "verdict"), [(10107, "pass"), (11000, "fail")])
+def test_a_member_that_is_no_primary_counts_no_command(code: int, verdict: str) -> None:
+    """A command that fails otherwise is counted."""
+    row = {"operation": "place_order", "outcome": "server_error", "code": code, "label": "", "count": 3, "example": ""}
+    assert compare(with_commands(insert=97), told={**TOLD, "errors": [row]}).verdict == verdict
+
+
+def test_an_aggregation_that_writes_is_no_other_client() -> None:
+    out = constant({"aggregate": "orders", "pipeline": [{"$out": "copy"}], "cursor": {}})
+    steps = {**SHOP, "revenue": [step("aggregate", body=out)]}
+    after = replace(with_documents(inserted=5000, returned=9000), insert=5000)
+    assert compare(after).verdict == "fail"
+    agreement = compare(after, of=own_plan(steps))
+    assert agreement.verdict == "pass"
+    assert "documents returned unknown (in revenue): the server counts what these bring otherwise" in agreement.evidence
+
+
+def test_what_is_found_and_modified_counts_as_updated() -> None:
+    claims = {**SHOP, "claim": [step("findAndModify")]}
+    after = with_documents(updated=590, returned=4000)
+    assert compare(after).verdict == "fail"
+    agreement = compare(after, of=own_plan(claims))
+    assert agreement.verdict == "pass"
+    assert "documents returned unknown (in claim)" in agreement.evidence
+
+
+def test_a_version_that_does_not_count_inserts_into_time_series() -> None:
+    after = replace(AFTER, insert=0)
+    agreement = compare(after)
+    assert agreement.verdict == "pass"
+    assert "insert unknown (in place_order: insert orders): this version counts none into time series" in (
+        agreement.evidence
+    )
+    assert compare(replace(after, documents={**DOCUMENTS, "inserted": 99})).verdict == "fail"
+
+
+def test_brimlines_own_commands_are_no_other_client() -> None:
+    """A step that pings: so do others of brimline's own connections."""
+    pings = own_plan({"ping": [step("ping")]})
+    told = {**TOLD, "commands": {}, "command_names": {"ping": {"answered": 100, "uncertain": 0}}, "document_counts": {}}
+    before, after = (counters(commands={"ping": count}, documents={}) for count in (0, 150))
+    assert compare(after, before=before, of=pings, told=told).verdict == "pass"
+    assert compare(replace(after, commands={"ping": 99}), before=before, of=pings, told=told).verdict == "fail"
+
+
+def test_counts_by_name_are_read_and_added() -> None:
+    from brimline.monitor.opcounters import added
+
+    status = {
+        "opcounters": dict.fromkeys(("insert", "query", "update", "delete", "getmore"), 1),
+        "metrics": {
+            "commands": {"findAndModify": {"failed": 1, "total": 7}, "find": {"total": 3}, "<UNKNOWN>": 4},
+            "document": {"inserted": 5, "returned": 6},
+        },
+    }
+    read = Opcounters.from_status(status, ("findandmodify", "find", "nosuch"))
+    assert read is not None
+    assert (read.commands, read.documents) == ({"findandmodify": 7, "find": 3}, {"inserted": 5, "returned": 6})
+    assert Opcounters(**read.to_dict()) == read
+    both = added([read, replace(read, commands={"find": 1})])
+    assert both is not None and both.commands == {"find": 4} and both.documents == {"inserted": 10, "returned": 12}
+    without = Opcounters.from_status(status)
+    assert without is not None and (without.commands, without.documents) == (None, None)
