@@ -48,10 +48,10 @@ def _concern(record: RunRecord, server: Mapping[str, Any]) -> Mapping[str, Any] 
 
 
 def _writes(work: WorkPlan) -> bool:
-    if isinstance(work, OperationsWork):
-        return any(step.access == "write" for operation in work.operations for step in operation.steps)
     if isinstance(work, LoadWork):
         return True
+    if isinstance(work, OperationsWork):
+        return any(step.access == "write" for operation in work.operations for step in operation.steps)
     only_reads = {"transaction"} if work.transaction is not None and not work.transaction.updates else set()
     return any(
         share and KINDS[name].writes and name not in only_reads for name, share in work.proportions.model_dump().items()

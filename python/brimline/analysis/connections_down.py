@@ -1,6 +1,7 @@
 """Owns what is said of connections that were missing while a run was measured: fewer than planned carried its load."""
 
 from brimline.analysis.finding import Finding, Standing
+from brimline.analysis.loads import connection_count
 from brimline.record.model import RunRecord
 from brimline.units import format_count, format_duration
 from brimline.wording import message
@@ -11,7 +12,7 @@ def connections_down(record: RunRecord) -> list[Finding]:
 
     Of several routers one may be gone without an outage, and without an error where commands are sent once more.
     """
-    planned = record.plan.connections
+    planned = connection_count(record)
     measured = [row for row in record.intervals if row["phase"] == "measure"]
     short = [row for row in measured if row["connections_up"] < planned]
     if not short:

@@ -6,7 +6,7 @@ from typing import cast
 
 from brimline.analysis.never_completed import due_buckets, waited
 from brimline.record.batches import batch_numbers
-from brimline.record.model import Clock, Histogram, RunRecord
+from brimline.record.model import Clock, Histogram, RunRecord, step_clock
 from brimline.stats.quantile_interval import (
     Buckets,
     QuantileInterval,
@@ -132,7 +132,15 @@ def _latency(
 
 def part_latency(record: RunRecord, operation: str, part: str) -> Latency | None:
     """The service times of a part of `operation` that went well, such as the `commit`; None without any."""
-    clock = f"{part}_ok_service"
+    return _of_breakdown(record, operation, f"{part}_ok_service")
+
+
+def step_latency(record: RunRecord, operation: str, step: str) -> Latency | None:
+    """The service times of a step of `operation`, however it ended; None without any."""
+    return _of_breakdown(record, operation, step_clock(step))
+
+
+def _of_breakdown(record: RunRecord, operation: str, clock: str) -> Latency | None:
     times = record.breakdown.get((operation, clock))
     if times is None or not times.count():
         return None

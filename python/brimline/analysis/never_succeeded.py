@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from brimline.operations import KINDS
 from brimline.record.model import ErrorRow, Summary
 from brimline.units import format_count
-from brimline.wording import joined, message
+from brimline.wording import Verbatim, joined, message
 
 _SMALL = "its documents are larger than the server allows"
 _CONCERN = "the set has fewer members than the write concern asks for"
 _RIGHTS = "the user may not do this"
 _PRIMARY = "the server is no primary"
+_UNEXPECTED = "the data is not what the step expects, or its filter finds other documents"
+UNEXPECTED = "unexpected"
+"""Outcome of an operation whose reply was not what its step expects."""
 _WHY: Mapping[int, str] = {
     13: _RIGHTS,
     20: "the server can't do this: transactions need a replica set",
@@ -38,7 +42,7 @@ def never_succeeded(summary: Summary) -> Iterator[str]:
     for operation, totals in summary["operations"].items():
         if not totals["failed"] or totals["ok"] or totals["miss"]:
             continue
-        yield in_vain(operation.replace("_", "-"), totals["failed"], _errors_of(operation, summary["errors"]))
+        yield in_vain(_in_a_sentence(operation), totals["failed"], _errors_of(operation, summary["errors"]))
 
 
 def in_vain(kind: str, count: int, rows: Sequence[ErrorRow]) -> str:
@@ -47,16 +51,27 @@ def in_vain(kind: str, count: int, rows: Sequence[ErrorRow]) -> str:
     worst = max(rows, key=lambda row: row["count"], default=None)
     if worst is not None:
         parts.append(message("most often {what}", what=error_text(worst)))
-        if worst["code"] in _WHY:
-            parts.append(_WHY[worst["code"]])
+        if cause := likely_cause(worst):
+            parts.append(cause)
     return joined(": ", parts)
+
+
+def _in_a_sentence(operation: str) -> str:
+    return operation.replace("_", "-") if operation in KINDS else Verbatim(operation)
 
 
 def _errors_of(operation: str, rows: Sequence[ErrorRow]) -> list[ErrorRow]:
     return [row for row in rows if row["operation"] == operation]
 
 
+def likely_cause(row: ErrorRow) -> str:
+    """What an error most likely comes from; "" where nothing is known of it."""
+    return _UNEXPECTED if row["outcome"] == UNEXPECTED else _WHY.get(row["code"], "")
+
+
 def error_text(row: ErrorRow) -> str:
     """How an error is named in a sentence."""
+    if row["outcome"] == UNEXPECTED:
+        return message("a reply that is not as expected ({expected})", expected=Verbatim(row["label"]))
     what = row["label"] or row["outcome"].replace("_", " ")
     return message("{what} ({code})", what=what, code=row["code"]) if row["code"] else what

@@ -11,6 +11,7 @@ from brimline.analysis.cpu_use import GeneratorCpu, ServerCpu, generator_cpu, se
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.latency import Latency, latencies
 from brimline.analysis.lateness import LagEffect, Lateness, lateness
+from brimline.analysis.loads import all_loads
 from brimline.analysis.objective import LatencyKey, LatencyObjective, interval_quantiles
 from brimline.analysis.server_use import ServerUse, link_bits_per_s, server_use
 from brimline.analysis.server_window import ServerWindow
@@ -40,6 +41,9 @@ class Observation:
     throughput (answered without failure), mean in flight, client CPU per operation. What was *due* in it, answered then
     or in the drain: latencies, shares of failures and misses, `completed_share`. In a closed loop there is no offered
     rate, no response time and no lag.
+
+    Where operations have loads of their own, what is compared with the offered rate is the workload's load alone:
+    throughput, mean in flight, latencies of all operations, `completed_share`, backlog. Failures and misses are of all.
 
     `kinds` are the latencies of each operation kind by clock, with the quantiles that an objective asked for.
     `failures` tells how many of how many operations failed, by operation kind and for all together (None).
@@ -131,20 +135,24 @@ def observe(
     record = counted(record, steady)
     intervals = [row for row in record.intervals if row["phase"] == "measure"]
     due_operations = [row for row in record.operations if row["phase"] == "measure"]
-    window = done_in_window(record)
-    found = {clock: latencies(record, clock, quantiles=_asked(objectives, clock)) for clock in CLOCKS}
+    loads = all_loads(record)
+    main = loads[0]
+    due_of_main = [row for row in main.operations if row["phase"] == "measure"]
+    window = done_in_window(main)
+    found = {clock: _latencies(loads, clock, objectives) for clock in CLOCKS}
     service, response, lag = (found[clock].get(None) for clock in CLOCKS)
     measured_s = record.measured_s
     finished = sum(row["ok"] + row["miss"] + row["failed"] for row in due_operations)
-    finished_in_window = sum(row["ok"] + row["miss"] + row["failed"] for row in window)
+    finished_of_main = sum(row["ok"] + row["miss"] + row["failed"] for row in due_of_main)
+    finished_in_window = sum(row["ok"] + row["miss"] + row["failed"] for row in done_in_window(record))
     answered_in_window = sum(row["ok"] + row["miss"] for row in window)
-    sent = sum(row["sent"] for row in due_operations)
+    sent = sum(row["sent"] for row in due_of_main)
     offered = offered_mean(
         record.plan,
         start_ns=intervals[0]["start_ns"] if intervals else 0,
         end_ns=intervals[-1]["end_ns"] if intervals else 0,
     )
-    overdue = record.summary["overdue"] if record.summary else 0
+    overdue = main.summary["overdue"] if main.summary else 0
     generator = generator_cpu(intervals)
     watched = ServerWindow.of(
         record.server,
@@ -153,12 +161,12 @@ def observe(
     )
     server = server_cpu(watched)
     throughput_ops_per_s = answered_in_window / measured_s if measured_s else 0.0
-    held_back_share = sum(row["held_back"] for row in due_operations) / sent if sent else None
-    mean_in_flight = sum(row["in_flight_ns"] for row in window) / (measured_s * 1e9) if measured_s else 0.0
-    late = lateness(record, found["response"], service=service, lag=lag, held_back_share=held_back_share, server=server)
+    held_back_share = sum(row["held_back"] for row in due_of_main) / sent if sent else None
+    mean_in_flight = _mean_in_flight(window, measured_s)
+    late = lateness(main, found["response"], service=service, lag=lag, held_back_share=held_back_share, server=server)
     figures = RunFigures(
         throughput_ops_per_s=throughput_ops_per_s,
-        mean_in_flight=mean_in_flight,
+        mean_in_flight=_mean_in_flight(done_in_window(record), measured_s),
         held_back_share=held_back_share,
         lateness=late,
         response_in_time=_in_time(found["response"], objectives),
@@ -183,7 +191,7 @@ def observe(
         offered_ops_per_s=offered,
         throughput_ops_per_s=throughput_ops_per_s,
         throughput=_throughput(window, intervals, throughput_ops_per_s),
-        completed_share=None if offered is None else _share(finished, sent + overdue),
+        completed_share=None if offered is None else _share(finished_of_main, sent + overdue),
         mean_in_flight=mean_in_flight,
         service=service,
         response=response,
@@ -191,7 +199,9 @@ def observe(
         error_rate=figures.error_rate,
         miss_rate=figures.miss_rate,
         overdue=overdue,
-        backlog_growth=None if record.closed_loop else _backlog_growth(intervals),
+        backlog_growth=None
+        if record.closed_loop
+        else _backlog_growth([row for row in main.intervals if row["phase"] == "measure"]),
         held_back_share=held_back_share,
         generator=generator,
         server=server,
@@ -204,11 +214,24 @@ def observe(
         failures=_failures(due_operations),
         kinds={(kind, clock): each for clock in CLOCKS for kind, each in found[clock].items() if kind is not None},
         checkpoint_s=checkpoint_duration_s(record.server),
-        server_gone_ns=server_gone_ns(record),
-        places_kept_unsent=places_kept_unsent(record, held_back_share),
+        server_gone_ns=server_gone_ns(main),
+        places_kept_unsent=places_kept_unsent(main, held_back_share),
         silence=longest_silence(record),
         lateness=late,
     )
+
+
+def _latencies(
+    loads: Sequence[RunRecord], clock: Clock, objectives: Sequence[LatencyObjective]
+) -> dict[str | None, Latency]:
+    """Of all operations of the workload's load, and of each operation, whose load has due times of its own."""
+    asked = _asked(objectives, clock)
+    main, *beside = (latencies(each, clock, quantiles=asked) for each in loads)
+    return main | {kind: known for each in beside for kind, known in each.items() if kind is not None}
+
+
+def _mean_in_flight(operations: Sequence[OperationRow], measured_s: float) -> float:
+    return sum(row["in_flight_ns"] for row in operations) / (measured_s * 1e9) if measured_s else 0.0
 
 
 def _in_time(responses: Mapping[str | None, Latency], objectives: Sequence[LatencyObjective]) -> bool:

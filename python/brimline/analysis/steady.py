@@ -14,6 +14,7 @@ from functools import partial
 
 from brimline.analysis.finding import Finding, Standing
 from brimline.analysis.interval_series import Series, Times, between, throughput_series, time_series
+from brimline.analysis.loads import main_load
 from brimline.analysis.objective import P99, LatencyObjective
 from brimline.analysis.server_settling import server_checks
 from brimline.analysis.window import until_last_reply
@@ -108,6 +109,7 @@ def steady_state(record: RunRecord, quantiles: Sequence[float] = (P99,)) -> Stea
     Not meant to be: a load, which makes its collection grow, a load model whose rate changes, T-L-R, and the null
     target.
     """
+    record = main_load(record)
     plan = record.plan
     changing = not isinstance(plan.pacer, ClosedPacer | ConstantPacer | PoissonPacer)
     if changing or isinstance(plan.work, LoadWork) or isinstance(plan.target, NullTarget):

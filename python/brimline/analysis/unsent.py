@@ -1,5 +1,6 @@
 """Owns what was asked for and never went out, and why."""
 
+from brimline.analysis.loads import main_load
 from brimline.analysis.window import done_in_window
 from brimline.record.model import IntervalRow, RunRecord, Summary
 from brimline.units import format_count, format_duration
@@ -19,6 +20,7 @@ def not_begun(record: RunRecord) -> int:
     They were never due, so that they are no part of due = sent + overdue: planned = sent + overdue + not begun. 0 where
     no number was asked for, or all were begun. What was attempted again is counted as sent, and not in that number.
     """
+    record = main_load(record)
     summary, asked = record.summary, record.plan.operation_count
     if summary is None or asked is None or record.plan.pacer.kind != "closed":
         return 0

@@ -9,8 +9,10 @@ from brimline.analysis.followed import following_findings
 from brimline.analysis.kept_in_flight import kept_in_flight
 from brimline.analysis.latency import Latency
 from brimline.analysis.lateness import LAG_CHECK, Lateness, lag_finding
+from brimline.analysis.loads import loads_beside, main_load
 from brimline.analysis.monitor_cost import monitor_findings
-from brimline.analysis.never_succeeded import error_text, never_succeeded
+from brimline.analysis.never_succeeded import UNEXPECTED, error_text, likely_cause, never_succeeded
+from brimline.analysis.operation_names import shown
 from brimline.analysis.outages import outages
 from brimline.analysis.standstills import standstill_findings
 from brimline.analysis.steady import SteadyState
@@ -22,7 +24,7 @@ from brimline.analysis.unsent import (
     why_unsent,
 )
 from brimline.analysis.unwatched import watching_findings
-from brimline.monitor import Opcounters, check_agreement
+from brimline.monitor import Opcounters, check_agreement, own_counts
 from brimline.plan import Plan, WireTarget
 from brimline.plan.model import MixWork
 from brimline.record.layout import RUNNING
@@ -80,7 +82,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
         ]
         if not record.closed_loop:
             findings.append(generator_lag(figures))
-    findings += sent_as_planned(record, figures.held_back_share)
+    findings += _sent(record, figures.held_back_share)
     findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)
     findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
@@ -193,6 +195,7 @@ def opcounters(record: RunRecord) -> Finding:
         in_replica_set=_in_replica_set(record),
         has_numbered_writes=_has_numbered_writes(record.plan),
         secondaries=_secondaries(record),
+        own=own_counts(record.plan, record.summary),
     )
     return Finding("opcounters", Standing(agreement.verdict), agreement.evidence)
 
@@ -255,6 +258,19 @@ def generator_lag(figures: RunFigures) -> Finding:
     )
 
 
+def _sent(record: RunRecord, held_back_share: float | None) -> list[Finding]:
+    """Everything planned was sent, of the workload's load and of those beside it that were not."""
+    findings = sent_as_planned(main_load(record), held_back_share)
+    for load in loads_beside(record):
+        named = sent_as_planned(load, None)
+        if load.summary is None or not named or named[0].verdict is Standing.PASS:
+            continue
+        of = joined(", ", [shown(name) for name in load.summary["operations"]])
+        evidence = message("{operations}: {evidence}", operations=of, evidence=named[0].evidence)
+        findings = [Finding("sent", Standing.WARN, joined("; ", [*(each.evidence for each in findings), evidence]))]
+    return findings
+
+
 def sent_as_planned(record: RunRecord, held_back_share: float | None) -> list[Finding]:
     """Everything planned was sent. A closed loop without loops sends what the server lets it; see `_time_was_over`."""
     summary = record.summary
@@ -304,6 +320,8 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     if not kinds:
         return Finding("errors", standing, message("{share} of the operations failed", share=share))
     most_often = message("{share} of the operations failed; most often {what}", share=share, what=error_text(kinds[0]))
+    if kinds[0]["outcome"] == UNEXPECTED:
+        most_often = joined(": ", [most_often, likely_cause(kinds[0])])
     return Finding("errors", standing, most_often)
 
 
@@ -346,7 +364,9 @@ def _only_older(record: RunRecord, figures: RunFigures) -> Finding | None:
         "nothing that was due in the measured window was answered: the {rate} answered in it were due before",
         rate=format_rate(figures.throughput_ops_per_s),
     )
-    by_server = waited_for_places(record, record.summary, figures.held_back_share) and not server_gone_ns(record)
+    main = main_load(record)
+    assert main.summary is not None  # noqa: S101 - the whole has one
+    by_server = waited_for_places(main, main.summary, figures.held_back_share) and not server_gone_ns(main)
     return Finding("samples", Standing.WARN if by_server else Standing.FAIL, evidence)
 
 

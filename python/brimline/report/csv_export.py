@@ -12,6 +12,7 @@ from typing import Any
 
 from brimline.analysis.latency import Latency
 from brimline.analysis.observation import Observation
+from brimline.analysis.step_truth import StepTruth, step_truths
 from brimline.analysis.unsent import not_begun
 from brimline.errors import on_one_line
 from brimline.record.model import RunRecord
@@ -44,7 +45,9 @@ RUN_COLUMNS = (
     "documents",
     "documents_per_s",
     "not_begun_whole_run",
+    "step",
 )
+_TIME_COLUMNS = RUN_COLUMNS[RUN_COLUMNS.index("average_ms") : RUN_COLUMNS.index("p99_high_ms") + 1]
 PROBE_COLUMNS = (
     "probe",
     "stage",
@@ -84,18 +87,19 @@ SCAN_COLUMNS = (
 
 
 def statistics_csv(record: RunRecord, observation: Observation) -> str:
-    """One row per operation kind, all of them first; percentiles that too few operations reach are empty.
+    """One row per operation, all of them first; percentiles that too few operations reach are empty.
 
-    What was planned and what never went out is known of all kinds together, warm-up included: operations aren't planned
-    kind by kind, each is drawn when it is sent. `unit` says what samples and throughput count: of a batched load
-    commands, whose documents have columns of their own.
+    What was planned and what never went out is known of all together, warm-up included: operations aren't planned kind
+    by kind, each is drawn when it is sent. Of an operation of several steps each step has a row too. `unit` says what
+    samples and throughput count: of a batched load commands, whose documents have columns of their own.
     """
     clock = report_clock(record)
     total, *kinds = operation_statistics(record, observation)
-    rows = [
-        _statistics_row(total, clock, whole_run=_whole_run(record)),
-        *(_statistics_row(each, clock) for each in kinds),
-    ]
+    truths = [truth for truth in step_truths(record, observation) if not truth.is_alone]
+    rows = [_statistics_row(total, clock, whole_run=_whole_run(record))]
+    for each in kinds:
+        rows.append(_statistics_row(each, clock))
+        rows += [_step_row(truth, record.measured_s) for truth in truths if truth.operation == each.label]
     return _text(RUN_COLUMNS, rows)
 
 
@@ -157,7 +161,25 @@ def _statistics_row(row: OperationStatistics, clock: str, *, whole_run: _WholeRu
         row.documents,
         _rounded(row.documents_per_s),
         whole.not_begun,
+        None,
     ]
+
+
+def _step_row(truth: StepTruth, measured_s: float) -> list[Any]:
+    """A step of an operation of several: its commands, on the clock of service times."""
+    per_s = 1 / measured_s if measured_s else 0.0
+    known = {
+        "operation": truth.operation,
+        "clock": "service",
+        "samples": truth.samples,
+        "failed": truth.failed,
+        "error_percent": _percent(truth.failed_share),
+        **dict(zip(_TIME_COLUMNS, _times_ms(truth.service), strict=True)),
+        "received_kb_per_s": round(truth.bytes_in * per_s / KB_BYTES, 3),
+        "unit": "command",
+        "step": truth.step,
+    }
+    return [known.get(column) for column in RUN_COLUMNS]
 
 
 def _probe_row(probe: Mapping[str, Any]) -> list[Any]:

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from brimline.analysis.lint import Claims, Figure, Repeated, Result
+from brimline.analysis.loads import all_loads, main_load
 from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.objective import parse_quantile
+from brimline.analysis.operation_names import shown
 from brimline.analysis.window import done_in_window
 from brimline.plan.model import ClosedPacer
 from brimline.record.model import CLOCKS, Clock, OperationRow, RunRecord
@@ -43,7 +45,7 @@ _JSON_QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99,
 
 def run_claims(report: Report, record: RunRecord) -> Claims:
     """What the report of a run claims, and the same from its raw files."""
-    rows = list(_table_results(report))
+    rows = list(_table_results(report, record))
     return Claims(
         results=[
             *rows,
@@ -105,12 +107,13 @@ def _percentiles(latency: Mapping[str, Any]) -> dict[float, Figure]:
     return found
 
 
-def _table_results(report: Report) -> Iterator[Result]:
-    """Each row of the statistics table, and the first as the whole of the others."""
+def _table_results(report: Report, record: RunRecord) -> Iterator[Result]:
+    """Each row of the statistics table, and the first as the whole of those that share its load."""
     # A mean is of what completed, percentiles are of all: where some never did, they need not fit each other.
     all_completed = not any((report.data[clock] or {}).get("never_completed") for clock in CLOCKS)
     table = table_cells(report, OPERATIONS_ID)
     labels = [cells["Label"].text for cells in table]
+    of_main = {shown(row["operation"], record.plan) for row in main_load(record).operations}
     for cells in table:
         label = cells["Label"].text
         yield Result(
@@ -134,7 +137,7 @@ def _table_results(report: Report) -> Iterator[Result]:
             name=f"{labels[0]}, counted",
             samples=_counted(first["Samples"]),
             error_count=_counted(first["Fail"]),
-            parts=tuple(labels[1:]),
+            parts=tuple(label for label in labels[1:] if label in of_main),
         )
 
 
@@ -143,8 +146,10 @@ def _answered(rows: Iterable[Result], record: RunRecord) -> Iterator[Result]:
     load = load_figures(record)
     span_s = Figure(record.measured_s if load is None else load.elapsed_s)
     done = done_in_window(record) if load is None else record.operations
+    done_of_main = done_in_window(main_load(record)) if load is None else record.operations
     for row in rows:
-        own = [each for each in done if row.name in (TOTAL_LABEL, each["operation"].replace("_", " "))]
+        is_total = row.name == TOTAL_LABEL
+        own = done_of_main if is_total else [each for each in done if row.name == shown(each["operation"], record.plan)]
         yield Result(
             name=f"{row.name}, answered",
             samples=Figure(sum(each["ok"] + each["miss"] for each in own)),
@@ -195,28 +200,27 @@ def _documents(record: RunRecord) -> Iterator[Result]:
 
 
 def _answered_in_window(record: RunRecord) -> int:
-    return sum(row["ok"] + row["miss"] for row in done_in_window(record))
+    return sum(row["ok"] + row["miss"] for row in done_in_window(main_load(record)))
 
 
 def _due(record: RunRecord, label: str) -> list[OperationRow]:
-    return [
-        row
-        for row in record.operations
-        if row["phase"] == "measure" and label in (TOTAL_LABEL, row["operation"].replace("_", " "))
-    ]
+    rows = [row for row in record.operations if row["phase"] == "measure"]
+    return rows if label == TOTAL_LABEL else [row for row in rows if shown(row["operation"], record.plan) == label]
 
 
 def _judged_latency(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """The percentile that an objective is about, at the top or among the first facts, against histograms."""
     verdict = report.verdict
-    shown = [(verdict.caption, verdict.figure), *((fact.label, fact.value) for fact in verdict.facts)]
-    for label, text in shown:
+    told = [(verdict.caption, verdict.figure), *((fact.label, fact.value) for fact in verdict.facts)]
+    for label, text in told:
         named, printed = _PERCENTILE.fullmatch(label), printed_quantity(text)
         if named is None or printed is None:
             continue
         clock = cast("Clock", named["clock"].lower())
         kind = (named["kind"] or "").lower()
-        due = [each for name, each in due_buckets(record, clock).items() if kind in ("", name.replace("_", " "))]
+        parts = all_loads(record) if kind else [main_load(record)]
+        of_kind = [item for part in parts for item in due_buckets(part, clock).items()]
+        due = [each for name, each in of_kind if kind in ("", shown(name, record.plan).lower(), name.lower())]
         if due:
             raw = quantile_of(merge_buckets(due), parse_quantile(named["quantile"]))
             yield Repeated(name=label, values=[printed, Figure(raw)], exact=True, unit="ns")
@@ -238,7 +242,8 @@ def _headline(report: Report, record: RunRecord) -> Iterator[Repeated]:
 def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """Counts of the table against rows."""
     for cells in table_cells(report, OPERATIONS_ID):
-        label, rows = cells["Label"].text, _due(record, cells["Label"].text)
+        label = cells["Label"].text
+        rows = _due(main_load(record) if label == TOTAL_LABEL else record, label)
         failed = sum(row["failed"] for row in rows)
         ended = sum(row["ok"] + row["miss"] for row in rows) + failed
         for column, raw in (("Samples", ended), ("Fail", failed)):
@@ -255,11 +260,15 @@ def _totals(report: Report, record: RunRecord) -> Iterator[Repeated]:
 
 def _times(report: Report, record: RunRecord) -> Iterator[Repeated]:
     """Printed times and those of the JSON against histograms."""
-    by_clock = {clock: due_buckets(record, clock) for clock in CLOCKS}
-    kinds = by_clock[report_clock(record)]
+    loads = all_loads(record)
+    by_clock = {
+        clock: {name: each for part in loads for name, each in due_buckets(part, clock).items()} for clock in CLOCKS
+    }
+    kinds, of_main = by_clock[report_clock(record)], due_buckets(loads[0], report_clock(record))
     for cells in table_cells(report, OPERATIONS_ID):
         label = cells["Label"].text
-        due = [each for name, each in kinds.items() if label in (TOTAL_LABEL, name.replace("_", " "))]
+        of_label = [each for name, each in kinds.items() if label == shown(name, record.plan)]
+        due = list(of_main.values()) if label == TOTAL_LABEL else of_label
         if not due:
             continue
         merged = merge_buckets(due)

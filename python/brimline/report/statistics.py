@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brimline.analysis.latency import Latency
+from brimline.analysis.loads import main_load
 from brimline.analysis.observation import Observation
 from brimline.analysis.window import done_in_window
 from brimline.record.model import Clock, OperationRow, RunRecord
@@ -52,7 +53,7 @@ def report_clock(record: RunRecord) -> Clock:
 
 
 def operation_statistics(record: RunRecord, observation: Observation) -> list[OperationStatistics]:
-    """All operations first, as `Total`, then each kind by name; the times are the observation's."""
+    """All operations of the workload's load first, as `Total`, then each by name; the times are the observation's."""
     measured = [row for row in record.operations if row["phase"] == "measure"]
     clock = report_clock(record)
     kinds = sorted({row["operation"] for row in measured})
@@ -62,7 +63,12 @@ def operation_statistics(record: RunRecord, observation: Observation) -> list[Op
     done = done_in_window(record) if load is None else measured
     batched = [carries_documents(record, kind) for kind in kinds]
     all_batched = load is not None or (bool(kinds) and all(batched))
-    total = _statistics(TOTAL_LABEL, measured, done, observation.latency(None, clock), span_s, batched=all_batched)
+    main = main_load(record)
+    due_of_main = [row for row in main.operations if row["phase"] == "measure"]
+    done_of_main = done if main is record else done_in_window(main)
+    total = _statistics(
+        TOTAL_LABEL, due_of_main, done_of_main, observation.latency(None, clock), span_s, batched=all_batched
+    )
     of_kinds = [
         _statistics(kind, _of(kind, measured), _of(kind, done), observation.latency(kind, clock), span_s, batched=each)
         for kind, each in zip(kinds, batched, strict=True)

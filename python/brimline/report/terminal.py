@@ -3,7 +3,7 @@
 Plain text without colour when the output is no terminal or `NO_COLOR` is set; rich sees to both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
@@ -26,6 +26,8 @@ SKETCH_ROWS, SKETCH_COLUMNS_MAX = (4, 3), 100
 _TEXT_LINES_MIN, _TEXT_LINES_GOOD = 4, 6
 """Lines for words that a chart must leave, and that a high one must."""
 _SENTENCE_LINES_MAX = 3
+_NAME_COLUMNS_MAX = 16
+"""How wide the column of names stays on a narrow terminal."""
 _LEADING = 2
 """Facts at the beginning, why and how sure, that may have two lines."""
 
@@ -34,6 +36,7 @@ _SERIES_ID = "series-"
 _SHOWN_SECTIONS = (
     "background", "server-beside",
     "configuration", "warnings", "gate", "changes", "plans", "distribution", "probes", "documents", "operations",
+    "steps",
     "accounting", "errors", "validity", "bottleneck",
     "rule", "scenarios",
     "level-differences", "best-connections", "combinations", "loading", "breakpoints",
@@ -201,12 +204,20 @@ def _table(table: Table, *, wide: bool) -> RichTable:
     shown = [index for index, column in enumerate(table.columns) if wide or not column.optional]
     # Units of grouped columns stand in a line of their own, so that a narrow screen has room for them.
     below = "\n" if any(column.group and column.unit for column in table.columns) else " "
-    for column in (table.columns[index] for index in shown):
+    for place in shown:
+        column = table.columns[place]
         label = RichText(f"{column.label}{below}{column.unit}" if column.unit else f"{column.label}{below}".rstrip(" "))
-        rendered.add_column(label, justify="right" if column.numeric else "left", overflow="fold")
+        least = _longest_word(row[place] for row in table.rows) if column.leading else None
+        rendered.add_column(label, justify="right" if column.numeric else "left", overflow="fold", min_width=least)
     for index, row in enumerate(table.rows):
         rendered.add_row(*(_cell(row[place]) for place in shown), style="bold" if index in table.emphasised else "")
     return rendered
+
+
+def _longest_word(cells: Iterable[Cell]) -> int:
+    """What a column needs so that no name is broken within, as far as there is room for one."""
+    words = (word for cell in cells for word in cell.text.split())
+    return min(max(map(cell_len, words), default=0), _NAME_COLUMNS_MAX)
 
 
 def _cell(cell: Cell) -> RichText:

@@ -6,7 +6,9 @@ import numpy as np
 
 from brimline.analysis.comparison import compare_runs, noise_floor
 from brimline.analysis.gate import gate
+from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import observe
+from brimline.api.run_result import run_result
 from brimline.api.scan import scan_result
 from brimline.experiments.paired.ab import AB_KIND
 from brimline.record import ExperimentWriter, read_experiment
@@ -15,6 +17,7 @@ from brimline.report import Report, run_report
 from brimline.report.comparison.view import comparison_report
 from brimline.report.data_import.view import import_report
 from brimline.report.imported.view import imported_report
+from tests.support.own_run import write_own_run
 from tests.support.run_sets import run_sets
 from tests.unit.experiments.growth_simulator import GrowingServer
 from tests.unit.record.importing.jtl import uniform, write
@@ -28,7 +31,7 @@ from tests.unit.report.test_load_report import THREE_REFUSED, _plan
 from tests.unit.report.vary_samples import varied
 
 KINDS = (
-    *("run", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported"),
+    *("run", "own", "load", "sweep", "capacity", "frontier", "ab", "comparison", "trend", "imported"),
     *("import", "growth", "interference", "scan", "vary"),
 )
 CLAIMING = tuple(kind for kind in KINDS if kind not in ("import", "growth"))
@@ -41,6 +44,7 @@ def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report
     load = write_run(directory / "load", _plan(faults=THREE_REFUSED))
     return {
         "run": reports.run,
+        "own": own_report(directory / "own"),
         "load": run_report(load, observe(load)),
         "sweep": reports.sweep,
         "capacity": reports.capacity,
@@ -55,6 +59,13 @@ def reports_of_every_kind(directory: Path, reports: Reports) -> dict[str, Report
         "interference": interfered(),
         "scan": scan_result(make_scan(directory / "scan")).report,
     }
+
+
+def own_report(directory: Path) -> Report:
+    """Of a run of operations that are their author's own."""
+    record = write_own_run(directory)
+    slo = Slo(latencies=(LatencyObjective(limit_ns=50_000_000), LatencyObjective(operation="latest_orders")))
+    return run_result(record, slo).report
 
 
 def ab_report(directory: Path) -> Report:

@@ -112,7 +112,7 @@ def test_the_columns_of_before_are_still_the_first() -> None:
     assert RUN_COLUMNS[:4] == ("operation", "clock", "samples", "misses")
     assert RUN_COLUMNS[17:] == (
         "sent_kb_per_s", "planned_whole_run", "overdue_whole_run", "unit", "documents", "documents_per_s",
-        "not_begun_whole_run",
+        "not_begun_whole_run", "step",
     )  # fmt: skip
 
 

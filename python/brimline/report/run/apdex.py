@@ -7,7 +7,9 @@ completed. JMeter's dashboard has the same table and the same thresholds by defa
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brimline.analysis.loads import all_loads, main_load
 from brimline.analysis.never_completed import never_completed
+from brimline.analysis.operation_names import shown
 from brimline.record.model import RunRecord
 from brimline.report.statistics import TOTAL_LABEL, OperationStatistics, report_clock
 from brimline.report.view import Cell, Column, Table
@@ -61,7 +63,7 @@ def apdex_scores(record: RunRecord, thresholds: ApdexThresholds) -> dict[str, Ap
     """
     clock = report_clock(record)
     scores = {}
-    missing = never_completed(record, clock)
+    missing = {name: count for part in all_loads(record) for name, count in never_completed(part, clock).items()}
     for operation in sorted({operation for operation, of in record.histograms if of == clock}):
         every = record.histograms[operation, clock]
         failed = record.breakdown.get((operation, f"failed_{clock}"))
@@ -92,8 +94,9 @@ def apdex_table(
     scores = apdex_scores(record, thresholds)
     if not scores:
         return None
-    rows = [(TOTAL_LABEL, _sum(list(scores.values())))]
-    rows += [(each.label, scores[each.label]) for each in statistics if each.label in scores]
+    of_main = {operation for operation, _ in main_load(record).histograms}
+    rows: list[tuple[str, Apdex]] = [(TOTAL_LABEL, _sum([each for name, each in scores.items() if name in of_main]))]
+    rows += [(shown(each.label, record.plan), scores[each.label]) for each in statistics[1:] if each.label in scores]
     return Table(
         columns=[
             Column(label="Apdex"),
@@ -104,7 +107,7 @@ def apdex_table(
             Column(label="Frustrated"),
             Column(label="Label", numeric=False, leading=True),
         ],
-        rows=[[*_cells(score, thresholds), Cell(text=label.replace("_", " "))] for label, score in rows],
+        rows=[[*_cells(score, thresholds), Cell(text=label)] for label, score in rows],
         emphasised=frozenset({0}),
         caption=message(
             "Apdex = (satisfied + tolerating / 2) / all, from {clock} over the measured window. Satisfied: at most T; "

@@ -13,6 +13,7 @@ from brimline.analysis.observation import Observation
 from brimline.analysis.outages import outages_of
 from brimline.analysis.silence import Silence
 from brimline.analysis.steady import SteadyState
+from brimline.analysis.step_truth import StepTruth, plan_remarks
 from brimline.analysis.unsent import not_begun
 from brimline.analysis.verdict import Judgement, judge_objective, proves_nothing, why_nothing
 from brimline.record.model import CLOCKS, OperationRow, RunRecord
@@ -20,6 +21,7 @@ from brimline.report.document import FORMAT_VERSION
 from brimline.report.limit import run_limit_document
 from brimline.report.load_figures import load_document
 from brimline.report.run.parts_table import part_times
+from brimline.report.run.step_json import loads_document, step_documents
 from brimline.report.statistics import OperationStatistics
 from brimline.stats.estimate import Estimate
 from brimline.wording import joined
@@ -42,6 +44,7 @@ def run_document(
     slo: Slo | None,
     judgement: Judgement | None,
     held: Held | None = None,
+    truths: Sequence[StepTruth] = (),
 ) -> dict[str, Any]:
     """Everything that the report of a run says, for machines."""
     load = load_document(record)
@@ -63,7 +66,9 @@ def run_document(
         **({} if load is None else {"load": load}),
         "counts": _counts(record),
         "counts_whole_run": _counts_whole_run(record),
-        "operations": {row.label: _statistics_document(record, observation, row) for row in statistics[1:]},
+        "operations": {row.label: _statistics_document(record, observation, row, truths) for row in statistics[1:]},
+        "loads_apart": loads_document(record),
+        "plan_remarks": list(plan_remarks(truths)),
         "bottleneck": run_limit_document(observation),
         "errors": record.summary["errors"] if record.summary else [],
         "outages": list(outages_of(record)),
@@ -293,7 +298,9 @@ def _counts_whole_run(record: RunRecord) -> Mapping[str, Any] | None:
     }
 
 
-def _statistics_document(record: RunRecord, observation: Observation, row: OperationStatistics) -> dict[str, Any]:
+def _statistics_document(
+    record: RunRecord, observation: Observation, row: OperationStatistics, truths: Sequence[StepTruth]
+) -> dict[str, Any]:
     clocks: dict[str, dict[str, Any]] = {
         clock: _kind_document(known) for clock in CLOCKS if (known := observation.latency(row.label, clock)) is not None
     }
@@ -311,6 +318,7 @@ def _statistics_document(record: RunRecord, observation: Observation, row: Opera
         "documents_per_s": row.documents_per_s,
         **clocks,
         "parts": {part: {"service": _kind_document(times)} for part, times in part_times(record, row.label).items()},
+        "steps": step_documents(truths, row.label),
     }
 
 

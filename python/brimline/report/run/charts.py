@@ -1,6 +1,7 @@
 """Charts of one run: throughput and latency over time, and the percentile curve."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from brimline.analysis.objective import LatencyObjective
@@ -15,6 +16,8 @@ from brimline.stats.quantile_interval import Buckets
 from brimline.units import NS_PER_S, format_duration, format_number, format_percentage, format_rate
 from brimline.wording import joined, message
 
+CURVES_MAX = 12
+"""Operations of which percentile curves are drawn."""
 TAIL_OPERATIONS_MIN = 10
 """Operations that must lie above a point of the percentile curve; fewer make it noise."""
 
@@ -209,8 +212,17 @@ def _slo_line(limit: LatencyObjective, *, yref: str) -> dict[str, list[Any]]:
     return figures.horizontal(limit.limit_ns, text, figures.FAIL, yref=yref)
 
 
-def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None) -> Chart | None:
-    """Latency against percentile, per operation, the tail stretched; None when nothing was recorded."""
+def _kind_name(operation: str) -> str:
+    return operation.replace("_", " ")
+
+
+def percentile_curve(
+    record: Measured, *, limit: LatencyObjective | None = None, name: Callable[[str], str] = _kind_name
+) -> Chart | None:
+    """Latency against percentile, per operation, the tail stretched; None when nothing was recorded.
+
+    Of many operations those with most values. `name`: what an operation is called.
+    """
     series = [
         (operation, clock, _curve(histogram.buckets()))
         for (operation, clock), histogram in sorted(record.histograms.items())
@@ -219,18 +231,22 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
     series = [each for each in series if len(each[2]) > 1]
     if not series:
         return None
-    operations = sorted({operation for operation, _, _ in series})
+    drawn = _most_frequent(record, {operation for operation, _, _ in series})
+    left_out = len({operation for operation, _, _ in series}) - len(drawn)
+    series = [each for each in series if each[0] in drawn]
+    operations = sorted(drawn)
+    named = {operation: name(operation) for operation in operations}
     colors = {operation: figures.SERIES[index % len(figures.SERIES)] for index, operation in enumerate(operations)}
     data = [
         figures.line(
-            _curve_name(operation, clock),
+            _curve_name(named[operation], clock),
             [x for x, _ in curve],
             [y for _, y in curve],
             colors[operation],
             line={"dash": "solid" if clock == "response" or record.closed_loop else "dot", "shape": "hv"},
         )
         | {"text": [_point_text(x, y) for x, y in curve]}
-        | {"hovertemplate": hover_text("%{text}", "", _curve_name(operation, clock))}
+        | {"hovertemplate": hover_text("%{text}", "", _curve_name(named[operation], clock))}
         for operation, clock, curve in series
     ]
     values = [y for _, _, curve in series for _, y in curve]
@@ -239,20 +255,24 @@ def percentile_curve(record: Measured, *, limit: LatencyObjective | None = None)
         xaxis=_percentile_axis(highest),
         yaxis=figures.latency_axis("time per operation", [*values, *([limit.limit_ns] if limit else [])]),
     )
+    caption = message(
+        "How slow the slowest operations were: at 99 % one in a hundred took longer. Each curve ends "
+        "where fewer than {count} operations lie above it.{styles}",
+        count=TAIL_OPERATIONS_MIN,
+        styles="" if record.closed_loop else " Solid: response time, what users feel. Dotted: service time.",
+    )
+    if left_out:
+        left = message(" Drawn are the most frequent operations, without {count} others.", count=left_out)
+        caption = joined("", [caption, left])
     return Chart(
         id="percentiles",
         title="Percentile curve",
-        caption=message(
-            "How slow the slowest operations were: at 99 % one in a hundred took longer. Each curve ends "
-            "where fewer than {count} operations lie above it.{styles}",
-            count=TAIL_OPERATIONS_MIN,
-            styles="" if record.closed_loop else " Solid: response time, what users feel. Dotted: service time.",
-        ),
-        summary=_curve_summary(series),
+        caption=caption,
+        summary=_curve_summary(series, named),
         figure={"data": data, "layout": layout},
         legend=[
             Key(
-                name=_curve_name(operation, clock),
+                name=_curve_name(named[operation], clock),
                 color=colors[operation],
                 mark="line" if clock == "response" or record.closed_loop else "dot",
             )
@@ -267,7 +287,7 @@ def _point_text(x: float, time_ns: float) -> str:
 
 
 def _curve_name(operation: str, clock: str) -> str:
-    return message("{operation}, {clock}", operation=operation.replace("_", " "), clock=f"{clock} time")
+    return message("{operation}, {clock}", operation=operation, clock=f"{clock} time")
 
 
 def _curve(buckets: Buckets) -> list[tuple[float, float]]:
@@ -305,11 +325,20 @@ def _percentile_axis(highest: float) -> dict[str, Any]:
     )
 
 
-def _curve_summary(series: Sequence[tuple[str, str, list[tuple[float, float]]]]) -> str:
+def _most_frequent(record: Measured, operations: set[str]) -> set[str]:
+    """As many operations as curves can be told apart."""
+    counts = Counter[str]()
+    for (operation, _), histogram in record.histograms.items():
+        if operation in operations:
+            counts[operation] = max(counts[operation], histogram.count() if len(operations) > CURVES_MAX else 0)
+    return {operation for operation, _ in counts.most_common(CURVES_MAX)}
+
+
+def _curve_summary(series: Sequence[tuple[str, str, list[tuple[float, float]]]], named: Mapping[str, str]) -> str:
     ends = [
         message(
             "{name} reaches {time} at {percentile:.6g} %",
-            name=_curve_name(operation, clock),
+            name=_curve_name(named[operation], clock),
             time=format_duration(curve[-1][1]),
             percentile=(1 - 1 / curve[-1][0]) * 100,
         )

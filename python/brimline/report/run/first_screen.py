@@ -1,5 +1,6 @@
 """What the report of a run says in one look: the verdict with its figure, what happened, and the figures beside it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from brimline.analysis.compared_run import METRIC_QUANTILES, lag_shares, metrics
@@ -30,12 +31,17 @@ _TONES: dict[Verdict, Tone] = {
 
 
 def verdict(
-    record: RunRecord, observation: Observation, slo: Slo | None, judgement: Judgement | None, held: Held | None
+    record: RunRecord,
+    observation: Observation,
+    slo: Slo | None,
+    judgement: Judgement | None,
+    held: Held | None,
+    remarks: Sequence[Fact] = (),
 ) -> VerdictView:
     """The figure that the verdict is about, larger than all else.
 
     That is how long nothing was answered where the server was lost for longer than the objective allows, else what the
-    objective limits, and without one the rate. The others follow among the facts.
+    objective limits, and without one the rate. The others follow among the facts, behind `remarks`.
     """
     nothing = proves_nothing(observation, judgement)
     judged = None if nothing or judgement is None else judgement.shown
@@ -48,13 +54,14 @@ def verdict(
         sentence=_sentence(record, observation, slo, judgement, held),
         badges=_badges(record, observation, judgement),
     )
-    facts = _headline_facts(record, observation, slo, judged)
+    facts = [*remarks, *_headline_facts(record, observation, slo, judged)]
     silence = _silence_facts(observation, slo)
     first = [*(silence if _is_lost(observation) and not nothing else []), *_judged_facts(judged)]
     if not first:
         return replace(rate, facts=[*silence, *facts])
     of_rate = format_rate(_headline_rate(record, observation), unit=rate.unit, digits=4)
-    beside = [Fact(label=rate.caption, value=of_rate, note=rate.interval), *facts]
+    beside = [*facts[: len(remarks)], Fact(label=rate.caption, value=of_rate, note=rate.interval)]
+    beside += facts[len(remarks) :]
     headline, *others = first
     if headline not in silence:
         others = [*silence, *others]
@@ -233,7 +240,7 @@ def _badges(record: RunRecord, observation: Observation, judgement: Judgement | 
     elif judgement is not None:
         badges.append(Badge(text=judgement.verdict.value, tone=_TONES[judgement.verdict]))
     if observation.unsent:
-        badges.append(blocks.unsent_badge(observation.overdue))
+        badges.append(blocks.unsent_badge(record.summary["overdue"] if record.summary else observation.overdue))
     if observation.steady is not None and observation.steady.verdict is Steadiness.NOT_STEADY:
         badges.append(Badge(text="no steady state", tone="warn"))
     if record.ended_by == RUNNING:

@@ -1,12 +1,16 @@
 """The sections that show one run: its charts, its operations, what became of them, what failed."""
 
 from collections.abc import Sequence
+from functools import partial
 
+from brimline.analysis.loads import main_load
+from brimline.analysis.never_succeeded import UNEXPECTED
 from brimline.analysis.objective import LatencyObjective
+from brimline.analysis.operation_names import shown
 from brimline.analysis.outages import outage_ns, outages_of, retried_count
 from brimline.analysis.unsent import not_begun
 from brimline.plan.model import MixWork
-from brimline.record.model import Outage, RunRecord, Summary
+from brimline.record.model import ErrorRow, Outage, RunRecord, Summary
 from brimline.report import jmeter_table
 from brimline.report.jmeter_table import error_percent, kilobytes_per_s, per_second, time_cells
 from brimline.report.load_figures import is_load
@@ -14,12 +18,13 @@ from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds, apdex_
 from brimline.report.run.charts import drawn_buckets, over_time, percentile_curve
 from brimline.report.run.parts_table import parts_table
 from brimline.report.run.server_charts import server_charts
+from brimline.report.run.step_sections import loads_apart
 from brimline.report.run.work_chart import work_chart
-from brimline.report.statistics import OperationStatistics, report_clock
+from brimline.report.statistics import TOTAL_LABEL, OperationStatistics, report_clock
 from brimline.report.time_axis import time_span
 from brimline.report.view import Block, Cell, Column, Section, Table, Text, Tone
 from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_percentage
-from brimline.wording import message
+from brimline.wording import Verbatim, message
 
 _OUTAGES_SHOWN = 50
 _ACCOUNTING = (
@@ -35,14 +40,15 @@ _ACCOUNTING_TITLE = "Planned against sent: whole run, warm-up included"
 
 def charts(record: RunRecord, *, limit: LatencyObjective | None) -> Section:
     """Throughput and latency over time, the server meanwhile on the same time axis, and the percentile curve."""
-    buckets = drawn_buckets(record)
+    main = main_load(record)  # what is offered and done can only be drawn of one load
+    buckets = drawn_buckets(main)
     if limit is not None and limit.clock != report_clock(record):
         limit = None  # not judged: this run has no such times
-    drawn = [over_time(record, buckets, limit=limit)]
+    drawn = [over_time(main, buckets, limit=limit)]
     if buckets:
         span = time_span(buckets)
-        drawn += [work_chart(record, buckets, span), *server_charts(record, span)]
-    drawn.append(percentile_curve(record, limit=limit))
+        drawn += [work_chart(main, buckets, span), *server_charts(record, span)]
+    drawn.append(percentile_curve(record, limit=limit, name=partial(shown, plan=record.plan)))
     return Section(
         id="charts",
         title="How it went",
@@ -59,7 +65,7 @@ def operations(
     span = "Whole load, replies after the last command included" if is_load(record) else "Measured window only"
     table = Table(
         columns=jmeter_table.columns(clock=report_clock(record), rate_unit=rate_unit),
-        rows=[_operation_cells(each) for each in statistics],
+        rows=[_operation_cells(each, record) for each in statistics],
         emphasised=frozenset({0}),
         caption=message(
             "{span}. Percentiles are over every operation of it; one that never completed counts as slower than all "
@@ -73,13 +79,13 @@ def operations(
     )
     scores = None if is_load(record) else apdex_table(record, statistics, apdex)
     title = "Insert commands" if is_load(record) else "Operations"
-    further = [each for each in (parts_table(record), scores) if each is not None]
+    further = [each for each in (loads_apart(record), parts_table(record), scores) if each is not None]
     return Section(id="operations", title=title, short=title, blocks=[table, *further])
 
 
-def _operation_cells(row: OperationStatistics) -> list[Cell]:
+def _operation_cells(row: OperationStatistics, record: RunRecord) -> list[Cell]:
     return [
-        Cell(text=row.label.replace("_", " ")),
+        Cell(text=row.label if row.label == TOTAL_LABEL else shown(row.label, record.plan)),
         Cell(text=format_count(row.samples)),
         Cell(text=format_count(row.failed), tone="fail" if row.failed else ""),
         Cell(text=error_percent(row.error_rate), tone="fail" if row.failed else ""),
@@ -225,6 +231,12 @@ def _after(outage: Outage) -> str:
     return outage["primary"] or UNKNOWN_TEXT
 
 
+def _error_name(row: ErrorRow) -> str:
+    if row["outcome"] == UNEXPECTED:
+        return message("not as expected: {expected}", expected=Verbatim(row["label"]))
+    return row["label"] or row["outcome"].replace("_", " ")
+
+
 def errors(record: RunRecord) -> Section:
     """What failed, by kind, each with the first message seen."""
     if record.summary is None:
@@ -250,8 +262,8 @@ def errors(record: RunRecord) -> Section:
         ],
         rows=[
             [
-                Cell(text=row["label"] or row["outcome"].replace("_", " ")),
-                Cell(text=row["operation"].replace("_", " ")),
+                Cell(text=_error_name(row)),
+                Cell(text=shown(row["operation"], record.plan)),
                 Cell(text=str(row["code"]) if row["code"] else UNKNOWN_TEXT),
                 Cell(text=format_count(row["count"])),
                 Cell(text=format_percentage(row["count"] / failed)),

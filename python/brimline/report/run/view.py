@@ -6,8 +6,10 @@ from brimline.analysis.held import held
 from brimline.analysis.objective import Slo
 from brimline.analysis.observation import Observation
 from brimline.analysis.steady import counted
+from brimline.analysis.step_truth import step_truths
 from brimline.analysis.unwatched import unwatched
 from brimline.analysis.verdict import Judgement
+from brimline.plan.model import OperationsWork
 from brimline.plan.pacing import connections_text, short_load
 from brimline.record.layout import SPEC_FILE
 from brimline.record.model import RunRecord
@@ -15,9 +17,10 @@ from brimline.report import blocks
 from brimline.report.limit import limit_section
 from brimline.report.lint_section import linted
 from brimline.report.own_claims import run_claims
-from brimline.report.run import first_screen, load_sections, objective_sections, run_sections
+from brimline.report.run import first_screen, load_sections, objective_sections, run_sections, step_sections
 from brimline.report.run.apdex import JMETER_THRESHOLDS, ApdexThresholds
 from brimline.report.run.as_json import run_document
+from brimline.report.run.step_sections import remark_facts
 from brimline.report.statistics import operation_statistics
 from brimline.report.view import Fact, Facts, Report
 from brimline.units import (
@@ -26,7 +29,9 @@ from brimline.units import (
     format_number,
     format_percentage,
 )
-from brimline.wording import message
+from brimline.wording import Verbatim, joined, message
+
+_COLLECTIONS_NAMED = 3
 
 
 def run_report(
@@ -40,12 +45,14 @@ def run_report(
     """The report of one run. `slo` and `judgement` are given when the run had an objective."""
     record = counted(record, observation.steady)
     statistics = operation_statistics(record, observation)
+    truths = step_truths(record, observation)
     before_loss = held(record, objectives=slo.latencies if slo else ())
     sections = [
         run_sections.charts(record, limit=slo.leading if slo else None),
         objective_sections.objectives(judgement),
         load_sections.documents(record),
         run_sections.operations(record, statistics, apdex=apdex),
+        step_sections.steps(truths),
         run_sections.accounting(record),
         run_sections.outages(record),
         run_sections.errors(record),
@@ -62,10 +69,12 @@ def run_report(
         kind_title="Run",
         name=record.name,
         subtitle=_subtitle(record, observation),
-        verdict=first_screen.verdict(record, observation, slo, judgement, before_loss),
+        verdict=first_screen.verdict(record, observation, slo, judgement, before_loss, remark_facts(truths)),
         sections=[section for section in sections if section.blocks],
         footer=f"brimline {record.brimline_version} · {record.directory.name}",
-        data=run_document(record, observation, statistics, slo=slo, judgement=judgement, held=before_loss),
+        data=run_document(
+            record, observation, statistics, slo=slo, judgement=judgement, held=before_loss, truths=truths
+        ),
     )
     return linted(report, run_claims(report, record))
 
@@ -107,7 +116,7 @@ def _looks(record: RunRecord) -> Facts:
 
 
 def _subtitle(record: RunRecord, observation: Observation) -> str:
-    namespace = f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
+    namespace = _namespaces(record)
     connections = connections_text(record.plan.connections)
     if record.plan.in_flight_max is not None:
         bound = format_count(record.plan.in_flight_max)
@@ -116,6 +125,18 @@ def _subtitle(record: RunRecord, observation: Observation) -> str:
         mean = format_number(observation.mean_in_flight)
         connections = message("{connections}, on average {mean} in flight", connections=connections, mean=mean)
     return blocks.subtitle([short_load(record.plan), connections, namespace], record.environment)
+
+
+def _namespaces(record: RunRecord) -> str:
+    """The collection that the operations are about; of an author's own as many as fit."""
+    work = record.plan.work
+    if not isinstance(work, OperationsWork):
+        return f"{record.plan.namespace.database}.{record.plan.namespace.collection}"
+    steps = [step for operation in work.operations for step in operation.steps if step.collection is not None]
+    names = list(dict.fromkeys(f"{step.database}.{step.collection}" for step in steps))
+    named = joined(", ", map(Verbatim, names[:_COLLECTIONS_NAMED]))
+    left = len(names) - _COLLECTIONS_NAMED
+    return named if left <= 0 else message("{named} and {more} more", named=named, more=left)
 
 
 def _identity(record: RunRecord) -> list[Fact]:

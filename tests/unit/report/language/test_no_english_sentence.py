@@ -8,6 +8,7 @@ import pytest
 
 from brimline.report import Report, in_language, render_html
 from brimline.report.markdown import render_markdown
+from tests.support.own_work import SHOP
 from tests.unit.report.every_kind import KINDS
 from tests.unit.report.report_samples import ENVIRONMENT
 
@@ -20,8 +21,9 @@ NAMES = {
     "Debian GNU",
     "scripted write error",
     "unknown operator",
+    *(f"{operation}: {step['name']}" for operation, steps in SHOP.items() for step in steps),
 }
-"""What machines and servers call themselves, and what they said."""
+"""What machines and servers call themselves, what they said, and what an author calls operations and steps."""
 
 
 def sentences(text: str) -> list[str]:
@@ -29,7 +31,7 @@ def sentences(text: str) -> list[str]:
     told = re.findall(r'(?:aria-label|data-[a-z]+)="([^"]*)"', text)
     shown = "\n".join([re.sub(r"<[^>]+>", "\n", COPIED.sub("\n", text)), *told])
     for name in NAMES:
-        shown = shown.replace(name, "")
+        shown = shown.replace(name, "").replace(name.replace("_", "\\_"), "")
     return [each.group() for each in SENTENCE.finditer(unescape(shown))]
 
 

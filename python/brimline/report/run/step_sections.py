@@ -1,0 +1,192 @@
+"""The sections that only operations of their author's own have: each step as both sides saw it, and loads apart."""
+
+from collections.abc import Sequence
+
+from brimline.analysis.latency import Latency
+from brimline.analysis.loads import loads_beside
+from brimline.analysis.operation_names import shown
+from brimline.analysis.quantile_text import quantile_text
+from brimline.analysis.step_truth import StepTruth, plan_remarks
+from brimline.analysis.window import done_in_window
+from brimline.plan.pacing import offered_mean, short_load
+from brimline.record.model import RunRecord
+from brimline.report.view import Block, Cell, Code, Column, Fact, Section, Table, Text, Tone
+from brimline.stats.quantile_interval import QuantileInterval
+from brimline.units import (
+    UNKNOWN_TEXT,
+    format_bytes,
+    format_count,
+    format_duration,
+    format_number,
+    format_percentage,
+    format_rate,
+)
+from brimline.wording import Verbatim, capitalised, joined, message
+
+_CAPTION = (
+    "Measured window. Plans are of commands with values in place, asked before the load and after it. "
+    "Keys and documents examined are for each document returned, or changed. "
+    "Reply is its mean size; service time is of every command that ended. "
+    "≈: what the server took for commands of this class, apportioned by service time."
+)
+
+
+def steps(truths: Sequence[StepTruth]) -> Section:
+    """What each step costs and how the server executes it; no blocks for other work."""
+    blocks: list[Block] = []
+    if truths:
+        if remarks := plan_remarks(truths):
+            told = message("{remarks}.", remarks=capitalised(joined("; ", remarks)))
+            blocks.append(Text(text=told, tone="warn"))
+        blocks.append(_table(truths))
+        if commands := "\n".join(_command_lines(truths)):
+            blocks.append(Code(text=commands, title="The commands, with values in their places"))
+    return Section(id="steps", title="Each operation, step by step", short="Steps", blocks=blocks)
+
+
+def _table(truths: Sequence[StepTruth]) -> Table:
+    knows_plans = any(truth.plan is not None for truth in truths)
+    columns = [
+        Column(label="Step", numeric=False, leading=True),
+        *(_plan_columns() if knows_plans else ()),
+        Column(label="Reply"),
+        Column(label="Service p50"),
+        Column(label="Service p99"),
+        Column(label="95 % CI of the p99", optional=True),
+        Column(label="Failed", optional=True),
+        Column(label="Of the server's time", optional=True),
+    ]
+    rows = [_cells(truth, knows_plans=knows_plans) for truth in truths]
+    return Table(columns=columns, rows=rows, caption=_CAPTION)
+
+
+def _plan_columns() -> list[Column]:
+    return [
+        Column(label="Plan", numeric=False),
+        Column(label="Index", numeric=False, optional=True),
+        Column(label="Keys examined", optional=True),
+        Column(label="Documents examined"),
+    ]
+
+
+def _cells(truth: StepTruth, *, knows_plans: bool) -> list[Cell]:
+    size = truth.bytes_per_reply
+    return [
+        Cell(text=truth.label),
+        *(_plan_cells(truth) if knows_plans else ()),
+        Cell(text=UNKNOWN_TEXT if size is None else format_bytes(round(size))),
+        *_time_cells(truth.service),
+        Cell(text=format_percentage(truth.failed_share), tone="fail" if truth.failed else ""),
+        Cell(text=_server_share(truth)),
+    ]
+
+
+def _plan_cells(truth: StepTruth) -> list[Cell]:
+    plan = truth.plan
+    if plan is None:
+        return [Cell(text=UNKNOWN_TEXT) for _ in _plan_columns()]
+    tone: Tone = "warn" if plan["collection_scan"] or plan["in_memory_sort"] or truth.has_changed else ""
+    return [
+        Cell(text=_plan_text(truth), tone=tone),
+        Cell(text=Verbatim(", ".join(plan["index_names"])) or UNKNOWN_TEXT),
+        Cell(text=per_document(plan["keys_examined"], plan["n_returned"])),
+        Cell(text=per_document(plan["docs_examined"], plan["n_returned"])),
+    ]
+
+
+def _plan_text(truth: StepTruth) -> str:
+    plan = truth.plan
+    assert plan is not None  # noqa: S101 - asked for where there is one
+    if truth.has_changed and truth.start is not None:
+        told: str = message(
+            "{before}, in the end {after}",
+            before=Verbatim(truth.start["plan_summary"] or ""),
+            after=Verbatim(plan["plan_summary"] or ""),
+        )
+    else:
+        told = Verbatim(plan["plan_summary"] or UNKNOWN_TEXT)
+    return message("{plan}, sorts in memory", plan=told) if plan["in_memory_sort"] else told
+
+
+def per_document(examined: int | None, returned: int | None) -> str:
+    """Examined for each document returned; of none that was returned all that was examined."""
+    if examined is None:
+        return UNKNOWN_TEXT
+    return format_number(examined / max(returned or 0, 1))
+
+
+def _time_cells(service: Latency | None) -> list[Cell]:
+    if service is None:
+        return [Cell(text=UNKNOWN_TEXT) for _ in range(3)]
+    return [
+        Cell(text=quantile_text(service.p50)),
+        Cell(text=quantile_text(service.p99)),
+        Cell(text=_interval(service.p99)),
+    ]
+
+
+def _interval(quantile: QuantileInterval) -> str:
+    if quantile.low_ns is None or quantile.high_ns is None:
+        return UNKNOWN_TEXT
+    return message("{low} – {high}", low=format_duration(quantile.low_ns), high=format_duration(quantile.high_ns))
+
+
+def _server_share(truth: StepTruth) -> str:
+    if truth.server_share is None:
+        return UNKNOWN_TEXT
+    share = format_percentage(truth.server_share, digits=2)
+    return message("≈ {share}", share=share) if truth.shares_class else share
+
+
+def _command_lines(truths: Sequence[StepTruth]) -> list[str]:
+    """Each command below its step's name, as a comment of the shell's language."""
+    return [
+        line
+        for truth in truths
+        if truth.sample_command
+        for line in (f"// {' '.join(truth.label.split())}", truth.sample_command)
+    ]
+
+
+def remark_facts(truths: Sequence[StepTruth]) -> list[Fact]:
+    """What stands out of the plans, for the first screen."""
+    remarks = plan_remarks(truths)
+    return [Fact(label="Query plans", value=joined("; ", remarks), tone="warn")] if remarks else []
+
+
+def loads_apart(record: RunRecord) -> Table | None:
+    """The loads beside the workload's; None without any."""
+    parts = loads_beside(record)
+    if not parts:
+        return None
+    return Table(
+        columns=[
+            Column(label="Load of its own", numeric=False, leading=True),
+            Column(label="Load", numeric=False),
+            Column(label="Connections"),
+            Column(label="Offered"),
+            Column(label="Answered"),
+            Column(label="Overdue"),
+        ],
+        rows=[_load_cells(part) for part in parts],
+        caption="Due times, connections and rates of their own. They are no part of the total above, nor of what an "
+        "objective of all operations is about.",
+    )
+
+
+def _load_cells(part: RunRecord) -> list[Cell]:
+    measured = [row for row in part.intervals if row["phase"] == "measure"]
+    offered = (
+        offered_mean(part.plan, start_ns=measured[0]["start_ns"], end_ns=measured[-1]["end_ns"]) if measured else None
+    )
+    answered = sum(row["ok"] + row["miss"] for row in done_in_window(part))
+    overdue = None if part.summary is None else part.summary["overdue"]
+    names = dict.fromkeys(row["operation"] for row in part.operations)
+    return [
+        Cell(text=joined(", ", [shown(name, part.plan) for name in names]) if names else UNKNOWN_TEXT),
+        Cell(text=short_load(part.plan)),
+        Cell(text=format_count(part.plan.connections)),
+        Cell(text=UNKNOWN_TEXT if offered is None else format_rate(offered)),
+        Cell(text=format_rate(answered / part.measured_s) if part.measured_s else UNKNOWN_TEXT),
+        Cell(text=UNKNOWN_TEXT if overdue is None else format_count(overdue), tone="warn" if overdue else ""),
+    ]
