@@ -1,5 +1,6 @@
 """The compiled engine. Coarse calls only: a plan goes in as JSON, samples come out as rows, progress is polled."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -265,12 +266,25 @@ class OperationTimes:
 def count_operations(path: Path) -> dict[str, dict[str, int]]:
     """Rows of a log of operations by operation and ending."""
 
-def start(plan_json: str, access: Access | None = None, log_path: Path | None = None, held: bool = False) -> Run:
+def start(
+    plan_json: str,
+    access: Access | None = None,
+    log_path: Path | None = None,
+    held: bool = False,
+    tables: Sequence[bytes] = (),
+) -> Run:
     """Starts a run on the server that `access` opens, and returns at once.
 
     `log_path` is an empty file for the log of operations, which a plan that wants one needs. One that is `held` sends
-    nothing before `Run.release`, and is at the stage "ready" when it has its connections.
+    nothing before `Run.release`, and is at the stage "ready" when it has its connections. `tables`: the content of each
+    table of the plan's own operations, its rows as BSON documents one behind another.
     Raises PlanError; connection trouble is reported by poll and join.
+    """
+
+def example_commands(plan_json: str, tables: Sequence[bytes] = ()) -> list[list[bytes]]:
+    """For each of the plan's own operations its steps' commands as BSON, as its first operation would send them.
+
+    What replies would bring is null. Raises PlanError.
     """
 
 __version__: str

@@ -8,18 +8,17 @@ use std::env;
 use std::error::Error;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use brimline_engine::plan::Plan;
-use brimline_engine::{Run, Stage};
+use brimline_engine::{Run, Stage, Surroundings};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text)?;
     let plan: Plan = serde_json::from_str(&text)?;
-    let log = env::args_os().nth(1).map(PathBuf::from);
-    let run = Run::start_with(plan, Arc::default(), log.as_deref())?;
+    let log_path = env::args_os().nth(1).map(PathBuf::from);
+    let run = Run::start_with(plan, Surroundings { log_path, ..Surroundings::default() })?;
     while run.poll(Duration::from_secs(1)).stage != Stage::Finished {
         drop(run.take_intervals());
     }

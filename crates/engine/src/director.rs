@@ -12,9 +12,12 @@ use crate::clock::{Clock, NANOS_PER_S, Nanos, unix_now_ns};
 use crate::collector::Collector;
 use crate::commands::Commands;
 use crate::intervals::Intervals;
+use crate::load::Load;
 use crate::mission::{Mission, Places, RetryPolicy, Sink, WorkerInterval};
 use crate::operation_log::{self, LogTotals, Logger, Pool};
 use crate::outage;
+use crate::own::Own;
+use crate::own::steps::Step;
 use crate::pacer::Pacer;
 use crate::packed::Packer;
 use crate::plan::{Plan, Reads, ReplicaSet, TargetPlan};
@@ -22,16 +25,15 @@ use crate::poller::Ending;
 use crate::proof::prove;
 use crate::recorder::Tallies;
 use crate::replica_set::{View, discover};
-use crate::run::{EndedBy, RunError, Shared, Stage, Summary, panic_message};
+use crate::run::{EndedBy, RunError, Shared, Stage, StepSummary, Summary, panic_message};
 use crate::shared::{Start, StartLine};
 use crate::spares::Spares;
 use crate::standstill;
 #[cfg(feature = "driver")]
 use crate::target::DriverTarget;
 use crate::target::{Followed, NullTarget, Routes, SimulatedTarget, Target, WireTarget};
-use crate::totals::WorkerSummary;
+use crate::totals::{StepTotals, WorkerSummary};
 use crate::worker::{Perseverance, Worker};
-use crate::workload::Workload;
 
 /// How long a replica set may be without a primary, whatever the plan says of connecting: elections take that long.
 const ELECTION_NS_MAX: Nanos = 30 * NANOS_PER_S;
@@ -67,7 +69,7 @@ impl Sink for ToDirector<'_> {
 /// Runs all workers and merges what they record. Returns when the last of them is done.
 pub fn direct(
     plan: &Plan,
-    workload: &Workload,
+    loads: &[Load],
     commands: &Commands,
     shared: &Shared,
     access: &Arc<Access>,
@@ -78,7 +80,7 @@ pub fn direct(
             reach(plan, access, shared).map_err(RunError::Target).and_then(|routes| {
                 following(routes, followed, access, |routes| {
                     let target = |first, connections| WireTarget::new(routes, first, connections);
-                    supervise(plan, workload, commands, shared, target)
+                    supervise(plan, loads, commands, shared, target)
                 })
             })
         }
@@ -86,7 +88,7 @@ pub fn direct(
         TargetPlan::Driver { address, .. } => {
             reach_one(address, plan, access, shared).map_err(RunError::Target).and_then(|endpoint| {
                 let target = |_, connections| DriverTarget::new(&endpoint, plan, connections);
-                supervise(plan, workload, commands, shared, target)
+                supervise(plan, loads, commands, shared, target)
             })
         }
         #[cfg(not(feature = "driver"))]
@@ -95,10 +97,10 @@ pub fn direct(
         }
         TargetPlan::Null { beside_server } => {
             let ending = Ending::of_generator(*beside_server);
-            supervise(plan, workload, commands, shared, |_, connections| NullTarget::new(connections, ending))
+            supervise(plan, loads, commands, shared, |_, connections| NullTarget::new(connections, ending))
         }
         TargetPlan::Simulated { script, generator_ns, standstills } => {
-            supervise(plan, workload, commands, shared, |_, connections| {
+            supervise(plan, loads, commands, shared, |_, connections| {
                 Ok(SimulatedTarget::new(script, *generator_ns, standstills, connections))
             })
         }
@@ -179,21 +181,23 @@ fn spread(plan: &Plan) -> (bool, bool) {
     (!routers.is_empty() || !shards.is_empty(), !routers.is_empty())
 }
 
-fn supervise<T: Target>(
-    plan: &Plan,
-    workload: &Workload,
-    commands: &Commands,
-    shared: &Shared,
-    make_target: impl Fn(usize, usize) -> std::io::Result<T> + Sync,
-) -> Result<Summary, RunError> {
+/// What all workers of one load know.
+fn mission<'r>(
+    number: usize,
+    load: &'r Load,
+    pacer: &'r Pacer,
+    commands: &'r Commands,
+    shared: &'r Shared,
+    first_worker: usize,
+) -> Mission<'r> {
+    let Load { plan, workload } = load;
     let thread_count = plan.thread_count() as usize;
-    let pacer = Pacer::new(plan);
     let (retries, lost_after_ns) = patience(plan);
     let (is_spread, has_routers) = spread(plan);
-    let mission = Mission {
+    Mission {
         workload,
         commands,
-        pacer: &pacer,
+        pacer,
         intervals: Intervals::new(plan.warmup_ns, plan.duration_ns, plan.interval_ns),
         operation_count: [plan.operation_count, workload.operation_count()].into_iter().flatten().min(),
         shard_count: thread_count as u64,
@@ -207,9 +211,55 @@ fn supervise<T: Target>(
         has_sessions: plan.has_sessions(),
         is_spread,
         has_routers,
+        seed: plan.seed,
+        load: number as u64,
+        has_ends: workload.own().is_some_and(|mix| mix.own().has_ends()),
         control: &shared.control,
-        progress: &shared.workers,
-    };
+        progress: &shared.workers[first_worker..first_worker + thread_count],
+    }
+}
+
+/// One worker to be: its load, its number among the workers of that, its number among all, and its places.
+struct Post {
+    load: usize,
+    shard: usize,
+    places: Places,
+}
+
+fn posts(loads: &[Load]) -> Vec<Post> {
+    let mut posts = Vec::new();
+    let mut first = 0;
+    for (load, Load { plan, .. }) in loads.iter().enumerate() {
+        let thread_count = plan.thread_count() as usize;
+        let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize;
+        for shard in 0..thread_count {
+            let connections = share(plan.connections as usize, shard, thread_count);
+            let in_flight_max = share(in_flight_max, shard, thread_count);
+            posts.push(Post { load, shard, places: Places { first, connections, in_flight_max } });
+            first += connections;
+        }
+    }
+    posts
+}
+
+fn supervise<T: Target>(
+    plan: &Plan,
+    loads: &[Load],
+    commands: &Commands,
+    shared: &Shared,
+    make_target: impl Fn(usize, usize) -> std::io::Result<T> + Sync,
+) -> Result<Summary, RunError> {
+    let posts = posts(loads);
+    let thread_count = posts.len();
+    let pacers: Vec<Pacer> = loads.iter().map(|load| Pacer::new(&load.plan)).collect();
+    let first_worker = |load: usize| posts.iter().position(|post| post.load == load).unwrap_or(0);
+    let missions: Vec<Mission<'_>> = loads
+        .iter()
+        .zip(&pacers)
+        .enumerate()
+        .map(|(number, (load, pacer))| mission(number, load, pacer, commands, shared, first_worker(number)))
+        .collect();
+    let main_count = posts.iter().filter(|post| post.load == 0).count();
     let start_line = StartLine::default();
     let spares = Spares::new(thread_count);
     let (sender, messages) = channel();
@@ -225,22 +275,17 @@ fn supervise<T: Target>(
                 .map_err(|error| RunError::no_thread("the log of operations", &error))
         });
         let log = log.transpose()?;
-        for worker in 0..thread_count {
+        for (worker, &Post { load, shard, places }) in posts.iter().enumerate() {
             let logger = log.as_ref().map(|(rows, pool, _)| Logger::new(pool, rows.clone()));
             let sink = ToDirector { worker, messages: sender.clone(), spares: &spares, logger };
             let messages = sender.clone();
-            let (mission, start_line, make_target) = (&mission, &start_line, &make_target);
-            let connections = share(plan.connections as usize, worker, thread_count);
-            let first =
-                (0..worker).map(|worker| share(plan.connections as usize, worker, thread_count)).sum();
-            let in_flight_max = plan.in_flight_max.unwrap_or(plan.connections) as usize;
-            let places = Places { connections, in_flight_max: share(in_flight_max, worker, thread_count) };
+            let (mission, start_line, make_target) = (&missions[load], &start_line, &make_target);
             let spawned =
                 thread::Builder::new().name(format!("brimline-{worker}")).spawn_scoped(scope, move || {
                     // A thread that panicked says so as well: others wait for its word.
                     let outcome = catch_unwind(AssertUnwindSafe(|| {
-                        let target = make_target(first, connections);
-                        work(mission, worker, target, places, sink, start_line, &messages)
+                        let target = make_target(places.first, places.connections);
+                        work(mission, shard, target, places, sink, start_line, &messages)
                     }));
                     let outcome = outcome.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())));
                     drop(messages.send(Message::Finished(worker, Box::new(outcome))));
@@ -274,9 +319,10 @@ fn supervise<T: Target>(
             writer
         });
         start_line.release(Start::Go(clock));
-        let totals = collect(&messages, thread_count, &spares, shared)?;
+        let totals = collect(&messages, thread_count, main_count, &spares, shared)?;
         let log = writer.map(|writer| join_writer(writer, totals.log_lost)).transpose()?;
-        Ok(summarise(totals, shared, plan, Begun { started_unix_ns, virtual_clock }, log))
+        let begun = Begun { started_unix_ns, virtual_clock, thread_count: thread_count as u32 };
+        Ok(summarise(totals, shared, plan, commands, begun, log))
     })
 }
 
@@ -339,12 +385,14 @@ fn await_connections(messages: &Receiver<Message>, worker_count: usize) -> Resul
 fn collect(
     messages: &Receiver<Message>,
     worker_count: usize,
+    main_count: usize,
     spares: &Spares,
     shared: &Shared,
 ) -> Result<WorkerSummary, RunError> {
+    let mut main_left = main_count;
     let mut collector = Collector::new(worker_count);
     let mut packer = Packer::default();
-    let mut totals = WorkerSummary::default();
+    let mut totals = None;
     let mut failure = None;
     while let Ok(message) = messages.recv() {
         match message {
@@ -355,8 +403,17 @@ fn collect(
             }
             Message::Finished(worker, outcome) => {
                 collector.finish(worker);
+                if worker < main_count {
+                    main_left -= 1;
+                }
+                if main_left == 0 {
+                    shared.control.end_main();
+                }
                 match *outcome {
-                    Ok(summary) => totals.merge(summary),
+                    Ok(summary) => match &mut totals {
+                        None => totals = Some(summary),
+                        Some(totals) => totals.merge(summary),
+                    },
                     Err(reason) => {
                         shared.control.abort();
                         failure.get_or_insert(RunError::Internal(reason));
@@ -374,7 +431,7 @@ fn collect(
             });
         }
     }
-    failure.map_or(Ok(totals), Err)
+    failure.map_or_else(|| Ok(totals.unwrap_or_default()), Err)
 }
 
 /// What became of the log, once no worker writes to it any more.
@@ -389,19 +446,22 @@ fn join_writer(writer: ScopedJoinHandle<'_, LogTotals>, lost: u64) -> Result<Log
 struct Begun {
     started_unix_ns: u64,
     virtual_clock: bool,
+    thread_count: u32,
 }
 
 fn summarise(
     totals: WorkerSummary,
     shared: &Shared,
     plan: &Plan,
+    commands: &Commands,
     begun: Begun,
     operation_log: Option<LogTotals>,
 ) -> Summary {
-    let Begun { started_unix_ns, virtual_clock } = begun;
+    let Begun { started_unix_ns, virtual_clock, thread_count } = begun;
     let control = &shared.control;
     let ended_by = match control.loss() {
         Some(reason) => EndedBy::TargetLost(reason),
+        None if control.dry().is_some() => EndedBy::RanDry(control.dry().unwrap_or_default()),
         None if control.aborted() => EndedBy::Aborted,
         None if control.stopped() => EndedBy::Stopped,
         None => EndedBy::Completed,
@@ -417,6 +477,10 @@ fn summarise(
         oldest_overdue_ns: totals.oldest_overdue_ns,
         oldest_unfinished_ns: totals.oldest_unfinished_ns,
         kinds: totals.kinds,
+        own_names: plan.own_names(),
+        steps: if commands.has_own() { step_summaries(commands.own(), &totals.steps) } else { Vec::new() },
+        documents: totals.documents,
+        run_identity: commands.has_own().then(|| object_id_head(commands.own())),
         inserts: totals.inserts,
         verified: totals.verified,
         document_failures: totals.document_failures.into_counts(),
@@ -430,7 +494,24 @@ fn summarise(
         looks: totals.looks,
         unsettled_sessions: totals.unsettled_sessions,
         operation_log,
-        threads: plan.thread_count(),
+        threads: thread_count,
         virtual_clock,
     }
+}
+
+fn step_summaries(own: &Own, totals: &[StepTotals]) -> Vec<StepSummary> {
+    let summary = |(step, totals): (&Step, &StepTotals)| StepSummary {
+        operation: step.operation(),
+        name: step.name().to_owned(),
+        command: step.command().to_owned(),
+        is_alone: step.is_alone(),
+        totals: *totals,
+    };
+    own.steps().iter().zip(totals).map(summary).collect()
+}
+
+/// What the object ids of the run begin with, in hex.
+fn object_id_head(own: &Own) -> String {
+    let head = own.run().object_id_head().iter().fold(0_u64, |head, &byte| head << 8 | u64::from(byte));
+    format!("{head:012x}")
 }

@@ -24,6 +24,8 @@ pub enum FailureClass {
     ConnectionLost,
     /// A reply that is no reply: wrong lengths, wrong opcode, an answer to something else.
     BadReply,
+    /// A reply that is no error, and not what the plan expects.
+    Unexpected,
     /// No server took operations for as long as one may wait for it; it was never sent.
     ServerSelection,
 }
@@ -38,6 +40,7 @@ impl FailureClass {
             Self::Timeout => "timeout",
             Self::ConnectionLost => "connection_lost",
             Self::BadReply => "bad_reply",
+            Self::Unexpected => "unexpected",
             Self::ServerSelection => "server_selection",
         }
     }
@@ -107,6 +110,16 @@ impl CommandFailure {
     /// Whether the server has answered for each statement, so that the `n` of its reply holds.
     pub fn counts_statements(&self) -> bool {
         matches!(self.first.class, FailureClass::WriteError | FailureClass::WriteConcernError)
+    }
+
+    /// Whether a transaction in which it occurred may still be open at the server: it is over where the server itself has voided
+    /// it, and goes with its connection.
+    pub fn leaves_transaction_open(&self) -> bool {
+        let is_answered = matches!(
+            self.first.class,
+            FailureClass::ServerError | FailureClass::WriteError | FailureClass::Unexpected
+        );
+        is_answered && !self.signs.voids_transaction
     }
 
     /// How many statements failed.

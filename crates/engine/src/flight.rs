@@ -3,6 +3,7 @@
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::commands::Command;
 use crate::operation::{Operation, OperationKind};
+use crate::own::steps::Part;
 use crate::recorder::Ending;
 use crate::target::ReplyFacts;
 
@@ -28,10 +29,16 @@ pub struct InFlight {
 }
 
 impl InFlight {
+    /// Whether the operation was counted already, and only its transaction is being ended.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.command, Command::Step(_, Part::Abort))
+    }
+
     /// What the server's counter moves by for the current command: an insert counts its documents.
     pub fn statements(&self) -> u64 {
         match self.command {
             Command::Insert | Command::Upsert => u64::from(self.operation.documents),
+            Command::Step(step, Part::Main) => u64::from(step.statements),
             _ => 1,
         }
     }
@@ -43,21 +50,17 @@ impl InFlight {
         if is_further { self.sent } else { self.command_sent }
     }
 
-    /// The same transaction from its first statement on.
-    pub fn anew(&self) -> Self {
-        Self {
-            command: Command::first(&self.operation),
-            first_done: None,
-            documents: 0,
-            is_retry: false,
-            ..*self
-        }
+    /// The same transaction from its first statement on, which is `command`.
+    pub fn anew(&self, command: Command) -> Self {
+        Self { command, first_done: None, documents: 0, is_retry: false, ..*self }
     }
 
     /// Whether a reply speaks of more documents than the operation is about. Nothing of it can be believed then.
     #[inline]
     pub fn is_overstated(&self, reply: &ReplyFacts) -> bool {
         let claimed = match self.command {
+            // How many documents such a step is about is not known beforehand.
+            Command::Step(..) => return false,
             Command::Find | Command::Scan | Command::GetMore(_) => self.documents + reply.documents,
             Command::Update | Command::Insert | Command::Upsert => reply.n,
             Command::Statement(_) => reply.documents.max(reply.n),
@@ -133,6 +136,7 @@ pub fn judge(flight: &InFlight, reply: &ReplyFacts) -> Step {
             let is_whole = flight.documents == u64::from(flight.operation.statements.count());
             Step::Finished(if is_whole { Ending::Ok } else { Ending::Miss }, 0)
         }
+        Command::Step(..) => unreachable!("steps are followed by their worker"),
     }
 }
 
@@ -168,7 +172,7 @@ mod tests {
     }
 
     fn facts(documents: u64, n: u64) -> ReplyFacts {
-        ReplyFacts { failure: None, documents, n, cursor: 0, bytes: 0 }
+        ReplyFacts { failure: None, documents, n, modified: 0, upserted: 0, cursor: 0, bytes: 0 }
     }
 
     #[test]

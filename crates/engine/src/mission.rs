@@ -1,7 +1,9 @@
 //! What a worker is given, and what it hands back: the mission that all share, its places, its intervals.
 
+use brimline_wire::session::Session;
+
 use crate::clock::Nanos;
-use crate::commands::Commands;
+use crate::commands::{Command, Commands};
 use crate::intervals::Intervals;
 use crate::operation_log::Logger;
 use crate::pacer::Pacer;
@@ -45,10 +47,28 @@ pub struct Mission<'r> {
     pub is_spread: bool,
     /// Whether these are routers, each of which takes all of them.
     pub has_routers: bool,
+    /// Of the plan.
+    pub seed: u64,
+    /// Which load of the plan it is: 0 is the plan's own.
+    pub load: u64,
+    /// Whether rows that operations take may come to an end.
+    pub has_ends: bool,
     /// Requests to end early.
     pub control: &'r Control,
     /// Progress of all workers.
     pub progress: &'r [WorkerProgress],
+}
+
+impl Mission<'_> {
+    /// Writes a connection's session, if it has one, into a request, under another number if the command `advances`.
+    #[inline]
+    pub fn stamp(&self, command: Command, session: Option<&mut Session>, advances: bool, request: &mut [u8]) {
+        let Some(session) = session else { return };
+        if advances {
+            session.advance();
+        }
+        self.commands.stamp(command, session, request);
+    }
 }
 
 /// Which commands are sent once more after an error that allows it, and how long operations wait for a server.
@@ -65,6 +85,8 @@ pub struct RetryPolicy {
 /// A worker's share of the room for operations.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
+    /// The number of its first connection among those of the run.
+    pub first: usize,
     /// Its connections.
     pub connections: usize,
     /// How many of them may be in use at once.

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Most operations of the user's own in one plan.
+pub const OWN_OPERATIONS_MAX: usize = 64;
+
 /// Kinds of operations, each recorded apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationKind {
     /// Finds one document by key.
     Read,
@@ -20,10 +22,12 @@ pub enum OperationKind {
     Load,
     /// Reads some documents and updates some, all of it or nothing: several commands and a commit, one operation.
     Transaction,
+    /// What the plan says under this place in its list of operations.
+    Own(u8),
 }
 
 impl OperationKind {
-    /// All kinds, in the order of their discriminants.
+    /// All kinds that every plan knows, in the order of their rows.
     pub const ALL: [Self; 7] = [
         Self::Read,
         Self::Update,
@@ -36,11 +40,43 @@ impl OperationKind {
     /// Those of a mix, in the order of its shares.
     pub const MIX: [Self; 6] =
         [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite, Self::Transaction];
-    /// How many kinds there are.
+    /// How many of them there are.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// The kind's name in plans, records and reports.
-    pub const fn name(self) -> &'static str {
+    /// Its place among the rows of counts: those that every plan knows, then the plan's own.
+    #[inline]
+    pub const fn row(self) -> usize {
+        match self {
+            Self::Read => 0,
+            Self::Update => 1,
+            Self::Insert => 2,
+            Self::Scan => 3,
+            Self::ReadModifyWrite => 4,
+            Self::Load => 5,
+            Self::Transaction => 6,
+            Self::Own(place) => Self::COUNT + place as usize,
+        }
+    }
+
+    /// The kind of a row; `None` of a row that no kind has.
+    pub fn of_row(row: usize) -> Option<Self> {
+        match Self::ALL.get(row) {
+            Some(&kind) => Some(kind),
+            None if row < Self::COUNT + OWN_OPERATIONS_MAX => Some(Self::Own((row - Self::COUNT) as u8)),
+            None => None,
+        }
+    }
+
+    /// The kind's name in plans, records and reports; `own` are the names of the plan's own operations.
+    pub fn name(self, own: &[String]) -> &str {
+        match self {
+            Self::Own(place) => own.get(usize::from(place)).map_or("", String::as_str),
+            known => known.known_name(),
+        }
+    }
+
+    /// The name of a kind that every plan knows.
+    pub const fn known_name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Update => "update",
@@ -49,6 +85,7 @@ impl OperationKind {
             Self::ReadModifyWrite => "read_modify_write",
             Self::Load => "load",
             Self::Transaction => "transaction",
+            Self::Own(_) => "",
         }
     }
 }
@@ -108,8 +145,9 @@ impl Operation {
             Key::Record(record) => (0, record),
             Key::BehindNewest(distance) => (1, distance),
         };
-        let choices =
-            (self.kind as u64) << 60 | tag << 56 | u64::from(self.field) << 28 | u64::from(self.documents);
+        // The first kinds have the highest four bits, those beyond them the lowest as well.
+        let kind = (self.kind.row() as u64).rotate_left(60);
+        let choices = kind ^ (tag << 56 | u64::from(self.field) << 28 | u64::from(self.documents));
         // Only transactions have statements, and their documents are few: the bits are free.
         let Statements { reads, updates } = self.statements;
         let statements = u64::from(reads) << 20 | u64::from(updates) << 12;
@@ -129,10 +167,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn discriminants_index_the_list_of_kinds() {
+    fn rows_index_the_list_of_kinds() {
         for (index, kind) in OperationKind::ALL.into_iter().enumerate() {
-            assert_eq!(kind as usize, index);
+            assert_eq!(kind.row(), index);
         }
+        for row in 0..OperationKind::COUNT + OWN_OPERATIONS_MAX {
+            assert_eq!(OperationKind::of_row(row).map(OperationKind::row), Some(row));
+        }
+        assert_eq!(OperationKind::of_row(OperationKind::COUNT + OWN_OPERATIONS_MAX), None);
     }
 
     #[test]
@@ -148,6 +190,8 @@ mod tests {
         let others = [
             Operation { index: 2, ..operation },
             Operation { kind: OperationKind::Update, ..operation },
+            Operation { kind: OperationKind::Own(0), ..operation },
+            Operation { kind: OperationKind::Own(16), ..operation },
             Operation { key: Key::Record(1), ..operation },
             Operation { key: Key::BehindNewest(0), ..operation },
             Operation { field: 1, ..operation },

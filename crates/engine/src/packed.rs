@@ -44,8 +44,14 @@ pub struct PackedTally {
     pub breakdown: Vec<(String, PackedHistogram)>,
 }
 
-/// The tallies of an interval that hold anything, with their phase and kind.
-pub type PackedTallies = Vec<(Phase, OperationKind, PackedTally)>;
+/// The tallies of an interval that hold anything, with their phase.
+#[derive(Clone, Debug, Default)]
+pub struct PackedTallies {
+    /// Of operations, by kind.
+    pub kinds: Vec<(Phase, OperationKind, PackedTally)>,
+    /// Of single steps, by their place among all steps of the plan.
+    pub steps: Vec<(Phase, usize, PackedTally)>,
+}
 
 /// Packs tallies. It keeps the memory that it works in.
 #[derive(Default)]
@@ -54,7 +60,10 @@ pub struct Packer(V2Serializer);
 impl Packer {
     /// The tallies that hold anything.
     pub fn pack(&mut self, tallies: &Tallies) -> PackedTallies {
-        tallies.non_empty().map(|(phase, kind, tally)| (phase, kind, self.tally(tally))).collect()
+        PackedTallies {
+            kinds: tallies.non_empty().map(|(phase, kind, tally)| (phase, kind, self.tally(tally))).collect(),
+            steps: tallies.steps().map(|(phase, step, tally)| (phase, step, self.tally(tally))).collect(),
+        }
     }
 
     fn tally(&mut self, tally: &Tally) -> PackedTally {
@@ -97,7 +106,9 @@ mod tests {
             recorder.sent(Phase::Measure, kind, Some(0), lag, true);
         }
         let packed = Packer::default().pack(&recorder.cut(Tallies::default()));
-        let [(Phase::Measure, found, tally)] = packed.as_slice() else { panic!("one kind was recorded") };
+        let [(Phase::Measure, found, tally)] = packed.kinds.as_slice() else {
+            panic!("one kind was recorded")
+        };
         assert_eq!((*found, tally.counts.sent, tally.counts.held_back), (kind, 7, 7));
         assert!(tally.service.is_empty() && tally.service.unpack().is_empty());
         let mut expected = new_histogram();

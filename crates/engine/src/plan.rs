@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::operation::Statements;
+use crate::own::plan::{OwnLoad, OwnWork};
 
 /// Version of the plan's format that this engine reads.
 pub const PLAN_VERSION: u32 = 1;
@@ -182,7 +183,7 @@ impl Plan {
     pub fn insert_retries(&self) -> Option<InsertRetries> {
         match self.work {
             Work::Load { insert_retries, .. } => insert_retries,
-            Work::Mix { .. } => None,
+            Work::Mix { .. } | Work::Operations(_) => None,
         }
     }
 
@@ -202,7 +203,36 @@ impl Plan {
 
     /// Whether it has transactions, which need sessions.
     pub fn has_transactions(&self) -> bool {
-        matches!(&self.work, Work::Mix { proportions, .. } if proportions.transaction > 0.0)
+        match &self.work {
+            Work::Mix { proportions, .. } => proportions.transaction > 0.0,
+            Work::Operations(own) => own.has_transactions(),
+            Work::Load { .. } => false,
+        }
+    }
+
+    /// Its operations of the user's own, where it has such.
+    pub fn own(&self) -> Option<&OwnWork> {
+        match &self.work {
+            Work::Operations(own) => Some(own),
+            Work::Mix { .. } | Work::Load { .. } => None,
+        }
+    }
+
+    /// Names of its operations of the user's own.
+    pub fn own_names(&self) -> Vec<String> {
+        self.own().map(OwnWork::names).unwrap_or_default()
+    }
+
+    /// The plan of a load beside the plan's own one: its pacer and connections on a thread of its own, as long as the run goes on.
+    pub(crate) fn beside(&self, load: &OwnLoad) -> Self {
+        Self {
+            pacer: load.pacer.clone(),
+            connections: load.connections,
+            threads: 1,
+            in_flight_max: None,
+            operation_count: None,
+            ..self.clone()
+        }
     }
 
     /// Among how many servers the generator shares out the records; 1: it doesn't.
@@ -310,6 +340,8 @@ pub enum Work {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         insert_retries: Option<InsertRetries>,
     },
+    /// Performs operations of the user's own.
+    Operations(OwnWork),
 }
 
 /// Further attempts of an insert that failed, each an operation of its own.

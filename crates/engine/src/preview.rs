@@ -23,8 +23,8 @@ pub struct PreviewedOperation {
 /// When the plan is out of bounds.
 pub fn preview(plan: &Plan, count: u64) -> Result<Vec<PreviewedOperation>, PlanError> {
     plan.validate()?;
-    let workload = Workload::new(plan)?;
-    let commands = Commands::new(plan)?;
+    let workload = Workload::new(plan, None)?;
+    let commands = Commands::new(plan, None)?;
     let count = workload.operation_count().map_or(count, |bound| bound.min(count));
     let mut stream = workload.stream(0, 1);
     Ok((0..count)
@@ -51,7 +51,7 @@ pub fn preview(plan: &Plan, count: u64) -> Result<Vec<PreviewedOperation>, PlanE
 /// When the plan is out of bounds.
 pub fn documents(plan: &Plan, first: u64, count: u64) -> Result<Vec<Vec<u8>>, PlanError> {
     plan.validate()?;
-    let commands = Commands::new(plan)?;
+    let commands = Commands::new(plan, None)?;
     Ok((first..first.saturating_add(count))
         .map(|record| {
             let mut document = Vec::new();
@@ -67,7 +67,7 @@ pub fn documents(plan: &Plan, first: u64, count: u64) -> Result<Vec<Vec<u8>>, Pl
 /// When the plan is out of bounds.
 pub fn keys(plan: &Plan, first: u64, count: u64) -> Result<Vec<String>, PlanError> {
     plan.validate()?;
-    let commands = Commands::new(plan)?;
+    let commands = Commands::new(plan, None)?;
     Ok((first..first.saturating_add(count))
         .map(|record| {
             let mut key = Vec::new();

@@ -191,34 +191,60 @@ impl Tally {
     }
 }
 
-/// The tallies of one interval: by phase and kind, made when first needed.
+/// Tallies by row, made when first needed.
+type Rows = Vec<Option<Box<Tally>>>;
+
+/// The tallies of one interval, by phase: those of kinds by row, those of single steps by their place among all steps of the plan.
 #[derive(Default)]
 pub struct Tallies {
-    tallies: [[Option<Box<Tally>>; OperationKind::COUNT]; Phase::OFFERING.len()],
+    kinds: [Rows; Phase::OFFERING.len()],
+    steps: [Rows; Phase::OFFERING.len()],
 }
 
 /// Once per phase and kind: kept apart, so that finding one that is there is a few instructions.
 #[cold]
 #[inline(never)]
-fn new_tally() -> Box<Tally> {
-    Box::new(Tally::new())
+fn new_tally(rows: &mut Rows, row: usize) -> &mut Tally {
+    if rows.len() <= row {
+        rows.resize_with(row + 1, || None);
+    }
+    rows[row].get_or_insert_with(|| Box::new(Tally::new()))
+}
+
+#[inline]
+fn tally(rows: &mut Rows, row: usize) -> &mut Tally {
+    // Asked twice, because a reference that may be handed back can't be followed by a change.
+    if matches!(rows.get(row), Some(Some(_))) {
+        return rows[row].as_mut().unwrap_or_else(|| unreachable!("it is there"));
+    }
+    new_tally(rows, row)
+}
+
+fn non_empty(rows: &[Rows; Phase::OFFERING.len()]) -> impl Iterator<Item = (Phase, usize, &Tally)> {
+    Phase::OFFERING.into_iter().flat_map(move |phase| {
+        rows[phase as usize].iter().enumerate().filter_map(move |(row, tally)| {
+            let tally = tally.as_deref()?;
+            (!tally.counts.is_empty()).then_some((phase, row, tally))
+        })
+    })
 }
 
 impl Tallies {
     #[inline]
     fn of(&mut self, phase: Phase, kind: OperationKind) -> &mut Tally {
         debug_assert!(phase != Phase::Drain, "no operation is due in the drain");
-        self.tallies[phase as usize][kind as usize].get_or_insert_with(new_tally)
+        tally(&mut self.kinds[phase as usize], kind.row())
     }
 
     /// The tallies that hold anything, with their phase and kind.
     pub fn non_empty(&self) -> impl Iterator<Item = (Phase, OperationKind, &Tally)> {
-        Phase::OFFERING.into_iter().flat_map(move |phase| {
-            OperationKind::ALL.into_iter().filter_map(move |kind| {
-                let tally = self.tallies[phase as usize][kind as usize].as_deref()?;
-                (!tally.counts.is_empty()).then_some((phase, kind, tally))
-            })
-        })
+        non_empty(&self.kinds)
+            .filter_map(|(phase, row, tally)| Some((phase, OperationKind::of_row(row)?, tally)))
+    }
+
+    /// Those of steps, with their phase and the place of the step among all steps of the plan.
+    pub fn steps(&self) -> impl Iterator<Item = (Phase, usize, &Tally)> {
+        non_empty(&self.steps)
     }
 
     /// Adds the tallies of another worker.
@@ -226,11 +252,15 @@ impl Tallies {
         for (phase, kind, tally) in other.non_empty() {
             self.of(phase, kind).merge(tally);
         }
+        for (phase, step, theirs) in other.steps() {
+            tally(&mut self.steps[phase as usize], step).merge(theirs);
+        }
     }
 
     /// Empties all tallies and keeps their memory.
     pub fn clear(&mut self) {
-        self.tallies.iter_mut().flatten().flatten().for_each(|tally| tally.clear());
+        let all = self.kinds.iter_mut().chain(&mut self.steps);
+        all.flatten().flatten().for_each(|tally| tally.clear());
     }
 }
 
@@ -273,17 +303,7 @@ impl Recorder {
     #[inline]
     pub fn finished(&mut self, phase: Phase, kind: OperationKind, finished: &Finished) {
         let tally = self.current.of(phase, kind);
-        let service_ns = finished.done.saturating_sub(finished.sent);
-        let counts = &mut tally.counts;
-        match finished.ending {
-            Ending::Ok => counts.ok += 1,
-            Ending::Miss => counts.miss += 1,
-            Ending::Failed => counts.failed += 1,
-        }
-        counts.documents += finished.documents;
-        counts.bytes_out += finished.bytes_out;
-        counts.bytes_in += finished.bytes_in;
-        counts.in_flight_ns += service_ns;
+        let service_ns = count(&mut tally.counts, finished);
         record(&mut tally.service, service_ns);
         if let Some(due) = finished.due {
             record(&mut tally.response, finished.done.saturating_sub(due));
@@ -294,6 +314,14 @@ impl Recorder {
         if let Some(log) = &mut self.log {
             write_row(log, phase, kind, finished);
         }
+    }
+
+    /// Records that a step of an operation of several finished: its times and its counts alone.
+    pub fn step(&mut self, phase: Phase, step: usize, finished: &Finished) {
+        let tally = tally(&mut self.current.steps[phase as usize], step);
+        tally.counts.sent += 1;
+        let service_ns = count(&mut tally.counts, finished);
+        record(&mut tally.service, service_ns);
     }
 
     /// Records how long it took to compare what a read brought with what it must be.
@@ -313,6 +341,22 @@ impl Recorder {
     pub fn finish_log(&mut self) -> u64 {
         self.log.take().map_or(0, Logger::finish)
     }
+}
+
+/// Counts what finished, and hands out its service time.
+#[inline]
+fn count(counts: &mut Counts, finished: &Finished) -> Nanos {
+    let service_ns = finished.done.saturating_sub(finished.sent);
+    match finished.ending {
+        Ending::Ok => counts.ok += 1,
+        Ending::Miss => counts.miss += 1,
+        Ending::Failed => counts.failed += 1,
+    }
+    counts.documents += finished.documents;
+    counts.bytes_out += finished.bytes_out;
+    counts.bytes_in += finished.bytes_in;
+    counts.in_flight_ns += service_ns;
+    service_ns
 }
 
 /// Kept out of line: most runs have no log.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -18,15 +18,16 @@ use crate::commands::{Commands, Opcounter};
 use crate::connects::ConnectTimes;
 use crate::director::direct;
 use crate::failure::FailureCount;
+use crate::load::Load;
 use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::operation_log::{self, LogTotals};
 use crate::outage::Outage;
+use crate::own::{Own, Tables};
 use crate::plan::{Plan, PlanError};
 use crate::shared::{Control, WorkerProgress, lock};
 use crate::standstill::Standstill;
-use crate::totals::{InsertTotals, Totals};
-use crate::workload::Workload;
+use crate::totals::{DocumentCounts, InsertTotals, StepTotals, Totals};
 
 /// Why a run has no summary.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -56,6 +57,8 @@ pub enum EndedBy {
     Aborted,
     /// The target could not be reached any more; why.
     TargetLost(String),
+    /// The rows that operations take have come to their end, which the plan calls an error.
+    RanDry(String),
 }
 
 /// What a run is doing.
@@ -109,8 +112,16 @@ pub struct Summary {
     pub oldest_overdue_ns: Nanos,
     /// Age of the oldest operation sent and never finished.
     pub oldest_unfinished_ns: Nanos,
-    /// By kind, in the order of [`OperationKind::ALL`].
-    pub kinds: [Totals; OperationKind::COUNT],
+    /// By kind, in the order of their rows.
+    pub kinds: Vec<Totals>,
+    /// Names of the plan's own operations.
+    pub own_names: Vec<String>,
+    /// Of each step of the plan's own operations.
+    pub steps: Vec<StepSummary>,
+    /// What replies to steps said of documents.
+    pub documents: DocumentCounts,
+    /// What the object ids that this run made begin with; none of a plan without own operations.
+    pub run_identity: Option<String>,
     /// Documents of insert commands.
     pub inserts: InsertTotals,
     /// What verified reads showed, in the order of [`Verified::ALL`].
@@ -143,9 +154,40 @@ pub struct Summary {
     pub virtual_clock: bool,
 }
 
+/// Totals of one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepSummary {
+    /// The operation that it belongs to.
+    pub operation: OperationKind,
+    /// What it is recorded under.
+    pub name: String,
+    /// The server's name of its command.
+    pub command: String,
+    /// Whether it is all that its operation does.
+    pub is_alone: bool,
+    /// Counts.
+    pub totals: StepTotals,
+}
+
+/// What a run has besides its plan.
+#[derive(Clone, Default)]
+pub struct Surroundings {
+    /// What opens the server; no part of the plan, so that nothing secret is stored with it.
+    pub access: Arc<Access>,
+    /// An empty file for the log of operations, where the plan wants one.
+    pub log_path: Option<PathBuf>,
+    /// Content of the tables that the plan's own operations take rows from.
+    pub tables: Tables,
+    /// Once all connections are made nothing is sent before [`Run::release`]: what has to be changed at the target first is
+    /// changed only when nothing else is missing.
+    pub is_held: bool,
+}
+
 /// A started run. Dropping it aborts it and waits for its threads.
 pub struct Run {
     shared: Arc<Shared>,
+    own_names: Arc<[String]>,
+    step_names: Arc<[(String, String)]>,
     director: Mutex<Option<JoinHandle<Result<Summary, RunError>>>>,
 }
 
@@ -174,39 +216,26 @@ impl Run {
     /// # Errors
     /// When the plan can't be executed, or the system gives no thread. Trouble with the target shows in [`Run::join`].
     pub fn start(plan: Plan) -> Result<Self, RunError> {
-        Self::start_with(plan, Arc::default(), None)
+        Self::start_with(plan, Surroundings::default())
     }
 
-    /// The same on a server that `access` opens, which is no part of the plan, so that nothing secret is stored with it.
-    /// `log_path` is an empty file for the log of operations, where the plan wants one.
+    /// The same in `surroundings`.
     ///
     /// # Errors
     /// As [`Run::start`].
-    pub fn start_with(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, RunError> {
-        Self::begin(plan, access, log_path, false)
-    }
-
-    /// The same, but once all connections are made nothing is sent before [`Run::release`]: what has to be changed at the
-    /// target first is changed only when nothing else is missing.
-    ///
-    /// # Errors
-    /// As [`Run::start`].
-    pub fn start_held(plan: Plan, access: Arc<Access>, log_path: Option<&Path>) -> Result<Self, RunError> {
-        Self::begin(plan, access, log_path, true)
-    }
-
-    fn begin(
-        plan: Plan,
-        access: Arc<Access>,
-        log_path: Option<&Path>,
-        is_held: bool,
-    ) -> Result<Self, RunError> {
+    pub fn start_with(plan: Plan, surroundings: Surroundings) -> Result<Self, RunError> {
+        let Surroundings { access, log_path, tables, is_held } = surroundings;
         plan.validate()?;
-        let log = if plan.operation_log { Some(open_log(log_path)?) } else { None };
+        let log = if plan.operation_log { Some(open_log(log_path.as_deref())?) } else { None };
         plan.require_client()?;
-        let workload = Workload::new(&plan)?;
-        let commands = Commands::new(&plan)?;
-        let thread_count = plan.thread_count();
+        let own = Own::new(&plan, &tables)?.map(Arc::new);
+        let loads = Load::all_of(&plan, own.as_ref())?;
+        let own_names: Arc<[String]> = plan.own_names().into();
+        let step_names = plan.own().map_or_else(Vec::new, |work| {
+            work.steps().map(|(operation, step)| (operation.name.clone(), step.name.clone())).collect()
+        });
+        let commands = Commands::new(&plan, own)?;
+        let thread_count = loads.iter().map(|load| load.plan.thread_count()).sum::<u32>();
         let workers = (0..thread_count).map(|_| WorkerProgress::default()).collect();
         let status = Mutex::new(Status { is_held, ..Status::default() });
         let shared = Arc::new(Shared { workers, log, status, ..Shared::default() });
@@ -214,10 +243,10 @@ impl Run {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name("brimline-director".to_owned())
-                .spawn(move || direct(&plan, &workload, &commands, &shared, &access))
+                .spawn(move || direct(&plan, &loads, &commands, &shared, &access))
                 .map_err(|error| RunError::no_thread("the run", &error))?
         };
-        Ok(Self { shared, director: Mutex::new(Some(director)) })
+        Ok(Self { shared, own_names, step_names: step_names.into(), director: Mutex::new(Some(director)) })
     }
 
     /// Waits up to `timeout` for the end of an interval or of the run, or until it is held, and returns the latest state.
@@ -233,6 +262,16 @@ impl Run {
             .wait_timeout_while(status, timeout, is_waiting)
             .unwrap_or_else(PoisonError::into_inner);
         self.shared.progress(&status)
+    }
+
+    /// Names of the plan's own operations.
+    pub fn own_names(&self) -> &[String] {
+        &self.own_names
+    }
+
+    /// The operation and the name of each step of them.
+    pub fn step_names(&self) -> &[(String, String)] {
+        &self.step_names
     }
 
     /// Hands out the intervals that were completed since the last call.

@@ -11,7 +11,10 @@ use crate::clock::Clock;
 pub struct Control {
     stop: AtomicBool,
     abort: AtomicBool,
+    /// The plan's own load is over, and with it those beside it.
+    main_over: AtomicBool,
     loss: Mutex<Option<String>>,
+    dry: Mutex<Option<String>>,
 }
 
 impl Control {
@@ -30,6 +33,28 @@ impl Control {
     pub fn lose_target(&self, message: String) {
         lock(&self.loss).get_or_insert(message);
         self.stop();
+    }
+
+    /// The values that operations take have come to their end: the run stops, and says so.
+    pub fn run_dry(&self, message: String) {
+        lock(&self.dry).get_or_insert(message);
+        self.stop();
+    }
+
+    /// Which values have come to their end.
+    pub fn dry(&self) -> Option<String> {
+        lock(&self.dry).clone()
+    }
+
+    /// The plan's own load is over.
+    pub fn end_main(&self) {
+        self.main_over.store(true, Relaxed);
+    }
+
+    /// Whether it is.
+    #[inline]
+    pub fn main_is_over(&self) -> bool {
+        self.main_over.load(Relaxed)
     }
 
     /// Why the target counts as lost.

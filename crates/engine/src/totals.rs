@@ -10,6 +10,7 @@ use crate::flight::InFlight;
 use crate::looks::Looks;
 use crate::operation::OperationKind;
 use crate::outage::Outage;
+use crate::own::steps::{Part, StepRef};
 use crate::recorder::Ending;
 use crate::standstill::Standstill;
 use crate::target::ReplyFacts;
@@ -25,6 +26,58 @@ pub struct Totals {
     pub unfinished: u64,
     /// Commands of these operations that were sent once more.
     pub retried: u64,
+}
+
+/// Totals of one step. Its commands are those that the server has answered, in whatever way, and those of which that is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the counters are the recorder's")]
+pub struct StepTotals {
+    pub ok: u64,
+    pub miss: u64,
+    pub failed: u64,
+    pub answered: u64,
+    pub uncertain: u64,
+    /// Further commands of its cursors, likewise.
+    pub more_answered: u64,
+    pub more_uncertain: u64,
+    /// Commands that ended its transaction.
+    pub aborts: u64,
+}
+
+impl StepTotals {
+    fn merge(&mut self, other: Self) {
+        self.ok += other.ok;
+        self.miss += other.miss;
+        self.failed += other.failed;
+        self.answered += other.answered;
+        self.uncertain += other.uncertain;
+        self.more_answered += other.more_answered;
+        self.more_uncertain += other.more_uncertain;
+        self.aborts += other.aborts;
+    }
+}
+
+/// What replies to steps said of documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are MongoDB's")]
+pub struct DocumentCounts {
+    pub inserted: u64,
+    pub matched: u64,
+    pub modified: u64,
+    pub deleted: u64,
+    pub upserted: u64,
+    pub returned: u64,
+}
+
+impl DocumentCounts {
+    fn merge(&mut self, other: Self) {
+        self.inserted += other.inserted;
+        self.matched += other.matched;
+        self.modified += other.modified;
+        self.deleted += other.deleted;
+        self.upserted += other.upserted;
+        self.returned += other.returned;
+    }
 }
 
 /// What became of the documents of insert commands: sent = inserted + failed + skipped + unknown. Commands are counted
@@ -74,7 +127,7 @@ pub struct WorkerSummary {
     /// Of those sent, how many were further attempts of what had failed.
     pub attempted_again: u64,
     /// By kind.
-    pub kinds: [Totals; OperationKind::COUNT],
+    pub kinds: Vec<Totals>,
     /// Documents of insert commands.
     pub inserts: InsertTotals,
     /// What verified reads showed, in the order of [`Verified::ALL`].
@@ -85,6 +138,10 @@ pub struct WorkerSummary {
     pub commands: [u64; Opcounter::ALL.len()],
     /// Commands whose effect on the server's counters is not known.
     pub commands_uncertain: [u64; Opcounter::ALL.len()],
+    /// Of each step of the plan's own operations.
+    pub steps: Vec<StepTotals>,
+    /// What replies to its steps said of documents.
+    pub documents: DocumentCounts,
     /// Wrapping sum of the digests of all operations sent.
     pub digest: u64,
     /// Failures.
@@ -111,6 +168,62 @@ impl WorkerSummary {
     /// Operations sent, of all kinds.
     pub fn sent(&self) -> u64 {
         self.kinds.iter().map(|totals| totals.sent).sum()
+    }
+
+    /// Room for the kinds and the steps of a plan.
+    pub fn new(kind_count: usize, step_count: usize) -> Self {
+        Self {
+            kinds: vec![Totals::default(); kind_count],
+            steps: vec![StepTotals::default(); step_count],
+            ..Self::default()
+        }
+    }
+
+    /// Counts a command of a step that the server has answered, in whatever way.
+    pub fn step_answered(&mut self, step: StepRef, part: Part) {
+        let totals = &mut self.steps[usize::from(step.number)];
+        match part {
+            Part::Main | Part::Again => totals.answered += 1,
+            Part::More(_) => totals.more_answered += 1,
+            Part::Abort => totals.aborts += 1,
+        }
+    }
+
+    /// Counts a command of a step that may have reached the server, and has no answer.
+    pub fn step_unanswered(&mut self, step: StepRef, part: Part) {
+        let totals = &mut self.steps[usize::from(step.number)];
+        match part {
+            Part::Main | Part::Again => totals.uncertain += 1,
+            Part::More(_) => totals.more_uncertain += 1,
+            Part::Abort => {}
+        }
+    }
+
+    /// Counts what the last reply to a message of a step says of documents.
+    pub fn step_brought(&mut self, step: StepRef, reply: &ReplyFacts) {
+        let documents = &mut self.documents;
+        match step.opcounter {
+            Opcounter::Insert => documents.inserted += reply.n,
+            Opcounter::Delete => documents.deleted += reply.n,
+            Opcounter::Update => {
+                documents.matched += reply.n.saturating_sub(reply.upserted);
+                documents.modified += reply.modified;
+                documents.upserted += reply.upserted;
+            }
+            Opcounter::Query | Opcounter::Getmore | Opcounter::Command | Opcounter::Commit => {
+                documents.returned += reply.documents;
+            }
+        }
+    }
+
+    /// Counts a step that is over.
+    pub fn step_ended(&mut self, step: StepRef, ending: Ending) {
+        let totals = &mut self.steps[usize::from(step.number)];
+        match ending {
+            Ending::Ok => totals.ok += 1,
+            Ending::Miss => totals.miss += 1,
+            Ending::Failed => totals.failed += 1,
+        }
     }
 
     /// Counts what the server's counters must show for the command just answered, and what became of its documents.
@@ -156,16 +269,16 @@ impl WorkerSummary {
         }
     }
 
-    /// Counts a command that was never sent.
+    /// Counts a command that was never sent. Documents of steps count when those are sent.
     pub fn not_attempted(&mut self, flight: &InFlight) {
-        if flight.command.inserts() {
+        if flight.command.inserts() && !flight.command.is_step() {
             self.inserts.skipped += flight.statements();
         }
     }
 
     /// Counts why a command failed, and each of its documents that was refused.
     pub fn failed(&mut self, kind: OperationKind, failure: CommandFailure) {
-        if matches!(kind, OperationKind::Insert | OperationKind::Load) {
+        if matches!(kind, OperationKind::Insert | OperationKind::Load | OperationKind::Own(_)) {
             for (failure, count) in failure.statements {
                 self.document_failures.add_many(kind, failure, count);
             }
@@ -176,7 +289,7 @@ impl WorkerSummary {
     /// Counts an operation that is over.
     #[inline]
     pub fn ended(&mut self, kind: OperationKind, ending: Ending) {
-        let totals = &mut self.kinds[kind as usize];
+        let totals = &mut self.kinds[kind.row()];
         match ending {
             Ending::Ok => totals.ok += 1,
             Ending::Miss => totals.miss += 1,
@@ -203,6 +316,10 @@ impl WorkerSummary {
         self.unsettled_sessions.extend(other.unsettled_sessions);
         self.inserts.merge(other.inserts);
         self.document_failures.merge(other.document_failures);
+        self.documents.merge(other.documents);
+        for (mine, theirs) in self.steps.iter_mut().zip(other.steps) {
+            mine.merge(theirs);
+        }
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
             mine.sent += theirs.sent;
             mine.ok += theirs.ok;

@@ -118,6 +118,17 @@ impl Plan {
                 })?;
                 ranges.as_deref().map_or(Ok(()), |ranges| self.validate_ranges(ranges))
             }
+            Work::Operations(own) => {
+                require(self.duration_ns.is_some() || self.operation_count.is_some(), "duration_ns", || {
+                    "operations need a duration or a number of them".to_owned()
+                })?;
+                own.validate(self)?;
+                own.loads.iter().try_for_each(|load| {
+                    let beside = self.beside(load);
+                    beside.validate_pacer()?;
+                    beside.validate_concurrency()
+                })
+            }
         }
     }
 
@@ -165,6 +176,7 @@ impl Plan {
         let inserts = match &self.work {
             Work::Mix { proportions, .. } => proportions.insert > 0.0,
             Work::Load { .. } => true,
+            Work::Operations(_) => false,
         };
         require(!self.upserts() || inserts, "work.upsert", || {
             "would have no effect without inserts".to_owned()

@@ -5,7 +5,10 @@ use brimline_datagen::{DocumentSpec, KeyChooser, LengthChooser, RngStream};
 
 use crate::commands::Command;
 use crate::operation::{Key, Operation, OperationKind, Statements};
+use crate::own::mix::OwnMix;
+use crate::own::plan::AtEnd;
 use crate::plan::{Plan, PlanError, Proportions, RecordRange, Work};
+use crate::totals::WorkerSummary;
 
 /// Random streams of the engine; the generators of keys and documents have their own.
 const STREAM_KIND: u64 = 0x6b69_6e64;
@@ -28,6 +31,7 @@ pub struct Workload {
 enum Choices {
     Mix(Box<Mix>),
     Load(Batches),
+    Own(Box<OwnMix>),
 }
 
 struct Mix {
@@ -43,11 +47,11 @@ struct Mix {
 }
 
 impl Workload {
-    /// The operations of `plan`.
+    /// The operations of `plan`; `own` are those of the user's own, where it has such, of the plan's own load or of one beside it.
     ///
     /// # Errors
     /// When a chooser's parameters are out of range.
-    pub fn new(plan: &Plan) -> Result<Self, PlanError> {
+    pub fn new(plan: &Plan, own: Option<OwnMix>) -> Result<Self, PlanError> {
         let DocumentSpec { record_count, insert_start, field_count, .. } = plan.data;
         let work = match &plan.work {
             Work::Mix { proportions, keys, scan_length, transaction, insert_batch_size, .. } => {
@@ -72,6 +76,9 @@ impl Workload {
                     ranges.as_deref().unwrap_or(&all),
                 ))
             }
+            Work::Operations(_) => {
+                Choices::Own(Box::new(own.ok_or_else(|| PlanError::new("work", "was not prepared"))?))
+            }
         };
         let kinds = RngStream::new(plan.seed, STREAM_KIND);
         let choices = RngStream::new(plan.seed, STREAM_CHOICE);
@@ -82,19 +89,42 @@ impl Workload {
     /// How many operations there are at most; `None`: no end.
     pub fn operation_count(&self) -> Option<u64> {
         match self.work {
-            Choices::Mix(_) => None,
+            Choices::Mix(_) | Choices::Own(_) => None,
             Choices::Load(ref batches) => Some(batches.count),
         }
     }
 
     /// Whether keys are bound to the number of inserts acknowledged so far.
     pub fn reads_newest(&self) -> bool {
-        matches!(&self.work, Choices::Mix(mix) if mix.chooser.is_latest())
+        match &self.work {
+            Choices::Mix(mix) => mix.chooser.is_latest(),
+            Choices::Load(_) => false,
+            Choices::Own(mix) => mix.own().newest_counter().is_some(),
+        }
     }
 
     /// Whether something depends on when a reply is seen: the second command of an operation, or the choice of a key.
     pub fn awaits_replies(&self) -> bool {
-        self.reads_newest() || matches!(&self.work, Choices::Mix(mix) if mix.goes_on)
+        match &self.work {
+            Choices::Mix(mix) => mix.goes_on || self.reads_newest(),
+            Choices::Load(_) => false,
+            Choices::Own(mix) => mix.own().awaits_replies(),
+        }
+    }
+
+    /// Totals of nothing, with room for every kind and step.
+    pub fn empty_summary(&self) -> WorkerSummary {
+        let (operations, steps) =
+            self.own().map_or((0, 0), |mix| (mix.own().operation_count(), mix.own().steps().len()));
+        WorkerSummary::new(OperationKind::COUNT + operations, steps)
+    }
+
+    /// Those of the user's own.
+    pub fn own(&self) -> Option<&OwnMix> {
+        match &self.work {
+            Choices::Own(mix) => Some(mix),
+            Choices::Mix(_) | Choices::Load(_) => None,
+        }
     }
 
     /// The index of the first record an insert of the run adds.
@@ -106,7 +136,7 @@ impl Workload {
     fn insert_batch_size(&self) -> u64 {
         match &self.work {
             Choices::Mix(mix) => u64::from(mix.insert_batch_size),
-            Choices::Load(_) => 1,
+            Choices::Load(_) | Choices::Own(_) => 1,
         }
     }
 
@@ -164,7 +194,8 @@ impl Workload {
 
     /// The operations of shard `shard` of `shard_count`: those whose index is `shard` modulo `shard_count`.
     pub fn stream(&self, shard: u64, shard_count: u64) -> OperationStream<'_> {
-        OperationStream { workload: self, next: shard, step: shard_count, counted: 0, inserts: 0 }
+        let counters = vec![0; self.own().map_or(0, |mix| mix.own().counter_count())];
+        OperationStream { workload: self, next: shard, step: shard_count, counted: 0, inserts: 0, counters }
     }
 
     fn kind(&self, mix: &Mix, index: u64) -> OperationKind {
@@ -236,6 +267,8 @@ pub struct OperationStream<'w> {
     /// number among all inserts, so each shard counts those of the others as well: a few nanoseconds each.
     counted: u64,
     inserts: u64,
+    /// Of operations of the user's own: rows taken in turn and new records, before the operation that was handed out last.
+    counters: Vec<u64>,
 }
 
 impl OperationStream<'_> {
@@ -263,6 +296,29 @@ impl OperationStream<'_> {
                 }
                 self.choose(index, mix)
             }
+            Choices::Own(mix) => {
+                self.count_own(mix, index);
+                mix.choose(index, &self.counters)
+            }
+        }
+    }
+
+    /// Where the counters of the user's own operations stood before the operation that was handed out last.
+    pub fn counters(&self) -> &[u64] {
+        &self.counters
+    }
+
+    /// What follows when the next operation would take a row that isn't there.
+    pub fn end_of_rows(&mut self) -> Option<AtEnd> {
+        let Choices::Own(mix) = &self.workload.work else { return None };
+        self.count_own(mix, self.next);
+        mix.end_of_rows(self.next, &self.counters)
+    }
+
+    fn count_own(&mut self, mix: &OwnMix, index: u64) {
+        mix.count(&mut self.counters, &mut self.counted, index);
+        if let Some(counter) = mix.own().newest_counter() {
+            self.inserts = self.counters[counter];
         }
     }
 

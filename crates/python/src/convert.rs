@@ -1,5 +1,7 @@
 //! The engine's results as plain Python values, named and typed as in `_native.pyi`.
 
+use std::collections::BTreeMap;
+
 use brimline_engine::clock::Nanos;
 use brimline_engine::commands::Opcounter;
 use brimline_engine::connects::ConnectTimes;
@@ -11,12 +13,19 @@ use brimline_engine::outage::Outage;
 use brimline_engine::packed::{PackedHistogram, PackedTally};
 use brimline_engine::recorder::Phase;
 use brimline_engine::standstill::Standstill;
-use brimline_engine::totals::InsertTotals;
-use brimline_engine::{EndedBy, Interval, Progress, Stage, Summary, Verified};
+use brimline_engine::totals::{DocumentCounts, InsertTotals, StepTotals};
+use brimline_engine::{EndedBy, Interval, Progress, Stage, StepSummary, Summary, Verified};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::histogram::encode;
+
+/// Names of a person's own operations, and of their steps, each with its operation.
+#[derive(Clone, Copy)]
+pub struct RunNames<'r> {
+    pub operations: &'r [String],
+    pub steps: &'r [(String, String)],
+}
 
 pub fn progress<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
     let stage = match progress.stage {
@@ -38,12 +47,23 @@ pub fn progress<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py
     Ok(row)
 }
 
-pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'py, PyDict>> {
+pub fn samples<'py>(
+    py: Python<'py>,
+    intervals: &[Interval],
+    names: RunNames<'_>,
+) -> PyResult<Bound<'py, PyDict>> {
     let operation_rows = PyList::empty(py);
+    let step_rows = PyList::empty(py);
     let interval_rows = PyList::empty(py);
     for interval in intervals {
-        for (phase, kind, tally) in &interval.tallies {
-            operation_rows.append(sample(py, interval, *phase, *kind, tally)?)?;
+        for (phase, kind, tally) in &interval.tallies.kinds {
+            operation_rows.append(sample(py, interval, *phase, kind.name(names.operations), tally)?)?;
+        }
+        for (phase, step, tally) in &interval.tallies.steps {
+            let (operation, step) = &names.steps[*step];
+            let row = sample(py, interval, *phase, operation, tally)?;
+            row.set_item("step", step)?;
+            step_rows.append(row)?;
         }
         let row = PyDict::new(py);
         span(&row, interval.phase, interval.start_ns, interval.end_ns)?;
@@ -58,6 +78,9 @@ pub fn samples<'py>(py: Python<'py>, intervals: &[Interval]) -> PyResult<Bound<'
     }
     let samples = PyDict::new(py);
     samples.set_item("operations", operation_rows)?;
+    if !names.steps.is_empty() {
+        samples.set_item("steps", step_rows)?;
+    }
     samples.set_item("intervals", interval_rows)?;
     Ok(samples)
 }
@@ -66,13 +89,13 @@ fn sample<'py>(
     py: Python<'py>,
     interval: &Interval,
     phase: Phase,
-    kind: OperationKind,
+    operation: &str,
     tally: &PackedTally,
 ) -> PyResult<Bound<'py, PyDict>> {
     let PackedTally { counts, service, response, lag, breakdown } = tally;
     let row = PyDict::new(py);
     span(&row, phase, interval.start_ns, interval.end_ns)?;
-    row.set_item("operation", kind.name())?;
+    row.set_item("operation", operation)?;
     row.set_item("sent", counts.sent)?;
     row.set_item("ok", counts.ok)?;
     row.set_item("miss", counts.miss)?;
@@ -109,6 +132,7 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
         EndedBy::Stopped => ("stopped", ""),
         EndedBy::Aborted => ("aborted", ""),
         EndedBy::TargetLost(reason) => ("target_lost", reason.as_str()),
+        EndedBy::RanDry(reason) => ("ran_dry", reason.as_str()),
     };
     let row = PyDict::new(py);
     row.set_item("ended_by", ended_by)?;
@@ -129,11 +153,18 @@ pub fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, P
     row.set_item("operations", operations(py, summary)?)?;
     row.set_item("inserts", inserts(py, &summary.inserts)?)?;
     row.set_item("verified", verified(py, summary)?)?;
-    row.set_item("document_errors", errors(py, &summary.document_failures)?)?;
-    row.set_item("commands", commands(py, &summary.commands)?)?;
-    row.set_item("commands_uncertain", commands(py, &summary.commands_uncertain)?)?;
+    row.set_item("document_errors", errors(py, &summary.document_failures, &summary.own_names)?)?;
+    let has_own = !summary.own_names.is_empty();
+    row.set_item("commands", commands(py, &summary.commands, has_own)?)?;
+    row.set_item("commands_uncertain", commands(py, &summary.commands_uncertain, has_own)?)?;
+    if has_own {
+        row.set_item("steps", steps(py, summary)?)?;
+        row.set_item("command_names", command_names(py, &summary.steps)?)?;
+        row.set_item("document_counts", document_counts(py, &summary.documents)?)?;
+        row.set_item("run_identity", summary.run_identity.as_deref())?;
+    }
     row.set_item("operations_hash", format!("{:016x}", summary.digest))?;
-    row.set_item("errors", errors(py, &summary.failures)?)?;
+    row.set_item("errors", errors(py, &summary.failures, &summary.own_names)?)?;
     row.set_item("outages", outages(py, &summary.outages)?)?;
     if !summary.standstills.is_empty() {
         row.set_item("standstills", standstills(py, &summary.standstills)?)?;
@@ -166,7 +197,8 @@ fn operation_log<'py>(py: Python<'py>, log: &LogTotals) -> PyResult<Bound<'py, P
 
 fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyDict::new(py);
-    for (kind, totals) in OperationKind::ALL.into_iter().zip(summary.kinds) {
+    for (place, totals) in summary.kinds.iter().enumerate() {
+        let Some(kind) = OperationKind::of_row(place) else { continue };
         if totals.sent > 0 {
             let row = PyDict::new(py);
             row.set_item("sent", totals.sent)?;
@@ -175,10 +207,69 @@ fn operations<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, Py
             row.set_item("failed", totals.failed)?;
             row.set_item("unfinished", totals.unfinished)?;
             row.set_item("retried", totals.retried)?;
-            rows.set_item(kind.name(), row)?;
+            rows.set_item(kind.name(&summary.own_names), row)?;
         }
     }
     Ok(rows)
+}
+
+/// Of each step of operations of several.
+fn steps<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let operations = PyDict::new(py);
+    for step in summary.steps.iter().filter(|step| !step.is_alone) {
+        let StepTotals { ok, miss, failed, .. } = step.totals;
+        let row = PyDict::new(py);
+        row.set_item("sent", ok + miss + failed)?;
+        row.set_item("ok", ok)?;
+        row.set_item("miss", miss)?;
+        row.set_item("failed", failed)?;
+        let name = step.operation.name(&summary.own_names);
+        let of_operation = match operations.get_item(name)? {
+            Some(rows) => rows.cast_into::<PyDict>()?,
+            None => PyDict::new(py),
+        };
+        of_operation.set_item(&step.name, row)?;
+        operations.set_item(name, of_operation)?;
+    }
+    Ok(operations)
+}
+
+/// How often the server has answered each command, and how often that is not known.
+fn command_names<'py>(py: Python<'py>, steps: &[StepSummary]) -> PyResult<Bound<'py, PyDict>> {
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for StepSummary { command, totals, .. } in steps {
+        let mut add = |command, answered, uncertain| {
+            let count = counts.entry(command).or_default();
+            count.0 += answered;
+            count.1 += uncertain;
+        };
+        add(command.as_str(), totals.answered, totals.uncertain);
+        if totals.more_answered + totals.more_uncertain > 0 {
+            add("getMore", totals.more_answered, totals.more_uncertain);
+        }
+        if totals.aborts > 0 {
+            add("abortTransaction", totals.aborts, 0);
+        }
+    }
+    let rows = PyDict::new(py);
+    for (command, (answered, uncertain)) in counts {
+        let row = PyDict::new(py);
+        row.set_item("answered", answered)?;
+        row.set_item("uncertain", uncertain)?;
+        rows.set_item(command, row)?;
+    }
+    Ok(rows)
+}
+
+fn document_counts<'py>(py: Python<'py>, counts: &DocumentCounts) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("inserted", counts.inserted)?;
+    row.set_item("matched", counts.matched)?;
+    row.set_item("modified", counts.modified)?;
+    row.set_item("deleted", counts.deleted)?;
+    row.set_item("upserted", counts.upserted)?;
+    row.set_item("returned", counts.returned)?;
+    Ok(row)
 }
 
 fn verified<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
@@ -199,19 +290,23 @@ fn inserts<'py>(py: Python<'py>, totals: &InsertTotals) -> PyResult<Bound<'py, P
     Ok(row)
 }
 
-fn commands<'py>(py: Python<'py>, counts: &[u64]) -> PyResult<Bound<'py, PyDict>> {
+/// Those of a person's own operations only where there are some.
+fn commands<'py>(py: Python<'py>, counts: &[u64], has_own: bool) -> PyResult<Bound<'py, PyDict>> {
     let rows = PyDict::new(py);
-    for (counter, count) in Opcounter::ALL.into_iter().zip(counts) {
+    let is_of_all = |counter: &Opcounter| !matches!(counter, Opcounter::Delete | Opcounter::Command);
+    for (counter, count) in
+        Opcounter::ALL.into_iter().zip(counts).filter(|(counter, _)| has_own || is_of_all(counter))
+    {
         rows.set_item(counter.name(), count)?;
     }
     Ok(rows)
 }
 
-fn errors<'py>(py: Python<'py>, failures: &[FailureCount]) -> PyResult<Bound<'py, PyList>> {
+fn errors<'py>(py: Python<'py>, failures: &[FailureCount], names: &[String]) -> PyResult<Bound<'py, PyList>> {
     let rows = PyList::empty(py);
     for failure in failures {
         let row = PyDict::new(py);
-        row.set_item("operation", failure.kind.name())?;
+        row.set_item("operation", failure.kind.name(names))?;
         row.set_item("outcome", failure.first.class.name())?;
         row.set_item("code", failure.first.code)?;
         row.set_item("label", &failure.first.label)?;

@@ -50,6 +50,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<operation_log::OperationTimes>()?;
     module.add_class::<operation_log::OperationRows>()?;
     module.add_function(wrap_pyfunction!(operation_log::count_operations, module)?)?;
+    module.add_function(wrap_pyfunction!(run::example_commands, module)?)?;
     module.add_function(wrap_pyfunction!(run::start, module)?)
 }
 
@@ -69,7 +70,7 @@ fn preview_plan<'py>(py: Python<'py>, plan_json: &str, count: u64) -> PyResult<B
     for previewed in operations {
         let row = PyDict::new(py);
         row.set_item("index", previewed.operation.index)?;
-        row.set_item("operation", previewed.operation.kind.name())?;
+        row.set_item("operation", previewed.operation.kind.known_name())?;
         row.set_item("record", previewed.record)?;
         let messages = previewed.messages.iter().map(|message| PyBytes::new(py, message));
         row.set_item("messages", PyList::new(py, messages)?)?;

@@ -38,7 +38,7 @@ pub fn count_operations(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyD
             for ((_, name), count) in ENDINGS.into_iter().zip(of_kind) {
                 row.set_item(name, count)?;
             }
-            rows.set_item(kind.name(), row)?;
+            rows.set_item(kind.known_name(), row)?;
         }
     }
     Ok(rows)
@@ -85,7 +85,7 @@ fn add_row(text: &mut String, row: &Row) {
     let _ = writeln!(
         text,
         "{},{},{ending},{documents},{due},{sent},{first_done},{second_sent},{done}",
-        kind.name(),
+        kind.known_name(),
         phase.name()
     );
 }
@@ -131,7 +131,7 @@ impl OperationTimes {
 fn read_wanted((kind, part, ending, clock): &(String, String, String, String)) -> PyResult<Wanted> {
     let unknown = |word: &str| PyValueError::new_err(format!("no operation, part, ending or clock: {word}"));
     let kind =
-        OperationKind::ALL.into_iter().find(|each| each.name() == kind).ok_or_else(|| unknown(kind))?;
+        OperationKind::ALL.into_iter().find(|each| each.known_name() == kind).ok_or_else(|| unknown(kind))?;
     let (part, _) = PARTS.into_iter().find(|(_, name)| name == part).ok_or_else(|| unknown(part))?;
     let (ending, _) = ENDINGS.into_iter().find(|(_, name)| name == ending).ok_or_else(|| unknown(ending))?;
     let from_due = match clock.as_str() {

@@ -1,11 +1,13 @@
 //! A started run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use brimline_engine::RunError;
+use brimline_engine::{RunError, Surroundings};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::access::Access;
 use crate::{TargetError, convert, parse, plan_error, wait_time};
@@ -16,17 +18,35 @@ pub struct Run(brimline_engine::Run);
 
 /// Starts a run and returns at once.
 #[pyfunction]
-#[pyo3(signature = (plan_json, access = None, log_path = None, held = false))]
+#[pyo3(signature = (plan_json, access = None, log_path = None, held = false, tables = Vec::new()))]
 #[expect(clippy::needless_pass_by_value, reason = "Python hands over values")]
 pub fn start(
     plan_json: &str,
     access: Option<&Access>,
     log_path: Option<PathBuf>,
     held: bool,
+    tables: Vec<PyBackedBytes>,
 ) -> PyResult<Run> {
-    let begin = if held { brimline_engine::Run::start_held } else { brimline_engine::Run::start_with };
-    let run = begin(parse(plan_json)?, Access::of(access), log_path.as_deref());
+    let tables = tables.iter().map(|content| Arc::from(&content[..])).collect();
+    let surroundings = Surroundings { access: Access::of(access), log_path, tables, is_held: held };
+    let run = brimline_engine::Run::start_with(parse(plan_json)?, surroundings);
     run.map(Run).map_err(run_error)
+}
+
+/// For each of a person's own operations its steps' commands as BSON, as its first operation would send them.
+#[pyfunction]
+#[pyo3(signature = (plan_json, tables = Vec::new()))]
+#[expect(clippy::needless_pass_by_value, reason = "Python hands over values")]
+pub fn example_commands<'py>(
+    py: Python<'py>,
+    plan_json: &str,
+    tables: Vec<PyBackedBytes>,
+) -> PyResult<Vec<Vec<Bound<'py, PyBytes>>>> {
+    let tables = tables.iter().map(|content| Arc::from(&content[..])).collect();
+    let examples =
+        brimline_engine::own::examples(&parse(plan_json)?, &tables).map_err(|error| plan_error(&error))?;
+    let bytes = |steps: Vec<Vec<u8>>| steps.iter().map(|command| PyBytes::new(py, command)).collect();
+    Ok(examples.into_iter().map(bytes).collect())
 }
 
 #[pymethods]
@@ -38,7 +58,8 @@ impl Run {
 
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let intervals = py.detach(|| self.0.take_intervals());
-        convert::samples(py, &intervals)
+        let names = convert::RunNames { operations: self.0.own_names(), steps: self.0.step_names() };
+        convert::samples(py, &intervals, names)
     }
 
     fn release(&self) {

@@ -37,7 +37,7 @@ pub struct Reply<'a> {
     write_error_list: &'a [u8],
     /// The write was done, but not acknowledged as asked for.
     pub write_concern_error: Option<WriteConcernError<'a>>,
-    /// Documents in `firstBatch` or `nextBatch`.
+    /// Documents in `firstBatch` or `nextBatch`, values of a `distinct`, 1 where a `findAndModify` has found one.
     pub documents: u32,
     /// The cursor, 0 when it is exhausted or there is none.
     pub cursor_id: i64,
@@ -45,6 +45,8 @@ pub struct Reply<'a> {
     pub n: i64,
     /// Documents changed by an update.
     pub n_modified: i64,
+    /// Documents inserted by an update.
+    pub upserted: u32,
 }
 
 impl<'a> Reply<'a> {
@@ -185,6 +187,7 @@ pub fn scan(message: &[u8]) -> Result<Reply<'_>, ReplyError> {
         cursor_id: 0,
         n: 0,
         n_modified: 0,
+        upserted: 0,
     };
     // Into a reply in its place, because one that is handed back is copied.
     scan_body(&mut reply, message.body)?;
@@ -230,10 +233,28 @@ fn scan_rare<'a>(reply: &mut Reply<'a>, name: &[u8], value: Value<'a>) -> Result
         (b"errmsg", Value::String(text)) => reply.message = text,
         (b"errorLabels", Value::Array(labels)) => scan_labels(&mut reply.labels, labels)?,
         (b"writeErrors", Value::Array(errors)) => scan_write_errors(reply, errors)?,
+        (b"upserted", Value::Array(upserted)) => reply.upserted = count_elements(upserted)?,
+        (b"values", Value::Array(values)) => reply.documents = count_elements(values)?,
+        (b"value", Value::Document(_)) => reply.documents = 1,
+        (b"lastErrorObject", Value::Document(outcome)) => scan_find_and_modify(reply, outcome)?,
         (b"writeConcernError", Value::Document(error)) => {
             reply.write_concern_error = Some(scan_write_concern_error(error)?);
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// What a `findAndModify` did.
+fn scan_find_and_modify(reply: &mut Reply<'_>, outcome: &[u8]) -> Result<(), ReadError> {
+    let mut elements = Reader::new(outcome)?;
+    while let Some(Element { name, value }) = elements.next_element()? {
+        match (name, value) {
+            (b"n", value) => reply.n = value.as_i64().unwrap_or(0),
+            (b"updatedExisting", Value::Boolean(true)) => reply.n_modified = 1,
+            (b"upserted", _) => reply.upserted = 1,
+            _ => {}
+        }
     }
     Ok(())
 }

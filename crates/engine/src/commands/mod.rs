@@ -3,18 +3,27 @@
 mod templates;
 mod transaction;
 
+use std::sync::Arc;
+
 use brimline_bson::Writer;
 use brimline_datagen::{Documents, KeyElement, Verified};
 use brimline_wire::session::{Session, SessionPlace};
 use brimline_wire::template::Template;
 
+pub(crate) use self::templates::{
+    CURSOR_BYTES, Membership, ReadTerms, WriteTerms, append_read_terms, append_write_concern, finish,
+};
 use self::templates::{
-    CURSOR_BYTES, Membership, ReadTerms, Returned, WriteTerms, find_template, get_more_template,
-    insert_template, scan_template, update_template,
+    Returned, find_template, get_more_template, insert_template, scan_template, update_template,
 };
 pub use self::transaction::Place;
 use self::transaction::Transaction;
+pub(crate) use self::transaction::{append_membership, by_majority};
+use crate::flight::InFlight;
 use crate::operation::{Operation, OperationKind};
+use crate::own::Own;
+use crate::own::plan::TransactionPlace;
+use crate::own::steps::{Part, StepRef};
 use crate::plan::{Plan, PlanError, TargetPlan, Work};
 use crate::target::ReplyFacts;
 
@@ -40,6 +49,8 @@ pub enum Command {
     Commit,
     /// The same once more: what became of the first is not known.
     CommitAgain,
+    /// A step of an operation of the user's own.
+    Step(StepRef, Part),
 }
 
 impl Command {
@@ -51,18 +62,32 @@ impl Command {
             OperationKind::Update => Self::Update,
             OperationKind::Insert | OperationKind::Load => Self::Insert,
             OperationKind::Transaction => Self::Statement(Place::first(operation.statements)),
+            OperationKind::Own(_) => unreachable!("the plan knows their steps"),
         }
     }
 
     /// Whether new documents arrive with it.
     #[inline]
     pub fn inserts(self) -> bool {
-        matches!(self, Self::Insert | Self::Upsert)
+        match self {
+            Self::Insert | Self::Upsert => true,
+            Self::Step(step, _) => step.opcounter == Opcounter::Insert,
+            _ => false,
+        }
+    }
+
+    /// Whether it is of an operation of the user's own.
+    pub fn is_step(self) -> bool {
+        matches!(self, Self::Step(..))
     }
 
     /// Whether it goes where reads go.
     pub fn is_read(self) -> bool {
-        matches!(self, Self::Find | Self::Scan | Self::GetMore(_))
+        match self {
+            Self::Find | Self::Scan | Self::GetMore(_) => true,
+            Self::Step(step, _) => step.is_read,
+            _ => false,
+        }
     }
 
     /// Whether it has a number of its session where writes are sent again; all of a transaction have the same.
@@ -76,6 +101,7 @@ impl Command {
         match self {
             Self::Statement(place) => !place.is_first(),
             Self::Commit | Self::CommitAgain => true,
+            Self::Step(step, part) => step.continues() || part != Part::Main,
             _ => false,
         }
     }
@@ -91,7 +117,13 @@ impl Command {
     /// What is sent when this one is sent for the second time.
     #[must_use]
     pub fn again(self) -> Self {
-        if self == Self::Commit { Self::CommitAgain } else { self }
+        match self {
+            Self::Commit => Self::CommitAgain,
+            Self::Step(step, _) if step.transaction == Some(TransactionPlace::Commit) => {
+                Self::Step(step, Part::Again)
+            }
+            command => command,
+        }
     }
 
     /// The server's counter that this command moves.
@@ -99,10 +131,12 @@ impl Command {
         match self {
             Self::Find | Self::Scan => Opcounter::Query,
             Self::Statement(place) if place.is_read() => Opcounter::Query,
-            Self::GetMore(_) => Opcounter::Getmore,
+            Self::GetMore(_) | Self::Step(_, Part::More(_)) => Opcounter::Getmore,
             Self::Update | Self::Upsert | Self::Statement(_) => Opcounter::Update,
             Self::Insert => Opcounter::Insert,
             Self::Commit | Self::CommitAgain => Opcounter::Commit,
+            Self::Step(_, Part::Abort) => Opcounter::Command,
+            Self::Step(step, Part::Main | Part::Again) => step.opcounter,
         }
     }
 }
@@ -116,11 +150,14 @@ pub enum Opcounter {
     Update,
     Getmore,
     Commit,
+    Delete,
+    Command,
 }
 
 impl Opcounter {
     /// All of them, in the order of their discriminants.
-    pub const ALL: [Self; 5] = [Self::Query, Self::Insert, Self::Update, Self::Getmore, Self::Commit];
+    pub const ALL: [Self; 7] =
+        [Self::Query, Self::Insert, Self::Update, Self::Getmore, Self::Commit, Self::Delete, Self::Command];
 
     /// The counter's name: that of `opcounters`, or what is counted.
     pub const fn name(self) -> &'static str {
@@ -130,6 +167,8 @@ impl Opcounter {
             Self::Update => "update",
             Self::Getmore => "getmore",
             Self::Commit => "commit",
+            Self::Delete => "delete",
+            Self::Command => "command",
         }
     }
 }
@@ -153,12 +192,32 @@ pub struct Commands {
     sessions: Sessions,
     /// Boxed: most plans have none.
     transaction: Option<Box<Transaction>>,
+    own: Option<Arc<Own>>,
     read_all_fields: bool,
     write_all_fields: bool,
     upserts: bool,
     field_count: u32,
     /// From one record of a batch to the next: a batch goes to one server.
     record_step: usize,
+}
+
+/// What the plan's reads and writes say of themselves.
+pub(crate) fn terms(plan: &Plan) -> (ReadTerms<'_>, WriteTerms<'_>) {
+    match &plan.target {
+        TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, sessions, .. } => {
+            let session = if *sessions { Membership::Id } else { Membership::Nothing };
+            let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref(), session };
+            let session = if *retry_writes { Membership::Numbered } else { session };
+            (terms, WriteTerms { concern: write_concern.as_ref(), session })
+        }
+        TargetPlan::Driver { read_concern, write_concern, .. } => {
+            let terms = ReadTerms { concern: read_concern.as_deref(), ..ReadTerms::default() };
+            (terms, WriteTerms { concern: write_concern.as_ref(), ..WriteTerms::default() })
+        }
+        TargetPlan::Null { .. } | TargetPlan::Simulated { .. } => {
+            (ReadTerms::default(), WriteTerms::default())
+        }
+    }
 }
 
 /// Where the session is in commands outside of transactions, in those that have one.
@@ -177,7 +236,7 @@ impl Commands {
     ///
     /// # Errors
     /// When the description of the documents is out of range.
-    pub fn new(plan: &Plan) -> Result<Self, PlanError> {
+    pub fn new(plan: &Plan, own: Option<Arc<Own>>) -> Result<Self, PlanError> {
         let documents =
             Documents::new(&plan.data, plan.seed).map_err(|error| PlanError::inside("data", &error))?;
         let (read_all_fields, write_all_fields, ordered) = match plan.work {
@@ -185,24 +244,11 @@ impl Commands {
                 (read_all_fields, write_all_fields, insert_batch_size == 1)
             }
             Work::Load { ordered, .. } => (true, true, ordered),
+            Work::Operations(_) => (true, true, true),
         };
         let names_read_fields = matches!(plan.work, Work::Mix { name_read_fields: true, .. });
         let returned = Returned::of(read_all_fields);
-        let (terms, write_terms) = match &plan.target {
-            TargetPlan::Wire { reads, read_concern, write_concern, retry_writes, sessions, .. } => {
-                let session = if *sessions { Membership::Id } else { Membership::Nothing };
-                let terms = ReadTerms { reads: reads.as_ref(), concern: read_concern.as_deref(), session };
-                let session = if *retry_writes { Membership::Numbered } else { session };
-                (terms, WriteTerms { concern: write_concern.as_ref(), session })
-            }
-            TargetPlan::Driver { read_concern, write_concern, .. } => {
-                let terms = ReadTerms { concern: read_concern.as_deref(), ..ReadTerms::default() };
-                (terms, WriteTerms { concern: write_concern.as_ref(), ..WriteTerms::default() })
-            }
-            TargetPlan::Null { .. } | TargetPlan::Simulated { .. } => {
-                (ReadTerms::default(), WriteTerms::default())
-            }
-        };
+        let (terms, write_terms) = terms(plan);
         let database = plan.namespace.database.as_str();
         let collection = plan.namespace.collection.as_str();
         let (find, find_session) = find_template(database, collection, returned, terms);
@@ -230,9 +276,9 @@ impl Commands {
                 update: update_session,
                 insert: insert_session,
             },
-            transaction: plan
-                .has_transactions()
+            transaction: (plan.has_transactions() && plan.own().is_none())
                 .then(|| Box::new(Transaction::new(&plan.namespace, returned, terms, write_terms))),
+            own,
             read_all_fields,
             write_all_fields,
             upserts,
@@ -241,14 +287,40 @@ impl Commands {
         })
     }
 
+    /// The command that an operation goes on with when all that its transaction did is void.
+    pub fn begins_with(&self, flight: &InFlight) -> Command {
+        match flight.command {
+            Command::Step(step, _) => {
+                let own = self.own();
+                Command::Step(own.step(own.step(step.number).begins_at()).reference(), Part::Main)
+            }
+            _ => self.first(&flight.operation),
+        }
+    }
+
     /// The documents of the plan.
     pub fn documents(&self) -> &Documents {
         &self.documents
     }
 
+    /// Those of the user's own, where the plan has such.
+    #[inline]
+    pub fn own(&self) -> &Own {
+        self.own.as_deref().unwrap_or_else(|| unreachable!("only a plan with own operations has their steps"))
+    }
+
+    /// Whether the plan has operations of the user's own.
+    #[inline]
+    pub fn has_own(&self) -> bool {
+        self.own.is_some()
+    }
+
     /// The command that an operation starts with.
     #[inline]
     pub fn first(&self, operation: &Operation) -> Command {
+        if let OperationKind::Own(place) = operation.kind {
+            return Command::Step(self.own().first_step(place).reference(), Part::Main);
+        }
         match Command::first(operation) {
             Command::Insert if self.upserts => Command::Upsert,
             command => command,
@@ -323,6 +395,7 @@ impl Commands {
             Command::Commit | Command::CommitAgain => {
                 self.transaction().commit(command).render(request_id, out, |_, _| ());
             }
+            Command::Step(..) => unreachable!("a step is completed from what its connection keeps"),
         }
     }
 
@@ -374,6 +447,9 @@ impl Commands {
             Command::GetMore(_) => self.sessions.get_more,
             Command::Statement(_) | Command::Commit | Command::CommitAgain => {
                 Some(self.transaction().session(command))
+            }
+            Command::Step(step, part) => {
+                return self.own().step(step.number).stamp(part, session, request);
             }
         };
         if let Some(place) = place {

@@ -8,11 +8,11 @@ use brimline_wire::template::{Template, TemplateBuilder};
 use crate::plan::{Acknowledgement, Reads, WriteConcern};
 
 /// A cursor's id: an int64.
-pub(super) const CURSOR_BYTES: usize = 8;
+pub(crate) const CURSOR_BYTES: usize = 8;
 
 /// What reads say about where they go and what they may see.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ReadTerms<'p> {
+pub(crate) struct ReadTerms<'p> {
     pub reads: Option<&'p Reads>,
     pub concern: Option<&'p str>,
     pub session: Membership,
@@ -20,7 +20,7 @@ pub(super) struct ReadTerms<'p> {
 
 /// What of its connection's session a command carries.
 #[derive(Clone, Copy, Default)]
-pub(super) enum Membership {
+pub(crate) enum Membership {
     #[default]
     Nothing,
     /// As every command of an official driver.
@@ -30,7 +30,7 @@ pub(super) enum Membership {
 }
 
 impl Membership {
-    fn append(self, builder: &mut TemplateBuilder) -> Option<SessionPlace> {
+    pub(crate) fn append(self, builder: &mut TemplateBuilder) -> Option<SessionPlace> {
         match self {
             Self::Nothing => None,
             Self::Id => Some(SessionPlace::append_id(builder)),
@@ -61,7 +61,7 @@ impl Returned<'_> {
 
 /// What writes say about themselves.
 #[derive(Clone, Copy, Default)]
-pub(super) struct WriteTerms<'p> {
+pub(crate) struct WriteTerms<'p> {
     pub concern: Option<&'p WriteConcern>,
     pub session: Membership,
 }
@@ -183,7 +183,7 @@ fn append_projection(builder: &mut TemplateBuilder, returned: Returned<'_>) {
     builder.end();
 }
 
-fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {
+pub(crate) fn append_read_terms(builder: &mut TemplateBuilder, terms: ReadTerms<'_>) {
     if let Some(level) = terms.concern {
         builder.begin_subdocument("readConcern");
         builder.fixed(|writer| writer.string("level", level));
@@ -214,7 +214,7 @@ fn write_preference(writer: &mut Writer<'_>, reads: &Reads) {
     }
 }
 
-pub(super) fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
+pub(crate) fn append_write_concern(builder: &mut TemplateBuilder, write_concern: Option<&WriteConcern>) {
     let Some(WriteConcern { w, journal, timeout_ms }) = write_concern else {
         return;
     };
@@ -234,7 +234,7 @@ pub(super) fn append_write_concern(builder: &mut TemplateBuilder, write_concern:
     builder.end();
 }
 
-pub(super) fn finish(mut builder: TemplateBuilder, database: &str) -> Template {
+pub(crate) fn finish(mut builder: TemplateBuilder, database: &str) -> Template {
     builder.fixed(|writer| writer.string("$db", database));
     builder.finish(0)
 }

@@ -129,7 +129,7 @@ impl Transaction {
     }
 }
 
-fn append_membership(builder: &mut TemplateBuilder, begins: bool) -> SessionPlace {
+pub(crate) fn append_membership(builder: &mut TemplateBuilder, begins: bool) -> SessionPlace {
     let session = SessionPlace::append(builder);
     builder.fixed(|writer| {
         if begins {
@@ -148,7 +148,7 @@ fn commit(concern: Option<&WriteConcern>) -> Numbered {
     (finish(builder, "admin"), session)
 }
 
-fn by_majority(concern: Option<&WriteConcern>) -> WriteConcern {
+pub(crate) fn by_majority(concern: Option<&WriteConcern>) -> WriteConcern {
     WriteConcern {
         w: Acknowledgement::Tag("majority".to_owned()),
         journal: concern.and_then(|concern| concern.journal),

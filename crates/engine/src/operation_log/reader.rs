@@ -71,7 +71,7 @@ pub fn count(path: &Path) -> io::Result<Counts> {
     let mut counts = Counts::default();
     for row in Reader::open(path)? {
         let row = row?;
-        counts[row.kind as usize][row.ending as usize] += 1;
+        counts[row.kind.row()][row.ending as usize] += 1;
     }
     Ok(counts)
 }

@@ -51,7 +51,7 @@ impl Row {
             place.copy_from_slice(&instant.to_le_bytes());
         }
         bytes[40..44].copy_from_slice(&self.documents.to_le_bytes());
-        bytes[44] = self.kind as u8;
+        bytes[44] = self.kind.row() as u8;
         bytes[45] = self.ending as u8;
         bytes[46] = self.phase as u8;
         bytes

@@ -33,6 +33,10 @@ pub struct ReplyFacts {
     pub documents: u64,
     /// Documents a write matched or inserted.
     pub n: u64,
+    /// Documents an update changed.
+    pub modified: u64,
+    /// Documents an update inserted.
+    pub upserted: u64,
     /// Cursor with more documents, 0 where there are none.
     pub cursor: i64,
     /// Bytes of the reply.
@@ -46,7 +50,15 @@ impl ReplyFacts {
             FailureClass::BadReply,
             "the server speaks of more documents than it was asked about",
         );
-        Self { failure: Some(Box::new(failure.into())), documents: 0, n: 0, cursor: 0, bytes }
+        Self {
+            failure: Some(Box::new(failure.into())),
+            documents: 0,
+            n: 0,
+            modified: 0,
+            upserted: 0,
+            cursor: 0,
+            bytes,
+        }
     }
 }
 
@@ -136,6 +148,14 @@ pub trait Target {
 
     /// The document that the last read on `connection` brought, once; none without one, or from a target that keeps none.
     fn take_document(&mut self, _connection: ConnectionIndex) -> Option<&[u8]> {
+        None
+    }
+
+    /// Whether the reply to the next request of `connection` is kept whole until the one after it.
+    fn keep_reply(&mut self, _connection: ConnectionIndex, _is_kept: bool) {}
+
+    /// The last reply on `connection` that was to be kept; none from a target that keeps none.
+    fn kept_reply(&self, _connection: ConnectionIndex) -> Option<&[u8]> {
         None
     }
 

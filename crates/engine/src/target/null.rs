@@ -63,7 +63,15 @@ impl Target for NullTarget {
     #[inline]
     fn send(&mut self, connection: ConnectionIndex, _request_id: i32, documents: u32) -> Result<(), Failure> {
         let documents = u64::from(documents);
-        let reply = ReplyFacts { failure: None, documents, n: documents, cursor: 0, bytes: 0 };
+        let reply = ReplyFacts {
+            failure: None,
+            documents,
+            n: documents,
+            modified: documents,
+            upserted: 0,
+            cursor: 0,
+            bytes: 0,
+        };
         self.events.push_back(Event::Reply { connection, done: self.clock.now(), reply });
         Ok(())
     }

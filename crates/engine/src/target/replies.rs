@@ -23,6 +23,8 @@ pub(super) fn facts(reply: &Reply<'_>, bytes: usize) -> ReplyFacts {
         failure: if is_success { None } else { failure(reply).map(Box::new) },
         documents: u64::from(reply.documents),
         n: reply.n.max(0) as u64,
+        modified: reply.n_modified.max(0) as u64,
+        upserted: u64::from(reply.upserted),
         cursor: reply.cursor_id,
         bytes: bytes as u64,
     }

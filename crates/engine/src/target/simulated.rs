@@ -66,7 +66,15 @@ impl SimulatedTarget {
     fn outcome(&self, fate: Fate, documents: u64) -> Option<Outcome> {
         let answer = |failure: Option<CommandFailure>, documents: u64| {
             let failure = failure.map(Box::new);
-            Some(Outcome::Reply(ReplyFacts { failure, documents, n: documents, cursor: 0, bytes: 0 }))
+            Some(Outcome::Reply(ReplyFacts {
+                failure,
+                documents,
+                n: documents,
+                modified: documents,
+                upserted: 0,
+                cursor: 0,
+                bytes: 0,
+            }))
         };
         let reply =
             |failure: Option<Failure>, documents| answer(failure.map(CommandFailure::from), documents);

@@ -388,6 +388,19 @@ impl Target for WireTarget {
         self.kept.as_mut()?.take(connection)
     }
 
+    fn keep_reply(&mut self, connection: ConnectionIndex, is_kept: bool) {
+        if is_kept && self.kept.is_none() {
+            self.kept = Some(Box::new(Kept::new(self.connections)));
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.keep_whole(connection, is_kept);
+        }
+    }
+
+    fn kept_reply(&self, connection: ConnectionIndex) -> Option<&[u8]> {
+        self.kept.as_ref()?.whole(connection)
+    }
+
     #[inline]
     fn route(&mut self, connection: ConnectionIndex, is_read: bool, record: u64) {
         let group = match self.choice {

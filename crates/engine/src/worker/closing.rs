@@ -6,10 +6,12 @@ use brimline_wire::session::Session;
 
 use super::{LOOK_UP_NS, Worker};
 use crate::clock::Nanos;
+use crate::commands::Command;
 use crate::flight::InFlight;
 use crate::mission::Sink;
 use crate::operation::OperationKind;
 use crate::target::Target;
+use crate::totals::Totals;
 
 impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Settles what was offered: operations due before the end that no connection was free for stay overdue.
@@ -44,7 +46,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// How many of this shard's operations are due before `end` for the first time; `None` in a closed loop.
     fn offered_before(&mut self, end: Nanos) -> Option<u64> {
         let due = self.pace.due_before(end)?;
-        let offered = self.mission.operation_count.map_or(due, |count| due.min(count));
+        let count = self.mission.operation_count.into_iter().chain(self.dry_at).min();
+        let offered = count.map_or(due, |count| due.min(count));
         Some(share_of(offered, self.shard, self.mission.shard_count))
     }
 
@@ -56,7 +59,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             if now >= deadline {
                 break;
             }
-            self.turn(deadline.min(self.next_cut).min(now + LOOK_UP_NS), false)?;
+            let until = deadline.min(self.next_cut).min(now + LOOK_UP_NS);
+            self.turn(self.pauses.next().map_or(until, |next| next.min(until)), false)?;
         }
         let now = self.target.now();
         self.cut(now.max(self.interval_start));
@@ -68,7 +72,12 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Operations whose reply never came are unfinished, with their age.
     pub(super) fn settle_unfinished(&mut self) {
         let unfinished: Vec<InFlight> = self.slots.all_in_flight().map(|(_, flight)| *flight).collect();
-        for flight in unfinished {
+        for flight in unfinished.into_iter().filter(|flight| !flight.has_ended()) {
+            if let Command::Step(step, part) = flight.command
+                && flight.command_sent != Nanos::MAX
+            {
+                self.summary.step_unanswered(step, part);
+            }
             self.summary.unanswered(&flight);
             self.note_unfinished(&flight);
         }
@@ -78,14 +87,19 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
     /// Where a transaction failed or never ended, the server may still hold one open, and with it its documents. Which of the
     /// connections left one is not kept: to end a session that is at rest does no harm.
     pub(super) fn settle_sessions(&mut self) {
-        let of = self.summary.kinds[OperationKind::Transaction as usize];
-        if of.failed + of.unfinished > 0 {
+        let failed = |totals: &Totals| totals.failed + totals.unfinished > 0;
+        let has_failed = if self.mission.commands.has_own() {
+            self.summary.kinds.iter().any(failed)
+        } else {
+            self.summary.kinds.get(OperationKind::Transaction.row()).is_some_and(failed)
+        };
+        if has_failed {
             self.summary.unsettled_sessions = self.sessions.iter().map(Session::id).collect();
         }
     }
 
     pub(super) fn note_unfinished(&mut self, flight: &InFlight) {
-        self.summary.kinds[flight.operation.kind as usize].unfinished += 1;
+        self.summary.kinds[flight.operation.kind.row()].unfinished += 1;
         let age = self.summary.elapsed_ns.saturating_sub(flight.due.unwrap_or(flight.sent));
         self.summary.oldest_unfinished_ns = self.summary.oldest_unfinished_ns.max(age);
     }

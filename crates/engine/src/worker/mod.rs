@@ -4,6 +4,7 @@
 mod attempts;
 mod closing;
 mod news;
+mod stepping;
 mod trouble;
 mod verifying;
 
@@ -21,6 +22,7 @@ use crate::flight::{InFlight, Patience, Step, judge};
 use crate::mission::{Mission, Places, Sink};
 use crate::operation::Operation;
 use crate::outage::OutageLog;
+use crate::own::state::{OwnState, Pauses};
 use crate::pace::{Due, Pace};
 use crate::recorder::{Ending, Finished, Recorder, SecondStep};
 use crate::rhythm::Rhythm;
@@ -75,6 +77,13 @@ pub struct Worker<'r, T: Target, S: Sink> {
     standstills: StandstillLog,
     /// When operations were last refused for want of a server.
     refused_at: Nanos,
+    /// What connections keep for operations of the user's own: one each, none of a plan without such.
+    own_states: Vec<OwnState>,
+    pauses: Pauses,
+    /// The operation for which there was no row any more.
+    dry_at: Option<u64>,
+    /// The number of its first connection among those of the run.
+    first_connection: usize,
 }
 
 impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
@@ -92,7 +101,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         if mission.verifies_reads {
             target.keep_documents();
         }
-        let Places { connections, in_flight_max } = places;
+        let Places { first, connections, in_flight_max } = places;
         let session_count = if mission.has_sessions { connections } else { 0 };
         let recorder = Recorder::logging(sink.logger());
         Ok(Self {
@@ -105,7 +114,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             slots: Slots::new(connections, in_flight_max as u64),
             request_id: 0,
             recorder,
-            summary: WorkerSummary::default(),
+            summary: mission.workload.empty_summary(),
             offer_end: None,
             rhythm: mission.pacer.may_rest().then(|| Rhythm::new(connections)),
             may_lie: mission.pacer.open().is_some() && !mission.workload.awaits_replies(),
@@ -122,6 +131,13 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             outages: OutageLog::default(),
             standstills: StandstillLog::new(LOOK_UP_NS, Reading::default()),
             refused_at: 0,
+            own_states: match mission.workload.own() {
+                Some(mix) => (0..connections).map(|_| OwnState::new(mix.own())).collect(),
+                None => Vec::new(),
+            },
+            pauses: Pauses::default(),
+            dry_at: None,
+            first_connection: first,
         })
     }
 
@@ -198,11 +214,13 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     }
 
     fn offers_at(&self, now: Nanos) -> bool {
-        !self.mission.control.stopped() && self.mission.intervals.end().is_none_or(|end| now < end)
+        let goes_on = if self.mission.load == 0 { true } else { !self.mission.control.main_is_over() };
+        goes_on && !self.mission.control.stopped() && self.mission.intervals.end().is_none_or(|end| now < end)
     }
 
-    fn is_exhausted(&self) -> bool {
-        self.mission.operation_count.is_some_and(|count| self.stream.peek_index() >= count)
+    fn is_exhausted(&mut self) -> bool {
+        let is_counted = self.mission.operation_count.is_some_and(|count| self.stream.peek_index() >= count);
+        is_counted || (self.mission.has_ends && self.is_dry())
     }
 
     /// Sends what is due at `now` as long as connections are free.
@@ -237,6 +255,7 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     /// How long to wait for events.
     fn next_look(&mut self, now: Nanos) -> Nanos {
         let until = self.next_cut.min(now + LOOK_UP_NS);
+        let until = self.pauses.next().map_or(until, |next| next.min(until));
         let next_due = if self.slots.next_free().is_some() { self.next_due() } else { None };
         if self.may_lie {
             self.next_look = next_due.filter(|&due| due <= now + NEXT_DUE_NS_MAX);
@@ -272,6 +291,9 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             }
         }
         let now = self.target.now();
+        if self.pauses.next().is_some_and(|next| next <= now) {
+            self.end_pauses(now);
+        }
         self.standstills.look(now, || (self.target.cpu_ns(), self.target.suspended_ns()));
         if let Some(rhythm) = &mut self.rhythm {
             self.next_look = rhythm.next_look(now);
@@ -306,16 +328,12 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
     fn begin(&mut self, connection: ConnectionIndex, operation: Operation, record: u64, due: Option<Nanos>) {
         let command = self.mission.commands.first(&operation);
         let request_id = self.next_request_id();
-        self.target.route(connection, command.is_read(), record);
-        let request = self.target.request(connection);
-        self.mission.commands.render(command, &operation, record, request_id, request);
-        if let Some(session) = self.sessions.get_mut(connection) {
-            if command.is_numbered() {
-                session.advance();
-            }
-            self.mission.commands.stamp(command, session, request);
+        if let Command::Step(..) = command {
+            self.prepare_own(connection, &operation);
         }
-        let bytes_out = request.len() as u64;
+        let rendered =
+            self.render(connection, command, &operation, record, request_id, command.is_numbered());
+        let bytes_out = rendered.unwrap_or(0);
         let sent = self.target.now();
         if let Some(rhythm) = &mut self.rhythm {
             rhythm.sent(connection, sent);
@@ -337,6 +355,12 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         };
         self.note_sent(&flight, held_back);
         self.slots.occupy(connection, flight);
+        if let Command::Step(step, part) = command {
+            self.note_step_sent(connection, (step, part), sent, rendered, false);
+            if rendered.is_none() {
+                return self.misfit(connection, &flight, step);
+            }
+        }
         if let Err(failure) = self.target.send(connection, request_id, operation.documents) {
             self.fail_connection(connection, failure);
         }
@@ -348,8 +372,8 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let InFlight { operation, due, sent, .. } = *flight;
         let phase = self.mission.intervals.offering_phase(due.unwrap_or(sent));
         self.recorder.sent(phase, operation.kind, due, sent, held_back);
-        self.summary.kinds[operation.kind as usize].sent += 1;
-        if flight.command.inserts() {
+        self.summary.kinds[operation.kind.row()].sent += 1;
+        if flight.command.inserts() && !flight.command.is_step() {
             self.summary.inserts.sent += flight.statements();
         }
     }
@@ -359,22 +383,44 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
         let request_id = self.next_request_id();
         let InFlight { operation, record, .. } = flight;
         let record = self.mission.workload.record_for(command, &operation, record);
-        self.target.route(connection, command.is_read(), record);
-        let request = self.target.request(connection);
-        self.mission.commands.render(command, &operation, record, request_id, request);
-        if let Some(session) = self.sessions.get_mut(connection) {
-            if command.is_numbered() && !flight.is_retry && !command.continues() {
-                session.advance();
-            }
-            self.mission.commands.stamp(command, session, request);
-        }
-        flight.bytes_out += request.len() as u64;
+        let advances = command.is_numbered() && !flight.is_retry && !command.continues();
+        let rendered = self.render(connection, command, &operation, record, request_id, advances);
+        let bytes_out = rendered.unwrap_or(0);
+        flight.bytes_out += bytes_out;
         flight.command = command;
         flight.command_sent = self.target.now();
         self.slots.update(connection, flight);
+        if let Command::Step(step, part) = command {
+            self.note_step_sent(connection, (step, part), flight.command_sent, rendered, flight.is_retry);
+            if rendered.is_none() {
+                return self.misfit(connection, &flight, step);
+            }
+        }
         if let Err(failure) = self.target.send(connection, request_id, flight.operation.documents) {
             self.fail_connection(connection, failure);
         }
+    }
+
+    /// Renders `command` into the request of `connection`, under another number of its session if it `advances`, and hands out its
+    /// bytes; `None`: a value of a step is of a type that its place can't have.
+    #[inline]
+    fn render(
+        &mut self,
+        connection: ConnectionIndex,
+        command: Command,
+        operation: &Operation,
+        record: u64,
+        request_id: i32,
+        advances: bool,
+    ) -> Option<u64> {
+        self.target.route(connection, command.is_read(), record);
+        if let Command::Step(step, part) = command {
+            return self.render_step(connection, (step, part), operation, request_id, advances);
+        }
+        let request = self.target.request(connection);
+        self.mission.commands.render(command, operation, record, request_id, request);
+        self.mission.stamp(command, self.sessions.get_mut(connection), advances, request);
+        Some(request.len() as u64)
     }
 
     fn reply(&mut self, connection: ConnectionIndex, done: Nanos, mut reply: ReplyFacts, offering: bool) {
@@ -383,12 +429,18 @@ impl<'r, T: Target, S: Sink> Worker<'r, T, S> {
             reply = ReplyFacts::overstated(reply.bytes);
         }
         let done = flight.done_at(done, || self.target.now());
+        if let Command::Step(step, part) = flight.command {
+            self.summary.step_answered(step, part);
+        }
         flight.bytes_in += reply.bytes;
         let is_trouble = reply.failure.is_some() || flight.is_retry || self.outages.is_troubled();
         if is_trouble && !self.is_final(connection, &flight, done, &mut reply) {
             return;
         }
         self.summary.answered(&flight, &reply);
+        if let Command::Step(step, part) = flight.command {
+            return self.step_replied(connection, flight, (step, part), done, reply, offering);
+        }
         match judge(&flight, &reply) {
             Step::Next(command) => {
                 flight.documents += flight.command.handled(&reply);

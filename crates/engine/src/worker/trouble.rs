@@ -9,6 +9,8 @@ use crate::commands::Command;
 use crate::failure::{CommandFailure, Failure, FailureClass, Signs};
 use crate::flight::InFlight;
 use crate::mission::Sink;
+use crate::own::plan::{StepAccess, TransactionPlace};
+use crate::own::steps::Part;
 use crate::recorder::Ending;
 use crate::target::{ConnectionIndex, ReplyFacts, Target};
 
@@ -101,7 +103,8 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         if self.may_send_again(flight, failure.signs, now) {
             return Some(InFlight { is_retry: true, command: flight.command.again(), ..*flight });
         }
-        self.may_begin_anew(flight, failure, now).then(|| flight.anew())
+        self.may_begin_anew(flight, failure, now)
+            .then(|| flight.anew(self.mission.commands.begins_with(flight)))
     }
 
     /// Each command at most once, and never a `getMore`: its cursor may have moved on. A commit is sent again whatever is said
@@ -115,6 +118,14 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
             }
             Command::Commit => signs.allows_write,
             Command::CommitAgain => signs.allows_write && self.has_time(flight, now),
+            Command::Step(step, part) => match step.access {
+                _ if step.transaction == Some(TransactionPlace::Commit) => {
+                    signs.allows_write && (part == Part::Main || self.has_time(flight, now))
+                }
+                _ if !step.may_repeat || part != Part::Main || flight.is_retry => false,
+                StepAccess::Read => policy.reads && signs.allows_read,
+                StepAccess::Write | StepAccess::Command => policy.writes && signs.allows_write,
+            },
             Command::GetMore(_) | Command::Statement(_) => false,
         }
     }
@@ -132,13 +143,18 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
                 failure.signs.voids_transaction || failure.first.class == FailureClass::ConnectionLost
             }
             Command::Commit | Command::CommitAgain => failure.signs.voids_transaction,
+            Command::Step(step, Part::Main | Part::More(_) | Part::Again) if step.transaction.is_some() => {
+                let is_commit = step.transaction == Some(TransactionPlace::Commit);
+                let is_lost = failure.first.class == FailureClass::ConnectionLost && !is_commit;
+                failure.signs.voids_transaction || is_lost
+            }
             _ => false,
         };
         is_void && self.has_time(flight, now)
     }
 
     fn send_again(&mut self, connection: ConnectionIndex, flight: InFlight) {
-        self.summary.kinds[flight.operation.kind as usize].retried += 1;
+        self.summary.kinds[flight.operation.kind.row()].retried += 1;
         self.outages.retried();
         self.go_on(connection, flight, flight.command);
     }
@@ -159,6 +175,11 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let now = self.target.now();
         let failure = CommandFailure::from(failure);
         let flight = self.slots.in_flight(connection);
+        if let Some(Command::Step(step, part)) =
+            flight.filter(|flight| flight.command_sent != Nanos::MAX).map(|flight| flight.command)
+        {
+            self.summary.step_unanswered(step, part);
+        }
         let again = flight.and_then(|flight| Some((flight, self.another_try(&flight, &failure, now)?)));
         if let Some((flight, again)) = again {
             self.summary.gave_up_attempt(&flight);
@@ -170,8 +191,14 @@ impl<T: Target, S: Sink> Worker<'_, T, S> {
         let lost = self.slots.down(connection, now);
         self.outages.lost(now, self.nothing_is_up());
         if let Some(flight) = lost {
+            if flight.has_ended() {
+                return self.give_back(connection, &flight, now);
+            }
             self.summary.unanswered(&flight);
             self.retries.take(connection);
+            if let Command::Step(step, _) = flight.command {
+                self.record_step(connection, &flight, step, now, Ending::Failed);
+            }
             self.fail(&flight, now, failure.first);
             self.give_back(connection, &flight, now);
         }

@@ -36,7 +36,7 @@ fn error() -> FaultKind {
 }
 
 fn totals(outcome: &Outcome) -> Totals {
-    outcome.summary.kinds[OperationKind::Load as usize]
+    outcome.summary.kinds[OperationKind::Load.row()]
 }
 
 fn sent_ok_failed(outcome: &Outcome) -> (u64, u64, u64) {

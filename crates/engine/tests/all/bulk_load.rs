@@ -29,7 +29,7 @@ fn faulty(kind: FaultKind) -> Server {
 
 /// Documents of the samples, which progress bars and rates are made of.
 fn documents_of_samples(outcome: &Outcome) -> u64 {
-    let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies);
+    let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies.kinds);
     tallies.map(|(_, _, tally)| tally.counts.documents).sum()
 }
 
@@ -40,7 +40,7 @@ fn refused(outcome: &Outcome) -> Vec<(i32, u64)> {
 
 /// Failed commands and all commands.
 fn commands(outcome: &Outcome) -> (u64, u64) {
-    let totals = outcome.summary.kinds[OperationKind::Load as usize];
+    let totals = outcome.summary.kinds[OperationKind::Load.row()];
     (totals.failed, totals.sent)
 }
 

@@ -45,7 +45,7 @@ fn each_insert_brings_a_batch_of_new_records() {
         ..loaded(&server)
     };
     let summary = execute(&plan).summary;
-    let inserts = summary.kinds[OperationKind::Insert as usize];
+    let inserts = summary.kinds[OperationKind::Insert.row()];
     assert_eq!((inserts.ok, inserts.failed), (inserts.sent, 0), "no record twice");
     assert_eq!(summary.inserts.inserted, inserts.sent * BATCH);
     let [_, acknowledged, ..] = summary.commands;
@@ -61,14 +61,14 @@ fn the_newest_records_are_those_of_batches_that_are_acknowledged() {
     let server = server();
     let work = reads_and_inserts(ChooserSpec::Latest { theta: 0.99 });
     let summary = execute(&Plan { work, operation_count: Some(4_000), ..loaded(&server) }).summary;
-    let reads = summary.kinds[OperationKind::Read as usize];
+    let reads = summary.kinds[OperationKind::Read.row()];
     assert!(reads.sent > 1_500 && reads.miss == 0, "{reads:?}");
 }
 
 #[test]
 fn the_newest_record_is_the_last_of_the_newest_batch() {
     let plan = Plan { work: reads_and_inserts(ChooserSpec::Latest { theta: 0.99 }), ..plan() };
-    let workload = Workload::new(&plan).expect("the plan is valid");
+    let workload = Workload::new(&plan, None).expect("the plan is valid");
     let newest = |inserts| workload.resolve(Key::BehindNewest(0), inserts);
     assert_eq!([0, 1, 3].map(newest), [999, 999 + BATCH, 999 + 3 * BATCH]);
 }

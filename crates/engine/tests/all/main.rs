@@ -9,6 +9,7 @@ mod failover;
 mod insert_batches;
 mod load_models;
 mod operation_log;
+mod own_operations;
 mod query;
 mod same_operations;
 mod sessions;

@@ -3,7 +3,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use brimline_datagen::ChooserSpec;
@@ -11,7 +10,7 @@ use brimline_engine::operation::OperationKind;
 use brimline_engine::operation_log::{Counts, ROW_BYTES, Reader, Row, TimePart, Times, Wanted, count};
 use brimline_engine::plan::{Plan, Proportions};
 use brimline_engine::recorder::{Ending, Phase};
-use brimline_engine::{Run, RunError, Stage, Summary};
+use brimline_engine::{Run, RunError, Stage, Summary, Surroundings};
 use brimline_testserver::{Script, ServiceTime};
 
 use crate::common::{MS, Outcome, S, constant, merge, mix, plan, simulated};
@@ -34,7 +33,8 @@ fn run(name: &str, plan: Plan) -> Logged {
     let path = std::env::temp_dir().join(format!("brimline-{}-{name}.log", std::process::id()));
     drop(File::create(&path).expect("a place for temporary files"));
     let plan = Plan { operation_log: true, ..plan };
-    let run = Run::start_with(plan, Arc::default(), Some(&path)).expect("a sound plan");
+    let surroundings = Surroundings { log_path: Some(path.clone()), ..Surroundings::default() };
+    let run = Run::start_with(plan, surroundings).expect("a sound plan");
     let mut intervals = Vec::new();
     loop {
         let stage = run.poll(Duration::from_secs(1)).stage;
@@ -58,7 +58,11 @@ fn mixed() -> Plan {
 }
 
 fn counted(summary: &Summary) -> Counts {
-    summary.kinds.map(|totals| [totals.ok, totals.miss, totals.failed])
+    let mut counts = Counts::default();
+    for (counted, totals) in counts.iter_mut().zip(&summary.kinds) {
+        *counted = [totals.ok, totals.miss, totals.failed];
+    }
+    counts
 }
 
 fn rows(path: &Path) -> Vec<Row> {
@@ -94,13 +98,13 @@ fn rows_hold_the_times_of_the_histograms() {
         .outcome
         .intervals
         .iter()
-        .flat_map(|interval| &interval.tallies)
+        .flat_map(|interval| &interval.tallies.kinds)
         .map(|(_, _, tally)| tally.counts.in_flight_ns)
         .sum();
     assert_eq!(service, counted);
     assert!(rows.iter().all(|row| row.due.is_some_and(|due| due <= row.sent)));
     let documents: u64 = sum(|row| u64::from(row.documents));
-    let tallies = logged.outcome.intervals.iter().flat_map(|interval| &interval.tallies);
+    let tallies = logged.outcome.intervals.iter().flat_map(|interval| &interval.tallies.kinds);
     assert_eq!(documents, tallies.map(|(_, _, tally)| tally.counts.documents).sum::<u64>());
     for row in &rows {
         assert_eq!(row.second.is_some(), row.kind == OperationKind::ReadModifyWrite);

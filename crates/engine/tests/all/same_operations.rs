@@ -58,7 +58,7 @@ fn a_load_inserts_each_record_once() {
     };
     plan.data.record_count = 1_000;
     let summary = execute(&plan).summary;
-    assert_eq!(summary.kinds[OperationKind::Load as usize].ok, 143);
+    assert_eq!(summary.kinds[OperationKind::Load.row()].ok, 143);
     assert_eq!(summary.commands.iter().sum::<u64>(), 1_000);
 }
 
@@ -71,12 +71,12 @@ fn a_transaction_is_its_statements_and_a_commit() {
             Plan { work: mix(proportions, keys), operation_count: Some(4_000), duration_ns: None, ..plan() };
         let alone = execute(&plan).summary;
         let together = execute(&Plan { threads: 3, ..plan.clone() }).summary;
-        assert_eq!((together.digest, together.kinds), (alone.digest, alone.kinds));
-        let of = |kind: OperationKind| alone.kinds[kind as usize].ok;
+        assert_eq!((together.digest, &together.kinds), (alone.digest, &alone.kinds));
+        let of = |kind: OperationKind| alone.kinds[kind.row()].ok;
         let (reads, transactions) = (of(OperationKind::Read), of(OperationKind::Transaction));
         assert!((1_800..2_200).contains(&transactions), "{transactions}");
         assert_eq!(reads + transactions + of(OperationKind::Insert), 4_000);
-        let [query, _, update, _, commit] = alone.commands;
+        let [query, _, update, _, commit, ..] = alone.commands;
         assert_eq!((query, update, commit), (reads + 2 * transactions, 3 * transactions, transactions));
     }
 }

@@ -25,7 +25,7 @@ fn with(sessions: bool, retry_writes: bool) -> Plan {
 
 /// An operation of each kind.
 fn operations(plan: &Plan) -> Vec<Operation> {
-    let workload = Workload::new(plan).unwrap();
+    let workload = Workload::new(plan, None).unwrap();
     let mut stream = workload.stream(0, 1);
     let kinds = [OperationKind::Read, OperationKind::Update, OperationKind::Insert, OperationKind::Scan];
     kinds
@@ -50,7 +50,7 @@ fn request(commands: &Commands, command: Command, operation: &Operation, session
 
 /// All commands of the plan: the first of each operation, and what a scan goes on with.
 fn all(plan: &Plan, session: &Session) -> Vec<(Command, Vec<u8>)> {
-    let commands = Commands::new(plan).unwrap();
+    let commands = Commands::new(plan, None).unwrap();
     let operations = operations(plan);
     let scan = operations[3];
     let firsts = operations.iter().map(|operation| (commands.first(operation), *operation));

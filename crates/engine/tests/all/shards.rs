@@ -110,7 +110,7 @@ fn a_router_that_is_gone_leaves_its_connections_to_the_other() {
     let (here, gone) = (shard(After::Nothing), shard(After::Ends(300)));
     let outcome = execute(&updates_by_routers(&here, &gone));
     assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
-    let totals = outcome.summary.kinds[OperationKind::Update as usize];
+    let totals = outcome.summary.kinds[OperationKind::Update.row()];
     assert_eq!((totals.ok, totals.failed), (1_999, 1), "what was under way on it is lost");
     assert_eq!(outcome.summary.outages, []);
 }
@@ -131,7 +131,7 @@ fn routers_that_are_gone_end_the_run_by_their_names() {
 #[test]
 fn a_shard_that_takes_no_writes_is_no_outage_of_all() {
     let outcome = execute(&updates(&shard(After::Nothing), &shard(After::Refuses(300))));
-    let totals = outcome.summary.kinds[OperationKind::Update as usize];
+    let totals = outcome.summary.kinds[OperationKind::Update.row()];
     assert_eq!(totals.ok + totals.failed, 2_000);
     assert!(totals.failed > 300 && totals.ok > 1_000, "{totals:?}");
     assert!(outcome.summary.failures.iter().all(|each| each.first.code == NOT_WRITABLE_PRIMARY));

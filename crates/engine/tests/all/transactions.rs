@@ -128,7 +128,7 @@ fn transfers(address: &str, operations: u64) -> Plan {
 }
 
 fn totals(outcome: &Outcome) -> brimline_engine::totals::Totals {
-    outcome.summary.kinds[OperationKind::Transaction as usize]
+    outcome.summary.kinds[OperationKind::Transaction.row()]
 }
 
 /// The drivers' transactions specification: what is said once, and what by each command.
@@ -164,8 +164,8 @@ fn a_commit_is_sent_again_until_it_is_known() {
     assert_eq!((totals(&outcome).ok, totals(&outcome).retried), (1, 4));
     let seen = seen.lock().unwrap();
     assert_eq!((seen.commits, seen.transactions.len()), (5, 1));
-    let [_, _, _, _, commit] = outcome.summary.commands;
-    let [_, _, _, _, uncertain] = outcome.summary.commands_uncertain;
+    let [_, _, _, _, commit, ..] = outcome.summary.commands;
+    let [_, _, _, _, uncertain, ..] = outcome.summary.commands_uncertain;
     assert_eq!((commit, uncertain), (0, 5), "which of them was counted is not known");
 }
 

@@ -41,7 +41,7 @@ fn a_stall_shows_in_response_time_and_not_in_service_time() {
     let held_back: u64 = outcome
         .intervals
         .iter()
-        .flat_map(|interval| &interval.tallies)
+        .flat_map(|interval| &interval.tallies.kinds)
         .map(|(_, _, t)| t.counts.held_back)
         .sum();
     // Ten connections serve 50 000/s, so the 990 that waited are caught up within 20 ms, in which about 20 more come.
@@ -149,7 +149,7 @@ fn failing(kind: FaultKind) -> Outcome {
 #[test]
 fn failures_are_counted_by_code() {
     let outcome = failing(FaultKind::Error { code: 50, name: "MaxTimeMSExpired".to_owned(), label: None });
-    let reads = outcome.summary.kinds[OperationKind::Read as usize];
+    let reads = outcome.summary.kinds[OperationKind::Read.row()];
     assert!((400..=600).contains(&reads.failed), "{} failures at a share of 1 %", reads.failed);
     assert_eq!((reads.ok, reads.miss, reads.unfinished), (50_000 - reads.failed, 0, 0));
     let [failure] = outcome.summary.failures.as_slice() else { panic!("one class of failure") };
@@ -163,7 +163,7 @@ fn failures_are_counted_by_code() {
 #[test]
 fn a_reply_without_a_document_is_a_miss() {
     let outcome = failing(FaultKind::NoDocument);
-    let reads = outcome.summary.kinds[OperationKind::Read as usize];
+    let reads = outcome.summary.kinds[OperationKind::Read.row()];
     assert!((400..=600).contains(&reads.miss), "{} misses at a share of 1 %", reads.miss);
     assert_eq!((reads.ok, reads.failed), (50_000 - reads.miss, 0));
     assert!(outcome.summary.failures.is_empty());
@@ -189,7 +189,7 @@ fn an_operation_without_a_reply_at_the_end_is_unfinished_with_its_age() {
     let fault = Fault { when: When::AtRequest(0), kind: FaultKind::Silence };
     let script = Script { service: fixed(MS), faults: vec![fault], ..Script::default() };
     let outcome = execute(&Plan { target: simulated(script), drain_timeout_ns: S, ..plan() });
-    assert_eq!(outcome.summary.kinds[OperationKind::Read as usize].unfinished, 1);
+    assert_eq!(outcome.summary.kinds[OperationKind::Read.row()].unfinished, 1);
     let age_s = outcome.summary.oldest_unfinished_ns as f64 / S as f64;
     assert!((age_s - 2.0).abs() < 0.05, "{age_s} s");
 }
@@ -207,7 +207,7 @@ fn an_operation_belongs_to_the_phase_it_was_due_in() {
         ..plan()
     });
     let mut finished = [0; 2];
-    for (phase, _, tally) in outcome.intervals.iter().flat_map(|interval| &interval.tallies) {
+    for (phase, _, tally) in outcome.intervals.iter().flat_map(|interval| &interval.tallies.kinds) {
         finished[*phase as usize] += tally.counts.finished();
     }
     assert_eq!(finished, [100, 100]);
@@ -244,7 +244,7 @@ fn the_newest_record_is_one_that_exists() {
         duration_ns: None,
         ..plan()
     });
-    let inserts = outcome.summary.kinds[OperationKind::Insert as usize];
+    let inserts = outcome.summary.kinds[OperationKind::Insert.row()];
     assert!((9_500..=10_500).contains(&inserts.ok));
-    assert_eq!(inserts.ok + outcome.summary.kinds[OperationKind::Read as usize].ok, 20_000);
+    assert_eq!(inserts.ok + outcome.summary.kinds[OperationKind::Read.row()].ok, 20_000);
 }

@@ -2,7 +2,6 @@
 //! machine may be late; the exact twins of these tests are in `truth.rs`.
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::{MS, Outcome, READS, S, constant, execute, merge, plan};
@@ -10,7 +9,7 @@ use brimline_datagen::{ChooserSpec, DocumentSpec, InsertOrder, LengthSpec, Value
 use brimline_engine::failure::FailureClass;
 use brimline_engine::operation::OperationKind;
 use brimline_engine::plan::{Plan, Proportions, TargetPlan, Work};
-use brimline_engine::{EndedBy, Run, RunError, Stage};
+use brimline_engine::{EndedBy, Run, RunError, Stage, Surroundings};
 use brimline_testserver::{Data, Fault, FaultKind, Script, Server, ServiceTime, Stall, When};
 
 fn wire(address: &impl ToString) -> TargetPlan {
@@ -24,7 +23,7 @@ fn serve(script: Script) -> Server {
 }
 
 fn reads(outcome: &Outcome) -> brimline_engine::totals::Totals {
-    outcome.summary.kinds[OperationKind::Read as usize]
+    outcome.summary.kinds[OperationKind::Read.row()]
 }
 
 #[test]
@@ -59,7 +58,7 @@ fn both_sides_count_the_same_commands() {
     let before = server.counts().opcounters;
     let outcome = execute(&mixed);
     let after = server.counts().opcounters;
-    let [query, insert, update, getmore, _] = outcome.summary.commands;
+    let [query, insert, update, getmore, ..] = outcome.summary.commands;
     assert_eq!(after.query - before.query, query);
     assert_eq!(after.insert - before.insert, insert);
     assert_eq!(after.update - before.update, update);
@@ -105,7 +104,7 @@ fn client_routed_shards_have_their_records_and_no_others() {
     };
     let loaded = execute(&load).summary;
     assert_eq!(loaded.inserts.inserted, 1_000);
-    assert_eq!(loaded.kinds[OperationKind::Load as usize].ok, 12, "334, 333 and 333 documents by 100");
+    assert_eq!(loaded.kinds[OperationKind::Load.row()].ok, 12, "334, 333 and 333 documents by 100");
     let inserted = || servers.each_ref().map(|server| server.counts().opcounters.insert);
     assert_eq!(inserted(), [333, 333, 334], "records 5 to 1004, by their remainder");
     let again = execute(&Plan { target: shards(3), ..load.clone() }).summary;
@@ -177,9 +176,9 @@ fn a_long_scan_is_drained() {
         operation_count: Some(5),
         ..large
     });
-    let [query, _, _, getmore, _] = outcome.summary.commands;
+    let [query, _, _, getmore, ..] = outcome.summary.commands;
     assert_eq!((query, getmore), (5, 10));
-    let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies);
+    let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies.kinds);
     assert_eq!(tallies.map(|(_, _, tally)| tally.counts.documents).sum::<u64>(), 200);
 }
 
@@ -219,7 +218,7 @@ fn the_lag_of_what_waited_for_a_connection_is_told_apart() {
     let server = serve(Script { stalls: vec![stall], ..Script::default() });
     let target = wire(&server.address());
     let outcome = execute(&Plan { target, pacer: constant(1_000.0), connections: 2, ..plan() });
-    let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies);
+    let tallies = outcome.intervals.iter().flat_map(|interval| &interval.tallies.kinds);
     let (mut held_back, mut waits, mut longest_ns) = (0, 0, 0);
     for (_, _, tally) in tallies {
         held_back += tally.counts.held_back;
@@ -373,7 +372,8 @@ fn a_held_run_sends_nothing_before_it_is_let_go_and_nothing_at_all_where_it_is_e
     let server = serve(Script::default());
     for ends in [false, true] {
         let held = Plan { target: wire(&server.address()), operation_count: Some(100), ..plan() };
-        let run = Run::start_held(held, Arc::default(), None).expect("the plan is valid");
+        let surroundings = Surroundings { is_held: true, ..Surroundings::default() };
+        let run = Run::start_with(held, surroundings).expect("the plan is valid");
         while run.poll(Duration::from_secs(1)).stage != Stage::Ready {}
         let progress = run.poll(Duration::from_secs(1));
         assert_eq!((progress.sent, progress.connections_up), (0, 10));

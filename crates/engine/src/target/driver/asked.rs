@@ -100,7 +100,15 @@ impl Asked {
             }
         }
         // A cursor that went on was followed by the driver.
-        Ok(ReplyFacts { failure: None, documents: found, n, cursor: 0, bytes: bytes as u64 })
+        Ok(ReplyFacts {
+            failure: None,
+            documents: found,
+            n,
+            modified: 0,
+            upserted: 0,
+            cursor: 0,
+            bytes: bytes as u64,
+        })
     }
 }
 

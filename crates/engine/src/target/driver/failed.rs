@@ -29,6 +29,8 @@ pub fn failed(error: &Error, statements: Statements) -> Failed {
             failure: Some(Box::new(failure)),
             documents: 0,
             n,
+            modified: 0,
+            upserted: 0,
             cursor: 0,
             bytes: 0,
         })

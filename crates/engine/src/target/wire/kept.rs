@@ -1,4 +1,5 @@
-//! Owns the documents that reads brought, for runs that verify them: of each connection the first one of the last reply.
+//! Owns what replies brought: for runs that verify reads the first document of the last reply of each connection, for steps that look
+//! into theirs the whole of it.
 
 use brimline_wire::reply;
 
@@ -13,6 +14,8 @@ pub(super) struct Kept {
 struct Place {
     document: Vec<u8>,
     is_there: bool,
+    /// The whole message is wanted, and not its first document.
+    is_whole: bool,
 }
 
 impl Kept {
@@ -24,11 +27,28 @@ impl Kept {
     /// brought.
     pub fn keep(&mut self, connection: ConnectionIndex, message: &[u8]) {
         let place = &mut self.places[connection];
-        if let Some(document) = reply::first_document(message) {
+        if place.is_whole {
+            place.document.clear();
+            place.document.extend_from_slice(message);
+            place.is_there = true;
+        } else if let Some(document) = reply::first_document(message) {
             place.document.clear();
             place.document.extend_from_slice(document);
             place.is_there = true;
         }
+    }
+
+    /// Whether the next reply on `connection` is kept whole.
+    pub fn keep_whole(&mut self, connection: ConnectionIndex, is_whole: bool) {
+        let place = &mut self.places[connection];
+        place.is_whole = is_whole;
+        place.is_there = false;
+    }
+
+    /// The whole reply that was kept last.
+    pub fn whole(&self, connection: ConnectionIndex) -> Option<&[u8]> {
+        let place = &self.places[connection];
+        (place.is_whole && place.is_there).then_some(place.document.as_slice())
     }
 
     /// What was kept, once.

@@ -1,0 +1,381 @@
+//! The part of a plan that holds operations of the user's own: collections, tables, values, operations of steps, and loads beside
+//! the plan's own one.
+
+use std::collections::BTreeSet;
+
+use brimline_datagen::DocumentSpec;
+use brimline_datagen::expression::ExpressionSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::operation::OWN_OPERATIONS_MAX;
+use crate::plan::{PacerPlan, Plan, PlanError, TargetPlan, ThinkTime};
+
+/// Most steps of all operations together.
+const STEPS_MAX: usize = 4_096;
+/// Most values that replies bring for later steps.
+const SAVED_MAX: usize = 1_024;
+
+/// Operations of the user's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnWork {
+    /// Collections whose documents follow from the seed.
+    pub collections: Vec<CollectionPlan>,
+    /// Rows that values are taken from; what they hold is given beside the plan.
+    #[serde(default)]
+    pub tables: Vec<TablePlan>,
+    /// Named values; each refers to earlier ones only.
+    #[serde(default)]
+    pub values: Vec<NamedValue>,
+    /// Names of what replies bring for later steps.
+    #[serde(default)]
+    pub saved: Vec<String>,
+    /// The operations, each recorded under its name.
+    pub operations: Vec<OwnOperation>,
+    /// Loads beside the plan's own one.
+    #[serde(default)]
+    pub loads: Vec<OwnLoad>,
+}
+
+/// A collection whose documents follow from the seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectionPlan {
+    /// What the plan calls it.
+    pub name: String,
+    /// Its database.
+    pub database: String,
+    /// Its name there.
+    pub collection: String,
+    /// Keys and documents.
+    pub data: DocumentSpec,
+}
+
+/// Rows that values are taken from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TablePlan {
+    /// What the plan calls it.
+    pub name: String,
+    /// Its columns, in the order of each row.
+    pub columns: Vec<String>,
+    /// How many rows it has.
+    pub row_count: u64,
+    /// Of its content.
+    pub sha256: String,
+    /// Which row an operation takes.
+    pub order: RowOrder,
+    /// What follows the last row, where rows are taken in turn.
+    pub at_end: AtEnd,
+    /// Who takes rows in turn.
+    pub scope: RowScope,
+}
+
+/// Which row an operation takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowOrder {
+    /// Any, each equally often.
+    Random,
+    /// One after the other.
+    InTurn,
+}
+
+/// What follows the last row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtEnd {
+    /// The first.
+    Again,
+    /// The end of the run, as if it were planned.
+    Stop,
+    /// The end of the run, as an error.
+    Error,
+}
+
+/// Who takes rows in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowScope {
+    /// All operations together: each row is taken once before one is taken twice.
+    Shared,
+    /// Each connection for itself.
+    Worker,
+}
+
+/// A value that steps name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedValue {
+    /// Its name.
+    pub name: String,
+    /// How it is made.
+    pub value: ExpressionSpec,
+}
+
+/// An operation: steps that are timed as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnOperation {
+    /// What it is recorded under.
+    pub name: String,
+    /// Its share of the plan's load, relative to the others; 0 where it has a load of its own.
+    pub weight: f64,
+    /// What it does, in order.
+    pub steps: Vec<OwnStep>,
+}
+
+/// One command of an operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnStep {
+    /// What it is recorded under, in its operation.
+    pub name: String,
+    /// The server's name of the command.
+    pub command: String,
+    /// Where it runs.
+    pub database: String,
+    /// The collection it is about; `None` of one that is about none.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// Where it goes, which concern it carries, and how it may be sent again.
+    pub access: StepAccess,
+    /// The command: a document whose first field is the command's name with a constant.
+    pub body: ExpressionSpec,
+    /// Documents of an insert, statements of an update or a delete; else 1.
+    pub statements: u32,
+    /// The counter of `serverStatus.opcounters` that it moves.
+    pub counter: StepCounter,
+    /// Whether a write may be sent once more under the number that it had: it changes one document, or inserts.
+    #[serde(default)]
+    pub retryable: bool,
+    /// Documents in each further reply of its cursor.
+    #[serde(default)]
+    pub batch_size: Option<u32>,
+    /// Whether its reply has a cursor, which is followed to its end.
+    #[serde(default)]
+    pub cursor: bool,
+    /// Its place in a transaction.
+    #[serde(default)]
+    pub transaction: Option<TransactionPlace>,
+    /// Pause before it.
+    #[serde(default)]
+    pub think_time: Option<ThinkTime>,
+    /// What its reply must say.
+    #[serde(default)]
+    pub expect: Vec<Expectation>,
+    /// What of its reply later steps use.
+    #[serde(default)]
+    pub save: Vec<Save>,
+}
+
+/// What a step does to data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepAccess {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Anything; neither concern nor read preference is added.
+    Command,
+}
+
+/// The counter of `serverStatus.opcounters` that a step moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are MongoDB's")]
+pub enum StepCounter {
+    Query,
+    Insert,
+    Update,
+    Delete,
+    Command,
+}
+
+/// The place of a step in a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransactionPlace {
+    /// Begins it.
+    Begin,
+    /// Goes on with it.
+    Inside,
+    /// Commits it.
+    Commit,
+}
+
+/// What a reply must say, else the operation has failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// What is looked at.
+    pub what: Expected,
+    /// Path of a field, from the top of the reply.
+    #[serde(default)]
+    pub path: Vec<String>,
+    /// It is no less.
+    #[serde(default)]
+    pub min: Option<f64>,
+    /// It is no more.
+    #[serde(default)]
+    pub max: Option<f64>,
+    /// It is exactly this: type byte and value of a BSON element, in hex.
+    #[serde(default)]
+    pub equals: Option<String>,
+}
+
+/// What an expectation looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expected {
+    /// Documents that all replies of the step returned.
+    Documents,
+    /// Documents matched, inserted, deleted or counted: the reply's `n`.
+    N,
+    /// Documents changed: the reply's `nModified`.
+    Modified,
+    /// A field of the reply.
+    Field,
+}
+
+/// What of a reply later steps use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Save {
+    /// Which of the plan's saved values.
+    pub slot: u32,
+    /// Where it is.
+    pub path: Vec<String>,
+    /// From what.
+    pub from: SavedFrom,
+    /// What it is where the reply lacks it, in hex as [`Expectation::equals`]; `None`: the operation has failed.
+    #[serde(default)]
+    pub default: Option<String>,
+}
+
+/// What a saved value is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SavedFrom {
+    /// The first document of the reply.
+    Document,
+    /// The reply itself.
+    Reply,
+}
+
+/// A load beside the plan's own one, on the same clock, with connections of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnLoad {
+    /// Places of its operations.
+    pub operations: Vec<u32>,
+    /// When they are due.
+    pub pacer: PacerPlan,
+    /// Its connections.
+    pub connections: u32,
+}
+
+impl OwnWork {
+    /// The names of its operations.
+    pub fn names(&self) -> Vec<String> {
+        self.operations.iter().map(|operation| operation.name.clone()).collect()
+    }
+
+    /// All steps with their operations, in order; the place of a step in this list is its number.
+    pub fn steps(&self) -> impl Iterator<Item = (&OwnOperation, &OwnStep)> {
+        self.operations.iter().flat_map(|operation| operation.steps.iter().map(move |step| (operation, step)))
+    }
+
+    /// Whether any of its operations has a transaction.
+    pub fn has_transactions(&self) -> bool {
+        self.steps().any(|(_, step)| step.transaction.is_some())
+    }
+
+    /// Whether the plan's own load has operations, or all of them have loads of their own.
+    pub fn has_main_load(&self) -> bool {
+        self.operations.iter().any(|operation| operation.weight > 0.0)
+    }
+
+    /// Checks what the parts can't check themselves. Expressions are checked when they are prepared.
+    pub(crate) fn validate(&self, plan: &Plan) -> Result<(), PlanError> {
+        let operations = &self.operations;
+        require((1..=OWN_OPERATIONS_MAX).contains(&operations.len()), "work.operations", || {
+            format!("must be 1 to {OWN_OPERATIONS_MAX}, got: {}", operations.len())
+        })?;
+        require(self.steps().count() <= STEPS_MAX, "work.operations", || {
+            format!("have more than {STEPS_MAX} steps")
+        })?;
+        require(self.saved.len() <= SAVED_MAX, "work.saved", || format!("are more than {SAVED_MAX}"))?;
+        let names: BTreeSet<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+        require(names.len() == operations.len() && !names.contains(""), "work.operations", || {
+            "must have names, each another".to_owned()
+        })?;
+        require(self.has_main_load(), "work.operations", || {
+            "at least one must have a share of the plan's load".to_owned()
+        })?;
+        for (place, operation) in operations.iter().enumerate() {
+            self.validate_operation(place, operation)?;
+        }
+        for (place, load) in self.loads.iter().enumerate() {
+            self.validate_load(place, load)?;
+        }
+        require(
+            matches!(plan.target, TargetPlan::Wire { .. } | TargetPlan::Null { .. }),
+            "target.kind",
+            || "own operations are for the wire client".to_owned(),
+        )?;
+        require(plan.server_count() == 1, "target.shards", || {
+            "which of several client-routed shards an own operation belongs to is not known".to_owned()
+        })?;
+        require(!plan.operation_log, "operation_log", || "has no rows for own operations".to_owned())
+    }
+
+    fn validate_operation(&self, place: usize, operation: &OwnOperation) -> Result<(), PlanError> {
+        let path = format!("work.operations.{place}");
+        let OwnOperation { weight, steps, .. } = operation;
+        require(weight.is_finite() && *weight >= 0.0, &format!("{path}.weight"), || {
+            format!("must be a number from 0, got: {weight}")
+        })?;
+        require(!steps.is_empty(), &format!("{path}.steps"), || "must not be empty".to_owned())?;
+        let names: BTreeSet<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+        require(names.len() == steps.len(), &format!("{path}.steps"), || {
+            "must have names, each another".to_owned()
+        })?;
+        let loads = self.loads.iter().filter(|load| load.operations.contains(&(place as u32))).count();
+        require(loads == usize::from(*weight == 0.0), &path, || {
+            "must have either a share of the plan's load or a load of its own".to_owned()
+        })?;
+        let mut is_open = false;
+        for (number, step) in steps.iter().enumerate() {
+            let path = format!("{path}.steps.{number}");
+            let fits = match step.transaction {
+                None | Some(TransactionPlace::Begin) => !is_open,
+                Some(TransactionPlace::Inside | TransactionPlace::Commit) => is_open,
+            };
+            require(fits, &format!("{path}.transaction"), || {
+                "a transaction begins, goes on and is committed, and holds no other".to_owned()
+            })?;
+            is_open = matches!(step.transaction, Some(TransactionPlace::Begin | TransactionPlace::Inside));
+            let slots = step.save.iter().all(|save| (save.slot as usize) < self.saved.len());
+            require(slots, &format!("{path}.save"), || "has a slot that the plan has not".to_owned())?;
+            require(step.statements > 0, &format!("{path}.statements"), || "must be at least 1".to_owned())?;
+        }
+        require(!is_open, &format!("{path}.steps"), || "end within a transaction".to_owned())
+    }
+
+    fn validate_load(&self, place: usize, load: &OwnLoad) -> Result<(), PlanError> {
+        let path = format!("work.loads.{place}");
+        let known = load.operations.iter().all(|&each| (each as usize) < self.operations.len());
+        require(known && !load.operations.is_empty(), &format!("{path}.operations"), || {
+            "must be places of operations".to_owned()
+        })?;
+        require(!matches!(load.pacer, PacerPlan::Tlr { .. }), &format!("{path}.pacer"), || {
+            "a load of its own goes on as long as the run; threads, loops and ramp-up don't".to_owned()
+        })
+    }
+}
+
+fn require(holds: bool, path: &str, message: impl FnOnce() -> String) -> Result<(), PlanError> {
+    if holds { Ok(()) } else { Err(PlanError::new(path, message())) }
+}

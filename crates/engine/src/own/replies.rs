@@ -1,0 +1,216 @@
+//! What the reply to a step must say, and what of it later steps use.
+
+use brimline_bson::{ElementType, RawElement, Reader};
+use brimline_datagen::expression::SavedValues;
+use brimline_wire::{op_msg, reply};
+
+use super::plan::{Expectation, Expected, OwnStep, Save, SavedFrom};
+use crate::failure::{Failure, FailureClass};
+use crate::plan::PlanError;
+use crate::target::ReplyFacts;
+
+/// What is found where nothing is.
+const NOT_THERE: &str = "it is not there";
+
+/// The expectations of a step, and what it saves.
+pub struct Checks {
+    expect: Vec<(Expectation, Option<Constant>)>,
+    save: Vec<(Save, Option<Constant>)>,
+}
+
+/// A BSON value: its type, and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Constant {
+    type_byte: u8,
+    bytes: Vec<u8>,
+}
+
+/// What a finished step brought.
+pub struct Brought<'m> {
+    /// Documents of all its replies.
+    pub documents: u64,
+    /// What its last reply says.
+    pub facts: &'m ReplyFacts,
+    /// Its reply, where that was kept; `None` from a target that has none.
+    pub message: Option<&'m [u8]>,
+}
+
+impl Checks {
+    pub(super) fn new(step: &OwnStep, path: &str) -> Result<Option<Self>, PlanError> {
+        if step.expect.is_empty() && step.save.is_empty() {
+            return Ok(None);
+        }
+        let expect =
+            step.expect.iter().map(|each| Ok((each.clone(), constant(each.equals.as_deref(), path)?)));
+        let save = step.save.iter().map(|each| Ok((each.clone(), constant(each.default.as_deref(), path)?)));
+        Ok(Some(Self {
+            expect: expect.collect::<Result<_, PlanError>>()?,
+            save: save.collect::<Result<_, PlanError>>()?,
+        }))
+    }
+
+    /// Whether it looks at fields of the reply.
+    pub fn looks_into_reply(&self) -> bool {
+        !self.save.is_empty() || self.expect.iter().any(|(each, _)| each.what == Expected::Field)
+    }
+
+    /// Whether it says how many documents there must be, so that none may be right.
+    pub fn counts_documents(&self) -> bool {
+        self.expect.iter().any(|(each, _)| each.what != Expected::Field)
+    }
+
+    /// Judges a reply and keeps what is to be kept of it.
+    ///
+    /// # Errors
+    /// What was expected and is not so.
+    pub fn judge(&self, brought: &Brought<'_>, saved: &mut SavedValues) -> Result<(), Failure> {
+        if brought.facts.bytes == 0 {
+            // A target that answers without a server has nothing to judge or to save.
+            for (save, _) in &self.save {
+                saved.set(save.slot as usize, ElementType::Null as u8, &[]);
+            }
+            return Ok(());
+        }
+        let body =
+            brought.message.and_then(|message| op_msg::parse(message).ok()).map(|message| message.body);
+        for (expectation, equals) in &self.expect {
+            judge(expectation, equals.as_ref(), brought, body)?;
+        }
+        for (save, default) in &self.save {
+            let document = match save.from {
+                SavedFrom::Document => brought.message.and_then(first_document),
+                SavedFrom::Reply => body,
+            };
+            let found = document.and_then(|document| find(document, &save.path));
+            match (found, default) {
+                (Some(element), _) => saved.set(save.slot as usize, element.type_byte(), element.bytes()),
+                (None, Some(default)) => saved.set(save.slot as usize, default.type_byte, &default.bytes),
+                (None, None) => {
+                    let path = save.path.join(".");
+                    return Err(unexpected(&format!("{path} is in the reply"), NOT_THERE));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Expected {
+    /// What people call it.
+    fn name(self, path: &[String]) -> String {
+        match self {
+            Self::Documents => "documents".to_owned(),
+            Self::N => "n".to_owned(),
+            Self::Modified => "modified".to_owned(),
+            Self::Field => path.join("."),
+        }
+    }
+}
+
+/// Judges one expectation; `body` is the reply's, where that was kept.
+fn judge(
+    expectation: &Expectation,
+    equals: Option<&Constant>,
+    brought: &Brought<'_>,
+    body: Option<&[u8]>,
+) -> Result<(), Failure> {
+    let name = expectation.what.name(&expectation.path);
+    let number = match expectation.what {
+        Expected::Documents => Some(brought.documents as f64),
+        Expected::N => Some(brought.facts.n as f64),
+        Expected::Modified => Some(brought.facts.modified as f64),
+        Expected::Field => {
+            let element = body.and_then(|body| find(body, &expectation.path));
+            let element = element.ok_or_else(|| unexpected(&format!("{name} is in the reply"), NOT_THERE))?;
+            if equals.is_some_and(|equals| !equals.equals(element)) {
+                return Err(unexpected(&format!("{name} has its value"), "it has another"));
+            }
+            element.number()
+        }
+    };
+    let is_below = |min: f64| number.is_none_or(|number| number < min);
+    let is_above = |max: f64| number.is_none_or(|number| number > max);
+    let bound = match (expectation.min, expectation.max) {
+        (Some(min), Some(max)) if is_below(min) || is_above(max) => {
+            if is_below(max) == is_above(min) {
+                format!("is {min} to {max}")
+            } else {
+                format!("is {min}")
+            }
+        }
+        (Some(min), None) if is_below(min) => format!("is at least {min}"),
+        (None, Some(max)) if is_above(max) => format!("is at most {max}"),
+        _ => return Ok(()),
+    };
+    let found = number.map_or_else(|| "it is no number".to_owned(), |number| format!("it is {number}"));
+    Err(unexpected(&format!("{name} {bound}"), &found))
+}
+
+fn number_of(element: RawElement<'_>) -> Option<f64> {
+    element.number()
+}
+
+fn unexpected(expected: &str, found: &str) -> Failure {
+    let message = format!("expected that {expected}, but {found}");
+    Failure { label: expected.to_owned(), ..Failure::new(FailureClass::Unexpected, message) }
+}
+
+/// The first document that a reply brought: of its cursor, or the value of a findAndModify.
+fn first_document(message: &[u8]) -> Option<&[u8]> {
+    reply::first_document(message).or_else(|| {
+        let body = op_msg::parse(message).ok()?.body;
+        find(body, &["value"])?.document()
+    })
+}
+
+/// The element at `path`; numbers in it are places in arrays.
+fn find<'a, S: AsRef<str>>(document: &'a [u8], path: &[S]) -> Option<RawElement<'a>> {
+    let (name, rest) = path.split_first()?;
+    let mut elements = Reader::new(document).ok()?;
+    while let Some(element) = elements.next_raw().ok()? {
+        if element.name == name.as_ref().as_bytes() {
+            if rest.is_empty() {
+                return Some(element);
+            }
+            return find(element.document().or_else(|| element.array())?, rest);
+        }
+    }
+    None
+}
+
+fn constant(hex: Option<&str>, path: &str) -> Result<Option<Constant>, PlanError> {
+    let Some(hex) = hex else { return Ok(None) };
+    let refused = || PlanError::new(path, format!("`{hex}` is no BSON value in hex"));
+    let bytes = (0..hex.len())
+        .step_by(2)
+        .map(|at| hex.get(at..at + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok()))
+        .collect::<Option<Vec<u8>>>()
+        .ok_or_else(refused)?;
+    let (&type_byte, value) = bytes.split_first().ok_or_else(refused)?;
+    let constant = Constant { type_byte, bytes: value.to_vec() };
+    constant.as_element(|_| ()).ok_or_else(refused)?;
+    Ok(Some(constant))
+}
+
+impl Constant {
+    /// Looks at it as an element of a document; `None` where it is none.
+    fn as_element<R>(&self, look: impl FnOnce(RawElement<'_>) -> R) -> Option<R> {
+        let mut document = vec![0; 4];
+        document.push(self.type_byte);
+        document.push(0);
+        document.extend_from_slice(&self.bytes);
+        document.push(0);
+        let length = document.len() as u32;
+        document[..4].copy_from_slice(&length.to_le_bytes());
+        let mut reader = Reader::new(&document).ok()?;
+        let element = reader.next_raw().ok()??;
+        Some(look(element))
+    }
+
+    /// Whether an element is equal to it: numbers whatever their type, all else byte by byte.
+    fn equals(&self, element: RawElement<'_>) -> bool {
+        let is_same = element.type_byte() == self.type_byte && element.bytes() == self.bytes;
+        let numbers = element.number().zip(self.as_element(number_of).flatten());
+        is_same || numbers.is_some_and(|(found, wanted)| found.total_cmp(&wanted).is_eq())
+    }
+}

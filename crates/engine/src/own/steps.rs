@@ -1,0 +1,448 @@
+//! The commands of steps: encoded once as far as they are always the same, completed with values for each operation.
+
+use std::borrow::Cow;
+
+use brimline_bson::{ElementType, Reader, Writer};
+use brimline_datagen::expression::{Draw, ElementName, ExpressionField, ExpressionSpec, Misfit, Uses, World};
+use brimline_wire::session::{Session, SessionPlace};
+use brimline_wire::template::{Template, TemplateBuilder};
+
+use super::Element;
+use super::plan::{OwnStep, StepAccess, StepCounter, TransactionPlace};
+use super::replies::Checks;
+use crate::commands::{
+    CURSOR_BYTES, Membership, Opcounter, ReadTerms, append_membership, append_read_terms,
+    append_write_concern, by_majority, finish,
+};
+use crate::operation::OperationKind;
+use crate::plan::{Plan, PlanError, ThinkTime};
+
+/// Fields of a command that say what the engine says otherwise.
+const READ_CONCERN: &str = "readConcern";
+const WRITE_CONCERN: &str = "writeConcern";
+const READ_PREFERENCE: &str = "$readPreference";
+
+/// What the engine has to know of a step wherever its operation goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepRef {
+    /// Its number among all steps of the plan.
+    pub number: u16,
+    /// What it does to data.
+    pub access: StepAccess,
+    /// Whether it goes where reads go.
+    pub is_read: bool,
+    /// Whether it may be sent once more after an error that allows it.
+    pub may_repeat: bool,
+    /// The server's counter that it moves.
+    pub opcounter: Opcounter,
+    /// Its place in a transaction.
+    pub transaction: Option<TransactionPlace>,
+    /// By how much it moves the counter.
+    pub statements: u32,
+}
+
+impl StepRef {
+    /// Whether it is part of a transaction that has begun.
+    pub fn continues(self) -> bool {
+        matches!(self.transaction, Some(TransactionPlace::Inside | TransactionPlace::Commit))
+    }
+}
+
+/// A step, ready to be sent.
+pub struct Step {
+    reference: StepRef,
+    operation: OperationKind,
+    command: String,
+    name: String,
+    is_alone: bool,
+    is_last: bool,
+    /// The first step of its transaction.
+    begins_at: u16,
+    main: Message,
+    /// What differs between operations, all of it in the one slot.
+    changing: Vec<Element>,
+    /// Of a step whose reply has a cursor: the further command, and where its cursor is.
+    get_more: Option<(Message, usize)>,
+    /// Of a commit: the same once more.
+    again: Option<Message>,
+    /// Of a step within a transaction: what ends it.
+    abort: Option<Message>,
+    think_time: Option<ThinkTime>,
+    checks: Option<Box<Checks>>,
+    uses: Uses,
+}
+
+/// A template, and where its session is.
+type Message = (Template, Option<SessionPlace>);
+
+/// Which of the messages of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its command.
+    Main,
+    /// The next batch of its cursor.
+    More(i64),
+    /// A commit once more.
+    Again,
+    /// The end of its transaction.
+    Abort,
+}
+
+impl Step {
+    /// Prepares step `place` of operation `operation`, which has `number` among all of the plan.
+    pub(super) fn new(
+        plan: &Plan,
+        world: &World,
+        operation: usize,
+        (number, place): (usize, usize),
+        step: &OwnStep,
+        path: &str,
+    ) -> Result<Self, PlanError> {
+        let steps = plan.own().map(|own| own.operations[operation].steps.as_slice()).unwrap_or_default();
+        let begins_back = steps[..=place]
+            .iter()
+            .rev()
+            .position(|step| step.transaction == Some(TransactionPlace::Begin))
+            .filter(|_| step.transaction.is_some())
+            .unwrap_or(0);
+        let terms = Terms::of(plan, step);
+        let body = Body::new(world, step, &format!("{operation}.{place}"), path)?;
+        let main = body.message(step, &terms);
+        let is_commit = step.transaction == Some(TransactionPlace::Commit);
+        let repeats = step.access == StepAccess::Read || step.retryable;
+        Ok(Self {
+            reference: StepRef {
+                number: number as u16,
+                access: step.access,
+                is_read: step.access == StepAccess::Read && step.transaction.is_none(),
+                may_repeat: repeats && step.transaction.is_none(),
+                opcounter: if is_commit { Opcounter::Commit } else { opcounter(step.counter) },
+                transaction: step.transaction,
+                statements: step.statements,
+            },
+            operation: OperationKind::Own(operation as u8),
+            command: step.command.clone(),
+            name: step.name.clone(),
+            is_alone: steps.len() == 1,
+            is_last: place + 1 == steps.len(),
+            begins_at: (number - begins_back) as u16,
+            again: is_commit.then(|| body.message(step, &terms.again(plan))),
+            abort: step.transaction.map(|_| abort()),
+            get_more: step.cursor.then(|| get_more(step, &terms)),
+            think_time: step.think_time.filter(|_| place > 0),
+            checks: Checks::new(step, path)?.map(Box::new),
+            uses: body.uses,
+            changing: body.changing,
+            main,
+        })
+    }
+
+    /// What the engine has to know of it wherever its operation goes.
+    #[inline]
+    pub fn reference(&self) -> StepRef {
+        self.reference
+    }
+
+    /// Whether it looks for documents, of which it may find none.
+    pub fn looks(&self) -> bool {
+        const LOOKING: [&str; 5] = ["find", "update", "delete", "findAndModify", "count"];
+        LOOKING.contains(&self.command.as_str())
+            && !self.checks.as_ref().is_some_and(|checks| checks.counts_documents())
+    }
+
+    /// The operation that it belongs to.
+    pub fn operation(&self) -> OperationKind {
+        self.operation
+    }
+
+    /// What it is recorded under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The server's name of its command.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Whether it is all that its operation does.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// The number of the step after it; none after the last.
+    pub fn next(&self) -> Option<u16> {
+        (!self.is_last).then_some(self.reference.number + 1)
+    }
+
+    /// The step that its transaction begins with.
+    pub fn begins_at(&self) -> u16 {
+        self.begins_at
+    }
+
+    /// The pause before it.
+    pub fn think_time(&self) -> Option<ThinkTime> {
+        self.think_time
+    }
+
+    /// What its reply must say, and what of it is kept.
+    pub fn checks(&self) -> Option<&Checks> {
+        self.checks.as_deref()
+    }
+
+    /// Whether its reply has a cursor.
+    pub fn has_cursor(&self) -> bool {
+        self.get_more.is_some()
+    }
+
+    /// Whether its reply has to be kept for a look at its fields.
+    pub fn looks_into_replies(&self) -> bool {
+        self.checks.as_ref().is_some_and(|checks| checks.looks_into_reply())
+    }
+
+    pub(super) fn uses(&self) -> &Uses {
+        &self.uses
+    }
+
+    /// Appends one of its messages.
+    ///
+    /// # Errors
+    /// When a value is of a type that its place can't have; what was appended is no request then.
+    pub fn render(
+        &self,
+        part: Part,
+        world: &World,
+        draw: &mut Draw<'_>,
+        request_id: i32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit> {
+        match part {
+            Part::Main => self.complete(&self.main.0, world, draw, request_id, out),
+            Part::Again => {
+                let template = self.again.as_ref().map_or(&self.main.0, |again| &again.0);
+                self.complete(template, world, draw, request_id, out)
+            }
+            Part::More(cursor) => {
+                if let Some(((template, _), cursor_at)) = &self.get_more {
+                    let at = out.len() + cursor_at;
+                    template.render(request_id, out, |_, _| ());
+                    out[at..at + CURSOR_BYTES].copy_from_slice(&cursor.to_le_bytes());
+                }
+                Ok(())
+            }
+            Part::Abort => {
+                if let Some((template, _)) = &self.abort {
+                    template.render(request_id, out, |_, _| ());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn complete(
+        &self,
+        template: &Template,
+        world: &World,
+        draw: &mut Draw<'_>,
+        request_id: i32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Misfit> {
+        let mut outcome = Ok(());
+        template.render(request_id, out, |_, writer| {
+            for (name, value) in &self.changing {
+                if outcome.is_ok() {
+                    outcome = world.put(value, name, draw, writer.buffer());
+                }
+            }
+        });
+        outcome
+    }
+
+    /// Writes `session` into one of its messages.
+    pub fn stamp(&self, part: Part, session: &Session, request: &mut [u8]) {
+        let place = match part {
+            Part::Main => self.main.1,
+            Part::Again => self.again.as_ref().and_then(|again| again.1),
+            Part::More(_) => self.get_more.as_ref().and_then(|((_, place), _)| *place),
+            Part::Abort => self.abort.as_ref().and_then(|abort| abort.1),
+        };
+        if let Some(place) = place {
+            place.stamp(session, request);
+        }
+    }
+}
+
+fn opcounter(counter: StepCounter) -> Opcounter {
+    match counter {
+        StepCounter::Query => Opcounter::Query,
+        StepCounter::Insert => Opcounter::Insert,
+        StepCounter::Update => Opcounter::Update,
+        StepCounter::Delete => Opcounter::Delete,
+        StepCounter::Command => Opcounter::Command,
+    }
+}
+
+/// What a command says of itself besides its body.
+struct Terms<'p> {
+    reads: ReadTerms<'p>,
+    writes: Option<crate::plan::WriteConcern>,
+    session: Membership,
+    transaction: Option<TransactionPlace>,
+}
+
+impl<'p> Terms<'p> {
+    fn of(plan: &'p Plan, step: &OwnStep) -> Self {
+        let (reads, writes) = crate::commands::terms(plan);
+        let has_session = !matches!(reads.session, Membership::Nothing);
+        let numbered = step.retryable && matches!(writes.session, Membership::Numbered);
+        let is_in_transaction = step.transaction.is_some();
+        let begins = step.transaction == Some(TransactionPlace::Begin);
+        let says_concern = begins || (step.access == StepAccess::Read && !is_in_transaction);
+        let writes_alone = step.access == StepAccess::Write && !is_in_transaction;
+        let commits = step.transaction == Some(TransactionPlace::Commit);
+        Self {
+            reads: ReadTerms {
+                reads: reads.reads.filter(|_| step.access == StepAccess::Read && !is_in_transaction),
+                concern: reads.concern.filter(|_| says_concern),
+                session: reads.session,
+            },
+            writes: writes.concern.filter(|_| writes_alone || commits).cloned(),
+            session: if numbered {
+                Membership::Numbered
+            } else if has_session {
+                Membership::Id
+            } else {
+                Membership::Nothing
+            },
+            transaction: step.transaction,
+        }
+    }
+
+    /// Those of a commit that is sent once more.
+    fn again(&self, plan: &'p Plan) -> Self {
+        let (_, writes) = crate::commands::terms(plan);
+        Self {
+            reads: self.reads,
+            writes: Some(by_majority(writes.concern)),
+            session: self.session,
+            transaction: self.transaction,
+        }
+    }
+}
+
+/// The fields of a command: those that are always the same, and the others.
+struct Body {
+    /// The first of them, which names the command.
+    head: Vec<u8>,
+    fixed: Vec<u8>,
+    changing: Vec<Element>,
+    uses: Uses,
+    has: [bool; 3],
+}
+
+impl Body {
+    /// `place` names the step, so that its values draw random numbers of their own.
+    fn new(world: &World, step: &OwnStep, place_name: &str, path: &str) -> Result<Self, PlanError> {
+        let path = format!("{path}.body");
+        let fields = fields(&step.body).ok_or_else(|| PlanError::new(&path, "must be a document"))?;
+        let mut body = Self {
+            head: Vec::new(),
+            fixed: Vec::new(),
+            changing: Vec::new(),
+            uses: Uses::default(),
+            has: [false; 3],
+        };
+        for (place, field) in fields.iter().enumerate() {
+            let refused = |error| PlanError::inside(&path, &error);
+            let expression = world
+                .prepare(&format!("{place_name}.{}", field.name), &field.value)
+                .map_err(|error| refused(error.within(&field.name)))?;
+            let name = ElementName::new(&field.name);
+            body.uses.add(expression.uses());
+            for (has, known) in body.has.iter_mut().zip([READ_CONCERN, WRITE_CONCERN, READ_PREFERENCE]) {
+                *has |= field.name == known;
+            }
+            match expression.constant() {
+                Some(_) => {
+                    let out = if place == 0 { &mut body.head } else { &mut body.fixed };
+                    world.put_constant(&expression, &name, out);
+                }
+                None if place == 0 => {
+                    return Err(PlanError::new(&path, "must begin with the command's name and a constant"));
+                }
+                None => body.changing.push((name, expression)),
+            }
+        }
+        if body.head.is_empty() {
+            return Err(PlanError::new(&path, "must not be empty"));
+        }
+        Ok(body)
+    }
+
+    fn message(&self, step: &OwnStep, terms: &Terms<'_>) -> Message {
+        let mut builder = TemplateBuilder::new();
+        builder.fixed(|writer: &mut Writer<'_>| writer.buffer().extend_from_slice(&self.head));
+        let session = match terms.transaction {
+            Some(place) => Some(append_membership(&mut builder, place == TransactionPlace::Begin)),
+            None => terms.session.append(&mut builder),
+        };
+        builder.fixed(|writer| writer.buffer().extend_from_slice(&self.fixed));
+        let [has_read_concern, has_write_concern, has_preference] = self.has;
+        let reads = ReadTerms {
+            reads: terms.reads.reads.filter(|_| !has_preference),
+            concern: terms.reads.concern.filter(|_| !has_read_concern),
+            session: terms.reads.session,
+        };
+        append_read_terms(&mut builder, reads);
+        append_write_concern(&mut builder, terms.writes.as_ref().filter(|_| !has_write_concern));
+        if !self.changing.is_empty() {
+            builder.slot();
+        }
+        (finish(builder, &step.database), session)
+    }
+}
+
+/// The fields of a document, also of one that is the same in every operation.
+fn fields(body: &ExpressionSpec) -> Option<Cow<'_, [ExpressionField]>> {
+    match body {
+        ExpressionSpec::Document { fields } => Some(Cow::Borrowed(fields)),
+        ExpressionSpec::Bson { hex } if hex.first() == Some(&(ElementType::Document as u8)) => {
+            let mut elements = Reader::new(&hex[1..]).ok()?;
+            let mut fields = Vec::new();
+            while let Some(element) = elements.next_raw().ok()? {
+                let name = str::from_utf8(element.name).ok()?.to_owned();
+                let hex = [&[element.type_byte()], element.bytes()].concat();
+                fields.push(ExpressionField { name, value: ExpressionSpec::Bson { hex } });
+            }
+            Some(Cow::Owned(fields))
+        }
+        _ => None,
+    }
+}
+
+fn get_more(step: &OwnStep, terms: &Terms<'_>) -> (Message, usize) {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.int64("getMore", 0));
+    let cursor = builder.fixed_position() - CURSOR_BYTES;
+    let collection = step.collection.as_deref().unwrap_or("$cmd.aggregate");
+    builder.fixed(|writer| writer.string("collection", collection));
+    let session = match terms.transaction {
+        Some(_) => Some(append_membership(&mut builder, false)),
+        None if matches!(terms.session, Membership::Nothing) => None,
+        None => Some(SessionPlace::append_id(&mut builder)),
+    };
+    if let Some(documents) = step.batch_size {
+        builder.fixed(|writer| writer.int32("batchSize", documents as i32));
+    }
+    if let Some(reads) = terms.reads.reads {
+        append_read_terms(&mut builder, ReadTerms { reads: Some(reads), ..ReadTerms::default() });
+    }
+    ((finish(builder, &step.database), session), cursor)
+}
+
+fn abort() -> Message {
+    let mut builder = TemplateBuilder::new();
+    builder.fixed(|writer| writer.int32("abortTransaction", 1));
+    let session = append_membership(&mut builder, false);
+    (finish(builder, "admin"), Some(session))
+}

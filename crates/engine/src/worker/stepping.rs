@@ -1,0 +1,229 @@
+//! How a worker goes through the steps of operations of the user's own: completes their commands, follows cursors, judges replies,
+//! pauses between steps, and ends the transaction of an operation that failed within it.
+
+use super::Worker;
+use crate::clock::{Nanos, unix_now_ns};
+use crate::commands::{Command, Opcounter};
+use crate::failure::{CommandFailure, Failure, FailureClass};
+use crate::flight::InFlight;
+use crate::mission::Sink;
+use crate::operation::{Operation, OperationKind};
+use crate::own::draw_index;
+use crate::own::plan::{AtEnd, StepAccess};
+use crate::own::replies::Brought;
+use crate::own::state::StepSoFar;
+use crate::own::steps::{Part, StepRef};
+use crate::pacer::Closed;
+use crate::recorder::{Ending, Finished};
+use crate::target::{ConnectionIndex, ReplyFacts, Target};
+
+const NANOS_PER_MS: u64 = 1_000_000;
+
+impl<T: Target, S: Sink> Worker<'_, T, S> {
+    /// Makes what a connection keeps ready for `operation`.
+    #[inline(never)]
+    pub(super) fn prepare_own(&mut self, connection: ConnectionIndex, operation: &Operation) {
+        let OperationKind::Own(place) = operation.kind else { return };
+        let own = self.mission.commands.own();
+        let settled = self.inserts_settled();
+        self.own_states[connection].begin(own, place, self.stream.counters(), settled);
+    }
+
+    /// Whether rows that operations take have come to their end.
+    pub(super) fn is_dry(&mut self) -> bool {
+        if self.dry_at.is_some() {
+            return true;
+        }
+        let Some(end) = self.stream.end_of_rows() else { return false };
+        self.dry_at = Some(self.stream.peek_index());
+        if end == AtEnd::Error {
+            self.mission.control.run_dry("the rows that operations take have come to their end".to_owned());
+        }
+        true
+    }
+
+    /// Appends the message `part` of a step to the request of `connection`.
+    #[inline(never)]
+    pub(super) fn render_step(
+        &mut self,
+        connection: ConnectionIndex,
+        (step, part): (StepRef, Part),
+        operation: &Operation,
+        request_id: i32,
+        advances: bool,
+    ) -> Option<u64> {
+        let own = self.mission.commands.own();
+        let index = draw_index(self.mission.load, operation.index);
+        let worker = (self.first_connection + connection) as u32;
+        let now_unix_ms = (unix_now_ns() / NANOS_PER_MS) as i64;
+        let prepared = own.step(step.number);
+        self.target.keep_reply(connection, prepared.looks_into_replies());
+        let mut draw = self.own_states[connection].draw(own, index, worker, now_unix_ms);
+        let request = self.target.request(connection);
+        prepared.render(part, own.world(), &mut draw, request_id, request).ok()?;
+        self.mission.stamp(Command::Step(step, part), self.sessions.get_mut(connection), advances, request);
+        Some(request.len() as u64)
+    }
+
+    /// A value of a step is of a type that its place can't have: the operation has failed, and nothing of the step was sent.
+    #[inline(never)]
+    pub(super) fn misfit(&mut self, connection: ConnectionIndex, flight: &InFlight, step: StepRef) {
+        let now = self.target.now();
+        let message = "a value is of a type that its place can't have, or isn't there";
+        let failure = Failure::new(FailureClass::Unexpected, message);
+        self.step_failed(connection, flight, step, failure.into(), now, false);
+    }
+
+    /// Notes that a message of a step was sent.
+    #[inline(never)]
+    pub(super) fn note_step_sent(
+        &mut self,
+        connection: ConnectionIndex,
+        (step, part): (StepRef, Part),
+        sent: Nanos,
+        bytes_out: Option<u64>,
+        is_retry: bool,
+    ) {
+        let so_far = &mut self.own_states[connection].step;
+        if part == Part::Main && !is_retry {
+            *so_far = StepSoFar { sent, ..StepSoFar::default() };
+            if bytes_out.is_some() && step.opcounter == Opcounter::Insert {
+                self.summary.inserts.sent += u64::from(step.statements);
+            }
+        }
+        so_far.bytes_out += bytes_out.unwrap_or(0);
+    }
+
+    /// Follows the reply to a message of a step.
+    #[inline(never)]
+    pub(super) fn step_replied(
+        &mut self,
+        connection: ConnectionIndex,
+        mut flight: InFlight,
+        (step, part): (StepRef, Part),
+        done: Nanos,
+        reply: ReplyFacts,
+        offering: bool,
+    ) {
+        if part == Part::Abort {
+            // Its operation was counted when it failed.
+            return self.free(connection, &flight, done, offering);
+        }
+        self.summary.step_brought(step, &reply);
+        let own = self.mission.commands.own();
+        let prepared = own.step(step.number);
+        let state = &mut self.own_states[connection];
+        state.step.documents += reply.documents;
+        state.step.bytes_in += reply.bytes;
+        flight.documents += handled(step, &reply);
+        if let Some(failure) = reply.failure {
+            return self.step_failed(connection, &flight, step, *failure, done, offering);
+        }
+        if reply.cursor != 0 && prepared.has_cursor() {
+            flight.is_retry = false;
+            return self.go_on(connection, flight, Command::Step(step, Part::More(reply.cursor)));
+        }
+        if let Some(checks) = prepared.checks() {
+            let message = self.target.kept_reply(connection);
+            let brought = Brought { documents: state.step.documents, facts: &reply, message };
+            if let Err(failure) = checks.judge(&brought, &mut state.saved) {
+                return self.step_failed(connection, &flight, step, failure.into(), done, offering);
+            }
+        }
+        let ending = self.own_states[connection].note_found(prepared, &reply);
+        self.record_step(connection, &flight, step, done, ending);
+        if let Some(next) = prepared.next() {
+            flight.is_retry = false;
+            return self.take_step(connection, flight, next, done);
+        }
+        let ending = self.own_states[connection].ending();
+        self.finish(&flight, done, ending);
+        self.free(connection, &flight, done, offering);
+    }
+
+    /// Sends step `next`, at once or after its pause.
+    fn take_step(&mut self, connection: ConnectionIndex, mut flight: InFlight, next: u16, done: Nanos) {
+        let step = self.mission.commands.own().step(next);
+        let command = Command::Step(step.reference(), Part::Main);
+        let Some(think_time) = step.think_time() else { return self.go_on(connection, flight, command) };
+        // Each step of an operation thinks for itself.
+        let index = flight.operation.index.wrapping_mul(1 << 12).wrapping_add(u64::from(next));
+        let until = done + Closed::new(Some(think_time), self.mission.seed).think_ns(index);
+        flight.command = command;
+        flight.command_sent = Nanos::MAX; // nothing is awaited
+        self.slots.update(connection, flight);
+        self.pauses.add(until, connection);
+    }
+
+    /// Sends the steps whose pause is over at `now`.
+    #[inline(never)]
+    pub(super) fn end_pauses(&mut self, now: Nanos) {
+        while let Some(connection) = self.pauses.over(now) {
+            // A connection that broke meanwhile has taken its operation with it.
+            if let Some(flight) =
+                self.slots.in_flight(connection).filter(|flight| flight.command_sent == Nanos::MAX)
+            {
+                self.go_on(connection, flight, flight.command);
+            }
+        }
+    }
+
+    /// The operation ends with a failure of `step`, and with it a transaction that was open.
+    fn step_failed(
+        &mut self,
+        connection: ConnectionIndex,
+        flight: &InFlight,
+        step: StepRef,
+        failure: CommandFailure,
+        done: Nanos,
+        offering: bool,
+    ) {
+        self.record_step(connection, flight, step, done, Ending::Failed);
+        self.finish(flight, done, Ending::Failed);
+        let is_open = step.transaction.is_some() && failure.leaves_transaction_open();
+        self.summary.failed(flight.operation.kind, failure);
+        if is_open && !self.mission.control.aborted() {
+            let over = InFlight { is_retry: false, ..*flight };
+            return self.go_on(connection, over, Command::Step(step, Part::Abort));
+        }
+        self.free(connection, flight, done, offering);
+    }
+
+    /// Gives a connection whose operation is over its next one.
+    fn free(&mut self, connection: ConnectionIndex, flight: &InFlight, done: Nanos, offering: bool) {
+        if self.target.retire(connection) {
+            self.leave(connection, self.target.now(), true);
+        } else {
+            self.release(connection, flight.operation.index, done, offering);
+        }
+    }
+
+    /// Records a step that finished, of an operation of several.
+    pub(super) fn record_step(
+        &mut self,
+        connection: ConnectionIndex,
+        flight: &InFlight,
+        step: StepRef,
+        done: Nanos,
+        ending: Ending,
+    ) {
+        self.summary.step_ended(step, ending);
+        if self.mission.commands.own().step(step.number).is_alone() {
+            return;
+        }
+        let StepSoFar { sent, documents, bytes_out, bytes_in } = self.own_states[connection].step;
+        let phase = self.mission.intervals.offering_phase(flight.due.unwrap_or(flight.sent));
+        let done = done.max(sent);
+        let finished =
+            Finished { due: None, sent, done, ending, documents, bytes_out, bytes_in, second: None };
+        self.recorder.step(phase, usize::from(step.number), &finished);
+    }
+}
+
+/// How many documents a reply says that it returned or changed.
+fn handled(step: StepRef, reply: &ReplyFacts) -> u64 {
+    match step.access {
+        StepAccess::Read => reply.documents,
+        StepAccess::Write | StepAccess::Command => reply.documents.max(reply.n),
+    }
+}

@@ -1,0 +1,195 @@
+//! Operations of the user's own: their shares, steps, loads and values.
+
+#![allow(clippy::needless_pass_by_value, reason = "parts of JSON are put together")]
+
+use brimline_engine::plan::{Plan, Work};
+use brimline_engine::{EndedBy, Run, RunError, Surroundings};
+use serde_json::json;
+
+use crate::common::{Outcome, S, execute, merge, plan};
+
+/// A shop: looks, orders of three steps, and a report with a load of its own.
+fn work() -> serde_json::Value {
+    json!({
+        "kind": "operations",
+        "collections": [{"name": "orders", "database": "shop", "collection": "orders", "data": {
+            "record_count": 1000, "insert_start": 0, "field_count": 1, "field_length": {"kind": "constant", "length": 20},
+            "field_name_prefix": "field", "key_prefix": "order", "insert_order": "ordered", "zero_padding": 8}}],
+        "values": [
+            {"name": "number", "value": {"kind": "generator", "spec": {"kind": "int", "min": 1, "max": 100}}},
+            {"name": "twice", "value": {"kind": "calculate", "operator": "multiply", "of":
+                [{"kind": "value", "index": 0}, {"kind": "bson", "hex": "1002000000"}]}}],
+        "saved": ["city"],
+        "operations": [
+            {"name": "look", "weight": 0.75, "steps": [step("find orders", "find", "read", "query", json!([
+                field("find", text("orders")),
+                field("filter", document(json!([field("number", json!({"kind": "value", "index": 1}))]))),
+                field("limit", json!({"kind": "bson", "hex": "1014000000"}))]))]},
+            {"name": "order", "weight": 0.25, "steps": [
+                step("find customers", "find", "read", "query", json!([field("find", text("customers"))])),
+                step("insert orders", "insert", "write", "insert", json!([
+                    field("insert", text("orders")),
+                    field("documents", json!({"kind": "list", "items": [{"kind": "new_record", "collection": 0}]}))])),
+                step("update stock", "update", "write", "update", json!([
+                    field("update", text("stock")),
+                    field("updates", json!({"kind": "list", "items": [document(json!([
+                        field("q", document(json!([field("_id", json!({"kind": "saved", "slot": 0}))]))),
+                        field("u", document(json!([field("at", json!({"kind": "now"}))])))]))]}))]))]},
+            {"name": "report", "weight": 0.0, "steps": [step("aggregate orders", "aggregate", "read", "command", json!([
+                field("aggregate", text("orders")), field("pipeline", json!({"kind": "list", "items": []})),
+                field("cursor", document(json!([])))]))]}],
+        "loads": [{"operations": [2], "pacer": {"kind": "constant", "rate_ops_per_s": 100.0}, "connections": 1}]
+    })
+}
+
+fn field(name: &str, value: serde_json::Value) -> serde_json::Value {
+    json!({"name": name, "value": value})
+}
+
+fn document(fields: serde_json::Value) -> serde_json::Value {
+    json!({"kind": "document", "fields": fields})
+}
+
+/// A text as the constant that a plan has.
+fn text(words: &str) -> serde_json::Value {
+    let mut bytes = vec![2];
+    bytes.extend_from_slice(&(words.len() as u32 + 1).to_le_bytes());
+    bytes.extend_from_slice(words.as_bytes());
+    bytes.push(0);
+    let hex = bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    json!({"kind": "bson", "hex": hex})
+}
+
+fn step(
+    name: &str,
+    command: &str,
+    access: &str,
+    counter: &str,
+    body: serde_json::Value,
+) -> serde_json::Value {
+    json!({"name": name, "command": command, "database": "shop", "access": access, "counter": counter, "statements": 1,
+           "body": document(body), "cursor": access == "read"})
+}
+
+fn own(work: serde_json::Value) -> Plan {
+    let work: Work = serde_json::from_value(work).expect("a plan's work");
+    Plan { work, ..plan() }
+}
+
+fn of(outcome: &Outcome, name: &str) -> u64 {
+    let place = outcome.summary.own_names.iter().position(|each| each == name).expect("an operation");
+    outcome.summary.kinds[brimline_engine::operation::OperationKind::Own(place as u8).row()].ok
+}
+
+#[test]
+fn shares_are_kept_and_every_step_is_counted() {
+    let plan = Plan { operation_count: Some(20_000), duration_ns: None, ..own(work()) };
+    let outcome = execute(&plan);
+    assert_eq!(outcome.summary.ended_by, EndedBy::Completed);
+    let (looks, orders) = (of(&outcome, "look"), of(&outcome, "order"));
+    assert_eq!(looks + orders, 20_000);
+    assert!((4_700..5_300).contains(&orders), "{orders}");
+    let steps: Vec<(&str, u64)> =
+        outcome.summary.steps.iter().map(|step| (step.name.as_str(), step.totals.ok)).collect();
+    assert_eq!(
+        &steps[1..4],
+        [("find customers", orders), ("insert orders", orders), ("update stock", orders)]
+    );
+    let [query, insert, update, ..] = outcome.summary.commands;
+    assert_eq!((query, insert, update), (looks + orders, orders, orders));
+    assert_eq!(outcome.summary.inserts.inserted, orders);
+    let recorded: u64 = outcome
+        .intervals
+        .iter()
+        .flat_map(|interval| &interval.tallies.steps)
+        .map(|(_, _, tally)| tally.counts.sent)
+        .sum();
+    assert_eq!(recorded, 3 * orders, "an operation of one step has no rows of steps");
+}
+
+#[test]
+fn threads_share_the_same_operations_and_a_load_beside_has_its_own_rate() {
+    let plan = Plan { operation_count: Some(5_000), duration_ns: None, ..own(work()) };
+    let without = |mut work: serde_json::Value| {
+        work["operations"].as_array_mut().expect("operations").truncate(2);
+        work["loads"] = json!([]);
+        Plan { work: serde_json::from_value(work).expect("a plan's work"), ..plan.clone() }
+    };
+    let alone = execute(&without(work())).summary;
+    for threads in [2, 4] {
+        let together = execute(&Plan { threads, ..without(work()) }).summary;
+        assert_eq!((together.digest, &together.kinds), (alone.digest, &alone.kinds), "{threads} threads");
+    }
+    let timed =
+        Plan { duration_ns: Some(S), operation_count: None, pacer: crate::common::constant(1_000.0), ..plan };
+    let outcome = execute(&timed);
+    assert_eq!(of(&outcome, "report"), 100);
+    assert_eq!(of(&outcome, "look") + of(&outcome, "order"), 1_000);
+}
+
+/// Rows of one column `n`: 0, 1, 2 …
+fn rows(count: i32) -> Vec<u8> {
+    (0..count)
+        .flat_map(|n| {
+            let mut row = vec![12, 0, 0, 0, 0x10, b'n', 0];
+            row.extend_from_slice(&n.to_le_bytes());
+            row.push(0);
+            row
+        })
+        .collect()
+}
+
+fn with_table(at_end: &str) -> Plan {
+    let mut work = work();
+    work["tables"] = json!([{"name": "file", "columns": ["n"], "row_count": 100, "sha256": "", "order": "in_turn",
+        "at_end": at_end, "scope": "shared"}]);
+    work["operations"] = json!([{"name": "look", "weight": 1.0, "steps": [step("find orders", "find", "read", "query", json!([
+        field("find", text("orders")),
+        field("filter", document(json!([field("n", json!({"kind": "cell", "table": 0, "column": 0}))])))]))]}]);
+    work["loads"] = json!([]);
+    Plan { operation_count: Some(1_000), duration_ns: None, ..own(work) }
+}
+
+#[test]
+fn rows_that_come_to_their_end_begin_again_or_end_the_run() {
+    let run = |plan: Plan| {
+        let surroundings = Surroundings { tables: vec![rows(100).into()], ..Surroundings::default() };
+        let run = Run::start_with(plan, surroundings).expect("the plan is valid");
+        let summary = run.join().expect("there is a summary");
+        let outcome = merge(summary, run.take_intervals());
+        crate::common::assert_conserved(&outcome);
+        (of(&outcome, "look"), outcome.summary.ended_by)
+    };
+    assert_eq!(run(with_table("again")), (1_000, EndedBy::Completed));
+    assert_eq!(run(with_table("stop")), (100, EndedBy::Completed));
+    assert_eq!(run(Plan { threads: 3, ..with_table("stop") }), (100, EndedBy::Completed));
+    let (sent, ended_by) = run(with_table("error"));
+    assert!(sent == 100 && matches!(ended_by, EndedBy::RanDry(_)), "{sent} {ended_by:?}");
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let refused = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut changed = work();
+        change(&mut changed);
+        match Run::start(own(changed)).err() {
+            Some(RunError::Plan(error)) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let all = [
+        refused(&|work| work["operations"][0]["weight"] = json!(0.0)),
+        refused(&|work| work["operations"][1]["steps"][0]["transaction"] = json!("begin")),
+        refused(&|work| work["operations"][1]["steps"][1]["name"] = json!("find customers")),
+        refused(&|work| work["operations"][0]["steps"][0]["body"] = document(json!([]))),
+        refused(&|work| work["values"][1]["value"]["of"][0] = text("words")),
+        refused(&|work| {
+            work["operations"][0]["steps"][0]["save"] = json!([{"slot": 7, "path": ["a"], "from": "reply"}]);
+        }),
+    ];
+    for (found, words) in
+        all.iter().zip(["load of its own", "holds no other", "names", "must not be empty", "values", "slot"])
+    {
+        assert!(found.contains(words), "{found}");
+    }
+}
