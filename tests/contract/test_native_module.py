@@ -69,6 +69,38 @@ def _keys(name: str) -> set[str]:
     return {node.target.id for node in fields if isinstance(node.target, ast.Name)}
 
 
+OF_STEPS = {"steps", "command_names", "document_counts", "run_identity"}
+OWN = """
+collections: {orders: {records: 100, fields: {number: {kind: int, max: 9}}}}
+values: {number: {kind: int, max: 9}}
+operations:
+  look: {share: 1, find: {collection: orders, filter: {number: $number}}}
+  order:
+    share: 1
+    steps:
+      - find: {collection: orders, limit: 1}
+      - insert: {collection: orders, document: {number: $number}}
+operation_count: 1000
+warmup: 0s
+"""
+
+
+def test_operations_of_a_persons_own_have_rows_and_rows_of_their_steps(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(OWN)
+    plan = resolve(load_spec(tmp_path / "own.yaml").spec, target=NullTarget())
+    run = _native.start(plan.canonical_json())
+    while run.poll(0.1)["stage"] != "finished":
+        pass
+    samples, summary = run.take_samples(), run.join()
+    assert {row["operation"] for row in samples["operations"]} == {"look", "order"}
+    assert {row["step"] for row in samples["steps"]} == {"find orders", "insert orders"}
+    assert set(summary["steps"]) == {"order"}, "an operation of one step is that step"
+    assert set(summary) >= OF_STEPS
+    assert set(samples["steps"][0]) >= model.StepSampleRow.__required_keys__
+    (look, order) = _native.example_commands(plan.canonical_json())
+    assert (len(look), len(order)) == (1, 2)
+
+
 def test_rows_have_the_keys_that_records_are_made_of() -> None:
     script = {"faults": [{"when": {"at_request": 3}, "kind": {"error": {"code": 11600, "name": "Interrupted"}}}]}
     spec = load_spec(
@@ -86,7 +118,8 @@ def test_rows_have_the_keys_that_records_are_made_of() -> None:
     assert set(samples) == model.Samples.__required_keys__
     assert set(samples["operations"][0]) == model.SampleRow.__required_keys__
     assert set(samples["intervals"][0]) == model.IntervalRow.__required_keys__
-    not_here = {"connects", "looks", "unsettled_sessions", "operation_log", "standstills"}
+    of_a_server = {"connects", "looks", "unsettled_sessions"}
+    not_here = of_a_server | {"operation_log", "standstills"} | OF_STEPS
     assert set(summary) == model.Summary.__required_keys__ | model.Summary.__optional_keys__ - not_here, (
         "no server, no log, no standstill"
     )

@@ -262,6 +262,7 @@ class Summary(TypedDict):
     oldest_unfinished_ns: int
     operations: dict[str, OperationTotals]
     steps: NotRequired[dict[str, dict[str, StepTotals]]]  # by operation and step, where an operation has several
+    run_identity: NotRequired[str]  # what the object ids of operations of steps begin with, in hex
     verified: NotRequired[dict[str, int]]  # reads by what comparing them showed: matching, different, absent
     inserts: NotRequired[InsertTotals]  # not in records of the first days
     document_errors: NotRequired[list[ErrorRow]]  # `count` is documents; not in records of the first days
