@@ -6,6 +6,7 @@ from tools.reference.exit_codes import exit_codes_page
 from tools.reference.json_keys import files_page, json_page
 from tools.reference.options import options_page
 from tools.reference.spec_keys import spec_page
+from tools.reference.steps import steps_page
 from tools.reference.verbs import verb_pages
 
 PAGES_DIRECTORY = "docs/reference"
@@ -17,6 +18,7 @@ def generated_pages() -> Mapping[str, str]:
         **verb_pages(),
         "options.md": options_page(),
         "spec.md": spec_page(),
+        "steps.md": steps_page(),
         "json.md": json_page(),
         "files.md": files_page(),
         "exit-codes.md": exit_codes_page(),

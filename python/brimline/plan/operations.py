@@ -67,7 +67,8 @@ class NamedValue(Part):
 class Expectation(Part):
     """What a reply must say: a count of documents, `n` or modified within bounds, or a field that equals a value.
 
-    `n` is what was matched, inserted or deleted. `equals` is a BSON element's type and value in hex.
+    `n` is what was matched, inserted or deleted. `path` leads from the top of the reply; numbers are places in arrays.
+    `equals` is a BSON element's type and value in hex.
     """
 
     what: Literal["documents", "n", "modified", "field"]
@@ -92,6 +93,7 @@ class Step(Part):
     """One command. `body` is the document that is sent, its name first.
 
     `statements` are documents of an insert, statements of an update or delete. `counter` is the server's opcounter.
+    `retryable`: it inserts, or changes one document, so that the server knows it again where it is sent once more.
     A transaction is its steps, the first "begin", and a `commitTransaction` at the end. Times are nanoseconds.
     """
 
@@ -103,6 +105,7 @@ class Step(Part):
     body: Expression
     statements: Number = 1
     counter: Literal["query", "insert", "update", "delete", "command"]
+    retryable: bool = False
     batch_size: Number | None = None
     cursor: bool = False
     transaction: Literal["begin", "inside", "commit"] | None = None

@@ -8,7 +8,7 @@ from brimline.plan import model
 from brimline.plan.operations import CollectionPlan, OperationsWork, Sampled
 from brimline.plan.pacing_plan import pacer_plan
 from brimline.spec.model import Spec
-from brimline.spec.own import KeyOf, OwnOperations, OwnWorkload, Table
+from brimline.spec.own import KeyOf, OwnOperation, OwnOperations, OwnWorkload, Table
 
 
 def operations_work(spec: Spec) -> OperationsWork:
@@ -112,14 +112,19 @@ def _operations(spec: Spec, read: OwnWorkload) -> list[dict[str, Any]]:
             "steps": [{**step, "body": _expression(step["body"], read.shapes)} for step in steps],
         }
         for name, steps in read.steps.items()
+        if name in _sent(spec)
     ]
 
 
-def _loads(spec: Spec) -> list[dict[str, Any]]:
+def _sent(spec: Spec) -> Mapping[str, OwnOperation]:
     assert isinstance(spec.operations, OwnOperations)  # noqa: S101 - of every spec with collections
+    return spec.operations.sent
+
+
+def _loads(spec: Spec) -> list[dict[str, Any]]:
     main = main_operation(spec)
     return [
         {"operations": [place], "pacer": pacer_plan(each.load), "connections": each.effective_connections}
-        for place, (name, each) in enumerate(spec.operations.by_name.items())
+        for place, (name, each) in enumerate(_sent(spec).items())
         if each.load is not None and name != main
     ]

@@ -123,7 +123,7 @@ def _path_in(values: Mapping[str, Any], details: ErrorDetails) -> Path:
             continue
         elif "kind" not in value and isinstance(value.get("key_of"), str) and part in ("key_of", "of"):
             # The branch of the short form `{key_of: customers}`, and what the long one calls its value.
-            path += ["key_of"] if part == "of" else []
+            path += ["key_of"] if part == "of" or details["type"] == "own" else []
         elif part in value:
             path.append(part)
             value = value[part]

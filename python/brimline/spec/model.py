@@ -415,21 +415,19 @@ class Spec(Part):
             if self.load != ClosedLoad() and not any(self.operations.shares.values()):
                 problem = Problem(("load",), "each operation has a load of its own", "leave load out, or give a share")
                 raise problem.as_validation_error()
+            if self.target.kind == "driver":
+                message = "the official driver is measured with reads, updates and inserts by key"
+                raise Problem(("target", "kind"), message, "leave target.kind out").as_validation_error()
             self.own_workload()
         return self
 
     def to_document(self) -> dict[str, Any]:
         """Plain values that read back as the same spec; a password in the address is left out."""
         values = self.model_dump(exclude_none=True)
-        own = self.operations
-        if isinstance(own, OwnOperations):
+        if self.is_own:
             shapes = {name: each.model_dump(exclude_none=True) for name, each in self.shapes.items()}
             values["collections"] = {name: shapes.get(name, EXISTING) for name in values["collections"]}
             values = {name: value for name, value in values.items() if name not in ("data", *_OF_KINDS)}
-            # What values and steps say is as it was written, nulls included.
-            values |= {} if self.values is None else {"values": self.values}
-            for name, operation in own.by_name.items():
-                values["operations"][name] |= operation.definition
         else:
             values["operations"] = {name: share for name, share in values["operations"].items() if share}
         return {key: value for key, value in values.items() if value != {}}
@@ -459,6 +457,9 @@ def _check_own(value: dict[str, Any]) -> None:
     for name in _OF_KINDS:
         if value.get(name) is not None:
             raise Problem((name,), "says nothing about operations of your own", f"leave {name} out")
+    if value.get("operation_log") is True:
+        hint = "leave operation_log out; each step has its histograms"
+        raise Problem(("operation_log",), "has no rows for operations of your own", hint)
     if isinstance(operations, dict) and operations and not is_own:
         name = next(iter(operations))
         hint = f"write {name}: {{share: 50%, find: {{collection: …}}}}"

@@ -4,9 +4,9 @@
 """
 
 from brimline.spec.own.collections import EXISTING, CollectionSpec, OwnIndex
+from brimline.spec.own.forms import KeyOf, Table
 from brimline.spec.own.operations import OwnOperation, OwnOperations
 from brimline.spec.own.tables import Rows, Sample
-from brimline.spec.own.values import KeyOf, Table
 from brimline.spec.own.workload import OwnWorkload, read_workload
 
 __all__ = [

@@ -17,7 +17,7 @@ from bson.int64 import Int64
 
 from brimline.spec.document import Path
 from brimline.spec.own.nodes import Node, array, constant, document
-from brimline.spec.own.problems import Problem, nearest
+from brimline.spec.own.problems import Problem, near_name, nearest
 from brimline.spec.readers import shown
 from brimline.spec.scalars import read_date
 
@@ -144,8 +144,8 @@ def _unknown_hint(name: str, text: str, scope: Scope) -> str:
     literal = f'a field path or literal text is written "${text}"'
     if not name:
         return literal
-    hint = nearest(name, known, before="$")
-    return f"{hint}; {literal}" if hint.startswith("did") else literal
+    near = near_name(name, known)
+    return literal if near is None else f'did you mean "${near}"; {literal}'
 
 
 def _part(found: tuple[int, Node], rest: list[str], text: str, path: Path) -> Node:
@@ -157,10 +157,10 @@ def _part(found: tuple[int, Node], rest: list[str], text: str, path: Path) -> No
         raise Problem(path, f"${name} is {_a(node.type)}, which has no fields", f"write ${name}")
     if node.columns is not None:
         # A column's name may have dots of its own.
-        if ".".join(rest) in node.columns:
-            rest = [".".join(rest)]
-        elif rest[0] not in node.columns:
+        length = next((n for n in range(len(rest), 0, -1) if ".".join(rest[:n]) in node.columns), 0)
+        if not length:
             raise Problem(path, f"{shown(text)}: the rows have no field {rest[0]}", nearest(rest[0], node.columns))
+        rest = [".".join(rest[:length]), *rest[length:]]
     return Node({"kind": "value", "index": index, "path": rest})
 
 

@@ -3,16 +3,16 @@
 A new kind is an entry of `KINDS`, and a function where its command has a form of its own.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from brimline.spec.document import Path
 from brimline.spec.own import options as read
-from brimline.spec.own.expressions import Scope, read_expression
-from brimline.spec.own.nodes import Node, array, constant, constant_value, document
+from brimline.spec.own.expressions import Scope
+from brimline.spec.own.nodes import Node, constant, document
 from brimline.spec.own.options import Option
-from brimline.spec.own.problems import Problem, nearest
+from brimline.spec.own.problems import Problem, near_name, nearest
 from brimline.spec.readers import BATCH_SIZE_MAX, shown
 
 Access = Literal["read", "write", "command"]
@@ -34,9 +34,9 @@ class StepKind:
     """A kind of step.
 
     `statements` names the list of an insert, update or delete, `make` puts its members together, `statement_options`
-    belong to them. `counted` is what a reply's `n` counts, as `expect` calls it; `document_at` is where the reply has
-    the document that `save` and `expect` look into. `writes` says of what was written whether it writes, where that
-    isn't always so.
+    belong to them, and `made_from` is what it reads itself, with what each says. `counted` is what a reply's `n`
+    counts, as `expect` calls it; `document_at` is where the reply has the document that `save` and `expect` look into.
+    `writes` says of what was written whether it writes, where that isn't always so.
     """
 
     name: str
@@ -49,6 +49,7 @@ class StepKind:
     one_of: tuple[tuple[str, ...], ...] = ()
     statements: str | None = None
     statement_options: tuple[Option, ...] = ()
+    made_from: Mapping[str, str] = field(default_factory=dict)
     make: "Callable[[StepKind, Given], list[Node]] | None" = None
     has_cursor: bool = False
     counted: str | None = None
@@ -91,7 +92,7 @@ _REPLACEMENT = Option("replacement", "u", read.a_replacement, "The whole documen
 _BYPASS = Option(
     "bypass_document_validation", "bypassDocumentValidation", read.a_flag, "Whether validators are passed by."
 )
-_ORDERED = Option("ordered", "ordered", read.a_flag, "Whether what follows a failed document is left out.")
+ORDERED = Option("ordered", "ordered", read.a_flag, "Whether what follows a failed document is left out.")
 
 
 def _batch_size(value: Any, path: Path, scope: Scope) -> Node:
@@ -148,17 +149,17 @@ def _statement(kind: StepKind, given: Given) -> list[Node]:
 def _documents(kind: StepKind, given: Given) -> list[Node]:  # noqa: ARG001
     """The documents of an insert."""
     if "document" in given.raw:
-        return [_inserted(given.raw["document"], (*given.path, "document"), given.scope)]
+        return [inserted(given.raw["document"], (*given.path, "document"), given.scope)]
     path, documents = (*given.path, "documents"), given.raw["documents"]
     if not isinstance(documents, list) or not documents:
         hint = "write documents: [{…}, {…}], or document with count"
         raise Problem(path, "must be a list of documents", hint)
     if len(documents) > BATCH_SIZE_MAX:
         raise Problem(path, f"has {len(documents)} documents, and a command at most {BATCH_SIZE_MAX}", "insert fewer")
-    return [_inserted(each, (*path, number), given.scope) for number, each in enumerate(documents)]
+    return [inserted(each, (*path, number), given.scope) for number, each in enumerate(documents)]
 
 
-def _inserted(value: Any, path: Path, scope: Scope) -> Node:
+def inserted(value: Any, path: Path, scope: Scope) -> Node:
     """A document to insert; one without `_id` gets one of this run."""
     if isinstance(value, dict):
         for name in value:
@@ -237,10 +238,15 @@ KINDS: Final[dict[str, StepKind]] = {
             access="write",
             counter="insert",
             one_of=(("document", "documents"),),
+            made_from={
+                "document": "The document.",
+                "documents": "Several documents, in one command.",
+                "count": "How often `document` is made, each time with new values, in one command.",
+            },
             statements="documents",
             make=_documents,
             counted="inserted",
-            options=(_ORDERED, _BYPASS),
+            options=(ORDERED, _BYPASS),
         ),
         StepKind(
             "update",
@@ -341,64 +347,9 @@ OTHER_KINDS: Final = {
 ALL_KINDS: Final = (*KINDS, *OTHER_KINDS)
 
 
-def body_of(kind: StepKind, given: Given) -> Node:
-    """The command of a step."""
-    if kind.statements is None:
-        return _command(kind, given, kind.options)
-    if kind.name == "insert" and "count" in given.raw:
-        made = _repeated(given)
-    else:
-        assert kind.make is not None  # noqa: S101 - of every kind with statements
-        made = array(kind.make(kind, given))
-    return bulk_body(kind, given, made)
-
-
-def bulk_body(kind: StepKind, given: Given, statements: Node) -> Node:
-    """A command with a list of documents or statements."""
-    assert kind.statements is not None  # noqa: S101 - of every kind with statements
-    head = [(kind.command, constant(given.collection)), (kind.statements, statements)]
-    options = dict.fromkeys((*kind.options, _ORDERED, *_rest(kind)))
-    return document([*head, *_options(given, tuple(options))])
-
-
-def _rest(kind: StepKind) -> tuple[Option, ...]:
-    own = {option.name for option in (*kind.options, *kind.statement_options)}
-    return tuple(option for option in kind.all_options if option.name not in own)
-
-
-def _command(kind: StepKind, given: Given, options: tuple[Option, ...]) -> Node:
-    fields = [(kind.command, constant(given.collection)), *_options(given, (*options, *_rest(kind)))]
-    if kind.command == "aggregate" and "batch_size" not in given.nodes:
-        fields.insert(2, ("cursor", document([])))
-    return document(fields)
-
-
-def _options(given: Given, options: tuple[Option, ...]) -> list[tuple[str, Node]]:
-    return [(option.field, given.nodes[option.name]) for option in options if option.name in given.nodes]
-
-
-def _repeated(given: Given) -> Node:
-    path, count = (*given.path, "count"), given.raw["count"]
-    if "document" not in given.raw:
-        raise Problem(path, "says how often a document is made", "write document in place of documents")
-    node = read_expression(count, path, given.scope)
-    number = constant_value(node) if node.is_constant else None
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= BATCH_SIZE_MAX:
-        raise Problem(path, f"must be a whole number from 1 to {BATCH_SIZE_MAX}, not {shown(count)}", "write count: 10")
-    one = _inserted(given.raw["document"], (*given.path, "document"), given.scope)
-    return Node({"kind": "repeated", "count": number, "of": one.plan}, "list")
-
-
-def statement_count(kind: StepKind, raw: dict[str, Any]) -> int:
-    """Documents of an insert; of all others 1."""
-    if kind.name != "insert":
-        return 1
-    return int(raw["count"]) if "count" in raw else len(raw.get("documents", [None]))
-
-
 def unknown_kind(keys: list[str], path: Path) -> Problem:
     """What a step says that is no kind."""
-    named = next((key for key in keys if nearest(key, ALL_KINDS).startswith("did")), keys[0] if keys else "")
+    named = next((key for key in keys if near_name(key, ALL_KINDS)), keys[0] if keys else "")
     if not named:
         return Problem(path, "says nothing to do", f"kinds of steps: {', '.join(ALL_KINDS)}")
     hint = _SYNONYMS.get(named.lower().replace("_", ""), "") or nearest(named, ALL_KINDS)

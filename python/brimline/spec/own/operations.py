@@ -12,6 +12,7 @@ from brimline.spec.load_models import ClosedLoad, Load, UnlimitedLoad, rate_stag
 from brimline.spec.own.keys import check_keys
 from brimline.spec.own.kinds import ALL_KINDS, unknown_kind
 from brimline.spec.own.problems import Problem
+from brimline.spec.own.schema import operation_properties
 from brimline.spec.own.steps import BESIDE_COMMAND, BESIDE_KIND
 from brimline.spec.readers import shown
 
@@ -24,10 +25,15 @@ _OWN_CONNECTIONS_MAX: Final = 32
 SHARE_SUM_TOLERANCE: Final = 0.0101
 
 
+def _with_steps(schema: dict[str, Any]) -> None:
+    schema["properties"] = {**schema.get("properties", {}), **operation_properties()}
+    schema["additionalProperties"] = False
+
+
 class OwnOperation(Part):
     """One operation: a step, or `steps`; and its share of the workload's load, or a load of its own."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_extra=_with_steps)
     __pydantic_extra__: dict[str, Any] = Field(init=False)  # its steps, which are read with the values that they name
 
     share: fields.OperationShare | None = None
@@ -115,6 +121,11 @@ class OwnOperations(Part):
     def by_name(self) -> Mapping[str, OwnOperation]:
         """The operations, in order."""
         return self.__pydantic_extra__
+
+    @property
+    def sent(self) -> Mapping[str, OwnOperation]:
+        """Those that come at all, in order: not one whose share is 0."""
+        return {name: each for name, each in self.by_name.items() if each.load is not None or self.shares[name]}
 
     @property
     def shares(self) -> dict[str, float]:

@@ -8,7 +8,7 @@ from brimline import units
 from brimline.spec.document import Path
 from brimline.spec.own.expressions import Scope, described, read_expression
 from brimline.spec.own.nodes import Node, constant, constant_value, document
-from brimline.spec.own.problems import Problem, nearest
+from brimline.spec.own.problems import Problem, near_name
 from brimline.spec.readers import shown
 
 Read = Callable[[Any, Path, Scope], Node]
@@ -81,15 +81,12 @@ def _check_operators(value: Any, path: Path) -> None:
 
 
 def _refuse_misspelt(name: str, path: Path, known: tuple[str, ...], what: str) -> None:
-    """What no server that brimline knows has, and what is near to something that all have; the rest is the server's."""
+    """A slip in what all servers have. What is like none of it may be of a newer server, which then says so itself."""
     if name in known or name in _EXTENDED_JSON:
         return
-    hint = nearest(name, known)
-    folded = {each.lower(): each for each in known}
-    if name.lower() in folded:
-        hint = f'did you mean "{folded[name.lower()]}"'
-    if hint.startswith("did"):
-        raise Problem(path, f"{shown(name)} is no {what}", hint)
+    near = near_name(name, known, likeness=0.8)
+    if near is not None:
+        raise Problem(path, f"{shown(name)} is no {what}", f'did you mean "{near}"')
 
 
 _EXTENDED_JSON: Final = (

@@ -30,11 +30,18 @@ class Problem(Exception):
 def nearest(word: str, known: Iterable[str], *, before: str = "") -> str:
     """A hint that names what was probably meant, or all there is; `before` stands before each name, as `$`."""
     names = list(dict.fromkeys(known))
-    folded = word.lower().replace("-", "_")
-    near = difflib.get_close_matches(folded, names, n=1) or difflib.get_close_matches(
-        folded.replace("_", ""), names, n=1
-    )
-    if near:
-        return f'did you mean "{before}{near[0]}"'
+    near = near_name(word, names)
+    if near is not None:
+        return f'did you mean "{before}{near}"'
     shown = ", ".join(f"{before}{name}" for name in names[:24])
     return f"known: {shown}{' …' if len(names) > 24 else ''}" if names else "none is known"
+
+
+def near_name(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
+    """The one of `known` that a slip of the keyboard makes into `word`; None where none is that like it."""
+    by_folded = {name.lower(): name for name in known}
+    folded = word.lower().replace("-", "_")
+    for spelling in (folded, folded.replace("_", "")):
+        if near := difflib.get_close_matches(spelling, by_folded, n=1, cutoff=likeness):
+            return by_folded[near[0]]
+    return None

@@ -63,13 +63,20 @@ def _count(value: Any, path: Path) -> int:
 
 
 def _field(wanted: Any, path: Path, scope: Scope, field: str, kind: StepKind | None) -> dict[str, Any]:
-    made = {"what": "field", "path": [*(kind.document_at if kind is not None else ()), *_parts(field, path)]}
+    made = {"what": "field", "path": [*_first_document(kind), *_parts(field, path)]}
     if isinstance(wanted, dict) and wanted and set(wanted) <= {"min", "max"}:
         for name, each in wanted.items():
             if isinstance(each, bool) or not isinstance(each, int | float):
                 raise Problem((*path, name), f"must be a number, not {shown(each)}", "write {min: 1}")
         return {**made, **wanted}
     return {**made, "equals": _constant(wanted, path, scope, "expect compares").plan["hex"]}
+
+
+def _first_document(kind: StepKind | None) -> tuple[str, ...]:
+    """Where a reply has its first document, or what a path is one of."""
+    if kind is None:
+        return ()
+    return ("cursor", "firstBatch", "0") if kind.has_cursor else kind.document_at
 
 
 def _constant(value: Any, path: Path, scope: Scope, what: str) -> Node:

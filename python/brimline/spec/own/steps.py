@@ -7,26 +7,16 @@ from typing import Any, Final
 
 from brimline.spec import readers
 from brimline.spec.document import Path
+from brimline.spec.own.commands import body_of, bulk_body, is_retryable, statement_count
 from brimline.spec.own.expressions import Scope, read_expression
+from brimline.spec.own.forms import Forms
 from brimline.spec.own.keys import check_keys, choice, mapping
-from brimline.spec.own.kinds import (
-    ALL_KINDS,
-    BULK_KINDS,
-    COMMIT_OPTIONS,
-    KINDS,
-    Given,
-    StepKind,
-    body_of,
-    bulk_body,
-    statement_count,
-    unknown_kind,
-)
+from brimline.spec.own.kinds import ALL_KINDS, BULK_KINDS, COMMIT_OPTIONS, KINDS, Given, StepKind, unknown_kind
 from brimline.spec.own.nodes import Node, array, constant, document, with_field
 from brimline.spec.own.options import a_read_concern, duration_ns, flag
 from brimline.spec.own.problems import Problem, nearest
 from brimline.spec.own.replies import read_expect, read_save
 from brimline.spec.own.sizes import DEPTH_MAX, depth, least_bytes
-from brimline.spec.own.values import Forms
 from brimline.spec.readers import DOCUMENT_BYTES_MAX, MESSAGE_BYTES_MAX, shown
 
 BESIDE_KIND: Final = ("name", "save", "expect", "think_time")
@@ -143,6 +133,7 @@ class StepReader:
             "body": body.plan,
             "statements": statement_count(kind, given.raw),
             "counter": kind.counter,
+            "retryable": is_retryable(kind, given.raw),
             "batch_size": batch_size,
             "cursor": kind.has_cursor,
         }
@@ -151,7 +142,7 @@ class StepReader:
         self, kind: StepKind, value: Any, path: Path, *, collection: Any = None, beside: tuple[str, ...] = ()
     ) -> Given:
         """Options of a step. Of a request of a bulk write the collection is said elsewhere."""
-        own = ("document", "documents", "count") if kind.name == "insert" else ()
+        own = tuple(kind.made_from)
         example = "{collection: orders}" if collection is None else f"{{{(own or ('filter',))[0]}: {{…}}}}"
         raw = mapping(value, path, example)
         known = [*([] if collection is not None else ["collection"]), *own, *(each.name for each in kind.all_options)]
@@ -264,6 +255,7 @@ class StepReader:
                 "body": body.plan,
                 "statements": len(statements),
                 "counter": kind.counter,
+                "retryable": all(is_retryable(each, request.raw) for each, request, _ in row),
                 "batch_size": None,
                 "cursor": False,
             }

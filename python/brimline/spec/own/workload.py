@@ -4,19 +4,22 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Final
 
 from brimline.spec.data import DataSpec
 from brimline.spec.document import Path
+from brimline.spec.own.forms import Forms, Table
 from brimline.spec.own.kinds import ALL_KINDS
 from brimline.spec.own.operations import OwnOperation
 from brimline.spec.own.problems import Problem
 from brimline.spec.own.replies import saved_names
 from brimline.spec.own.steps import StepReader
 from brimline.spec.own.tables import Rows
-from brimline.spec.own.values import Forms, NamedValues, Table, read_named
+from brimline.spec.own.values import FORMS, NamedValues, read_named
 
-_STEPS_MAX = 1000
+# Bounds of the engine.
+_STEPS_MAX: Final = 4096
+_SAVED_MAX: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def read_workload(
 
     Raises Problem, and pydantic.ValidationError for generators and key laws.
     """
-    forms = Forms(shapes, databases, directory, files)
+    forms = Forms(FORMS, shapes, databases, directory, files)
     for name, shape in shapes.items():
         forms.check_collections(shape.template or {}, ("collections", name, "fields"))
     saved_by = _saved_by(operations)
@@ -57,6 +60,11 @@ def read_workload(
         name: _steps(name, operation, forms=forms, named=named, slots=slots, databases=databases)
         for name, operation in operations.items()
     }
+    if sum(map(len, steps.values())) > _STEPS_MAX:
+        message = f"have more than {_STEPS_MAX} commands together"
+        raise Problem(("operations",), message, "make them fewer")
+    if len(slots) > _SAVED_MAX:
+        raise Problem(("operations",), f"save more than {_SAVED_MAX} values", "save fewer")
     nodes = [(name, node.plan) for name, node in named.nodes.items()]
     return OwnWorkload(shapes, forms.tables, nodes, list(slots), steps)
 
@@ -81,8 +89,6 @@ def _steps(
     made = reader.read(definition["steps"], (*path, "steps"))
     if not made:
         raise Problem((*path, "steps"), "has no step but a pause", f"write one of {', '.join(ALL_KINDS)}")
-    if len(made) > _STEPS_MAX:
-        raise Problem((*path, "steps"), f"are {len(made)} commands, at most {_STEPS_MAX}", "make them fewer")
     return made
 
 

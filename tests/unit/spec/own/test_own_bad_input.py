@@ -213,6 +213,27 @@ WHOLE = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "message", "hint"),
+    [
+        ("data.records", "5k", "data.records: has no place beside collections", "write it in the collection"),
+        ("keys", "uniform", "keys: says nothing about operations of your own", "leave keys out"),
+        ("operation_log", True, "operation_log: has no rows for operations of your own", "leave operation_log out"),
+        ("target.kind", "driver", "target.kind: the official driver is measured with reads", "leave target.kind out"),
+        ("operations.read", 1, "operations.read: read is one of brimline's own operations", "choose another name"),
+    ],
+)
+def test_what_a_command_line_says_of_keys_has_no_meaning(
+    tmp_path: Path, path: str, value: object, message: str, hint: str
+) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(f"{COLLECTIONS}operations: {{it: {{find: {{collection: orders}}}}}}", encoding="utf-8")
+    assert load_spec(file, overrides={"connections": 4, "duration": "5s"}).spec.connections == 4
+    with pytest.raises(SpecError, match=re.escape(message)) as raised:
+        load_spec(file, overrides={path: value})
+    assert hint in (raised.value.hint or "")
+
+
 @pytest.mark.parametrize(("text", "message", "hint"), WHOLE)
 def test_a_slip_in_the_whole(tmp_path: Path, text: str, message: str, hint: str) -> None:
     said, advice = refusal(tmp_path, COLLECTIONS + text)

@@ -186,6 +186,32 @@ def test_what_a_step_reads_and_writes(
     )
 
 
+@pytest.mark.parametrize(
+    ("step", "retryable"),
+    [
+        ("{find: {collection: orders}}", False),
+        ("{insert: {collection: orders, documents: [{}, {}]}}", True),
+        ("{update: {collection: orders, filter: {}, update: {$set: {a: 1}}}}", True),
+        ("{update: {collection: orders, filter: {}, update: {$set: {a: 1}}, many: true}}", False),
+        ("{replace: {collection: orders, filter: {}, replacement: {}}}", True),
+        ("{delete: {collection: orders, filter: {}}}", True),
+        ("{delete: {collection: orders, filter: {}, many: true}}", False),
+        ("{find_and_modify: {collection: orders, filter: {}, remove: true}}", True),
+        ("{aggregate: {collection: orders, pipeline: [{$out: o}]}}", False),
+        ("{command: {insert: orders, documents: [{}]}}", False),
+        (
+            "{bulk_write: {collection: stock, requests: "
+            "[{delete: {filter: {}}}, {delete: {filter: {a: 1}, many: true}}]}}",
+            False,
+        ),
+        ("{bulk_write: {collection: stock, requests: [{delete: {filter: {}}}, {delete: {filter: {a: 1}}}]}}", True),
+    ],
+)
+def test_what_a_server_knows_again_when_it_is_sent_once_more(tmp_path: Path, step: str, retryable: bool) -> None:
+    (made,) = steps_of(tmp_path, step)
+    assert made["retryable"] is retryable
+
+
 def test_a_bulk_write_is_a_command_for_each_row_of_equal_kinds(tmp_path: Path) -> None:
     made = steps_of(
         tmp_path,
@@ -233,6 +259,11 @@ def test_a_transaction_is_its_steps_and_a_commit(tmp_path: Path) -> None:
     assert made[2]["database"] == "admin"
 
 
+def test_a_stage_of_a_newer_server_is_left_to_it(tmp_path: Path) -> None:
+    (made,) = steps_of(tmp_path, "{aggregate: {collection: orders, pipeline: [{$scoreFusion: {}}, {$rankings: {}}]}}")
+    assert made["body"]["pipeline"] == [{"$scoreFusion": {}}, {"$rankings": {}}]
+
+
 def test_names_of_steps_are_their_own(tmp_path: Path) -> None:
     made = steps_of(
         tmp_path,
@@ -267,7 +298,12 @@ def test_what_is_expected_and_saved(tmp_path: Path) -> None:
     nothing = {"min": None, "max": None, "equals": None}
     assert made[0]["expect"] == (
         {**nothing, "what": "documents", "path": (), "min": 1},
-        {**nothing, "what": "field", "path": ("a", "b"), "equals": "02050000006f70656e00"},
+        {
+            **nothing,
+            "what": "field",
+            "path": ("cursor", "firstBatch", "0", "a", "b"),
+            "equals": "02050000006f70656e00",
+        },
     )
     assert made[0]["save"] == (
         {"slot": 0, "path": ("address", "city"), "from": "document", "default": None},
@@ -293,6 +329,19 @@ def test_shares_and_loads(tmp_path: Path) -> None:
     assert [each["weight"] for each in work["operations"]] == [0.75, 0.25, 0.0, 0.0]
     assert [(each["operations"], each["connections"]) for each in work["loads"]] == [((2,), 32), ((3,), 2)]
     assert plan.connections == 32
+
+
+def test_a_share_of_0_is_not_sent(tmp_path: Path) -> None:
+    work = plan_of(
+        tmp_path,
+        """
+  a: {share: 0, find: {collection: orders}}
+  b: {share: 1, find: {collection: stock}}
+  c: {load: closed, find: {collection: stock}}
+""",
+    ).model_dump()["work"]
+    assert [(each["name"], each["weight"]) for each in work["operations"]] == [("b", 1.0), ("c", 0.0)]
+    assert [each["operations"] for each in work["loads"]] == [(1,)]
 
 
 def test_where_each_has_a_load_that_of_the_first_is_the_plan_s(tmp_path: Path) -> None:

@@ -1,0 +1,168 @@
+"""Owns forms that make a value of others: arithmetic, texts, types, dates, documents and lists."""
+
+from typing import Any, Final
+
+from bson.int64 import Int64
+
+from brimline import units
+from brimline.spec.document import Path
+from brimline.spec.own.expressions import Scope, described, read_expression
+from brimline.spec.own.forms import Form, Forms, require_number
+from brimline.spec.own.keys import check_keys, choice, mapping
+from brimline.spec.own.nodes import Node, array, constant, constant_value, document
+from brimline.spec.own.problems import Problem
+from brimline.spec.readers import shown
+
+_UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+
+
+def _calculate(operator: str, of: list[Node], kind: str | None) -> Node:
+    return Node({"kind": "calculate", "operator": operator, "of": [node.plan for node in of]}, kind)
+
+
+def _operands(forms: Forms, value: dict[str, Any], path: Path, scope: Scope, *, count: int | None = None) -> list[Node]:
+    """What stands behind an operator: a list of values, as many as `count`, else at least one."""
+    operator = next(iter(value))
+    check_keys(value, path, (operator,))
+    given = value[operator]
+    if not isinstance(given, list) or not given or (count is not None and len(given) != count):
+        many = "a list of values" if count is None else f"a list of {count} values"
+        raise Problem((*path, operator), f"must be {many}", f"write {operator}: [$a, 2]")
+    return [forms.read(each, (*path, operator, number), scope) for number, each in enumerate(given)]
+
+
+def arithmetic(count: int | None = None) -> "Form":
+    """The reader of an operator on numbers, as many as `count`."""
+
+    def read(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+        operator = next(iter(value))
+        nodes = _operands(forms, value, path, scope, count=count)
+        for number, node in enumerate(nodes):
+            require_number(node, (*path, operator, number), operator)
+            if operator in ("divide", "modulo") and number and node.is_constant and constant_value(node) == 0:
+                raise Problem((*path, operator, number), f"can't {operator} by 0", "give another number")
+        kinds = {node.type for node in nodes}
+        kind = (
+            next(iter(kinds)) if len(kinds) == 1 and operator != "divide" else "double" if "double" in kinds else None
+        )
+        return _calculate(operator, nodes, kind if None not in kinds else None)
+
+    return read
+
+
+def extreme(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """The least or the greatest of values."""
+    nodes = _operands(forms, value, path, scope)
+    kinds = {node.type for node in nodes}
+    return _calculate(next(iter(value)), nodes, next(iter(kinds)) if len(kinds) == 1 else None)
+
+
+def rounded(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """A number with so many places."""
+    nodes = _operands(forms, value, path, scope, count=2)
+    require_number(nodes[0], (*path, "round", 0), "round")
+    decimals = value["round"][1]
+    if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= 15:
+        raise Problem((*path, "round", 1), f"must be 0 to 15 places, not {shown(decimals)}", "write round: [$x, 2]")
+    return _calculate("round", nodes, nodes[0].type)
+
+
+def concat(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """Texts one behind another."""
+    nodes = _operands(forms, value, path, scope)
+    for number, node in enumerate(nodes):
+        if node.type in ("document", "list", "binary"):
+            hint = "give text, a number, a date or an ObjectId"
+            raise Problem((*path, "concat", number), f"{described(node)} can't be put together", hint)
+    return _calculate("concat", nodes, "text")
+
+
+def conversion(kind: str) -> "Form":
+    """The reader of an operator on one value, which makes a `kind`."""
+
+    def read(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+        operator = next(iter(value))
+        check_keys(value, path, (operator,))
+        node = forms.read(value[operator], (*path, operator), scope)
+        if operator in ("lower", "upper"):
+            _require(node, "text", (*path, operator), operator)
+        return _calculate(operator, [node], kind)
+
+    return read
+
+
+def _require(node: Node, kind: str, path: Path, what: str) -> None:
+    if node.type not in (None, kind):
+        article = "text" if kind == "text" else f"a {kind}"
+        raise Problem(path, f"{what} takes {article}, and this is {described(node)}", f"give {article}")
+
+
+def substring(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """A part of a text."""
+    check_keys(value, path, ("substring",))
+    path = (*path, "substring")
+    given = mapping(value["substring"], path, "{of: $sku, start: 0, length: 4}")
+    check_keys(given, path, ("of", "start", "length"), required=("of", "length"))
+    nodes = [forms.read(given.get(key, 0), (*path, key), scope) for key in ("of", "start", "length")]
+    _require(nodes[0], "text", (*path, "of"), "substring")
+    for node, key in zip(nodes[1:], ("start", "length"), strict=True):
+        require_number(node, (*path, key), key)
+    return _calculate("substring", nodes, "text")
+
+
+def date_add(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """A date before or after another."""
+    check_keys(value, path, ("date_add",))
+    path = (*path, "date_add")
+    given = mapping(value["date_add"], path, "{date: $now, by: -7d}")
+    check_keys(given, path, ("date", "by"), required=("date", "by"))
+    date = forms.read(given["date"], (*path, "date"), scope)
+    _require(date, "date", (*path, "date"), "date_add")
+    by = given["by"]
+    if isinstance(by, str) and not by.startswith("$"):
+        milliseconds = constant(Int64(_milliseconds(by, (*path, "by"))))
+    elif isinstance(by, int | float) and not isinstance(by, bool) and by != 0:
+        raise Problem((*path, "by"), f"{shown(by)} has no unit", f'write "{by}s" or "{by}ms"')
+    else:
+        milliseconds = forms.read(by, (*path, "by"), scope)
+        require_number(milliseconds, (*path, "by"), "by")
+    return _calculate("date_add", [date, milliseconds], "date")
+
+
+def _milliseconds(text: str, path: Path) -> int:
+    sign = -1 if text.lstrip().startswith("-") else 1
+    try:
+        return sign * (units.parse_duration(text.lstrip().lstrip("+-")) // units.NS_PER_MS)
+    except ValueError as error:
+        raise Problem(
+            path, str(error).partition(";")[0], "write it like -7d or 90m, or as $value of milliseconds"
+        ) from None
+
+
+def date_trunc(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:
+    """The begin of the unit of time that a date is in."""
+    check_keys(value, path, ("date_trunc",))
+    path = (*path, "date_trunc")
+    given = mapping(value["date_trunc"], path, "{date: $now, unit: day}")
+    check_keys(given, path, ("date", "unit"), required=("date", "unit"))
+    date = forms.read(given["date"], (*path, "date"), scope)
+    _require(date, "date", (*path, "date"), "date_trunc")
+    unit = constant(choice(given["unit"], (*path, "unit"), _UNITS))
+    return _calculate("date_trunc", [date, unit], "date")
+
+
+def a_document(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:  # noqa: ARG001
+    """A document of values."""
+    check_keys(value, path, ("document",))
+    path = (*path, "document")
+    given = mapping(value["document"], path, "{city: $city}")
+    return document([(name, read_expression(item, (*path, name), scope)) for name, item in given.items()])
+
+
+def a_list(forms: Forms, value: dict[str, Any], path: Path, scope: Scope) -> Node:  # noqa: ARG001
+    """A list of values."""
+    check_keys(value, path, ("list",))
+    given = value["list"]
+    if not isinstance(given, list):
+        raise Problem((*path, "list"), f"must be a list, not {shown(given)}", "write list: [$a, $b]")
+    return array([read_expression(item, (*path, "list", number), scope) for number, item in enumerate(given)])

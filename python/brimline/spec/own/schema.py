@@ -1,0 +1,61 @@
+"""Owns the JSON schema of operations of one's own, for editors that complete and check YAML."""
+
+from typing import Any, Final
+
+from brimline.spec.own import options as read
+from brimline.spec.own.kinds import KINDS, OTHER_KINDS, StepKind
+from brimline.spec.own.options import Option
+
+_TYPES: Final[dict[Any, Any]] = {
+    read.a_flag: "boolean",
+    read.a_pipeline: ["array", "string"],
+    read.a_list: ["array", "string"],
+    read.an_update: ["object", "array", "string"],
+    read.a_document: ["object", "string"],
+    read.a_filter: ["object", "string"],
+    read.a_replacement: ["object", "string"],
+    read.a_time_limit: "string",
+}
+"""Types in YAML by how an option is read; a value is text, such as `$customer`. What isn't here may be anything."""
+_BESIDE: Final = {
+    "name": {"type": "string", "description": "what reports call the step"},
+    "save": {"type": "object", "description": "names, each with a path in the reply"},
+    "expect": {"type": "object", "description": "what the reply must say, such as {documents: 1}"},
+    "think_time": {"description": "pause before the step, such as 20ms"},
+}
+
+
+def operation_properties() -> dict[str, Any]:
+    """What an operation may say beside its share and load: one step, or `steps`."""
+    return {
+        **step_properties(),
+        "steps": {"type": "array", "items": {"type": "object", "properties": step_properties()}},
+    }
+
+
+def step_properties() -> dict[str, Any]:
+    """What a step may say."""
+    others = {name: {"description": words} for name, words in OTHER_KINDS.items()}
+    command = {
+        "database": {"type": "string", "description": "the database of a command"},
+        "access": {"enum": ["read", "write", "command"], "description": "where a command goes"},
+        "cursor": {"type": "boolean", "description": "whether the reply of a command has a cursor"},
+    }
+    return {**{kind.name: _kind(kind) for kind in KINDS.values()}, **others, **_BESIDE, **command}
+
+
+def _kind(kind: StepKind) -> dict[str, Any]:
+    made_from = {name: {"description": words} for name, words in kind.made_from.items()}
+    options = {option.name: _option(option) for option in kind.all_options}
+    return {
+        "type": "object",
+        "description": kind.words,
+        "properties": {"collection": {"type": "string"}, **made_from, **options},
+        "required": ["collection", *kind.required],
+        "additionalProperties": False,
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    kind = _TYPES.get(option.read)
+    return {"description": option.words, **({} if kind is None else {"type": kind})}
