@@ -25,6 +25,7 @@ from brimline.api.workload import (
 from brimline.api.workplace import Workplace, environment_of, workplace
 from brimline.errors import BrimlineError, Interrupted, InvalidRun, TargetError, UsageError, redact_text
 from brimline.execution import MakeDirectory, StopToken, allow_descriptors, interruptible
+from brimline.execution.carried import Carried
 from brimline.execution.indexed_data import ensure_indexed_data
 from brimline.experiments.stored import stored_seed
 from brimline.experiments.vary.conclusion import VaryConclusion, conclude_vary
@@ -248,12 +249,16 @@ class _Place:
         self._place = place
         self._settings = settings
         self._variants = variants
+        self._carried: dict[Levels, Carried] = {}
 
     def prepare(self, levels: Levels, make_directory: MakeDirectory) -> Setup:
         variant = self._variants[levels]
         there = self._place.reading(variant.reads).compressing(variant.compression)
         place = there.beside(variant.loaded)
-        loading = there.beside(self._variants[self._settings.loading_combination(levels)].loaded)
+        loaded_as = self._settings.loading_combination(levels)
+        loading = there.beside(self._variants[loaded_as].loaded)
+        carried = self._carried.setdefault(loaded_as, loading.context.carried)
+        loading = replace(loading, context=replace(loading.context, carried=carried))
         plan = run_plan(place.spec, self._settings, place.target)
         if variant.index and place.context.deployment is not None:
             record = ensure_indexed_data(
@@ -269,7 +274,7 @@ class _Place:
                 raise TargetError(f"the load broke off: {record.message}", hint=f"its record: {record.directory}")
         else:
             loading.prepare(make_directory=make_directory)
-        return Setup(plan=plan, context=replace(place.context, carried=loading.context.carried))
+        return Setup(plan=plan, context=replace(place.context, carried=carried))
 
 
 def _served(entry: TrialEntry, settings: VarySettings) -> Levels | None:

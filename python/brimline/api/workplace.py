@@ -29,6 +29,7 @@ from brimline.execution.carried import Carried
 from brimline.execution.effects import require_writes_allowed
 from brimline.execution.live import foreign_collections, require_live_collections
 from brimline.execution.samples import read_samples
+from brimline.execution.step_trials import try_steps
 from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, resolve, wire_target
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import require_room_for_records
@@ -128,6 +129,9 @@ class Workplace:
         if own:
             read_samples(plan, self.context)
             self.stop.raise_if_requested()
+            if not self.context.carried.is_tried:
+                try_steps(plan, self.context)
+                self.context.carried.is_tried = True
 
     def _require_writes_allowed(self, plan: Plan) -> None:
         if self.options.allow_writes or self.context.deployment is None:

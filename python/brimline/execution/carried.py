@@ -14,13 +14,14 @@ class Carried:
 
     `rows`: rows of the values that are sampled, by name. `identities`: what the ids begin with that runs gave to
     documents, 6 bytes each, until those are taken away. `events`: what happened since the last record began, each with
-    its `kind`. `told`: what was said already and needn't be said again.
+    its `kind`. `told`: what was said already and needn't be said again. `is_tried`: the server takes the steps.
     """
 
     rows: dict[str, Rows] = field(default_factory=dict)
     identities: list[bytes] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     told: set[str] = field(default_factory=set)
+    is_tried: bool = False
 
     def with_rows(self, plan: Plan) -> Plan:
         """`plan` with the rows that were read for its values."""

@@ -15,10 +15,12 @@ from brimline.execution.descriptors import allow_descriptors
 from brimline.execution.log_room import check_room_for_log
 from brimline.execution.open_transactions import end_transactions
 from brimline.execution.progress import ProgressSink, Tick
+from brimline.execution.step_plans import look_at_plans
 from brimline.execution.stop import StopToken
 from brimline.execution.wanted import WantedData
 from brimline.monitor import ServerSampler, around, command_names, namespace_document, read_counters
 from brimline.plan import Plan
+from brimline.plan.operations import OperationsWork
 from brimline.record import RecordWriter, RunRecord, read_record
 from brimline.record.model import ErrorRow, Samples, Summary
 from brimline.record.operation_log import log_path
@@ -80,6 +82,9 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
         facts: dict[str, Any] = {}
         for event in context.carried.take_events():
             writer.event(**event)
+        plans = {"start": look_at_plans(plan, context.deployment)}
+        if plans["start"]:
+            writer.plans(plans)
         _note_sizes(facts, "before", plan, writer, context.deployment)
         commands = command_names(plan)
         before = read_counters(context.deployment, commands)
@@ -114,6 +119,8 @@ def execute(plan: Plan, *, directory: Path, title: str, context: RunContext, cha
             try:
                 counters = around(before, read_counters(context.deployment, commands))
                 _note_sizes(facts, "after", plan, writer, context.deployment)
+                if plans["start"] and not context.stop.urgent:
+                    writer.plans({**plans, "end": look_at_plans(plan, context.deployment)})
             except TargetError as error:
                 # It died, or fell silent, so late in the run that the engine was still waiting for it.
                 summary = {**summary, "ended_by": "target_lost", "message": error.message}
@@ -197,7 +204,8 @@ def start_engine(plan: Plan, access: Access, *, log: Path | None = None, held: b
     if log is None:
         plan = plan.model_copy(update={"operation_log": False})
     try:
-        return _native.start(plan.canonical_json(), access.native, log, held)
+        tables = plan.work.table_contents() if isinstance(plan.work, OperationsWork) else []
+        return _native.start(plan.canonical_json(), access.native, log, held, tables)
     except _native.PlanError as error:
         path, message = error.args
         raise UsageError(f"{path}: {message}") from error

@@ -25,14 +25,14 @@ class _LoadedKeys:
 
 
 def read_samples(plan: Plan, context: RunContext) -> None:
-    """Reads the rows of each value that is sampled; `execute` gives them to every run.
+    """Reads the rows of each value that is sampled, unless that was done; `execute` gives them to every run.
 
     Raises UsageError where there are none, or there is no server, TargetError and Interrupted.
     """
     if not isinstance(plan.work, OperationsWork):
         return
     for table in plan.work.tables:
-        if table.sample is not None:
+        if table.sample is not None and table.name not in context.carried.rows:
             context.carried.rows[table.name] = _read(table.name, table.sample, context)
 
 

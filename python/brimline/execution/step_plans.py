@@ -1,0 +1,165 @@
+"""Owns what the server says of how it executes each step: asked before a run and after it, never during it.
+
+Source: MongoDB's manual on explain's results. Their form differs between versions, engines and deployments, so that
+stages are looked for wherever they are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from typing import Any
+
+from pymongo.errors import OperationFailure
+
+from brimline.dataset.access import DataDatabase, target_errors
+from brimline.errors import TargetError
+from brimline.execution.database import database_named
+from brimline.execution.step_commands import EXPLAINABLE, StepCommand, explain, step_commands
+from brimline.plan import Plan
+from brimline.servers import Deployment
+from brimline.servers.answers import Unkeepable, plain
+
+_LIMIT_MS = 10_000
+"""A read that takes longer is not executed to see what it takes."""
+_COMMAND_LENGTH_MAX = 16 * 1024
+_NOT_ABOUT_PLANS = frozenset({"command", "serverInfo", "serverParameters", "rejectedPlans"})
+_SOURCES = (
+    "winningPlan",
+    "inputStage",
+    "inputStages",
+    "outerStage",
+    "innerStage",
+    "thenStage",
+    "elseStage",
+    "queryPlan",
+    "shards",
+)
+_NO_PLAN: Mapping[str, Any] = {
+    "plan_summary": None,
+    "index_names": [],
+    "stage_names": [],
+    "keys_examined": None,
+    "docs_examined": None,
+    "n_returned": None,
+    "in_memory_sort": None,
+    "collection_scan": None,
+}
+
+
+def look_at_plans(plan: Plan, deployment: Deployment | None) -> list[dict[str, Any]]:
+    """A `record.plans.StepPlan` for each step; what the server doesn't say is None. None without a server."""
+    if deployment is None:
+        return []
+    found = []
+    with ExitStack() as stack, suppress(TargetError):
+        databases: dict[str, DataDatabase] = {}
+        for each in step_commands(plan):
+            if each.step.transaction == "commit":
+                continue
+            name = each.step.database
+            if name not in databases:
+                databases[name] = stack.enter_context(database_named(name, deployment))
+            found.append(_look(databases[name], each))
+    return found
+
+
+def _look(database: DataDatabase, asked: StepCommand) -> dict[str, Any]:
+    told: dict[str, Any] = dict(_NO_PLAN)
+    if asked.name in EXPLAINABLE:
+        for verbosity in ("executionStats", "queryPlanner") if asked.is_read else ("queryPlanner",):
+            with target_errors("asking how the steps are executed"):
+                try:
+                    answer = explain(database, asked.statements[0], verbosity=verbosity, limit_ms=_LIMIT_MS)
+                except OperationFailure:
+                    continue  # it takes too long, or it can't be asked
+            told = read_explain(answer)
+            break
+    return {"operation": asked.operation, "step": asked.step.name, "command": _kept(asked.command), **told}
+
+
+def _kept(command: Mapping[str, Any]) -> Any:
+    try:
+        return plain(command, length_max=_COMMAND_LENGTH_MAX)
+    except Unkeepable as error:
+        return f"{next(iter(command), '')}: {error}"
+
+
+def read_explain(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What explain's result says, of all shards together."""
+    stages = [stage for planner in _found(answer, "queryPlanner") for stage in _stages(planner.get("winningPlan"))]
+    pipeline = [next(iter(stage), "") for stage in _pipelines(answer)]
+    names = list(dict.fromkeys([str(stage["stage"]) for stage in stages] + [n for n in pipeline if n != "$cursor"]))
+    runs = list(_found(answer, "executionStats"))
+    return {
+        "plan_summary": ", ".join(dict.fromkeys(filter(None, map(_summary, stages)))) or None,
+        "index_names": list(dict.fromkeys(str(stage["indexName"]) for stage in stages if "indexName" in stage)),
+        "stage_names": names,
+        "keys_examined": _total(runs, "totalKeysExamined"),
+        "docs_examined": _total(runs, "totalDocsExamined"),
+        "n_returned": _returned(answer, runs),
+        "in_memory_sort": any(name in ("SORT", "sort", "$sort") for name in names) if stages or pipeline else None,
+        "collection_scan": any(name == "COLLSCAN" for name in names) if stages or pipeline else None,
+    }
+
+
+def _stages(plan: Any) -> Iterator[Mapping[str, Any]]:
+    """The stages of a winning plan, from the outermost on."""
+    for each in plan if isinstance(plan, list) else [plan]:
+        if not isinstance(each, Mapping):
+            continue
+        if isinstance(each.get("stage"), str):
+            yield each
+        for source in _SOURCES:
+            if source in each:
+                yield from _stages(each[source])
+
+
+def _pipelines(answer: Any) -> Iterator[Mapping[str, Any]]:
+    """The stages of an aggregation that its source doesn't do."""
+    if isinstance(answer, Mapping):
+        yield from _listed(answer.get("stages"))
+        shards = answer.get("shards")
+        if isinstance(shards, Mapping):
+            for each in shards.values():
+                yield from _pipelines(each)
+
+
+def _found(answer: Any, wanted: str) -> Iterator[Mapping[str, Any]]:
+    """All that has this name, wherever it is, but for what is inside of such."""
+    if isinstance(answer, Mapping):
+        for name, value in answer.items():
+            if name == wanted and isinstance(value, Mapping):
+                yield value
+            elif name not in _NOT_ABOUT_PLANS:
+                yield from _found(value, wanted)
+    elif isinstance(answer, list):
+        for each in answer:
+            yield from _found(each, wanted)
+
+
+def _returned(answer: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> int | None:
+    """Documents that the last stage of a pipeline passed on, else those of the query."""
+    last = list(_pipelines(answer))[-1:]
+    if last and isinstance(last[0].get("nReturned"), int):
+        return int(last[0]["nReturned"])
+    return _total(runs, "nReturned")
+
+
+def _total(runs: Sequence[Mapping[str, Any]], name: str) -> int | None:
+    found = [int(each[name]) for each in runs if isinstance(each.get(name), int)]
+    return sum(found) if found else None
+
+
+def _summary(stage: Mapping[str, Any]) -> str:
+    """A stage that reads, as the server's log has it: `IXSCAN { customer: 1 }`."""
+    name, keys = str(stage["stage"]), stage.get("keyPattern")
+    if isinstance(keys, Mapping):
+        return f"{name} {{ {', '.join(f'{field}: {_order(order)}' for field, order in keys.items())} }}"
+    return name if name in ("COLLSCAN", "IDHACK", "EOF", "CLUSTERED_IXSCAN", "COUNT", "TEXT_MATCH") else ""
+
+
+def _order(order: Any) -> str:
+    return f'"{order}"' if isinstance(order, str) else str(int(order) if isinstance(order, float) else order)
+
+
+def _listed(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

@@ -1,0 +1,144 @@
+"""Workloads with collections of their own, from the command line: loaded, looked at, and as they were afterwards."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+
+from tests.support.command_line import CommandLine, Outcome
+
+pytestmark = pytest.mark.mongod
+
+Data = pymongo.database.Database[dict[str, Any]]
+DATABASE = "own_data"
+SHORT = ("--duration", "200ms", "--warmup", "0s", "--connections", "2")
+SPEC = """\
+name: own
+database: own_data
+collections:
+  customers: {records: 200, fields: {city: {kind: choice, of: [Beijing, Wuhan]}}, key_prefix: c}
+  orders:
+    records: 300
+    fields: {total: {kind: int, max: 500}, customer: {key_of: customers}}
+    indexes: [{customer: 1}, {keys: {total: -1}, name: by_total}]
+    options: {validator: {total: {$gte: 0}}}
+  legacy: existing
+values:
+  customer: {key_of: customers}
+  order: {key_of: orders}
+  known: {sample: orders, fields: [customer, total], count: 50}
+operations:
+  OPERATIONS
+"""
+READ = "latest: {share: 1, find: {collection: orders, filter: {customer: $known.customer, total: $known.total}}}"
+INSERT = "place: {share: 1, insert: {collection: orders, document: {total: 5, customer: $customer}}}"
+UPDATE = "change: {share: 1, update: {collection: orders, filter: {_id: $order}, update: {$inc: {total: 1}}}}"
+LEGACY = "note: {share: 1, insert: {collection: legacy, document: {customer: $customer}}}"
+
+
+@pytest.fixture
+def database(uri: str) -> Iterator[Data]:
+    with pymongo.MongoClient[dict[str, Any]](uri, directConnection=True) as client:
+        client.drop_database(DATABASE)
+        client[DATABASE]["legacy"].insert_many([{"_id": number} for number in range(5)])
+        yield client[DATABASE]
+        client.drop_database(DATABASE)
+
+
+def _write(*operations: str) -> None:
+    Path("own.yaml").write_text(SPEC.replace("OPERATIONS", "\n  ".join(operations)))
+
+
+def _run(here: CommandLine, uri: str, *words: str) -> Outcome:
+    return here.run("run", "own.yaml", "--uri", uri, *SHORT, *words)
+
+
+def _state(database: Data) -> Any:
+    return {name: list(database[name].find().sort("_id")) for name in ("customers", "orders", "legacy")}
+
+
+def test_a_load_tells_of_each_collection(here: CommandLine, uri: str, database: Data) -> None:
+    _write(READ)
+    outcome = here.run("load", "own.yaml", "--uri", uri, "--json", "--junit", "out.xml")
+    assert outcome.exit_code == 0, outcome.stderr
+    told = outcome.json()
+    assert (told["kind"], [each["document_count"] for each in told["loads"]]) == ("loads", [200, 300])
+    assert Path("out.xml").read_text().count("<testcase") == 2
+    assert len(here.record_directories(kind="load")) == 2
+    again = here.run("load", "own.yaml", "--uri", uri, "--resume")
+    assert again.stdout.count("already: nothing was sent") == 2
+    assert database["legacy"].count_documents({}) == 5
+
+
+def test_a_run_loads_what_is_missing_samples_and_leaves_the_data_as_they_were(
+    here: CommandLine, uri: str, database: Data
+) -> None:
+    _write(READ, INSERT, LEGACY)
+    refused = _run(here, uri)
+    refused.check_error(2, "operations.note: the step insert legacy writes to own_data.legacy", "--allow-writes")
+    assert database.list_collection_names() == ["legacy"]
+    refused = _run(here, uri, "--allow-writes")
+    refused.check_error(2, "own_data.customers is empty", "--data load")
+    outcome = _run(here, uri, "--allow-writes", "--data", "load")
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    assert "$known: 50 rows of own_data.orders, evenly over the records" in outcome.stderr
+    before = _state(database)
+    assert [len(before[name]) for name in before] == [200, 300, 5], "all that it inserted is gone"
+    (run,) = (path for path in here.record_directories(kind="own") if "-load-" not in path.name)
+    plans = json.loads((run / "plans.json").read_text())
+    assert [each["step"] for each in plans["start"]] == ["find orders", "insert orders", "insert legacy"]
+    assert plans["start"][0]["plan_summary"] == plans["end"][0]["plan_summary"]
+    assert plans["start"][0]["index_names"]
+    table = json.loads((run / "plan.json").read_text())["work"]["tables"][0]
+    assert (table["row_count"], len(table["sha256"])) == (50, 64)
+
+
+def test_what_an_experiment_changes_is_put_back_before_each_of_its_runs(
+    here: CommandLine, uri: str, database: Data
+) -> None:
+    _write(UPDATE)
+    assert here.run("load", "own.yaml", "--uri", uri).exit_code == 0
+    before = _state(database)
+    words = ("--vary", "connections=1,2", "--repeats", "1", "--repeats-max", "1", *SHORT[:4])
+    outcome = here.run("sweep", "own.yaml", "--uri", uri, *words)
+    run_count = len(list(here.runs.glob("*vary*/trials/*-run-*")))
+    assert run_count >= 2, outcome.stderr
+    assert outcome.stderr.count("was put back from its copy") == run_count - 1, outcome.stderr
+    assert outcome.stderr.count("trying each step once") == 1
+    assert _state(database) != before
+    _write(READ)
+    outcome = _run(here, uri)
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    assert "putting own_data.orders back from its copy" in outcome.stderr
+    assert _state(database) == before
+
+
+def test_a_step_that_the_server_refuses_ends_it_before_anything_is_sent(
+    here: CommandLine, uri: str, database: Data
+) -> None:
+    _write("one: {share: 1, find: {collection: orders, filter: {total: 1}, hint: nowhere}}")
+    outcome = _run(here, uri, "--data", "load")
+    outcome.check_error(2, "operations.one: the step find orders: the server refuses it", "hint")
+    assert here.record_directories(kind="own") == here.record_directories(kind="load-own")
+
+
+def test_a_live_collection_has_to_be_there(here: CommandLine, uri: str, database: Data) -> None:
+    _write("one: {share: 1, find: {collection: legacy}}")
+    database.drop_collection("legacy")
+    outcome = _run(here, uri, "--data", "load")
+    outcome.check_error(2, "operations.one: the step find legacy needs own_data.legacy, which isn't there")
+    assert database.list_collection_names() == []
+
+
+def test_levels_of_an_index_change_the_plan(here: CommandLine, uri: str, database: Data) -> None:
+    _write("one: {share: 1, find: {collection: orders, filter: {customer: $customer}}}")
+    words = ("--vary", "indexes=orders.none,orders.customer", "--data", "load")
+    outcome = here.run("sweep", "own.yaml", "--uri", uri, *words, "--repeats", "1", "--repeats-max", "1", *SHORT)
+    assert outcome.exit_code in (0, 4), outcome.stderr
+    (sweep,) = here.record_directories(kind="vary")
+    found = [json.loads(path.read_text())["start"][0] for path in sweep.glob("trials/*/plans.json")]
+    assert {each["collection_scan"] for each in found} == {False, True}
+    assert len(here.record_directories(kind="load")) == 0, "loads are the experiment's"
