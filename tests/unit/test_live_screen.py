@@ -3,8 +3,10 @@
 import io
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from brimline import _native
@@ -15,6 +17,7 @@ from brimline.execution import Outcome, Recent, SoFar, Tick, recent
 from brimline.plan import NullTarget, Plan, resolve
 from brimline.record.model import IntervalRow, SampleRow, Samples
 from brimline.units import NS_PER_MS, NS_PER_S
+from tests.support.own_work import own_plan, step
 from tests.support.simulation import read_only
 from tests.support.terminal import Screen
 
@@ -92,11 +95,11 @@ def tick(elapsed_s: float, stage: str = "running") -> Tick:
 class Watched:
     """A screen that is being shown."""
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, height: int = 40) -> None:
         self.columns = columns
         self._file = io.StringIO()
         console = progress_console(
-            file=self._file, force_terminal=True, width=columns, height=40, _environ={"TERM": "xterm"}
+            file=self._file, force_terminal=True, width=columns, height=height, _environ={"TERM": "xterm"}
         )
         self.progress = LiveProgress(console)
 
@@ -147,6 +150,53 @@ def test_the_screen_of_a_search(columns: int, plan: Plan) -> None:
     progress.over()
     assert watched.screen.lines[0] == "estimate: about 60 s" and not any(watched.screen.lines[1:]), "it is gone"
     assert watched.screen.cursor_shown
+
+
+def own(names: Sequence[str], **changes: Any) -> Plan:
+    return own_plan({name: [step("find")] for name in names}, **changes)
+
+
+@pytest.mark.parametrize(("columns", "height"), [(40, 16), (80, 24), (120, 40)])
+def test_operations_with_names_of_their_own_have_a_line_each(columns: int, height: int) -> None:
+    names = ["latest_orders", "订单查询", "a_report_whose_name_goes_on_and_on_for_longer_than_the_screen_is_wide_" * 2]
+    watched = Watched(columns, height)
+    watched.progress.begin("run", own(names))
+    rows = [row(name, 0.0, 1.0, ok=90, failed=10, times=[5 * NS_PER_MS] * 100) for name in names[:2]]
+    watched.progress.samples(samples(*rows))
+    watched.progress.tick(tick(1.0))
+    lines = watched.screen.lines
+    assert all(cell_len(line.rstrip()) <= columns for line in lines) and len([line for line in lines if line]) <= height
+    of = {name: next(line for line in lines if line.startswith(name)) for name in names[:2]}
+    assert all("90.0 ops/s" in line and "p99 5.0" in line for line in of.values())
+    assert columns < 80 or all("10 % failed" in line for line in of.values())
+    long = next(line for line in lines if line.startswith("a_report"))
+    assert "…" in long and long.endswith("—"), "cut, and not at work yet"
+    watched.progress.over()
+
+
+@pytest.mark.parametrize(("height", "shown"), [(16, 3), (24, 8), (40, 8)])
+def test_of_many_operations_those_with_the_largest_shares_are_shown(height: int, shown: int) -> None:
+    names = [f"operation_{number}" for number in range(64)]
+    watched = Watched(80, height)
+    watched.progress.begin("run", own(names, weights={"operation_63": 9.0}))
+    lines = [line for line in watched.screen.lines if line.startswith(("operation_", "and "))]
+    assert len(lines) == shown and lines[0].startswith("operation_63")
+    assert lines[-1] == f"and {64 - shown + 1} more operations"
+    watched.progress.over()
+
+
+def test_what_has_a_load_apart_is_no_part_of_the_answered_rate() -> None:
+    load = {"operations": [1], "pacer": {"kind": "constant", "rate_ops_per_s": 5.0}, "connections": 1}
+    watched = Watched(80)
+    watched.progress.begin("run", own(["find", "report"], weights={"report": 0.0}, loads=[load]))
+    find = row("find", 0.0, 1.0, ok=100, failed=0, times=[NS_PER_MS] * 100)
+    report = row("report", 0.0, 1.0, ok=5, failed=0, times=[900 * NS_PER_MS] * 5)
+    watched.progress.samples(samples(find, report))
+    watched.progress.tick(tick(1.0))
+    assert re.search(r"^answered +100 ops/s", watched.text, re.MULTILINE)
+    assert re.search(r"^response p99 +1.00 ms", watched.text, re.MULTILINE)
+    assert re.search(r"^report +5.00 ops/s +p99 90", watched.text, re.MULTILINE)
+    watched.progress.over()
 
 
 def test_before_the_estimate_the_screen_says_what_is_known(plan: Plan) -> None:

@@ -11,10 +11,9 @@ def test_every_share_of_a_plan_has_a_kind() -> None:
 
 
 def test_the_table_says_what_ycsb_says() -> None:
-    assert {kind.name: kind.ycsb_share for kind in KINDS.values() if kind.ycsb_share} == dict(PROPORTIONS)
-    of_ycsb = [kind for kind in KINDS.values() if kind.ycsb_share]
-    assert {kind.name for kind in of_ycsb if kind.reads} == set(READS)
-    assert {kind.name for kind in of_ycsb if kind.writes} == set(WRITES)
+    assert list(PROPORTIONS) == ["read", "update", "insert", "scan", "read_modify_write"]
+    assert PROPORTIONS["read_modify_write"] == "readmodifywriteproportion"
+    assert (READS, WRITES) == (("read", "scan", "read_modify_write"), ("update", "insert", "read_modify_write"))
     assert [ycsb_call(name) for name in ("read_modify_write", "load", "latest_orders")] == [
         "READ-MODIFY-WRITE",
         "INSERT",

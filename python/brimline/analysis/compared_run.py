@@ -11,6 +11,7 @@ from typing import Literal
 from brimline.analysis.finding import Standing
 from brimline.analysis.latency import Latency
 from brimline.analysis.lateness import LAG_CHECK, LAG_SHARE_SPOILS, LAG_SHARE_TOLD
+from brimline.analysis.loads import main_load
 from brimline.analysis.never_completed import due_buckets
 from brimline.analysis.observation import Observation, observe
 from brimline.analysis.unsent import not_begun
@@ -144,7 +145,7 @@ def compared_run(
     observation = observe(record) if observation is None else observation
     kind = _kind(record)
     clock = clock_of(kind)
-    distribution = merge_buckets(list(due_buckets(record, clock).values()))
+    distribution = merge_buckets(list(due_buckets(main_load(record), clock).values()))
     latency = observation.response if clock == "response" else observation.service
     shares = lag_shares(observation) if clock == "response" else {}
     summary = record.summary

@@ -26,7 +26,7 @@ from brimline.analysis.unsent import (
 from brimline.analysis.unwatched import watching_findings
 from brimline.monitor import Opcounters, check_agreement, own_counts
 from brimline.plan import Plan, WireTarget
-from brimline.plan.model import MixWork
+from brimline.plan.model import MixWork, OperationsWork
 from brimline.record.layout import RUNNING
 from brimline.record.model import RunRecord, Summary
 from brimline.stats.quantile_interval import TAIL_COUNT_MIN
@@ -43,6 +43,8 @@ MISS_RATE_MAX = 0.01
 """Share of operations without their document, above which keys and data don't belong together."""
 MISS_RATE_VALID_MAX = 0.10
 """Share of operations without their document, above which the run measured something else than the workload."""
+_RAN_DRY = "ran_dry"
+"""How a run ended whose operations take rows of a table that has no more of them."""
 GENERATOR_CHECKS = frozenset({"generator_cpu", "generator_headroom", LAG_CHECK, "kept_in_flight", "standstills"})
 """Names of the findings which say that the generator was the limit."""
 
@@ -85,7 +87,7 @@ def validity(record: RunRecord, figures: RunFigures, *, null_ceiling_ops_per_s: 
     findings += _sent(record, figures.held_back_share)
     findings += [*outages(record), *connections_down(record)]
     findings += following_findings(record.server)
-    findings += [errors(record.summary, figures.error_rate), misses(figures.miss_rate)]
+    findings += [errors(record.summary, figures.error_rate), misses(record.plan, figures.miss_rate)]
     findings += contents(record)
     findings.append(
         _only_older(record, figures) or samples(figures.service if record.closed_loop else figures.response)
@@ -101,6 +103,9 @@ def ended(record: RunRecord) -> Finding:
         return Finding("ended", Standing.PASS, "the run went to its planned end")
     if record.ended_by == RUNNING:
         return Finding("ended", Standing.FAIL, "the run is still under way")
+    if record.ended_by == _RAN_DRY:
+        evidence = "the run ended early: the rows that operations take have come to their end, and at_end is error"
+        return Finding("ended", Standing.FAIL, evidence)
     verdict = Standing.WARN if record.ended_by in ("stopped", "interrupt") else Standing.FAIL
     how = record.ended_by.replace("_", " ")
     if not record.message:
@@ -325,11 +330,17 @@ def errors(summary: Summary | None, error_rate: float) -> Finding:
     return Finding("errors", standing, most_often)
 
 
-def misses(miss_rate: float) -> Finding:
-    """The operations found their documents."""
+def misses(plan: Plan, miss_rate: float) -> Finding:
+    """The operations found their documents.
+
+    What an author's own operations look for need not be there: where it must, their steps expect it.
+    """
     evidence = message("{share} of the operations found no document", share=format_percentage(miss_rate))
     if miss_rate <= MISS_RATE_MAX:
         return Finding("misses", Standing.PASS, evidence)
+    if isinstance(plan.work, OperationsWork):
+        evidence = message("{evidence}; a step that must find one says so with expect", evidence=evidence)
+        return Finding("misses", Standing.WARN, evidence)
     standing = Standing.WARN if miss_rate <= MISS_RATE_VALID_MAX else Standing.FAIL
     evidence = message("{evidence}; do keys and loaded data belong together?", evidence=evidence)
     return Finding("misses", standing, evidence)

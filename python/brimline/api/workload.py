@@ -10,6 +10,7 @@ from brimline.errors import UsageError
 from brimline.spec import LoadedSpec, Spec, load_spec
 from brimline.spec.load_models import ClosedLoad
 from brimline.spec.slo import ObjectiveSpec
+from brimline.wording import Verbatim
 
 
 class PropertyWords(TypedDict, total=False):
@@ -61,7 +62,9 @@ def check_no_think_time(spec: Spec) -> None:
 
 def objective(spec: Spec) -> Slo | None:
     """What the spec promises; None when it promises nothing."""
-    parts: list[tuple[str | None, ObjectiveSpec]] = [(None, spec.slo), *spec.slo.by_operation.items()]
+    # Names of the author's are the same in every language.
+    named = {Verbatim(kind) if spec.is_own else kind: part for kind, part in spec.slo.by_operation.items()}
+    parts: list[tuple[str | None, ObjectiveSpec]] = [(None, spec.slo), *named.items()]
     latencies = tuple(
         LatencyObjective(quantile=parse_quantile(name), limit_ns=limit_ns, operation=kind)
         for kind, part in parts

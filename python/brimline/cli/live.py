@@ -14,14 +14,16 @@ from rich.console import Console, Group
 from rich.live import Live
 
 from brimline.cli.progress import RunShare, TerminalProgress
-from brimline.cli.screen import HEIGHT_MIN, OUTCOMES_SHOWN, WIDTH_MIN, Screen
-from brimline.execution import ProgressSink, Recent, SoFar, Tick, recent
+from brimline.cli.screen import HEIGHT_MIN, OPERATIONS_SHOWN, OUTCOMES_SHOWN, WIDTH_MIN, Screen
+from brimline.execution import ProgressSink, Recent, SoFar, Tick, latest_by_operation, recent
 from brimline.plan import Plan
-from brimline.plan.model import LoadWork
+from brimline.plan.model import LoadWork, OperationsWork
 from brimline.plan.pacing import offered_mean, short_load
 from brimline.record.model import Samples
 from brimline.units import NS_PER_S, format_duration, format_percentage, format_rate
 
+_OTHER_LINES = 13
+"""Lines of the screen besides those of operations."""
 _RECENT_MAX = 200
 """Intervals that are kept: more than a line has columns."""
 
@@ -61,6 +63,7 @@ class LiveProgress:
         self._recent: deque[Recent | None] = deque(maxlen=_RECENT_MAX)
         self._outcomes: deque[str] = deque(maxlen=OUTCOMES_SHOWN)
         self._plan: Plan | None = None
+        self._apart: frozenset[str] = frozenset()
         self._share = RunShare()
         self._elapsed_s = 0.0
 
@@ -93,7 +96,10 @@ class LiveProgress:
             unit="documents/s" if isinstance(plan.work, LoadWork) else "ops/s",
             offered=short_load(plan) if rate is None else format_rate(rate, digits=4),
             clock="service" if rate is None else "response",
+            operations=[(name, None) for name in _names(plan)],
+            operations_max=max(min(OPERATIONS_SHOWN, self._console.height - _OTHER_LINES), 0),
         )
+        self._apart = _apart(plan)
         if self._live is None:
             self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
@@ -107,7 +113,12 @@ class LiveProgress:
 
     def samples(self, samples: Samples) -> None:
         """Intervals of the run are complete."""
-        self._recent.extend(recent(samples, closed_loop=self._screen.clock == "service"))
+        closed_loop = self._screen.clock == "service"
+        self._recent.extend(recent(samples, closed_loop=closed_loop, apart=self._apart))
+        if self._screen.operations:
+            latest = latest_by_operation(samples, closed_loop=closed_loop)
+            seen = [(name, latest.get(name, before)) for name, before in self._screen.operations]
+            self._screen = replace(self._screen, operations=seen)
 
     def end(self) -> None:
         """The run is over; the screen stays for the next."""
@@ -154,6 +165,21 @@ class LiveProgress:
         now_ns = round(tick.elapsed_s * NS_PER_S)
         rate = offered_mean(self._plan, start_ns=max(now_ns - NS_PER_S, 0), end_ns=max(now_ns, 1))
         return "" if rate is None else format_rate(rate, digits=4)
+
+
+def _names(plan: Plan) -> list[str]:
+    """The operations that have names of their author's, those with the largest shares first; none of other work."""
+    work = plan.work
+    if not isinstance(work, OperationsWork) or len(work.operations) == 1:
+        return []
+    return [each.name for each in sorted(work.operations, key=lambda each: -each.weight)]
+
+
+def _apart(plan: Plan) -> frozenset[str]:
+    """The operations with loads of their own."""
+    work = plan.work
+    places = [place for load in work.loads for place in load.operations] if isinstance(work, OperationsWork) else []
+    return frozenset(work.operations[place].name for place in places if isinstance(work, OperationsWork))
 
 
 def _seconds(seconds: float) -> str:

@@ -13,6 +13,7 @@ from brimline.units import UNKNOWN_TEXT, format_count, format_duration, format_n
 WIDTH_MIN, HEIGHT_MIN = 40, 16
 """What the screen needs; a smaller terminal has plain lines."""
 OUTCOMES_SHOWN = 2
+OPERATIONS_SHOWN = 8
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MARKS: Mapping[Outcome, tuple[str, str]] = {
     "met": ("●", "green"),
@@ -21,6 +22,8 @@ _MARKS: Mapping[Outcome, tuple[str, str]] = {
     "measured": ("●", "cyan"),
 }
 _LABEL_COLUMNS, _VALUE_COLUMNS = 14, 20
+_OPERATION_COLUMNS = 46
+"""What the figures of an operation need beside its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +38,12 @@ class Screen:
     recent: Sequence[Recent | None]
     so_far: SoFar | None
     outcomes: Sequence[str]
+    operations: Sequence[tuple[str, Recent | None]] = ()  # those that have names of their author's, in a fixed order
+    operations_max: int = OPERATIONS_SHOWN
 
     def lines(self, width: int) -> list[Text]:
         """At most `width` columns wide; the last line is empty, so that what is said next begins there."""
-        lines = [self._heading(width), *self._figures(width)]
+        lines = [self._heading(width), *self._figures(width), *self._by_operation(width)]
         if self.so_far is not None:
             lines += _known(self.so_far, width)
         lines += [Text(each, style="dim") for each in self.outcomes[-OUTCOMES_SHOWN:]]
@@ -72,6 +77,22 @@ class Screen:
             ),
         ]
 
+    def _by_operation(self, width: int) -> list[Text]:
+        """A line for each operation, or for as many as have room; a long name is cut."""
+        left = len(self.operations) - self.operations_max
+        shown = self.operations if left <= 0 else self.operations[: max(self.operations_max - 1, 0)]
+        room = max(_LABEL_COLUMNS, width - _OPERATION_COLUMNS)
+        names = [Text(name, style="dim") for name, _ in shown]
+        for name in names:
+            name.truncate(room, overflow="ellipsis")
+        columns = max((name.cell_len for name in names), default=0)
+        lines = [
+            Text.assemble(name, " " * (columns - name.cell_len), "  ", _latest(latest))
+            for name, (_, latest) in zip(names, shown, strict=True)
+        ]
+        rest = len(self.operations) - len(shown)
+        return [*lines, *([Text(f"and {format_count(rest)} more operations", style="dim")] if rest and shown else [])]
+
     def _row(
         self, label: str, text: Callable[[Recent], str], value: Callable[[Recent], float | None], width: int, style: str
     ) -> Text:
@@ -95,6 +116,16 @@ def sparkline(values: Sequence[float | None]) -> str:
 
 def _line(label: str, value: str) -> Text:
     return Text.assemble((set_cell_size(label, _LABEL_COLUMNS), "dim"), value)
+
+
+def _latest(latest: Recent | None) -> Text:
+    if latest is None:
+        return Text(UNKNOWN_TEXT)
+    rate = set_cell_size(format_rate(latest.answered_per_s), _LABEL_COLUMNS)
+    failed = f"{format_percentage(latest.failed_share)} failed" if latest.failed_share else ""
+    return Text.assemble(
+        rate, (set_cell_size(f"p99 {_time(latest.p99_ns)}", _LABEL_COLUMNS), "magenta"), (failed, "red")
+    )
 
 
 def _time(value_ns: int | None) -> str:

@@ -14,7 +14,7 @@ from brimline.execution.execute import RunContext, execute
 from brimline.execution.kept_data import putting_back
 from brimline.execution.log_room import check_room
 from brimline.execution.progress import Outcome, ProgressSink, Silence, SoFar, Tick
-from brimline.execution.recent import Recent, recent
+from brimline.execution.recent import Recent, latest_by_operation, recent
 from brimline.execution.stop import StopToken, interruptible
 from brimline.execution.wanted import WantedData
 
@@ -41,6 +41,7 @@ __all__ = [
     "ensure_data",
     "execute",
     "interruptible",
+    "latest_by_operation",
     "load_data",
     "putting_back",
     "recent",

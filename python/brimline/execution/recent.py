@@ -1,6 +1,6 @@
 """Owns what the last intervals of a run showed, for those who look on while it goes on."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -21,15 +21,31 @@ class Recent:
     p99_ns: int | None
 
 
-def recent(samples: Samples, *, closed_loop: bool) -> list[Recent]:
+def recent(samples: Samples, *, closed_loop: bool, apart: Collection[str] = ()) -> list[Recent]:
     """The intervals of `samples` in order, without the drain, in which nothing is offered any more.
 
-    Times are service times in a closed loop, else response times.
+    Times are service times in a closed loop, else response times. Operations with loads `apart` are left out.
     Decodes some kilobytes for each interval, so it is for those only who show it.
     """
-    drained = {(each["start_ns"], each["end_ns"]) for each in samples["intervals"] if each["phase"] == "drain"}
-    rows = sorted((row for row in samples["operations"] if _span(row) not in drained), key=_span)
+    rows = [row for row in _offered(samples) if row["operation"] not in apart]
     return [_interval(span, list(own), closed_loop=closed_loop) for span, own in groupby(rows, key=_span)]
+
+
+def latest_by_operation(samples: Samples, *, closed_loop: bool) -> dict[str, Recent]:
+    """The last interval of `samples` operation by operation; what was not at work in it is missing."""
+    rows = _offered(samples)
+    last = [row for row in rows if _span(row) == _span(rows[-1])] if rows else []
+    names = dict.fromkeys(row["operation"] for row in last)
+    return {
+        name: _interval(_span(rows[-1]), [row for row in last if row["operation"] == name], closed_loop=closed_loop)
+        for name in names
+    }
+
+
+def _offered(samples: Samples) -> list[SampleRow]:
+    """Rows in the order of time, without those of the drain."""
+    drained = {(each["start_ns"], each["end_ns"]) for each in samples["intervals"] if each["phase"] == "drain"}
+    return sorted((row for row in samples["operations"] if _span(row) not in drained), key=_span)
 
 
 def _span(row: SampleRow) -> tuple[int, int]:

@@ -3,13 +3,13 @@
 from typing import Any
 
 from brimline.errors import UsageError
-from brimline.record.model import Histogram, OperationRow, RunRecord
+from brimline.record.model import Histogram, OperationRow, RunRecord, StepRow
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
 
 def frames(record: RunRecord) -> dict[str, Any]:
-    """`operations`, `intervals`, `server` (row by row), `quantiles` and `quantiles_over_time`; times in ns.
+    """`operations`, `steps`, `intervals`, `server` (row by row), `quantiles` and `quantiles_over_time`; times in ns.
 
     `quantiles` are of the measured window, by operation and clock; `quantiles_over_time` of each interval, by
     operation, clock and `start_s`, the seconds since the run's start, so that a p99 over time is
@@ -30,6 +30,7 @@ def frames(record: RunRecord) -> dict[str, Any]:
         told.append(_figures(each.histogram))
     return {
         "operations": pandas.DataFrame(record.operations, columns=list(OperationRow.__annotations__)),
+        "steps": pandas.DataFrame(record.steps, columns=list(StepRow.__annotations__)),
         "intervals": pandas.DataFrame(record.intervals),
         "server": pandas.DataFrame(record.server),
         "quantiles": _indexed(

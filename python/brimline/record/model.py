@@ -245,7 +245,7 @@ class LogTotals(TypedDict):
 class Summary(TypedDict):
     """Totals of a whole run, warm-up and drain included."""
 
-    ended_by: str  # "completed" | "stopped" | "aborted" | "target_lost"
+    ended_by: str  # "completed" | "stopped" | "aborted" | "target_lost" | "ran_dry"
     message: str
     started_unix_ns: int
     elapsed_ns: int
@@ -452,7 +452,9 @@ class RunRecord:
         return self.load_interval_histograms(clock)
 
     def frames(self) -> "dict[str, Any]":
-        """The rows as pandas data frames: `operations`, `intervals`, `server`, `quantiles`, `quantiles_over_time`.
+        """The rows as pandas data frames.
+
+        `operations`, `steps`, `intervals`, `server`, `quantiles`, `quantiles_over_time`.
 
         Raises UsageError when pandas isn't installed.
         """

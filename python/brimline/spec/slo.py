@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
+from brimline.operations import KINDS
 from brimline.spec import fields
 from brimline.spec.base import Part
 
@@ -93,8 +94,7 @@ class SloSpec(ObjectiveSpec):
     @property
     def by_operation(self) -> Mapping[str, ObjectiveSpec]:
         """The operations that have limits of their own, those of the person's own by their names."""
-        kinds = ("read", "update", "insert", "scan", "read_modify_write", "transaction")
-        built_in = {kind: part for kind in kinds if (part := getattr(self, kind)) is not None}
+        built_in = {kind: part for kind in KINDS if (part := getattr(self, kind, None)) is not None}
         return built_in | {
             name: part for name, part in self.__pydantic_extra__.items() if isinstance(part, ObjectiveSpec)
         }

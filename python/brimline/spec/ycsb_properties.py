@@ -9,6 +9,7 @@ from typing import Final, NoReturn
 
 from brimline import units
 from brimline.errors import SpecError
+from brimline.operations import KINDS
 from brimline.spec.properties import Property
 
 # YCSB's default of each property that has one, as it is written there.
@@ -91,15 +92,10 @@ FRONT_ONLY: Final = (
     "status.interval", "timeseries.granularity",
 )  # fmt: skip
 # The share that an operation has of a run.
-PROPORTIONS: Final[Mapping[str, str]] = {
-    "read": "readproportion",
-    "update": "updateproportion",
-    "insert": "insertproportion",
-    "scan": "scanproportion",
-    "read_modify_write": "readmodifywriteproportion",
-}
-READS: Final = ("read", "scan", "read_modify_write")
-WRITES: Final = ("update", "insert", "read_modify_write")
+_SHARED: Final = tuple(kind for kind in KINDS.values() if kind.ycsb_share)
+PROPORTIONS: Final[Mapping[str, str]] = {kind.name: kind.ycsb_share for kind in _SHARED}
+READS: Final = tuple(kind.name for kind in _SHARED if kind.reads)
+WRITES: Final = tuple(kind.name for kind in _SHARED if kind.writes)
 
 
 # What a refusal shows for numbers that are far from a thousand.

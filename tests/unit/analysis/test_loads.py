@@ -131,3 +131,18 @@ def test_a_run_without_loads_apart_is_what_it_was() -> None:
     assert main_load(record) is record
     assert all_loads(record) == [record]
     assert connection_count(record) == 8
+
+
+def test_what_an_authors_operation_does_not_find_is_no_mistake() -> None:
+    """A queue may be empty: it is told, and the run is worth what it is."""
+    rows = [operation_row(second, operation="latest_orders", ok=500, miss=500) for second in range(10)]
+    observation = observe(shop(operations=rows))
+    standing, evidence = finding(observation, "misses")
+    assert (observation.miss_rate, standing, observation.valid) == (0.5, Standing.WARN, True)
+    assert evidence == ("50 % of the operations found no document; a step that must find one says so with expect")
+
+
+def test_rows_that_came_to_their_end_are_why_a_run_did() -> None:
+    observation = observe(shop(ended_by="ran_dry", message="the rows that operations take have come to their end"))
+    standing, evidence = finding(observation, "ended")
+    assert standing is Standing.FAIL and evidence.endswith("have come to their end, and at_end is error")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ from brimline.analysis.objective import LatencyObjective, Slo
 from brimline.analysis.observation import observe
 from brimline.analysis.step_truth import step_truths
 from brimline.api.run_result import run_result
+from brimline.api.workload import objective
 from brimline.record.model import RunRecord
-from brimline.report import in_language, print_report, print_summary, render_html
+from brimline.report import in_language, print_report, print_summary, render_html, said_in
 from brimline.report.csv_export import RUN_COLUMNS, statistics_csv
 from brimline.report.jtl import jtl_lines
 from brimline.report.markdown import render_markdown
 from brimline.report.run.step_sections import per_document
 from brimline.report.summary import summarised
 from brimline.report.view import Chart, Code, Report, Table
+from brimline.spec import load_spec
 from tests.support.own_run import PLANS, REVENUE, SCANS, shop_plan, step_plan, write_own_run
 from tests.support.own_work import SHOP, step
 
@@ -187,6 +190,22 @@ def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
     ]
     assert {row["label"] for row in csv.DictReader(jtl_lines(record))} == set(NAMES)
     assert set(json.loads(json.dumps(report.data))["operations"]) == set(NAMES)
+
+
+def test_an_objective_names_an_operation_as_its_author_does(tmp_path: Path) -> None:
+    """Also where Chinese has a word for one."""
+    text = """
+    name: shop
+    collections: {orders: {records: 10, fields: {total: {kind: int, max: 9}}}}
+    operations: {errors: {find: {collection: orders}}}
+    slo: {errors: {response_p99: 20ms, error_rate: 1%}}
+    """
+    path = tmp_path / "shop.yaml"
+    path.write_text(textwrap.dedent(text))
+    promised = objective(load_spec(str(path)).spec)
+    assert promised is not None
+    assert said_in("zh", promised.latency_text) == "errors 响应时间 p99 ≤ 20 ms"
+    assert [said_in("zh", each.text) for each in promised.errors[1:]] == ["errors 错误 ≤ 1%"]
 
 
 def test_a_row_of_csv_for_each_step(record: RunRecord) -> None:
