@@ -82,7 +82,7 @@ def init(
         )
         written = _from_server(from_uri, _namespaces(collections)[0][0], words, password, say)
     elif paths:
-        written = from_log(paths, set(_namespaces(collections)))
+        written = from_log(paths, set(_namespaces(collections)), say=say)
     else:
         written = Written(text=starting_text(), collections=2, operations=3)
     if target is not None:

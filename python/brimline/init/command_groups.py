@@ -1,7 +1,7 @@
 """Owns commands of one shape taken together: how often they came, and what was in their holes. Bounded in memory."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,9 +30,10 @@ class HoleValues:
 
 @dataclass(slots=True)
 class CommandGroup:
-    """Commands of one shape. `spans` are distances between two bounds of a field, by the numbers of their holes."""
+    """Commands of one shape. `pairs` are two bounds of a field each, `spans` their distances by the holes' numbers."""
 
     request: Request
+    pairs: Sequence[tuple[Hole, Hole]]
     times: int = 0
     duration_ms: float = 0.0
     timed: int = 0
@@ -56,9 +57,9 @@ class CommandGroup:
             self.holes = [HoleValues() for _ in request.values]
         for hole, value in zip(self.holes, request.values, strict=True):
             hole.add(value, command.at_s)
-        for pair in bound_pairs(self.request.arguments):
-            span = _span(request.values[pair[0].number], request.values[pair[1].number])
-            kept = self.spans.setdefault((pair[0].number, pair[1].number), [])
+        for low, high in self.pairs:
+            span = _span(request.values[low.number], request.values[high.number])
+            kept = self.spans.setdefault((low.number, high.number), [])
             if span is not None and len(kept) < _ITEMS_MAX:
                 kept.append(span)
 
@@ -91,7 +92,7 @@ class CommandGroups:
             if len(self.groups) >= GROUPS_MAX:
                 self.not_translated[f"further shapes of {command.kind} on {command.collection}"] += command.times
                 return
-            group = self.groups[key] = CommandGroup(request)
+            group = self.groups[key] = CommandGroup(request, bound_pairs(request.arguments))
         group.add(command, request)
 
     @property

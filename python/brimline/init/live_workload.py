@@ -54,7 +54,7 @@ def from_live(database: DataDatabase, words: LiveWords, *, version: str, say: Ca
     references = find_references(live, lambda name, keys: share_found(database, name, keys))
     warnings: list[str] = []
     groups = _Wanted({(database.name, each.name) for each in live})
-    observations = _observations(database, words, groups, warnings)
+    observations = _observations(database, words, groups, warnings, say)
     source = Source(
         database=database.name,
         live=live,
@@ -69,10 +69,10 @@ def from_live(database: DataDatabase, words: LiveWords, *, version: str, say: Ca
     return _written(source, groups.groups, observations, warnings)
 
 
-def from_log(paths: Sequence[Path], namespaces: set[tuple[str, str]]) -> Written:
+def from_log(paths: Sequence[Path], namespaces: set[tuple[str, str]], *, say: Callable[[str], None]) -> Written:
     """The workload of the slow operations of logs alone, on live collections as they are. Raises UsageError."""
     wanted = _Wanted(namespaces)
-    observations = _of_logs(paths, wanted)
+    observations = _of_logs(paths, wanted, say)
     database = wanted.most_frequent_database(observations)
     groups = wanted.by_database[database]
     source = Source(
@@ -111,11 +111,11 @@ def _told(words: LiveWords, warnings: Sequence[str]) -> list[str]:
 
 
 def _observations(
-    database: DataDatabase, words: LiveWords, wanted: "_Wanted", warnings: list[str]
+    database: DataDatabase, words: LiveWords, wanted: "_Wanted", warnings: list[str], say: Callable[[str], None]
 ) -> Observations | None:
     """What shows the operations; None: nothing does. Raises where a source that is named can't be had."""
     if words.logs:
-        return _of_logs(words.logs, wanted)
+        return _of_logs(words.logs, wanted, say)
     if words.operations == "log":
         raise UsageError("--operations log names no log", hint="give --log FILE, a copy of the server's log")
     if words.operations == "indexes":
@@ -151,9 +151,10 @@ _NOTHING = {
 }
 
 
-def _of_logs(paths: Sequence[Path], wanted: "_Wanted") -> Observations:
+def _of_logs(paths: Sequence[Path], wanted: "_Wanted", say: Callable[[str], None]) -> Observations:
     found: Observations | None = None
     for path in paths:
+        say(f"reading {path.name}")
         one = read_log(path, wanted.take)
         if found is None:
             found = one

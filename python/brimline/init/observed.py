@@ -97,7 +97,7 @@ def told_of(
         "at_s": at_s,
         "duration_ms": duration_ms,
         "summary": str(entry.get("planSummary", "")),
-        "in_transaction": command.get("autocommit") is False or "txnNumber" in entry,
+        "in_transaction": command.get("autocommit") is False,
     }
     if kind in ("update", "remove") and isinstance(command.get("q"), Mapping):
         yield Observed(kind=_SPELLINGS.get(kind, kind), collection=collection, body=command, **about)

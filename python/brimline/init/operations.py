@@ -140,7 +140,9 @@ def _seen_words(group: CommandGroup, total: int, covered_s: float | None) -> str
 def _guess_lines(guesses: Sequence[str], group: CommandGroup) -> list[str]:
     lines = [f"guess: {each}" for each in guesses]
     if group.in_transaction:
-        lines.append(f"{format_count(group.in_transaction)} of them had a transaction's or a retryable write's number")
+        lines.append(
+            f"guess: {format_count(group.in_transaction)} of them were in transactions; here each stands alone"
+        )
     return lines
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from brimline.init.command_groups import CommandGroup, HoleValues, bound_pairs
+from brimline.init.command_groups import CommandGroup, HoleValues
 from brimline.init.constants import literal
 from brimline.init.field_generators import FieldContext, document_fields, generator
 from brimline.init.holes import Hole, Kept
@@ -47,7 +47,7 @@ class StepWriter:
         request = group.request
         self._spans = {
             high.number: (low, median(found))
-            for low, high in bound_pairs(request.arguments)
+            for low, high in group.pairs
             if (found := group.spans.get((low.number, high.number)))
         }
         arguments = {"collection": request.collection}

@@ -146,3 +146,10 @@ def test_what_is_no_log_is_one_error(tmp_path: Path, content: bytes, said: str) 
 def test_a_log_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="can't be read: No such file"):
         read_log(tmp_path / "none.log", lambda _: None)
+
+
+def test_commands_of_transactions_are_known() -> None:
+    _, [found] = _read(_line(_command({**FIND, "txnNumber": 5, "autocommit": False})))
+    assert found.in_transaction
+    _, [alone] = _read(_line(_command({**FIND, "txnNumber": 5})))
+    assert not alone.in_transaction
