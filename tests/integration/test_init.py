@@ -153,6 +153,7 @@ def test_no_value_leaks_and_the_reader_takes_the_file(
     text, spec = _of_shop(brimline_cli, shop, *arguments)
     assert [each for each in SECRETS if each in text] == []
     assert list(spec.collections) == ["customers", "orders"]
+    assert spec.database == (DATABASE if "--existing" in arguments else f"{DATABASE}_brimline")
     assert len(spec.operations.by_name) >= 6
 
 

@@ -16,6 +16,8 @@ from brimline.init.yaml_text import Noted, noted, yaml_text
 from brimline.spec.document import TEXT_BYTES_MAX
 
 _RATE_DIGITS = 2
+_BESIDE = "_brimline"
+_DATABASE_LENGTH_MAX = 40
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -76,7 +78,7 @@ def _keys(source: Source, operations: Operations, kept: Mapping[str, Any], value
     collections |= {name: "existing" for name in source.existing if name not in collections}
     keys: dict[str, Any] = {
         "name": _NAME.sub("-", source.database).strip("-.")[:40] or "workload",
-        "database": source.database,
+        "database": _database(source),
         "collections": collections,
     }
     if definitions := values.definitions():
@@ -87,6 +89,14 @@ def _keys(source: Source, operations: Operations, kept: Mapping[str, Any], value
         keys["load"] = noted({"kind": "constant", "rate": f"{rate:g}/s"}, beside="guess: the rate that was seen")
     keys["slo"] = noted({"response_p99": "50ms"}, beside="guess: write what you promise")
     return keys
+
+
+def _database(source: Source) -> Any:
+    """The live database where it is used as it is; else another, so that loading never meets live data."""
+    if not source.loaded:
+        return source.database
+    name = f"{source.database[: _DATABASE_LENGTH_MAX - len(_BESIDE)]}{_BESIDE}"
+    return noted(name, beside=f"not {source.database}, so that loading never meets the live data")
 
 
 def _whole_shares(operations: Mapping[str, Any]) -> dict[str, Any]:

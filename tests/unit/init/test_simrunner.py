@@ -1,156 +1,26 @@
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brimline.errors import UsageError
-from brimline.init.simrunner import Translated, from_simrunner
-from brimline.spec.document import parse_document
-
-
-def _translated(
-    directory: Path, templates: list[Any], workloads: list[Any], *, stem: str | None = "out", **rest: Any
-) -> Translated:
-    path = directory / "config.json"
-    path.write_text(json.dumps({"templates": templates, "workloads": workloads, **rest}), encoding="utf-8")
-    return from_simrunner(path, stem=stem)
-
-
-def _template(template: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    return {"name": "person", "database": "test", "collection": "people", "template": template, **more}
-
-
-def _values(translated: Translated) -> Any:
-    return parse_document(translated.text, "test").values
-
-
-def _inserted(directory: Path, expression: Any, **more: Any) -> Any:
-    """What an expression becomes in an inserted document."""
-    translated = _translated(
-        directory, [_template({"a": expression}, **more)], [{"name": "one", "template": "person", "op": "insert"}]
-    )
-    return _values(translated)["operations"]["one"]["insert"]["document"]["a"]
-
-
-@pytest.mark.parametrize(
-    ("expression", "made"),
-    [
-        ("%bool", {"kind": "boolean"}),
-        ({"%integer": {"min": 0, "max": 50}}, {"kind": "int", "min": 0, "max": 49}),
-        ("%number", {"kind": "int", "min": -(2**31), "max": 2**31 - 1}),
-        ({"%natural": {"min": 400, "max": 5000}}, {"kind": "int", "min": 400, "max": 4999}),
-        ({"%long": {"min": 5, "max": 7}}, {"kind": "long", "min": 5, "max": 6}),
-        ({"%double": {"min": -1, "max": 1, "decimals": 2}}, {"kind": "double", "min": -1.0, "max": 1.0, "decimals": 2}),
-        ({"%float": {"min": 0, "max": 1}}, {"kind": "double", "min": 0.0, "max": 1.0}),
-        ({"%product": {"of": [2, 3], "type": "double"}}, {"multiply": [2, 3]}),
-        ({"%sum": {"of": [2, 3]}}, {"long": {"add": [2, 3]}}),
-        ({"%mod": {"of": 7, "by": 3}}, {"modulo": [7, 3]}),
-        ({"%toInt": {"of": "5"}}, {"int": "5"}),
-        ({"%toString": {"of": 5}}, {"text": 5}),
-        (
-            {"%stringTemplate": {"template": "&&-?!x"}},
-            {
-                "kind": "text",
-                "parts": [
-                    {"kind": "string", "length": 2, "alphabet": "digits"},
-                    "-",
-                    {"kind": "string", "length": 1, "alphabet": "lowercase"},
-                    {"kind": "string", "length": 1, "alphabet": "uppercase"},
-                    "x",
-                ],
-            },
-        ),
-        ({"%stringConcat": {"of": ["a", 5], "sep": "-"}}, {"concat": ["a", "-", 5]}),
-        ("%name.firstName", {"kind": "fake", "what": "first_name"}),
-        ("%address.fullAddress", {"kind": "fake", "what": "address"}),
-        ("%lorem.word", {"kind": "fake", "what": "word"}),
-        (
-            {"%date": {"min": {"$date": "2021-01-01"}, "max": {"$date": "2021-02-01T00:00:00Z"}}},
-            {"kind": "date", "from": "2021-01-01T00:00:00.000Z", "to": "2021-02-01T00:00:00.000Z"},
-        ),
-        ({"%plusDate": {"base": "%now", "plus": -3, "unit": "day"}}, {"date_add": {"date": "$now", "by": "-3d"}}),
-        ({"%floorDate": {"base": "%now", "unit": "hour"}}, {"date_trunc": {"date": "$now", "unit": "hour"}}),
-        (
-            {"%ceilDate": {"base": "%now"}},
-            {"date_add": {"date": {"date_trunc": {"date": "$now", "unit": "day"}}, "by": "1d"}},
-        ),
-        ({"%binary": {"size": 16}}, {"kind": "binary", "length": 16}),
-        ({"%binary": {"size": 4, "as": "hex"}}, {"kind": "string", "length": 8, "alphabet": "0123456789ABCDEF"}),
-        ("%uuidBinary", {"kind": "uuid"}),
-        (
-            {"%array": {"min": 1, "max": 3, "of": {"x": "%bool"}}},
-            {
-                "kind": "array",
-                "length": {"kind": "uniform", "min": 1, "max": 3},
-                "of": {"kind": "document", "fields": {"x": {"kind": "boolean"}}},
-            },
-        ),
-        ({"%oneOf": {"options": ["a", "b"], "weights": [3, 1]}}, {"kind": "choice", "of": {"a": 3, "b": 1}}),
-        ({"%oneOf": {"options": ["a", None, 18]}}, {"kind": "choice", "of": ["a", None, 18]}),
-        ({"%oneOf": {"options": [1, 2], "weights": [4, 2]}}, {"kind": "choice", "of": [1, 1, 2]}),
-        (
-            {"%oneOf": {"options": [{"a": 1}, "%now"], "weights": [1, 2]}},
-            {
-                "one_of": [
-                    {"value": {"a": 1}, "weight": 1},
-                    {"value": "$now", "weight": 2},
-                ]
-            },
-        ),
-        ({"%head": {"of": "abc"}}, {"substring": {"of": {"text": "abc"}, "start": 0, "length": 1}}),
-    ],
-)
-def test_each_expression_has_its_value(tmp_path: Path, expression: Any, made: Any) -> None:
-    assert _inserted(tmp_path, expression) == {"$value": made}
-
-
-@pytest.mark.parametrize(
-    ("expression", "made"),
-    [
-        ("text", "text"),
-        ("$dollar", "$$dollar"),
-        ({"$date": "2024-01-01"}, {"$date": "2024-01-01T00:00:00Z"}),
-        ("%now", "$now"),
-        ("%sequence", "$index"),
-        ("%threadNumber", "$worker"),
-        ("%workloadName", "one"),
-        ({"a": ["%now", 5]}, {"a": ["$now", 5]}),
-        ({"%keyValueMap": {"min": 2, "max": 2, "key": "%lorem.word", "value": 1}}, {"key0": 1, "key1": 1}),
-        ({"%arrayElement": {"from": ["a", "b"], "at": 1}}, "b"),
-        (
-            {"%coordLine": {"from": [0, 5], "to": [2, 1]}},
-            [
-                {"$value": {"kind": "double", "min": 0.0, "max": 2.0}},
-                {"$value": {"kind": "double", "min": 1.0, "max": 5.0}},
-            ],
-        ),
-    ],
-)
-def test_each_expression_that_stands_by_itself(tmp_path: Path, expression: Any, made: Any) -> None:
-    assert _inserted(tmp_path, expression) == made
-
-
-def test_a_normal_law_keeps_mean_and_deviation(tmp_path: Path) -> None:
-    [draw] = {json.dumps(each) for each in _inserted(tmp_path, {"%gaussian": {"mean": 10, "sd": 2}})["$value"]["add"]}
-    low, high = json.loads(draw)["min"], json.loads(draw)["max"]
-    assert 4 * (low + high) / 2 == pytest.approx(10)
-    assert (4 * (high - low) ** 2 / 12) ** 0.5 == pytest.approx(2)
+from brimline.init.simrunner import from_simrunner
+from brimline.spec import load_spec
+from tests.unit.init.simrunner_cases import ALONE, EXPRESSIONS, OPERATIONS, template_of, translation, values_of
 
 
 def test_variables_are_drawn_once_and_reach_bounds_as_constants(tmp_path: Path) -> None:
-    translated = _translated(
+    translated = translation(
         tmp_path,
         [
-            _template(
+            template_of(
                 {"a": "#num", "b": {"%number": {"min": "#num", "max": 200}}},
                 variables={"num": {"%number": {"min": 5, "max": 50}}},
             )
         ],
         [{"name": "one", "template": "person", "op": "insert"}],
     )
-    values = _values(translated)
+    values = values_of(translated)
     assert values["values"] == {"person_num": {"kind": "int", "min": 5, "max": 49}}
     assert values["operations"]["one"]["insert"]["document"]["a"] == "$person_num"
     assert values["collections"]["people"]["fields"] == {
@@ -177,8 +47,8 @@ def test_remembered_fields_are_rows_that_exist_and_compounds_belong_together(tmp
             "params": {"filter": {"first": "#v.first", "a.b": "#v.a_b"}},
         },
     ]
-    translated = _translated(tmp_path, [_template({"top": {"bottom": "%number"}}, remember=remember)], workloads)
-    values = _values(translated)
+    translated = translation(tmp_path, [template_of({"top": {"bottom": "%number"}}, remember=remember)], workloads)
+    values = values_of(translated)
     assert values["values"] == {
         "known_id": {"sample": "people", "field": "_id", "count": 100_000} | {"count": 10_000},
         "known_top_bottom": {"sample": "people", "field": "top.bottom", "count": 10_000},
@@ -200,13 +70,13 @@ def test_dictionaries_of_each_kind(tmp_path: Path) -> None:
         "numbers": {"type": "templateUnique", "size": 4, "template": {"%natural": {"min": 0, "max": 100}}},
         "others": {"type": "collection", "collection": "people", "attribute": "name", "limit": 7},
     }
-    template = _template(
+    template = template_of(
         {name: f"#{name}" for name in dictionaries}
         | {"many": {"%dictionaryConcat": {"from": "names", "length": 2, "sep": " "}}},
         dictionaries=dictionaries,
     )
-    translated = _translated(tmp_path, [template], [{"name": "one", "template": "person", "op": "insert"}])
-    values = _values(translated)["values"]
+    translated = translation(tmp_path, [template], [{"name": "one", "template": "person", "op": "insert"}])
+    values = values_of(translated)["values"]
     assert values == {
         "names": {"kind": "choice", "of": ["John", "Jill"]},
         "words": {"jsonl": "out-words.jsonl", "column": "value", "order": "random"},
@@ -216,66 +86,18 @@ def test_dictionaries_of_each_kind(tmp_path: Path) -> None:
     }
     assert translated.beside["out-words.jsonl"].splitlines()[:2] == ['{"value": "word0"}', '{"value": "word1"}']
     assert any("dictionaries.gone" in each for each in translated.not_taken)
-    document = _values(translated)["operations"]["one"]["insert"]["document"]
+    document = values_of(translated)["operations"]["one"]["insert"]["document"]
     choice = {"kind": "choice", "of": ["John", "Jill"]}
     assert document["many"] == {"$value": {"concat": [choice, " ", choice]}}
-    alone = _translated(tmp_path, [template], [{"name": "one", "template": "person", "op": "insert"}], stem=None)
+    alone = translation(tmp_path, [template], [{"name": "one", "template": "person", "op": "insert"}], stem=None)
     assert alone.beside == {}
-    assert len(_values(alone)["values"]["words"]["of"]) == 200
-
-
-OPERATIONS = [
-    ({"op": "insert", "batch": 100, "threads": 4}, {"insert": {"document": {"a": 1}, "count": 100, "ordered": False}}),
-    (
-        {
-            "op": "find",
-            "params": {"filter": {"a": 1}, "sort": {"b": -1}, "project": {"c": "$d"}, "limit": 5, "skip": True},
-            "readConcern": "MAJORITY",
-        },
-        {
-            "find": {
-                "filter": {"a": 1},
-                "projection": {"c": "$$d"},
-                "sort": {"b": -1},
-                "limit": 5,
-                "skip": {"$value": {"multiply": [{"kind": "int", "min": 0, "max": 9}, 5]}},
-                "read_concern": "majority",
-            }
-        },
-    ),
-    (
-        {
-            "op": "updateOne",
-            "params": {"filter": {"a": 1}, "update": {"$set": {"b": "%now"}}, "upsert": True},
-            "writeConcern": "W2",
-        },
-        {"update": {"filter": {"a": 1}, "update": {"$set": {"b": "$now"}}, "upsert": True, "write_concern": 2}},
-    ),
-    (
-        {"op": "updateMany", "params": {"filter": {"a": 1}, "update": [{"$set": {"b": "$c"}}]}},
-        {"update": {"filter": {"a": 1}, "update": [{"$set": {"b": "$$c"}}], "many": True}},
-    ),
-    (
-        {"op": "replaceOne", "params": {"filter": {"a": 1}, "update": {"_id": 5, "b": 2}}},
-        {"replace": {"filter": {"a": 1}, "replacement": {"b": 2}}},
-    ),
-    (
-        {"op": "replaceWithNew", "params": {"filter": {"a": 1}}},
-        {"replace": {"filter": {"a": 1}, "replacement": {"a": 1}}},
-    ),
-    ({"op": "deleteOne", "params": {"filter": {"a": 1}}}, {"delete": {"filter": {"a": 1}}}),
-    ({"op": "deleteMany", "params": {"filter": {"a": 1}}}, {"delete": {"filter": {"a": 1}, "many": True}}),
-    (
-        {"op": "aggregate", "params": {"pipeline": [{"$match": {"a": 1}}, {"$group": {"_id": "$b"}}]}},
-        {"aggregate": {"pipeline": [{"$match": {"a": 1}}, {"$group": {"_id": "$$b"}}]}},
-    ),
-]
+    assert len(values_of(alone)["values"]["words"]["of"]) == 200
 
 
 @pytest.mark.parametrize(("workload", "step"), OPERATIONS)
 def test_each_operation_has_its_step(tmp_path: Path, workload: dict[str, Any], step: dict[str, Any]) -> None:
-    translated = _translated(tmp_path, [_template({"a": 1})], [{"name": "one", "template": "person", **workload}])
-    found = _values(translated)["operations"]["one"]
+    translated = translation(tmp_path, [template_of({"a": 1})], [{"name": "one", "template": "person", **workload}])
+    found = values_of(translated)["operations"]["one"]
     [kind] = step
     assert found[kind] == {"collection": "people", **step[kind]}
     assert found["connections"] == workload.get("threads", 1)
@@ -291,7 +113,7 @@ def test_a_pace_is_a_rate_of_all_threads(tmp_path: Path) -> None:
         "threads": 4,
         "pace": 100,
     }
-    found = _values(_translated(tmp_path, [_template({"a": 1})], [workload]))["operations"]["one"]
+    found = values_of(translation(tmp_path, [template_of({"a": 1})], [workload]))["operations"]["one"]
     assert (found["load"], found["connections"]) == ({"kind": "constant", "rate": "40/s"}, 4)
 
 
@@ -304,7 +126,7 @@ def test_batches_of_updates_are_sent_one_by_one_at_the_same_rate(tmp_path: Path)
         "pace": 1000,
         "params": {"filter": {}, "update": {"$set": {"a": 1}}},
     }
-    found = _values(_translated(tmp_path, [_template({"a": 1})], [workload]))["operations"]["one"]
+    found = values_of(translation(tmp_path, [template_of({"a": 1})], [workload]))["operations"]["one"]
     assert found["load"]["rate"] == "50/s"
     assert "many" not in found["update"]
 
@@ -314,14 +136,14 @@ def test_time_series_and_buckets(tmp_path: Path) -> None:
         "meta": {"metaField": "sensor", "dictionary": "sensors", "generate": {"random": 100}},
         "time": {"timeField": "ts", "start": {"$date": "2023-01-01"}, "step": 300_000},
     }
-    template = _template(
+    template = template_of(
         {"v": 1},
         dictionaries={"sensors": [1, 2, 3]},
         createOptions={"timeseries": {"timeField": "ts", "metaField": "sensor"}},
     )
     series = {"name": "one", "template": "person", "op": "timeseries", "batch": 10, "pace": 1000, "params": params}
     buckets = {**series, "name": "two", "op": "bucketTimeseries"}
-    values = _values(_translated(tmp_path, [template], [series, buckets]))
+    values = values_of(translation(tmp_path, [template], [series, buckets]))
     time = {"date_add": {"date": {"$date": "2023-01-01T00:00:00Z"}, "by": {"multiply": ["$index", 300_000]}}}
     one, two = values["operations"]["one"], values["operations"]["two"]
     assert one["insert"]["document"] == {
@@ -336,10 +158,10 @@ def test_time_series_and_buckets(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_taken_over_is_listed_by_its_path(tmp_path: Path) -> None:
-    translated = _translated(
+    translated = translation(
         tmp_path,
         [
-            _template(
+            template_of(
                 {"a": "%pokemon.name", "b": {"%custom": {"class": "org.x"}}}, sharding={"key": {"a": 1}, "presplit": []}
             )
         ],
@@ -372,12 +194,12 @@ def test_what_can_not_be_taken_over_is_listed_by_its_path(tmp_path: Path) -> Non
     for each in translated.not_taken:
         assert f"# - {each}" in translated.text.replace("#\n", "")
     assert "SECRET" not in translated.text
-    assert _values(translated)["collections"]["people"]["records"] == 5
+    assert values_of(translated)["collections"]["people"]["records"] == 5
 
 
 def test_instances_are_collections_and_operations_of_their_own(tmp_path: Path) -> None:
-    template = _template({"a": 1}, instances=2, instancesStartAt=5)
-    values = _values(_translated(tmp_path, [template], [{"name": "put", "template": "person", "op": "insert"}]))
+    template = template_of({"a": 1}, instances=2, instancesStartAt=5)
+    values = values_of(translation(tmp_path, [template], [{"name": "put", "template": "person", "op": "insert"}]))
     assert list(values["collections"]) == ["people_5", "people_6"]
     assert list(values["operations"]) == ["put_5", "put_6"]
 
@@ -399,3 +221,25 @@ def test_a_file_of_another_form_is_one_error(tmp_path: Path, content: str, said:
     with pytest.raises(UsageError) as raised:
         from_simrunner(path, stem=None)
     assert said in raised.value.message
+
+
+def test_the_reader_takes_all_of_it(tmp_path: Path) -> None:
+    """Every expression and operation in one workload, with a dictionary that needs a file."""
+    (tmp_path / "words.txt").write_text("\n".join(f"word{number}" for number in range(300)), encoding="utf-8")
+    fields = {f"f{number}": expression for number, (expression, _) in enumerate((*EXPRESSIONS, *ALONE))}
+    further = {"g": {"%gaussian": {"mean": 1, "sd": 2, "type": "int"}}, "w": "#words", "abs": {"%abs": {"of": "#low"}}}
+    template = template_of(
+        fields | further | {"place": "%longlat", "when": {"%date": {"truncate": "hour"}}, "id": "%uuidString"},
+        dictionaries={"words": {"file": "words.txt"}},
+        variables={"low": {"%number": {"min": -5, "max": 5}}},
+        remember=["f0"],
+        indexes=[{"f0": 1}],
+        sharding={"key": {"f0": 1}},
+    )
+    workloads = [{"name": f"o{number}", "template": "person", **each} for number, (each, _) in enumerate(OPERATIONS)]
+    translated = translation(tmp_path, [template], workloads)
+    (tmp_path / "out.yaml").write_text(translated.text, encoding="utf-8")
+    for name, text in translated.beside.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    spec = load_spec(tmp_path / "out.yaml").spec
+    assert len(spec.operations.by_name) == len(OPERATIONS)
