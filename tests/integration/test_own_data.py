@@ -125,6 +125,13 @@ def test_a_step_that_the_server_refuses_ends_it_before_anything_is_sent(
     assert here.record_directories(kind="own") == here.record_directories(kind="load-own")
 
 
+def test_a_slip_is_found_before_anything_is_loaded(here: CommandLine, uri: str, database: Data) -> None:
+    _write("one: {share: 1, aggregate: {collection: orders, pipeline: [{$project: {x: {$nothing: 1}}}]}}")
+    outcome = _run(here, uri, "--data", "load")
+    outcome.check_error(2, "operations.one: the step aggregate orders: the server refuses it", "$nothing")
+    assert database.list_collection_names() == ["legacy"]
+
+
 def test_a_live_collection_has_to_be_there(here: CommandLine, uri: str, database: Data) -> None:
     _write("one: {share: 1, find: {collection: legacy}}")
     database.drop_collection("legacy")

@@ -222,6 +222,21 @@ def test_what_can_t_be_put_back_is_loaded_again(options: dict[str, Any], workloa
     assert "it is capped" in said or "it is a time series" in said
 
 
+def test_documents_that_the_server_takes_away_by_itself_are_there_again(workload: Workload, database: Data) -> None:
+    """An index that lets them expire: what is gone is nobody else's doing."""
+    plan = workload.plan(READ, indexes=[{"keys": {"at": 1}, "expireAfterSeconds": 3600}])
+    workload.load()
+    before = _content(database)
+    database["a"].delete_many({"_id": {"$in": [each["_id"] for each in before[:5]]}})
+    workload.ensure()
+    assert _content(database) == before
+    for _ in range(2):
+        with putting_back(plan, workload.context):
+            assert _content(database) == before
+            database["a"].delete_one({})
+    assert any("put back from its copy" in text for text in workload.told.texts)
+
+
 def test_a_load_takes_the_copy_away(workload: Workload, database: Data) -> None:
     with putting_back(_loaded(workload), workload.context):
         pass

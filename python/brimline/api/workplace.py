@@ -29,7 +29,7 @@ from brimline.execution.carried import Carried
 from brimline.execution.effects import require_writes_allowed
 from brimline.execution.live import foreign_collections, require_live_collections
 from brimline.execution.samples import read_samples
-from brimline.execution.step_trials import try_steps
+from brimline.execution.step_trials import explain_before_load, try_steps
 from brimline.plan import NullTarget, Plan, TargetPlan, driver_target, resolve, wire_target
 from brimline.record import RunRecord, capture_environment, create_run_directory
 from brimline.record.layout import require_room_for_records
@@ -125,6 +125,8 @@ class Workplace:
         if own:
             self._require_writes_allowed(plan)
             require_live_collections(plan, self.context)
+            if self.policy is DataPolicy.LOAD:
+                explain_before_load(plan, self.context)
         self._ensure_data(make_directory)
         if own:
             read_samples(plan, self.context)

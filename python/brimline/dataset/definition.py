@@ -34,6 +34,12 @@ class Definition:
     shape: Shape = field(default_factory=Shape)
     shard_key: ShardKey | None = None
 
+    @property
+    def expires(self) -> bool:
+        """Whether the server takes documents away by itself."""
+        indexes = self.shape.indexes
+        return "expireAfterSeconds" in self.shape.options or any("expireAfterSeconds" in each for each in indexes)
+
     @classmethod
     def of(
         cls,

@@ -4,7 +4,7 @@ What a run inserted under keys or ids of its own can be taken away again. Whatev
 another one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -120,17 +120,28 @@ def live_collections(plan: Plan) -> dict[tuple[str, str], str]:
 
 def needs_saved(step: Step, work: OperationsWork) -> bool:
     """Whether its command holds what an earlier step saved, which isn't known before the run."""
-    return _holds_saved(step.body.model_dump(), [each.value.model_dump() for each in work.values])
+    return _holds(step, work, lambda part: part.get("kind") == "saved")
 
 
-def _holds_saved(part: Any, values: Sequence[Any]) -> bool:
-    if isinstance(part, dict):
-        if part.get("kind") == "saved":
-            return True
-        if part.get("kind") == "value" and _holds_saved(values[part["index"]], values[: part["index"]]):
-            return True
-        return any(_holds_saved(each, values) for each in part.values())
-    return isinstance(part, list | tuple) and any(_holds_saved(each, values) for each in part)
+def needs_rows(step: Step, work: OperationsWork, tables: Collection[int]) -> bool:
+    """Whether its command holds something of a row of `tables`, by their place."""
+    return _holds(step, work, lambda part: part.get("kind") in ("cell", "row") and part["table"] in tables)
+
+
+def _holds(step: Step, work: OperationsWork, is_wanted: Callable[[dict[str, Any]], bool]) -> bool:
+    """Whether some expression is, also behind a name."""
+
+    def holds(part: Any, values: Sequence[Any]) -> bool:
+        if isinstance(part, dict):
+            named = part["index"] if part.get("kind") == "value" else None
+            return (
+                is_wanted(part)
+                or (named is not None and holds(values[named], values[:named]))
+                or any(holds(each, values) for each in part.values())
+            )
+        return isinstance(part, list | tuple) and any(holds(each, values) for each in part)
+
+    return holds(step.body.model_dump(), [each.value.model_dump() for each in work.values])
 
 
 def _of_step(step: Step, work: OperationsWork) -> Iterator[tuple[str, str | None, Effect]]:

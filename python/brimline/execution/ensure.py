@@ -112,11 +112,16 @@ def _restored(look: _Look, context: RunContext) -> _Look:
     """The same without what runs inserted and changed."""
     if look.found.state is not State.CHANGED:
         return look
+    found = look.found
     with database_of(look.wanted.load, context.deployment) as database:
-        if look.found.manifest is not None and look.found.changed_by_operations:
-            put_right(database, look.wanted, look.found.manifest, context)
-        else:
-            restored(database, look.wanted.load, look.found, stop=context.stop)
+        if not found.changed_by_operations:
+            found = restored(database, look.wanted.load, found, stop=context.stop)
+        manifest = found.manifest
+        if look.wanted.expires and manifest is not None and found.document_count < (manifest.count or 0):
+            manifest = replace(manifest, state="changed")  # by the server itself, as the workload wants it
+            dataset.write_manifest(database, manifest)
+        if manifest is not None and manifest.state == "changed":
+            put_right(database, look.wanted, manifest, context)
     return _look(look.wanted, context)
 
 

@@ -41,12 +41,11 @@ def own_data_kept(plan: Plan, work: OperationsWork, context: RunContext) -> Iter
     """
     try:
         for place in range(len(work.collections)):
-            _begin(collection_plan(plan, place), effects_on(plan, *_place(work, place)), context)
+            _begin(collection_plan(plan, place), _effects(plan, work, place, context), context)
         yield
     finally:
         for place in range(len(work.collections)):
-            effects = effects_on(plan, *_place(work, place))
-            if effects:
+            if effects := _effects(plan, work, place, context):
                 _at_the_end(collection_plan(plan, place), context, effects)
         _tidy_live_collections(plan, context)
         context.carried.identities.clear()
@@ -80,7 +79,8 @@ def _begin(plan: Plan, effects: frozenset[Effect], context: RunContext) -> None:
             manifest = dataset.read_manifest(database, name)
         if manifest is None or manifest.state != "complete" or not effects - {Effect.KEYS}:
             return  # what came by key is taken away by key, also by the next run
-        if Effect.CHANGE in effects and wanted is not None and not dataset.has_copy(database, manifest):
+        is_whole = wanted is not None and dataset.inspect(database, wanted.manifest).ready
+        if Effect.CHANGE in effects and is_whole and not dataset.has_copy(database, manifest):
             manifest = _with_copy(database, manifest, context)
         dataset.write_manifest(database, replace(manifest, state="changed"))
 
@@ -201,6 +201,9 @@ def _tell(context: RunContext, namespace: str, what: str, kind: str, began_s: fl
     context.carried.events.append({"kind": kind, "namespace": namespace, "took_s": round(took_s, 3)})
 
 
-def _place(work: OperationsWork, place: int) -> tuple[str, str]:
+def _effects(plan: Plan, work: OperationsWork, place: int, context: RunContext) -> frozenset[Effect]:
+    """What becomes of one collection during a run."""
     collection = work.collections[place]
-    return collection.database, collection.collection
+    effects = effects_on(plan, collection.database, collection.collection)
+    wanted = context.wanted_in(collection.database, collection.collection)
+    return effects | {Effect.CHANGE} if wanted is not None and wanted.expires else effects

@@ -12,14 +12,16 @@ from typing import Any, Final
 import bson
 from pymongo.errors import OperationFailure, PyMongoError
 
-from brimline.dataset.access import DataDatabase, target_errors
+from brimline.dataset.access import DataDatabase, collection_exists, target_errors
 from brimline.dataset.shape import Shape, read_shape
 from brimline.dataset.trial import first_refusal
 from brimline.errors import UsageError
 from brimline.execution.database import database_named
+from brimline.execution.effects import needs_rows
 from brimline.execution.execute import RunContext
 from brimline.execution.step_commands import EXPLAINABLE, StepCommand, explain, step_commands
-from brimline.plan import Plan
+from brimline.plan import Plan, with_tables
+from brimline.plan.operations import OperationsWork
 from brimline.servers.answers import refusal_words
 from brimline.servers.deployment import WITH_SESSIONS
 
@@ -37,6 +39,29 @@ class _NotTried(Exception):
     """A step of which nothing is known beforehand."""
 
 
+def explain_before_load(plan: Plan, context: RunContext) -> None:
+    """Has the steps explained whose collections aren't there yet: a slip is found before they are loaded.
+
+    Raises as `try_steps`.
+    """
+    work = plan.work
+    if context.deployment is None or not isinstance(work, OperationsWork):
+        return
+    unread = {place: table for place, table in enumerate(work.tables) if table.sample and not table.row_count}
+    # Rows come with the data.
+    stand_ins = {table.name: (bson.encode(dict.fromkeys(table.columns)), 1) for table in unread.values()}
+    with ExitStack() as stack:
+        databases = _Databases(stack, context)
+        for each in step_commands(with_tables(plan, stand_ins)):
+            name, database = each.step.collection, databases[each.step.database]
+            if each.name not in EXPLAINABLE or name is None or each.has_saved or needs_rows(each.step, work, unread):
+                continue
+            with target_errors("looking for the collection"):
+                is_there = collection_exists(database, name)
+            if not is_there:
+                _raise_if_refused(each, _refusal(database, each, context, only_explained=True))
+
+
 def try_steps(plan: Plan, context: RunContext) -> None:
     """Tries each step of `plan` once. What can't be tried is said.
 
@@ -49,31 +74,49 @@ def try_steps(plan: Plan, context: RunContext) -> None:
     context.progress.step("trying each step once")
     untried: list[str] = []
     with ExitStack() as stack:
-        databases: dict[str, DataDatabase] = {}
+        databases = _Databases(stack, context)
         for each in step_commands(context.carried.with_rows(plan)):
             context.stop.raise_if_requested()
             if each.step.transaction == "commit":
                 continue
-            name = each.step.database
-            if name not in databases:
-                databases[name] = stack.enter_context(database_named(name, context.deployment))
-            refusal = _refusal(databases[name], each, context)
-            if refusal is None:
-                continue
-            if not refusal or each.has_saved:
+            refusal = _refusal(databases[each.step.database], each, context)
+            if refusal == "" or (refusal and each.has_saved):
                 untried.append(f"{each.operation}/{each.step.name}")
                 continue
-            raise UsageError(f"{each.path}: the server refuses it: {refusal}", hint="correct it; nothing was sent")
+            _raise_if_refused(each, refusal)
     if untried:
         context.progress.note(f"not tried beforehand, as only the run itself can show it: {', '.join(untried)}")
 
 
-def _refusal(database: DataDatabase, asked: StepCommand, context: RunContext) -> str | None:
+class _Databases(dict[str, DataDatabase]):
+    """Databases by name, opened when they are needed."""
+
+    def __init__(self, stack: ExitStack, context: RunContext) -> None:
+        super().__init__()
+        self._stack = stack
+        self._context = context
+
+    def __missing__(self, name: str) -> DataDatabase:
+        self[name] = self._stack.enter_context(database_named(name, self._context.deployment))
+        return self[name]
+
+
+def _raise_if_refused(asked: StepCommand, refusal: str | None) -> None:
+    if refusal:
+        raise UsageError(f"{asked.path}: the server refuses it: {refusal}", hint="correct it; nothing was sent")
+
+
+def _refusal(
+    database: DataDatabase, asked: StepCommand, context: RunContext, *, only_explained: bool = False
+) -> str | None:
     """Why the server refuses the step; None: it takes it; "": nothing is known."""
     try:
         with target_errors(f"trying the step {asked.step.name} of {asked.operation}"):
             try:
-                _try(database, asked, context)
+                if only_explained:
+                    _explain(database, asked)
+                else:
+                    _try(database, asked, context)
             except OperationFailure as error:
                 if error.code == _DUPLICATE_KEY:
                     return None  # of another operation it may be another key
@@ -99,12 +142,16 @@ def _try(database: DataDatabase, asked: StepCommand, context: RunContext) -> Non
         else:
             return
     if asked.name in EXPLAINABLE:
-        for statement in asked.statements:
-            explain(database, statement, verbosity="queryPlanner", limit_ms=_LIMIT_MS)
+        _explain(database, asked)
     elif asked.name == "insert" and not deployment.shards:
         _try_beside(database, asked)
     else:
         raise _NotTried
+
+
+def _explain(database: DataDatabase, asked: StepCommand) -> None:
+    for statement in asked.statements:
+        explain(database, statement, verbosity="queryPlanner", limit_ms=_LIMIT_MS)
 
 
 def _try_in_transaction(database: DataDatabase, asked: StepCommand) -> None:

@@ -31,3 +31,8 @@ class WantedData:
     def is_other_than(self, other: "WantedData") -> bool:
         """Whether one collection can't be both."""
         return (self.load.data, self.load.seed, self.definition) != (other.load.data, other.load.seed, other.definition)
+
+    @property
+    def expires(self) -> bool:
+        """Whether the server takes documents away by itself, so that no run leaves the data as it found them."""
+        return self.definition is not None and self.definition.expires

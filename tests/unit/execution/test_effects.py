@@ -10,6 +10,7 @@ from brimline.execution.effects import (
     Effect,
     effects_on,
     live_collections,
+    needs_rows,
     needs_saved,
     require_writes_allowed,
     writes,
@@ -131,13 +132,14 @@ def test_collections_that_are_not_loaded_are_known_by_who_needs_them() -> None:
 def test_a_step_that_needs_what_was_saved_is_known_also_behind_a_name() -> None:
     plan = resolve(load_spec(SHOP).spec, target=NullTarget())
     assert plan.work.kind == "operations"
-    found = {
-        f"{operation.name}/{step.name}"
-        for operation in plan.work.operations
-        for step in operation.steps
-        if needs_saved(step, plan.work)
+    work = plan.work
+    steps = {f"{operation.name}/{step.name}": step for operation in work.operations for step in operation.steps}
+    known = [table.name for table in work.tables].index("known")
+    assert {name for name, step in steps.items() if needs_rows(step, work, [known])} == {
+        "serve_queue/bill",
+        "look/count orders",
     }
-    assert found == {
+    assert {name for name, step in steps.items() if needs_saved(step, work)} == {
         "place_order/insert orders",
         "serve_queue/bill",
         "serve_queue/delete legacy",
