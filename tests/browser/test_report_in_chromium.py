@@ -19,6 +19,7 @@ if EXECUTABLE is None:
 
 PLOTS = {
     "run": 9,
+    "own": 6,
     "load": 8,
     "sweep": 1,
     "capacity": 11,
