@@ -115,7 +115,8 @@ def _options(options: Mapping[str, Any], *, text_paths: Set[str], with_values: b
     if "validator" in kept:
         kept["validator"], left = fitting(kept["validator"], text_paths=text_paths, with_values=with_values)
         if left:
-            notes.append(f"left out of the validator, as it names values or types of keys: {', '.join(left)}")
+            said = ", ".join(left)
+            notes.append(f"left out of the validator, as it names values or made-up documents need not meet it: {said}")
         if not kept["validator"]:
             del kept["validator"]
     if "timeseries" in kept and "granularity" in kept["timeseries"]:

@@ -7,10 +7,14 @@ from bson import Decimal128, Int64, json_util
 
 _HARMLESS_OPERATORS = frozenset({"$exists", "$type", "$and", "$or", "$nor", "$not"})
 _VALUE_WORDS = frozenset({
-    "enum", "pattern", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-    "description", "title", "default", "patternProperties", "not",
+    "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "description", "title", "default",
 })  # fmt: skip
 """Words of `$jsonSchema` that hold values, or text of whoever wrote it."""
+_UNFIT_WORDS = frozenset({
+    "pattern", "patternProperties", "not", "multipleOf", "dependencies", "minLength", "maxLength", "minItems",
+    "maxItems", "uniqueItems", "minProperties", "maxProperties",
+})  # fmt: skip
+"""Words that documents of generators, with their rounded lengths, need not meet."""
 _OF_SCHEMAS = frozenset({"properties", "items", "additionalProperties", "additionalItems"})
 _LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf"})
 
@@ -80,7 +84,7 @@ def _schema(
     kept: dict[str, Any] = {}
     for word, value in schema.items():
         before = len(left)
-        if word in _VALUE_WORDS and not with_values:
+        if word in _UNFIT_WORDS or (word in _VALUE_WORDS and not with_values):
             left.append(word)
         elif word in ("bsonType", "type") and (
             path in text_paths or "decimal" in (value if isinstance(value, list) else [value])

@@ -82,7 +82,7 @@ def generator(shape: ValueShape, context: FieldContext, path: str = "", depth: i
 def _of_kind(kind: str, shape: ValueShape, context: FieldContext, path: str, depth: int) -> Any:
     match kind:
         case "int" | "long" | "double" | "decimal":
-            return _choice(shape, context) or _number(kind, shape)
+            return _choice(shape, context) or _number(kind, shape, exact=context.with_values)
         case "text":
             return _choice(shape, context) or _text(shape, path)
         case "boolean":
@@ -114,8 +114,10 @@ def _dates(shape: ValueShape) -> tuple[str, str]:
     return date_range(shape.date_ms_min or 0, shape.date_ms_max or 0, days_only=not shape.has_times)
 
 
-def _number(kind: str, shape: ValueShape) -> Any:
-    low, high = rounded_range(shape.number_min or 0.0, shape.number_max or 0.0)
+def _number(kind: str, shape: ValueShape, *, exact: bool) -> Any:
+    low, high = shape.number_min or 0.0, shape.number_max or 0.0
+    if not exact:
+        low, high = rounded_range(low, high)
     if kind in ("int", "long"):
         least, most = _INT if kind == "int" else _LONG
         return {"kind": kind, "min": max(int(low), least), "max": min(int(high), most)}

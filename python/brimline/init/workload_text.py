@@ -16,6 +16,7 @@ from brimline.init.yaml_text import Noted, noted, yaml_text
 from brimline.spec.document import TEXT_BYTES_MAX
 
 _RATE_DIGITS = 2
+_RATE_DEFAULT = 500.0
 _BESIDE = "_brimline"
 _DATABASE_LENGTH_MAX = 40
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -84,11 +85,16 @@ def _keys(source: Source, operations: Operations, kept: Mapping[str, Any], value
     if definitions := values.definitions():
         keys["values"] = definitions
     keys["operations"] = kept
-    if operations.rate_ops_per_s is not None:
-        rate = float(f"{operations.rate_ops_per_s:.{_RATE_DIGITS}g}")
-        keys["load"] = noted({"kind": "constant", "rate": f"{rate:g}/s"}, beside="guess: the rate that was seen")
+    keys["load"] = _load(operations.rate_ops_per_s)
     keys["slo"] = noted({"response_p99": "50ms"}, beside="guess: write what you promise")
     return keys
+
+
+def _load(seen_ops_per_s: float | None) -> Any:
+    """A rate, so that there is a response time to promise."""
+    rate = _RATE_DEFAULT if seen_ops_per_s is None else float(f"{seen_ops_per_s:.{_RATE_DIGITS}g}")
+    why = "nothing shows the rate of all operations" if seen_ops_per_s is None else "the rate that was seen"
+    return noted({"kind": "constant", "rate": f"{rate:g}/s"}, beside=f"guess: {why}")
 
 
 def _database(source: Source) -> Any:

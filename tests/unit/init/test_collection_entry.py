@@ -53,7 +53,7 @@ def test_a_validator_keeps_what_is_no_value() -> None:
             "required": ["city"],
             "properties": {
                 "_id": {"bsonType": "objectId"},
-                "city": {"enum": ["SECRET"], "bsonType": "string"},
+                "city": {"enum": ["SECRET"], "bsonType": "string", "maxLength": 9},
                 "tags": {"items": {"pattern": "SECRET"}},
                 "price": {"bsonType": "decimal"},
             },
@@ -65,7 +65,16 @@ def test_a_validator_keeps_what_is_no_value() -> None:
     assert kept == {
         "$jsonSchema": {"required": ["city"], "properties": {"city": {"bsonType": "string"}, "tags": {"items": {}}}}
     }
-    assert left == ["bsonType of _id", "enum", "pattern", "bsonType of price", "minimum", "oneOf", "status"]
+    assert left == [
+        "bsonType of _id",
+        "enum",
+        "maxLength",
+        "pattern",
+        "bsonType of price",
+        "minimum",
+        "oneOf",
+        "status",
+    ]
     kept, _ = fitting(validator, text_paths={"_id"}, with_values=True)
     assert kept["$jsonSchema"]["properties"]["city"] == {"enum": ["SECRET"], "bsonType": "string"}
     assert "_id" not in kept["$jsonSchema"]["properties"]

@@ -93,6 +93,7 @@ def test_a_small_choice_of_texts_is_made_up_with_its_lengths_and_weights() -> No
 def test_numbers_of_a_small_choice_are_told_only_when_asked_for() -> None:
     values = [404] * 10 + [200] * 30
     assert _made(values) == {"kind": "int", "min": 200, "max": 500}
+    assert _made([17, 4321], with_values=True) == {"kind": "int", "min": 17, "max": 4321}
     assert _made(values, with_values=True) == {"kind": "choice", "of": [200] * 15 + [404] * 5}
 
 
