@@ -7,6 +7,7 @@ from typing import Any
 import pymongo
 import pytest
 
+from brimline import _native
 from brimline.dataset import Definition, read_manifest
 from brimline.errors import BrimlineError, UsageError
 from brimline.execution import DataPolicy, LoadReport, RunContext, StopToken, WantedData, ensure_data, load_data
@@ -160,6 +161,19 @@ def test_nothing_is_changed_before_all_collections_passed_their_checks(
     with pytest.raises(error, match=words):
         (load if policy == "load" else ensure)(_wanted(mongod, "a"), _wanted(mongod, "b", definition))
     assert {name: list(database[name].find()) for name in sorted(database.list_collection_names())} == before
+
+
+def test_what_a_run_left_is_not_taken_away_where_other_data_is_missing(
+    mongod: Deployment, database: Data, load: Callable[..., list[LoadReport]], ensure: Callable[..., list[LoadReport]]
+) -> None:
+    load(_wanted(mongod, "a"))
+    (key,) = _native.generate_keys(_wanted(mongod, "a").load.canonical_json(), 30, 1)
+    database["a"].insert_one({"_id": key})
+    with pytest.raises(UsageError, match=r"several\.b is empty"):
+        ensure(_wanted(mongod, "a"), _wanted(mongod, "b"), policy=DataPolicy.CHECK)
+    assert database["a"].count_documents({}) == 31
+    assert ensure(_wanted(mongod, "a"), policy=DataPolicy.CHECK) == []
+    assert database["a"].count_documents({}) == 30
 
 
 EVERY_INDEX: Sequence[dict[str, Any]] = (

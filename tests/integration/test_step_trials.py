@@ -164,9 +164,16 @@ def test_what_the_server_refuses_is_found_with_its_place(
     assert _state(database) == before
 
 
-def test_a_replica_set_also_shows_what_an_update_comes_to(member: Deployment, mongod: Deployment, told: Told) -> None:
-    step = {"update": {"collection": "a", "filter": {"n": 1}, "update": {"$unset": {"n": 1}}}}
-    for server, expected in ((mongod, None), (member, "Document failed validation")):
+def test_a_replica_set_also_shows_what_an_update_of_one_document_comes_to(
+    member: Deployment, mongod: Deployment, told: Told
+) -> None:
+    one = {"update": {"collection": "a", "filter": {"n": 1}, "update": {"$unset": {"n": 1}}}}
+    many = {"update": {**one["update"], "many": True}}  # which a trial is not to execute
+    for server, step, expected in (
+        (mongod, one, None),
+        (member, one, "Document failed validation"),
+        (member, many, None),
+    ):
         context = RunContext(deployment=server, spec_text="", environment={}, progress=told, stop=StopToken())
         with pymongo.MongoClient[dict[str, Any]](f"mongodb://{server.address}", directConnection=True) as client:
             client.drop_database(DATABASE)
