@@ -4,18 +4,20 @@
     .venv/bin/python -m benchmarks.instructions --accept  writes the figures into instructions.json
 
 Counted is the engine without Python against the scripted server, 32 connections, YCSB's records of 1 KB: the difference
-between a long and a short run, divided by the difference in operations.
+between a long and a short run, divided by the difference in operations. Values of own operations are counted
+alone, each made and appended by itself.
 """
 
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.scripted import ROOT, build, execute, scripted_server
+from benchmarks.scripted import ROOT, VALUES, build, execute, scripted_server
 from brimline.plan import WireTarget, load_plan, resolve
 from brimline.spec import load_spec
 
@@ -23,8 +25,16 @@ ACCEPTED = ROOT / "benchmarks/instructions.json"
 KINDS = {"find": "read", "update": "update", "insert": "insert"}
 # The same find with every operation in a log.
 LOGGED = "find, logged"
+# Values of own operations: the name in the table, and in the example that makes them.
+VALUE_KINDS = {f"value: {kind}": kind for kind in ("int", "string", "key_of", "cell", "name")}
 # What an operation of each kind may cost at most, whatever was accepted.
-LIMITS = {"find": 3_000, "update": 3_000, "insert": 4_500, LOGGED: 3_200}
+LIMITS = {
+    "find": 3_000,
+    "update": 3_000,
+    "insert": 4_500,
+    LOGGED: 3_200,
+    **dict(zip(VALUE_KINDS, (300, 600, 1_100, 650, 550), strict=True)),
+}
 # More than this over the accepted figure is a defect; counts repeat within a percent.
 RISE_MAX = 0.10
 CONNECTIONS = 32
@@ -38,6 +48,7 @@ def main() -> None:
     build()
     counts = {kind: round(instructions(operation)) for kind, operation in KINDS.items()}
     counts[LOGGED] = round(instructions(KINDS["find"], logged=True))
+    counts |= {name: round(value_instructions(kind)) for name, kind in VALUE_KINDS.items()}
     if "--accept" in sys.argv[1:]:
         ACCEPTED.write_text(json.dumps(counts, indent=2) + "\n")
     accepted = json.loads(ACCEPTED.read_text())
@@ -65,6 +76,31 @@ def instructions(operation: str, *, logged: bool = False) -> float:
     return (longer - shorter) / (OPERATION_COUNTS[1] - OPERATION_COUNTS[0])
 
 
+def value_instructions(kind: str) -> float:
+    """User instructions of one value of this kind, the loop around it included."""
+    shorter, longer = (counted_values(kind, count) for count in OPERATION_COUNTS)
+    return (longer - shorter) / (OPERATION_COUNTS[1] - OPERATION_COUNTS[0])
+
+
+def counted_values(kind: str, count: int) -> int:
+    """User instructions of a program that makes `count` values."""
+    with tempfile.TemporaryDirectory(prefix="brimline-bench-") as scratch:
+        command = [*_callgrind(scratch), str(VALUES), kind, str(count)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return _collected(done.stderr)
+
+
+def _callgrind(scratch: str) -> list[str]:
+    return ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/out"]
+
+
+def _collected(talk: str) -> int:
+    collected = re.search(r"Collected : (\d+)", talk)
+    if collected is None:
+        sys.exit(f"error: callgrind counted nothing\n{talk}")
+    return int(collected[1])
+
+
 def counted(operation: str, count: int, *, logged: bool) -> int:
     """User instructions of a whole run of `count` operations."""
     spec = load_spec(
@@ -81,14 +117,10 @@ def counted(operation: str, count: int, *, logged: bool) -> int:
     with scripted_server() as address, tempfile.TemporaryDirectory(prefix="brimline-bench-") as scratch:
         target = WireTarget(address=address, write_concern=None, sessions=True)
         execute(load_plan(spec.model_copy(update={"operation_log": False}), target=target).canonical_json())
-        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/out"]
         log = Path(scratch, "operations.log")
         log.touch()
-        _, talk = execute(resolve(spec, target=target).canonical_json(), wrapper=valgrind, log=log)
-    collected = re.search(r"Collected : (\d+)", talk)
-    if collected is None:
-        sys.exit(f"error: callgrind counted nothing\n{talk}")
-    return int(collected[1])
+        _, talk = execute(resolve(spec, target=target).canonical_json(), wrapper=_callgrind(scratch), log=log)
+    return _collected(talk)
 
 
 if __name__ == "__main__":

@@ -13,14 +13,16 @@ ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "target/release"
 ENGINE = RELEASE / "examples/execute_plan"
 PING_PONG = RELEASE / "examples/ping_pong"
+VALUES = RELEASE / "examples/values"
 # Every key exists, with a document of 1 KB, so that a run needs no load.
 SYNTHETIC = '{"data": {"kind": "synthetic", "document_bytes": 1000}, "namespace": "ycsb.usertable"}'
 
 
 def build() -> None:
-    """Builds the engine as a program of its own, the bare client and the scripted server."""
+    """Builds the engine and the maker of values as programs of their own, the bare client and the scripted server."""
     for what in (
         ["-p", "brimline-engine", "--example", "execute_plan", "--example", "ping_pong"],
+        ["-p", "brimline-datagen", "--example", "values"],
         ["-p", "brimline-testserver"],
     ):
         subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", *what], cwd=ROOT, check=True)
