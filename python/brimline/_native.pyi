@@ -107,7 +107,7 @@ class Import:
         """Waits up to `timeout_s`; whether the server is reached and there are documents to send."""
 
     def first_documents(self) -> list[bytes]:
-        """Of an import that is held and has documents to send: the first ones as BSON, at most 1 000."""
+        """Of an import that is held and has documents to send: the first ones as they were read, at most 1 000."""
 
     def release(self) -> None:
         """Lets an import go that was held. Idempotent."""

@@ -116,21 +116,19 @@ SHAPES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None, str]] = 
 }
 
 
-@pytest.mark.parametrize("mode", [(), ("--mode", "upsert")], ids=["insert", "upsert"])
+@pytest.mark.parametrize("mode", ["insert", "upsert", "merge"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_collection_that_would_refuse_what_comes_stays_as_it_is(
-    shape: str, mode: tuple[str, ...], here: CommandLine, uri: str, kept: Collection[Any]
+    shape: str, mode: str, here: CommandLine, uri: str, kept: Collection[Any]
 ) -> None:
     options, index, reason = SHAPES[shape]
-    if shape == "unique" and mode:
-        pytest.skip("a key that is there again is updated")
     kept.drop()
     kept.database.create_collection("c", **options)
     kept.insert_many([{**each, "kind": each["_id"]} for each in BEFORE])
     if index is not None:
         kept.create_index(**index)
     Path("rows.json").write_text(rows(7, at={"type": "Point", "coordinates": [500, 500]}))
-    dropping(here, uri, "rows.json", *mode).check_error(2, reason, "nothing was changed")
+    dropping(here, uri, "rows.json", "--mode", mode).check_error(2, reason, "nothing was changed")
     assert [each["_id"] for each in kept.find()] == [0, 1, 2, 3, 4]
 
 
@@ -151,3 +149,36 @@ def test_a_validator_that_is_passed_by_refuses_nothing(here: CommandLine, uri: s
     Path("rows.json").write_text(rows(3))
     assert dropping(here, uri, "rows.json", "--bypassDocumentValidation").exit_code == 0
     assert kept.count_documents({}) == 3
+
+
+def test_what_would_end_the_import_is_found_before(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    """The first documents would come in, and the import would end behind them."""
+    kept.create_index([("at", "2dsphere")])
+    Path("rows.json").write_text(rows(5) + '{"_id": 1, "at": {"type": "Point", "coordinates": [500, 500]}}\n')
+    dropping(here, uri, "rows.json").check_error(2, "refuses 1 of the first 6 documents", "nothing was changed")
+    kept.drop_indexes()
+    kept.create_index("n", unique=True)
+    Path("rows.json").write_text('{"_id": 1, "n": 1}\n{"_id": 2, "n": 2}\n{"_id": 3, "n": 2}\n')
+    outcome = dropping(here, uri, "rows.json", "--stopOnError")
+    outcome.check_error(2, "refuses 1 of the first 3 documents", "collection: dropping.c index: n_1")
+    assert list(kept.find()) == BEFORE
+    assert dropping(here, uri, "rows.json").exit_code == 0
+    assert [each["_id"] for each in kept.find()] == [1, 2]
+
+
+def test_documents_with_one_key_are_updates_of_one(here: CommandLine, uri: str, kept: Collection[Any]) -> None:
+    """They don't contradict an index over the key, with an `_id` of their own or without."""
+    kept.create_index("k.x", unique=True, sparse=True)
+    for mode in ("upsert", "merge"):
+        Path("rows.json").write_text('{"k": {"x": 1}, "n": 1}\n{"k": {"x": 1}, "n": 2}\n{"k": {"x": 1}, "m": 3}\n')
+        options = ("--mode", mode, "--upsertFields", "k.x", "-j", "1")
+        outcome = dropping(here, uri, "rows.json", *options)
+        assert (outcome.exit_code, kept.count_documents({"k.x": 1})) == (0, 1), outcome.stderr
+
+
+def test_deleting_single_documents_of_a_collection_that_is_emptied_is_a_contradiction(
+    here: CommandLine, uri: str, kept: Collection[Any]
+) -> None:
+    Path("rows.json").write_text('{"_id": 1}\n')
+    dropping(here, uri, "rows.json", "--mode", "delete").check_error(2, "--drop empties", "one of the two")
+    assert list(kept.find()) == BEFORE

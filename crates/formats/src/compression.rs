@@ -22,9 +22,9 @@ const SYSTEM_UNKNOWN: u8 = 255;
 /// What an input that begins with `head` was compressed with, and what to do about it; `None` when it may be of the format.
 pub fn reason(head: &[u8], format: Format) -> Option<&'static str> {
     match head {
-        [0x1f, 0x8b, 0x08, ..] if format != Format::Bson || !may_be_a_document(head) => {
-            Some("the input is compressed with gzip: give --gzip, or decompress it")
-        }
+        [0x1f, 0x8b, 0x08, ..] if format != Format::Bson || !may_be_a_document(head) => Some(
+            "the input is compressed with gzip: give --gzip, or decompress it (once more where --gzip is given)",
+        ),
         [b'P', b'K', 3, 4, ..] if is_office(head) => Some("the input is an Office document: save it as CSV"),
         [b'P', b'K', 3 | 5 | 7, 4 | 6 | 8, ..] => Some("the input is a zip archive: unpack it first"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("the input is compressed with zstd: decompress it first"),

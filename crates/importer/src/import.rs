@@ -141,7 +141,7 @@ impl Import {
         self.shared.await_documents(timeout)
     }
 
-    /// Of an import that is held and has documents to send: those that come first, as they would be sent.
+    /// Of an import that is held and has documents to send: those that come first, as they were read.
     pub fn first_documents(&self) -> Vec<Vec<u8>> {
         self.shared.first_documents()
     }

@@ -16,7 +16,7 @@ use crate::ledger::{Ledger, Misfits, Outcome};
 use crate::meter::Meter;
 use crate::plan::ImportPlan;
 use crate::queue::Queue;
-use crate::{Counts, Ending};
+use crate::{Counts, Ending, statement};
 
 /// How far the announcement of what may be sent runs ahead, so that it is written now and then only.
 const LEASE_BYTES: u64 = 64 << 20;
@@ -98,7 +98,9 @@ impl Shared {
             let answer = ledger.may_be_sent(number);
             if answer == Some(true) && !documents.rows.is_empty() && ledger.is_held() {
                 if ledger.note_documents() {
-                    *self.first() = documents.iter().take(FIRST_DOCUMENTS_MAX).map(<[u8]>::to_vec).collect();
+                    let rows = documents.iter().zip(&documents.rows).take(FIRST_DOCUMENTS_MAX);
+                    *self.first() =
+                        rows.map(|(document, row)| statement::as_read(document, row.has_own_id)).collect();
                     self.ledger_changed.notify_all();
                 }
             } else if let Some(answer) = answer {
@@ -108,7 +110,7 @@ impl Shared {
         }
     }
 
-    /// Documents that wait, as they would be sent: some of those that come first.
+    /// Documents that wait, as they were read: some of those that come first.
     pub fn first_documents(&self) -> Vec<Vec<u8>> {
         self.first().clone()
     }

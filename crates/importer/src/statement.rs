@@ -98,6 +98,17 @@ fn fields(writer: &mut Writer<'_>, name: &str, document: &[u8], has_own_id: bool
     writer.end_document(fields);
 }
 
+/// `document` as it was read: without an `_id` that was only made for an insert.
+pub fn as_read(document: &[u8], has_own_id: bool) -> Vec<u8> {
+    let begin = if has_own_id { 4 } else { 4 + ID_ELEMENT_BYTES };
+    let mut read = Vec::with_capacity(document.len());
+    let mut writer = Writer::new(&mut read);
+    let whole = writer.begin_document();
+    writer.encoded_elements(&document[begin..document.len() - 1]);
+    writer.end_document(whole);
+    read
+}
+
 /// The `_id` of a document: type and bytes.
 pub fn id_of(document: &[u8]) -> Result<Option<(u8, &[u8])>, ReadError> {
     value_at(document, ID)

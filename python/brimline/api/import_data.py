@@ -226,6 +226,10 @@ def import_data(
     what is wrong.
     """
     options, settings = options or Options(), settings or ImportSettings()
+    if options.drop and settings.mode == "delete":
+        raise UsageError(
+            "--drop empties the collection, and --mode delete deletes single documents", hint="give one of the two"
+        )
     uri = _uri(options, throw_away=throw_away)
     allow_memory_of("this import", connections=settings.connections, threads=settings.connections)
     require_room_for_records(options.runs_dir)

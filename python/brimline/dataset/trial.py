@@ -8,8 +8,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from bson.objectid import ObjectId
 from bson.raw_bson import RawBSONDocument
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
@@ -23,19 +24,36 @@ TRIAL_DOCUMENTS = 3
 """With two a unique index over a field that they lack refuses the second."""
 _PREFIX = "brimline_trial_"
 _UNAUTHORIZED = 13
-_DUPLICATE_KEY = 11000
+_DUPLICATE_KEY, _IMMUTABLE = 11000, 66
+_PASSED_OVER = (_DUPLICATE_KEY, 121)
+"""An import goes on after such a refusal: a duplicate, or what the validator refuses."""
 _HINT = "nothing was changed; name another collection, or change that of this one first"
 _DEFINITION_HINT = "nothing was changed; correct the options and indexes of the collection in the workload"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WayIn:
+    """How documents come into a collection.
+
+    `updates`: what a document does to the stored one that has the same `keys`, replace it or set its fields; nothing:
+    documents are inserted. `ordered`: the first refusal ends it.
+    """
+
+    updates: Literal["", "replace", "set"] = ""
+    keys: Sequence[str] = ("_id",)
+    ordered: bool = True
+    bypass_validation: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Tried:
-    """What became of documents: how many were taken, and are there; the errors of the others.
+    """What became of documents: how many were taken, stored as new ones, and are there; the errors of the others.
 
     `refusal_of_shape`: what the server said to the collection itself, so that there was nothing to put them into.
     """
 
     taken: int = 0
+    stored: int = 0
     kept: int = 0
     refusals: Sequence[Mapping[str, Any]] = ()
     refusal_of_shape: str = ""
@@ -61,7 +79,7 @@ def require_taken(
     _require_room(namespace, shape.options, count=count, size_bytes=size_bytes)
     if not (shape and documents) and not is_asked_for:
         return
-    tried = _tried(database, shape, documents[:TRIAL_DOCUMENTS])
+    tried = _tried(database, name, shape, documents[:TRIAL_DOCUMENTS], WayIn())
     if tried is None:
         return
     if tried.refusal_of_shape:
@@ -74,25 +92,16 @@ def require_taken(
         raise UsageError(f"{namespace} has {shape.text}, and refuses the documents to load: {reason}", hint=_HINT)
 
 
-def require_some_taken(
-    database: DataDatabase,
-    name: str,
-    shape: Shape,
-    documents: Sequence[bytes],
-    *,
-    updates: bool,
-    ordered: bool,
-    bypass_validation: bool,
-) -> None:
-    """Raises UsageError where a collection of `shape` refuses all of `documents` or all but one, or loses some.
+def require_some_taken(database: DataDatabase, name: str, shape: Shape, documents: Sequence[bytes], way: WayIn) -> None:
+    """Raises UsageError where a collection of `shape` would end an import, refuse nearly all that comes, or lose some.
 
-    `documents`: those of a file that come first; some of them may be refused, as duplicates are. `updates`: a key that
-    is there again is no refusal. `ordered`: the first refusal ends it. Where the user may not make a collection of
-    another name nothing is known beforehand. Raises TargetError.
+    `documents`: those of a file that come first. Some of them may be refused, as duplicates are; all of them may not,
+    nor all but one, and none with what ends an import. Where the user may not make a collection of another name nothing
+    is known beforehand. Raises TargetError.
     """
     if not shape or not documents:
         return
-    tried = _tried(database, shape, documents, ordered=ordered, bypass_validation=bypass_validation)
+    tried = _tried(database, name, shape, documents, way)
     if tried is None:
         return
     namespace, count = f"{database.name}.{name}", format_count(len(documents))
@@ -100,15 +109,16 @@ def require_some_taken(
         raise UsageError(
             f"the server refuses to make {namespace} anew with {shape.text}: {tried.refusal_of_shape}", hint=_HINT
         )
-    if shape.options.get("capped") and tried.taken > tried.kept:
+    if shape.options.get("capped") and tried.stored > tried.kept:
         raise UsageError(
             f"{namespace} is capped: it would keep {format_count(tried.kept)} of the first {count} documents",
             hint=_HINT,
         )
-    refusals = [each for each in tried.refusals if each["code"] != _DUPLICATE_KEY or not (updates or _is_of_id(each))]
+    refusals = [each for each in tried.refusals if _is_of_shape(each)]
+    ends = any(way.ordered or each["code"] not in _PASSED_OVER for each in refusals)
     # An index that is unique takes the first document, whatever it is.
-    are_duplicates = all(each["code"] == _DUPLICATE_KEY for each in refusals)
-    if refusals and tried.taken <= (1 if are_duplicates else 0):
+    least = 1 if all(each["code"] == _DUPLICATE_KEY for each in refusals) else 0
+    if refusals and (ends or tried.taken <= least):
         raise UsageError(
             f"{namespace} keeps {shape.text}, and refuses {format_count(len(refusals))} of the first {count} "
             f"documents: {refusals[0]['errmsg']}",
@@ -121,13 +131,14 @@ def first_refusal(database: DataDatabase, shape: Shape, documents: Sequence[byte
 
     A key that is there twice is no refusal. Raises TargetError.
     """
-    tried = _tried(database, shape, documents, ordered=False)
+    tried = _tried(database, None, shape, documents, WayIn(ordered=False))
     refusals = [] if tried is None else [each for each in tried.refusals if each["code"] != _DUPLICATE_KEY]
     return str(refusals[0]["errmsg"]) if refusals else None
 
 
-def _is_of_id(refusal: Mapping[str, Any]) -> bool:
-    return list(refusal.get("keyPattern") or ()) == ["_id"]
+def _is_of_shape(refusal: Mapping[str, Any]) -> bool:
+    """Whether it is for something that the collection keeps: every collection refuses an `_id` that is there."""
+    return refusal["code"] != _IMMUTABLE and list(refusal.get("keyPattern") or ()) != ["_id"]
 
 
 def _require_room(namespace: str, options: Mapping[str, Any], *, count: int, size_bytes: int) -> None:
@@ -139,31 +150,23 @@ def _require_room(namespace: str, options: Mapping[str, Any], *, count: int, siz
 
 
 def _tried(
-    database: DataDatabase,
-    shape: Shape,
-    documents: Sequence[bytes],
-    *,
-    ordered: bool = True,
-    bypass_validation: bool = False,
+    database: DataDatabase, name: str | None, shape: Shape, documents: Sequence[bytes], way: WayIn
 ) -> _Tried | None:
-    """What becomes of documents in a collection of that shape; None where the user may not make one."""
+    """What becomes of documents in a collection of that shape; None where the user may not make one.
+
+    `name`: the collection that errors are to name.
+    """
     trial = f"{_PREFIX}{secrets.token_hex(4)}"
     is_made = False
     with target_errors("trying whether the collection takes the documents"):
         try:
             make(database, trial, shape)
             is_made = True
-            taken, refusals = len(documents), []
-            try:
-                if documents:
-                    database[trial].insert_many(
-                        [RawBSONDocument(each) for each in documents],
-                        ordered=ordered,
-                        bypass_document_validation=bypass_validation or None,
-                    )
-            except BulkWriteError as error:
-                taken, refusals = error.details["nInserted"], error.details["writeErrors"]
-            return _Tried(taken=taken, kept=database[trial].count_documents({}), refusals=refusals)
+            write = _update if way.updates else _insert
+            taken, stored, refusals = write(database, trial, [RawBSONDocument(each) for each in documents], way)
+            named = [{**each, "errmsg": str(each["errmsg"]).replace(trial, name or trial)} for each in refusals]
+            kept = database[trial].count_documents({})
+            return _Tried(taken=taken, stored=stored, kept=kept, refusals=named)
         except OperationFailure as error:
             if error.code == _UNAUTHORIZED:
                 return None
@@ -173,3 +176,43 @@ def _tried(
         finally:
             with suppress(PyMongoError):
                 database.drop_collection(trial)
+
+
+_Written = tuple[int, int, Sequence[Mapping[str, Any]]]
+"""Documents that were taken, those among them that are new, and the errors of the others."""
+
+
+def _insert(database: DataDatabase, name: str, documents: Sequence[RawBSONDocument], way: WayIn) -> _Written:
+    if not documents:
+        return 0, 0, []
+    try:
+        database[name].insert_many(
+            documents, ordered=way.ordered, bypass_document_validation=way.bypass_validation or None
+        )
+    except BulkWriteError as error:
+        taken = error.details["nInserted"]
+        return taken, taken, error.details["writeErrors"]
+    return len(documents), len(documents), []
+
+
+def _update(database: DataDatabase, name: str, documents: Sequence[RawBSONDocument], way: WayIn) -> _Written:
+    """As a command: a driver refuses documents whose names begin with $, the server need not."""
+    statements = [
+        {"q": _query(each, way.keys), "u": {"$set": each} if way.updates == "set" else each, "upsert": True}
+        for each in documents
+    ]
+    bypass = {"bypassDocumentValidation": True} if way.bypass_validation else {}
+    answer = database.command({"update": name, "updates": statements, "ordered": way.ordered, **bypass})
+    return answer["n"], len(answer.get("upserted", ())), answer.get("writeErrors", ())
+
+
+def _query(document: RawBSONDocument, keys: Sequence[str]) -> Mapping[str, Any]:
+    """What finds the stored document; one that has none of the keys is new, and finds none."""
+    values = {key: _value_at(document, key) for key in keys}
+    return values if any(value is not None for value in values.values()) else {"_id": ObjectId()}
+
+
+def _value_at(document: Any, path: str) -> Any:
+    for name in path.split("."):
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document

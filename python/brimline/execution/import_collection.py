@@ -11,7 +11,7 @@ from brimline.dataset.access import WORK_WITHIN_S, target_errors
 from brimline.dataset.rights import require_rights
 from brimline.dataset.shape import Shape, make, read_shape
 from brimline.dataset.sharding import is_behind_router, shard, shard_key_wanted
-from brimline.dataset.trial import require_some_taken
+from brimline.dataset.trial import WayIn, require_some_taken
 from brimline.execution.import_progress import ImportSink
 from brimline.execution.stop import StopToken
 from brimline.servers import Deployment, control_client
@@ -95,15 +95,7 @@ def prepare_collection(
             key = shard_key_wanted(database, name) if is_behind_router(database) else None
             shape = read_shape(database, name) or Shape()
             if settings.mode != "delete":
-                require_some_taken(
-                    database,
-                    name,
-                    shape,
-                    documents,
-                    updates=settings.mode != "insert",
-                    ordered=settings.stop_on_error or settings.maintain_insertion_order,
-                    bypass_validation=settings.bypass_document_validation,
-                )
+                require_some_taken(database, name, shape, documents, _way_in(settings))
             database.drop_collection(name)
             if shape or key is not None:
                 make(database, name, shape)
@@ -115,6 +107,15 @@ def prepare_collection(
             # Servers serialise the implicit creation by concurrent first inserts.
             with suppress(CollectionInvalid):
                 database.create_collection(name)
+
+
+def _way_in(settings: ImportSettings) -> WayIn:
+    return WayIn(
+        updates="replace" if settings.mode == "upsert" else "set" if settings.mode == "merge" else "",
+        keys=settings.upsert_fields or ("_id",),
+        ordered=settings.stop_on_error or settings.maintain_insertion_order,
+        bypass_validation=settings.bypass_document_validation,
+    )
 
 
 def counting() -> AbstractContextManager[None]:
