@@ -2,7 +2,8 @@
 
 The server is asked how it executes a step before the load and after it (`record.plans`). What of its time a step took
 is known from `opLatencies`, which tells reads, writes and other commands apart: of a class of one step exactly, of one
-of several in proportion to the service times of its steps.
+of several in proportion to the service times of its steps. Nothing is known of a class to which others belong as well,
+as the oplog reads of a set's members do to reads.
 """
 
 import json
@@ -17,12 +18,15 @@ from brimline.plan.model import OperationsWork
 from brimline.plan.operations import OperationPlan, Step
 from brimline.record.model import OperationRow, RunRecord, StepRow
 from brimline.record.plans import StepPlan, step_plans
+from brimline.units import NS_PER_S
 from brimline.wording import Verbatim, joined, message
 
 _READS = frozenset({"find", "aggregate", "count", "distinct"})
 _WRITES = frozenset({"insert", "update", "delete", "findAndModify", "findandmodify"})
 _CLASSES = ("reads", "writes", "commands")
 _NAMED_MAX = 3
+_OWN_SHARE_MIN = 0.9
+"""Of what the server counts in a class, the share that must be the run's own for its time to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +149,15 @@ def _with_server_shares(truths: Sequence[StepTruth], record: RunRecord) -> list[
         return list(truths)
     window = ServerWindow.of(record.server, start_ns=measured[0]["start_ns"], end_ns=measured[-1]["end_ns"])
     spent = {kind: window.growth(f"{kind}_latency_us") for kind in _CLASSES}
-    known = {kind: time for kind, time in spent.items() if time is not None}
-    whole = sum(known.values())
+    whole = sum(time for time in spent.values() if time is not None)
+    own = Counter({"reads": _further_replies(record)})
+    for truth in truths:
+        own[_class(truth)] += truth.samples
+    known = {
+        kind: time
+        for kind, time in spent.items()
+        if time is not None and own[kind] >= _OWN_SHARE_MIN * (window.growth(f"{kind}_ops") or 0)
+    }
     steps_of = Counter(_class(truth) for truth in truths if truth.samples)
     served = Counter[str]()
     for truth in truths:
@@ -160,6 +171,15 @@ def _with_server_shares(truths: Sequence[StepTruth], record: RunRecord) -> list[
         share = known[kind] / whole * (_served_ns(truth) / served[kind])
         found.append(replace(truth, server_share=share, shares_class=steps_of[kind] > 1))
     return found
+
+
+def _further_replies(record: RunRecord) -> int:
+    """How many further replies of cursors the measured window had, by its share of the run."""
+    summary = record.summary
+    more = summary.get("command_names", {}).get("getMore") if summary is not None else None
+    if summary is None or more is None or not summary["elapsed_ns"]:
+        return 0
+    return round(more["answered"] * min(1.0, record.measured_s * NS_PER_S / summary["elapsed_ns"]))
 
 
 def _class(truth: StepTruth) -> str:

@@ -38,6 +38,15 @@ _INSERTS = "insert"
 _MIRRORED = (_QUERIES, _UPDATES)
 _MIRRORED_COMMANDS = ("find", "update", "findAndModify", "count", "distinct")
 _MIRRORED_SHARE_TOLERATED = 0.02
+_READS_OPLOG = "oplog reads of other members"
+_LOOKS_UP_SESSIONS = "lookups of sessions by members"
+_SESSIONS_IN_ORDER = "sessions that the server put in order"
+_WRITES_WITHIN = "what aggregations write"
+_STORED_FUNCTIONS = "lookups of stored functions"
+_MODIFIES_FOUND = "what is found and modified"
+_MIRRORS = "mirrored reads"
+_NEVER_ANSWERED = "what was never answered"
+_OWN_CONTROL = "brimline's own"
 _CONTROL_COMMANDS = frozenset(
     {
         *("serverStatus", "hello", "isMaster", "ismaster", "ping", "buildInfo", "dbStats", "collStats", "explain"),
@@ -52,15 +61,15 @@ _CONTROL_COMMANDS = frozenset(
 class CounterCheck:
     """One kind of operation: acknowledged, without a known answer, and counted by the server.
 
-    `unbounded`: the server counts operations of this kind that no client sends. `mirrored`: so many of them at most.
-    `steps` are those that it counts, where they have names. `unknown`: why it can't be held against the server.
+    `others`: what else the server counts as such, without an upper bound; "" where nothing. `mirrored`: so many of them
+    at most. `steps` are those that it counts, where they have names. `unknown`: why it can't be held against it.
     """
 
     kind: str
     acknowledged: int
     uncertain: int
     counted: int
-    unbounded: bool = False
+    others: str = ""
     mirrored: int = 0
     steps: Sequence[str] = ()
     unknown: str = ""
@@ -73,7 +82,7 @@ class CounterCheck:
     @property
     def excess(self) -> int:
         """Operations that were counted and can't be brimline's."""
-        return 0 if self.unbounded else max(0, self.counted - self.acknowledged - self.uncertain - self.mirrored)
+        return 0 if self.others else max(0, self.counted - self.acknowledged - self.uncertain - self.mirrored)
 
     @property
     def agrees(self) -> bool:
@@ -121,14 +130,14 @@ def check_agreement(
         puts_sessions_in_order=after.put_sessions_in_order_since(before),
         mirrored_share=_MIRRORED_SHARE_TOLERATED * secondaries,
     )
-    unbounded = {*others.unbounded(), *(_within(own) if own is not None else ())}
+    unbounded = {**(_within(own) if own is not None else {}), **others.counters()}
     checks = [
         CounterCheck(
             kind=kind,
             acknowledged=acknowledged.get(kind, 0),
             uncertain=uncertain.get(kind, 0),
             counted=counted[kind],
-            unbounded=kind in unbounded,
+            others=unbounded.get(kind, ""),
             mirrored=ceil(others.mirrored_share * mirrorable) if kind == _QUERIES else 0,
             steps=() if own is None else own.by_counter.get(kind, ()),
         )
@@ -153,31 +162,32 @@ class _Others:
     puts_sessions_in_order: bool
     mirrored_share: float
 
-    def unbounded(self) -> Iterator[str]:
-        """The opcounters without an upper bound."""
-        if self.reads_oplog:
-            yield _OPLOG_READS
+    def counters(self) -> dict[str, str]:
+        """The opcounters without an upper bound, and what raises them."""
+        found = {_OPLOG_READS: _READS_OPLOG} if self.reads_oplog else {}
         if self.looks_up_sessions:
-            yield _QUERIES
+            found[_QUERIES] = _LOOKS_UP_SESSIONS
         if self.puts_sessions_in_order:
-            yield from (_DELETES, _UPDATES)
+            found |= {_DELETES: _SESSIONS_IN_ORDER, _UPDATES: _SESSIONS_IN_ORDER}
+        return found
 
-    def unbounded_commands(self) -> set[str]:
+    def commands(self) -> dict[str, str]:
         """The same by the names of commands."""
-        return {{_QUERIES: "find", _OPLOG_READS: "getMore"}.get(kind, kind) for kind in self.unbounded()}
+        return {
+            {_QUERIES: "find", _OPLOG_READS: "getMore"}.get(kind, kind): why for kind, why in self.counters().items()
+        }
 
 
-def _within(own: OwnCounts) -> Iterator[str]:
+def _within(own: OwnCounts) -> dict[str, str]:
     """The opcounters that rise by what the author's commands do within the server."""
-    if own.writes_within:
-        yield from (_INSERTS, _UPDATES)
-    if own.reads_within:
-        yield _QUERIES
+    found = dict.fromkeys((_INSERTS, _UPDATES), _WRITES_WITHIN) if own.writes_within else {}
+    return found | ({_QUERIES: _STORED_FUNCTIONS} if own.reads_within else {})
 
 
 def _of_commands(own: OwnCounts, before: Opcounters, after: Opcounters, others: _Others) -> Iterator[CounterCheck]:
     """Each command that was sent, by its name."""
-    unbounded = others.unbounded_commands() | ({"find"} if own.reads_within else set())
+    unbounded = dict.fromkeys(_CONTROL_COMMANDS, _OWN_CONTROL) | others.commands()
+    unbounded |= {"find": _STORED_FUNCTIONS} if own.reads_within else {}
     mirrorable = sum(own.commands[name]["answered"] for name in _MIRRORED_COMMANDS if name in own.commands)
     for name, totals in own.commands.items():
         counted = _grown(before.commands, after.commands, name)
@@ -186,7 +196,7 @@ def _of_commands(own: OwnCounts, before: Opcounters, after: Opcounters, others: 
             acknowledged=max(0, totals["answered"] - own.refused),
             uncertain=totals["uncertain"] + own.refused,
             counted=counted or 0,
-            unbounded=name in unbounded or name in _CONTROL_COMMANDS,
+            others=unbounded.get(name, ""),
             mirrored=ceil(others.mirrored_share * mirrorable) if name in _MIRRORED_COMMANDS else 0,
             steps=own.by_command.get(name, ()),
             unknown="the server has no count of them" if counted is None else "",
@@ -198,13 +208,21 @@ def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others:
     told = own.documents
     of = own.by_command
     finds = [step for name in ("find", "aggregate") for step in of.get(name, ())]
-    modified = own.modifies_found or others.puts_sessions_in_order
-    reads = others.reads_oplog or others.looks_up_sessions or others.mirrored_share > 0 or own.reads_within
-    for name, kind, count, steps, unbounded in (
-        ("inserted", "documents inserted", told.get("inserted"), of.get("insert", ()), own.writes_within),
-        ("updated", "documents updated", told.get("matched"), of.get("update", ()), own.writes_within or modified),
+    open_end = "" if own.is_certain else _NEVER_ANSWERED
+    written = _WRITES_WITHIN if own.writes_within else ""
+    modified = _MODIFIES_FOUND if own.modifies_found else _SESSIONS_IN_ORDER if others.puts_sessions_in_order else ""
+    reads = {
+        _READS_OPLOG: others.reads_oplog,
+        _LOOKS_UP_SESSIONS: others.looks_up_sessions,
+        _MIRRORS: others.mirrored_share > 0,
+        _STORED_FUNCTIONS: own.reads_within,
+    }
+    read = next((why for why, is_so in reads.items() if is_so), "")
+    for name, kind, count, steps, why in (
+        ("inserted", "documents inserted", told.get("inserted"), of.get("insert", ()), written),
+        ("updated", "documents updated", told.get("matched"), of.get("update", ()), modified or written),
         ("deleted", "documents deleted", told.get("deleted"), of.get("delete", ()), modified),
-        ("returned", "documents returned", told.get("returned"), finds, reads),
+        ("returned", "documents returned", told.get("returned"), finds, read),
     ):
         counted = _grown(before.documents, after.documents, name)
         if count is None or not (steps or count):
@@ -217,7 +235,7 @@ def _of_documents(own: OwnCounts, before: Opcounters, after: Opcounters, others:
             acknowledged=count,
             uncertain=0,
             counted=counted or 0,
-            unbounded=unbounded or not own.is_certain,
+            others=why or open_end,
             steps=steps,
             unknown=unknown,
         )
@@ -282,23 +300,13 @@ def _unknown(check: CounterCheck) -> str:
 def _counted(check: CounterCheck) -> str:
     if check.counted == check.acknowledged:
         return message("{kind} {counted}", kind=check.kind, counted=check.counted)
-    if check.unbounded and check.kind == _QUERIES:
+    if check.others:
         return message(
-            "{kind} {counted} for at least {acknowledged}, lookups of sessions by members included",
+            "{kind} {counted} for at least {acknowledged}, {others} included",
             kind=check.kind,
             counted=check.counted,
             acknowledged=check.acknowledged,
-        )
-    if check.kind in (_DELETES, _UPDATES) and check.counted > check.acknowledged + check.uncertain:
-        return message(
-            "{kind} {counted} for at least {acknowledged}, sessions that the server put in order included",
-            kind=check.kind,
-            counted=check.counted,
-            acknowledged=check.acknowledged,
-        )
-    if check.unbounded:
-        return message(
-            "{kind} {counted}, oplog reads of other members included", kind=check.kind, counted=check.counted
+            others=check.others,
         )
     return message(
         "{kind} {counted} of {acknowledged} + {uncertain} uncertain",

@@ -81,7 +81,7 @@ def own_counts(plan: Plan, summary: Summary) -> OwnCounts | None:
     return OwnCounts(
         commands=commands,
         documents=summary.get("document_counts", {}),
-        refused=sum(row["count"] for row in summary["errors"] if row["code"] in _NOT_COUNTED_CODES),
+        refused=_refused(summary),
         by_command=by_command,
         by_counter=by_counter,
         writes_within=any(_mentions(step, *_WRITING_STAGES) for _, step in steps),
@@ -93,6 +93,12 @@ def own_counts(plan: Plan, summary: Summary) -> OwnCounts | None:
             if step.command not in _COUNTS_RETURNED or _mentions(step, *_WRITING_STAGES)
         ],
     )
+
+
+def _refused(summary: Summary) -> int:
+    """How many commands at most were refused uncounted; one that was sent once more may have been, the first time."""
+    failed = sum(row["count"] for row in summary["errors"] if row["code"] in _NOT_COUNTED_CODES)
+    return failed + sum(totals.get("retried", 0) for totals in summary["operations"].values())
 
 
 def step_label(operation: OperationPlan, step: Step) -> str:

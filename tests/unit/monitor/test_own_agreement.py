@@ -169,6 +169,12 @@ def test_a_member_that_is_no_primary_counts_no_command(code: int, verdict: str) 
     assert compare(with_commands(insert=97), told={**TOLD, "errors": [row]}).verdict == verdict
 
 
+def test_a_command_that_was_sent_once_more_may_have_been_refused_before() -> None:
+    totals = {"place_order": {"sent": 100, "ok": 100, "miss": 0, "failed": 0, "unfinished": 0, "retried": 2}}
+    assert compare(with_commands(insert=98), told={**TOLD, "operations": totals}).verdict == "pass"
+    assert compare(with_commands(insert=97), told={**TOLD, "operations": totals}).verdict == "fail"
+
+
 def test_an_aggregation_that_writes_is_no_other_client() -> None:
     out = constant({"aggregate": "orders", "pipeline": [{"$out": "copy"}], "cursor": {}})
     steps = {**SHOP, "revenue": [step("aggregate", body=out)]}

@@ -100,6 +100,12 @@ def test_one_step_of_a_class_took_all_of_it(tmp_path: Path) -> None:
     truths = step_truths(record, observe(record))
     assert [truth.server_share for truth in truths] == [pytest.approx(each) for each in (0.6, 0.3, 0.1)]
     assert not any(truth.shares_class for truth in truths)
+    of_others = [{**row, "reads_ops": 2 * int(row["reads_ops"] or 0)} for row in record.server]
+    shared = replace(record, server=of_others)
+    assert [truth.server_share for truth in step_truths(shared, observe(shared))] == [
+        None,
+        *(pytest.approx(each) for each in (0.3, 0.1)),
+    ]
     without = replace(record, server=())
     assert [truth.server_share for truth in step_truths(without, observe(without))] == [None] * 3
 
