@@ -4,13 +4,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pymongo
 import pytest
 
+import brimline
 from brimline.plan import NullTarget, Plan, explain, load_plans, resolve
 from brimline.plan.operations import OperationsWork
+from brimline.servers import Deployment
 from brimline.spec import load_spec
 from brimline.spec.own import OwnOperations
 from brimline.spec.own.kinds import ALL_KINDS
+from tests.support.replica_set import replica_set
+from tests.support.server import required_mongod
 
 DIRECTORY = Path(__file__).parents[2] / "examples" / "own-operations"
 LOADED: Mapping[str, Mapping[str, int]] = {
@@ -75,3 +80,35 @@ def kinds_in(operations: Any) -> Iterator[str]:
     for operation in operations.by_name.values():
         for step in operation.definition.get("steps", [operation.definition]):
             yield from (kind for kind in ALL_KINDS if kind in step)
+
+
+@pytest.mark.mongod
+@pytest.mark.parametrize("name", [name for name in LOADED if name not in ("shop.yaml", "measurements.yaml")])
+def test_it_runs(name: str, mongod: Deployment, tmp_path: Path) -> None:
+    run(name, f"mongodb://{mongod.address}/", tmp_path)
+
+
+@pytest.mark.mongod
+@pytest.mark.slow("a replica set is started for the transaction")
+def test_the_shop_runs_on_a_replica_set(tmp_path: Path) -> None:
+    with replica_set(required_mongod(), tmp_path / "set") as (member,):
+        totals = run("shop.yaml", f"mongodb://{member.address}/?directConnection=true", tmp_path)
+    assert totals["place_order"]["ok"] > 0
+    assert totals["revenue"]["ok"] > 0
+
+
+def run(name: str, uri: str, directory: Path) -> Mapping[str, Any]:
+    """Loads an example and runs it for a moment; returns what became of its operations."""
+    options = brimline.Options(uri=uri, runs_dir=directory / "runs")
+    try:
+        brimline.load(DIRECTORY / name, options=options)
+        result = brimline.run(DIRECTORY / name, overrides={"warmup": "100ms", "duration": "500ms"}, options=options)
+    finally:
+        with pymongo.MongoClient[dict[str, Any]](uri) as client:
+            client.drop_database(work_of(name).operations[0].steps[0].database)
+    summary = result.record.summary
+    assert summary is not None
+    totals: Mapping[str, Any] = summary["operations"]
+    assert {name: each["failed"] for name, each in totals.items() if each["failed"]} == {}
+    assert sum(each["ok"] for each in totals.values()) > 0
+    return totals

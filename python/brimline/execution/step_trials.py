@@ -32,6 +32,8 @@ _NOT_IN_TRANSACTIONS: Final = frozenset({20, 48, 246, 263, 5020301, 6493602})
 _SAYS_NOTHING: Final = frozenset({24, 50, 112, 115, 202, 251, 290})
 """Codes of what becomes of the trial and not of the step: it takes long, or others are at work."""
 _DUPLICATE_KEY: Final = 11000
+_NO_NAMESPACE: Final = 26
+"""Code of what is about a collection or database that isn't there: of one that is loaded next it says nothing."""
 _CANT_EXPLAIN: Final = "cannot explain"
 
 
@@ -120,6 +122,8 @@ def _refusal(
             except OperationFailure as error:
                 if error.code == _DUPLICATE_KEY:
                     return None  # of another operation it may be another key
+                if only_explained and error.code == _NO_NAMESPACE:
+                    return ""
                 if error.code in _SAYS_NOTHING or error.has_error_label("TransientTransactionError"):
                     return ""
                 if _CANT_EXPLAIN in str(error).lower():

@@ -32,6 +32,9 @@ def _table(
         raise Problem((*path, "at_end"), "rows drawn at random have no end", "leave at_end out, or add order: in_turn")
     at_end = choice(value.get("at_end", "again"), (*path, "at_end"), _ENDS)
     scope = choice(value.get("scope", "shared"), (*path, "scope"), _SCOPES)
+    if scope == "worker" and at_end != "again":
+        hint = f"leave scope out, or at_end: {at_end}"
+        raise Problem((*path, "scope"), "rows that each connection takes for itself begin again at their end", hint)
     name = path[1] if len(path) == 2 and path[0] == "values" else dotted(path)
     place = len(forms.tables)
     table = Table(str(name), order, at_end, scope, rows, sample)

@@ -140,6 +140,11 @@ VALUE_SLIPS = [
     ("{sample: orders, fields: a}", "x.fields: must be a list of fields", "write fields: [_id, city]"),
     ("{sample: orders, order: radnom}", 'x.order: "radnom" is no known value', 'did you mean "random"'),
     ("{sample: orders, at_end: stop}", "x.at_end: rows drawn at random have no end", "leave at_end out, or add order: in_turn"),
+    (
+        "{csv: skus.csv, scope: worker, at_end: stop}",
+        "x.scope: rows that each connection takes for itself begin again at their end",
+        "leave scope out, or at_end: stop",
+    ),
     ("{csv: missing.csv}", "x.csv: can't read missing.csv: No such file or directory", "relative to the workload's file"),
     ("{csv: skus.csv, column: pirce}", 'x.column: the rows have no column "pirce"', 'did you mean "price"'),
     ("{csv: skus.csv, types: {sku: int}}", 'x.csv: skus.csv:2: sku is "a", which its type can\'t read', "mend the cell"),
