@@ -210,7 +210,7 @@ def test_without_a_copy_the_data_are_loaded_again(
 @pytest.mark.parametrize("options", [{"capped": True, "size": 1 << 20}, {"timeseries": {"timeField": "at"}}])
 def test_what_can_t_be_put_back_is_loaded_again(options: dict[str, Any], workload: Workload, database: Data) -> None:
     fields = {"at": {"kind": "clock", "start": "2024-01-01", "every": "1s"}}
-    plan = workload.plan(INSERT_IDS, UPDATE, options=options, fields=fields, indexes=[])
+    plan = workload.plan(INSERT_IDS, INSERT_KEYS, options=options, fields=fields, indexes=[])
     workload.load()
     before = _content(database)
     for _ in range(2):

@@ -122,7 +122,9 @@ def test_memory_bounds_the_rows(database: Data, monkeypatch: pytest.MonkeyPatch)
 def test_a_time_series_is_sampled(database: Data) -> None:
     database.create_collection("a", timeseries={"timeField": "at"})
     database["a"].insert_many([{"at": datetime(2024, 1, 1, 0, n, tzinfo=UTC), "n": n} for n in range(20)])
-    assert sample_rows(database, "a", ["at", "n"], count=10).row_count == 10
+    found = sample_rows(database, "a", ["at", "n"], count=10)
+    assert (found.row_count, found.way) == (10, "evenly as they are stored")
+    assert [row["n"] for row in _rows(found)] == list(range(1, 20, 2))
 
 
 def test_ctrl_c_ends_it(database: Data) -> None:

@@ -42,7 +42,7 @@ class Replacement:
     `held`: about how many documents it holds. `kept`: what is there and stays. `wanted`: what it is made with besides;
     its indexes come after the documents. `lost`: names of what others gave it and `wanted` has otherwise. `shard_key`:
     behind a mongos, what it is sharded by afterwards. `stays`: it is empty, and left as it is. `has_copy`: there is a
-    copy of its data, which goes as well.
+    copy of its data, which goes as well. `behind_router`: a mongos answers.
     """
 
     database: DataDatabase
@@ -54,6 +54,7 @@ class Replacement:
     shard_key: ShardKey | None = None
     stays: bool = False
     has_copy: bool = False
+    behind_router: bool = False
 
     @property
     def made(self) -> Shape:
@@ -138,6 +139,7 @@ def replacement(
         shard_key=key,
         stays=stays,
         has_copy=before is not None and before.copy_uuid is not None,
+        behind_router=behind_router,
     )
 
 

@@ -112,7 +112,10 @@ def _way(
     if keys is not None:
         return "evenly over the records", _by_keys(collection, keys, projection, min(wanted, len(keys.records)))
     if there <= max(_ENTIRE_MAX, _CHEAP_FROM * wanted):
-        return "evenly in the order of _id", _evenly(collection, projection, wanted, there)
+        # A time series has no index over _id, and is stored in the order of its time.
+        sort = None if _is_time_series(database, name) else [("_id", 1)]
+        way = "evenly as they are stored" if sort is None else "evenly in the order of _id"
+        return way, _evenly(collection.find({}, projection, sort=sort), wanted, there)
     stages = [{"$sample": {"size": wanted}}, *([{"$project": projection}] if projection else [])]
     return "by chance, other ones each time", iter(collection.aggregate(stages, allowDiskUse=True))
 
@@ -125,8 +128,12 @@ def _by_keys(collection: Any, keys: Keys, projection: Mapping[str, Any], wanted:
         yield from collection.find({"_id": {"$in": list(keys.of(range(first, first + size)))}}, projection)
 
 
-def _evenly(collection: Any, projection: Mapping[str, Any], wanted: int, there: int) -> Iterator[RawBSONDocument]:
-    found = collection.find({}, projection, sort=[("_id", 1)], allow_disk_use=True)
+def _is_time_series(database: DataDatabase, name: str) -> bool:
+    with target_errors("looking at the collection"):
+        return any(each.get("type") == "timeseries" for each in database.list_collections(filter={"name": name}))
+
+
+def _evenly(found: Iterable[RawBSONDocument], wanted: int, there: int) -> Iterator[RawBSONDocument]:
     for number, document in enumerate(found):
         if (number + 1) * wanted // there > number * wanted // there:
             yield document

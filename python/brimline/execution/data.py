@@ -96,6 +96,8 @@ def load_data(
 def _replace_and_fill(
     wanted: WantedData, replacement: dataset.Replacement, make_directory: MakeDirectory, context: RunContext
 ) -> LoadReport:
+    if wanted.definition is not None and wanted.definition.shard_key is not None and not replacement.behind_router:
+        context.progress.note(f"the shard key of {wanted.namespace} has no effect, as no mongos is in use")
     change = partial(replace_collection, replacement, context)
     report = _insert(
         wanted.load, replacement.manifest, make_directory, context, change=change, definition=wanted.definition

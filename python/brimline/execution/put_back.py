@@ -126,7 +126,7 @@ def _at_the_end(plan: Plan, context: RunContext, effects: frozenset[Effect]) -> 
 
 def _settle(plan: Plan, namespace: str, context: RunContext, effects: frozenset[Effect]) -> None:
     with database_named(plan.namespace.database, context.deployment, connect_timeout_s=ANSWERS_WITHIN_S) as database:
-        if Effect.IDS in effects:
+        if Effect.IDS in effects and Effect.CHANGE not in effects:
             _delete_ids(database, plan.namespace.collection, context)
         found = dataset.inspect(database, dataset.manifest_for(plan))
         if found.manifest is None or found.state in (State.OTHER, State.UNFINISHED):
@@ -206,4 +206,8 @@ def _effects(plan: Plan, work: OperationsWork, place: int, context: RunContext) 
     collection = work.collections[place]
     effects = effects_on(plan, collection.database, collection.collection)
     wanted = context.wanted_in(collection.database, collection.collection)
-    return effects | {Effect.CHANGE} if wanted is not None and wanted.expires else effects
+    if wanted is None:
+        return effects
+    # Of such a collection nothing is taken away by key.
+    is_lasting = bool(effects) and (wanted.is_time_series or wanted.is_capped)
+    return effects | {Effect.CHANGE} if is_lasting or wanted.expires else effects

@@ -11,7 +11,7 @@ from typing import Any
 from pymongo.errors import OperationFailure
 
 from brimline.dataset.access import DataDatabase, target_errors
-from brimline.errors import TargetError
+from brimline.errors import TargetError, UsageError
 from brimline.execution.database import database_named
 from brimline.execution.step_commands import EXPLAINABLE, StepCommand, explain, step_commands
 from brimline.plan import Plan
@@ -50,7 +50,7 @@ def look_at_plans(plan: Plan, deployment: Deployment | None) -> list[dict[str, A
     if deployment is None:
         return []
     found = []
-    with ExitStack() as stack, suppress(TargetError):
+    with ExitStack() as stack, suppress(TargetError, UsageError):
         databases: dict[str, DataDatabase] = {}
         for each in step_commands(plan):
             if each.step.transaction == "commit":

@@ -1,6 +1,8 @@
 """Owns what a workload wants of one collection: the load of its documents, and what the collection is besides."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from brimline import dataset
 from brimline.plan import Plan
@@ -26,7 +28,16 @@ class WantedData:
     @property
     def is_time_series(self) -> bool:
         """Whether the server keeps the documents in buckets, without an index over `_id`."""
-        return self.definition is not None and "timeseries" in self.definition.shape.options
+        return "timeseries" in self._options
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether the server drops the oldest documents for new ones."""
+        return bool(self._options.get("capped"))
+
+    @property
+    def _options(self) -> Mapping[str, Any]:
+        return {} if self.definition is None else self.definition.shape.options
 
     def is_other_than(self, other: "WantedData") -> bool:
         """Whether one collection can't be both."""
